@@ -1,0 +1,26 @@
+import Koa from 'koa';
+import type { Log } from '../shared/log.ts';
+import type { FindApp } from './auth/app-key.ts';
+import type { Endpoint } from './endpoint.ts';
+import { errors } from './middleware/errors.ts';
+import { type RequestState, requestContext } from './middleware/request-context.ts';
+import { checkTarget, createRouter } from './router.ts';
+
+export interface AppDependencies {
+  endpoints: readonly Endpoint[];
+  findApp: FindApp;
+  log: Log;
+  isShuttingDown: () => boolean;
+}
+
+/** The Koa application: its middleware, outermost first. */
+export function createApp({ endpoints, findApp, log, isShuttingDown }: AppDependencies): Koa<RequestState> {
+  const app = new Koa<RequestState>();
+  app.use(requestContext(log, isShuttingDown));
+  app.use(errors);
+  app.use(checkTarget);
+  app.use(createRouter(endpoints, findApp).routes());
+  // Only a failing connection gets past `errors`; Koa would print it.
+  app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));
+  return app;
+}

@@ -1,0 +1,94 @@
+import { waitForDatabase } from '../shared/boot.ts';
+import type { IngressConfig } from '../shared/config/config.ts';
+import { combine } from '../shared/db/combine.ts';
+import { openDatabase } from '../shared/db/orm.ts';
+import { Presence } from '../shared/db/processes.ts';
+import { findAppsByKey } from '../shared/db/stores/apps.ts';
+import { type Admission, admit } from '../shared/db/stores/predictions/admit.ts';
+import { detach } from '../shared/db/stores/predictions/detach.ts';
+import { type Ending, end } from '../shared/db/stores/predictions/end.ts';
+import { endedAmong, findByRequest } from '../shared/db/stores/predictions/outcome.ts';
+import { readUsage } from '../shared/db/stores/usage.ts';
+import { openQueues } from '../shared/jobs/backend.ts';
+import { createDispatch } from '../shared/jobs/dispatch.ts';
+import { openWakeUps } from '../shared/jobs/wake-ups.ts';
+import type { Running } from '../shared/lifecycle.ts';
+import type { Log } from '../shared/log.ts';
+import { openOperatorPort } from '../shared/operator-port.ts';
+import { createApp } from './app.ts';
+import { PredictionService } from './prediction-service.ts';
+import { endpoints } from './routes/index.ts';
+import { listen } from './server.ts';
+import { WaitingRoom } from './waiting-room.ts';
+
+/** How long calls may finish after the signal to stop; those that still wait then get 503. */
+const DRAIN_MS = 20_000;
+const FAREWELL_MS = 2000;
+const MOST_TOGETHER = 200;
+
+/** Builds an ingress out of its configuration, in the order in which the parts need each other. */
+export async function startIngress(config: IngressConfig, log: Log): Promise<Running> {
+  let serving = false;
+  const database = await openDatabase(config, log, 'forecue web');
+  const { pool, orm } = database;
+  const health = {
+    healthy: () => true,
+    ready: async () => serving && (await pool.query('select 1')).rowCount === 1,
+  };
+  const operatorPort = await openOperatorPort(config.operator, health);
+  await waitForDatabase(database, config, log);
+
+  const presence = new Presence(pool, { kind: 'web', leaseMs: config.leaseMs, log });
+  await presence.enter();
+  const terms = {
+    process: presence.id,
+    timeoutMs: config.predictionTimeoutMs,
+    recoveryWindowS: config.recoveryWindowS,
+    sandboxUnits: config.sandboxUnits,
+    unitPriceMicrocents: config.unitPriceMicrocents,
+  };
+  const queue = openQueues(config, log).queue('predict');
+  const room = new WaitingRoom((ids, options) => endedAmong(pool, ids, options), log);
+  const wakeUps = await openWakeUps(config, pool, { channel: 'ended', wake: (ids) => room.wake(ids) }, log);
+  const together = { most: MOST_TOGETHER };
+  const predictions = new PredictionService({
+    admit: combine((batch: Admission[]) => admit(pool, batch, terms), together),
+    dispatch: createDispatch(queue),
+    end: combine((batch: Ending[]) => end(pool, batch, config.recoveryWindowS), together),
+    detach: combine((ids: string[]) => detach(pool, ids, presence.id), together),
+    find: (appId, requestId) => findByRequest(pool, appId, requestId),
+    room,
+    wakeUps,
+    log,
+  });
+  const app = createApp({
+    endpoints: endpoints({
+      predictions,
+      contextEnvelopeChars: config.contextEnvelopeChars,
+      readUsage: (appId, month) => readUsage(orm.em.fork(), appId, month),
+      sandboxUnits: config.sandboxUnits,
+      health,
+    }),
+    findApp: combine((hashes: Buffer[]) => findAppsByKey(pool, hashes), together),
+    log,
+    isShuttingDown: () => !serving,
+  });
+  const server = await listen(app, config);
+  serving = true;
+
+  return {
+    url: server.url,
+    async stop() {
+      serving = false;
+      const lastCall = setTimeout(() => room.close(), DRAIN_MS);
+      await server.close(DRAIN_MS + FAREWELL_MS);
+      clearTimeout(lastCall);
+      room.close();
+      await wakeUps.close();
+      await presence.leave();
+      await queue.close();
+      operatorPort.close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ParsedUrlQuery } from 'node:querystring';
+import type { Static, TSchema } from 'typebox';
+import type { AppPrincipal } from '../shared/domain/app.ts';
+import type { ErrorCode } from '../shared/errors/catalogue.ts';
+import type { Log } from '../shared/log.ts';
+
+/** One HTTP operation, declared as data: the router and the API document are both made from it. */
+export interface EndpointSpec {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: `/${string}`;
+  auth: 'app' | 'none';
+  body?: TSchema;
+  /** Bytes of the body, unpacked. */
+  bodyLimit?: number;
+  query?: TSchema;
+  /** What it may answer besides what every endpoint may (404, 405, its credential's and its body's errors). */
+  errors: readonly ErrorCode[];
+  status: number;
+  response: TSchema;
+}
+
+/** What a handler is given. */
+export interface EndpointInput<S> {
+  body: S extends { body: infer B extends TSchema } ? Static<B> : undefined;
+  /** As the schema says; without one, as it was sent. */
+  query: S extends { query: infer Q extends TSchema } ? Static<Q> : ParsedUrlQuery;
+  params: S extends { path: infer P extends string } ? PathParams<P> : never;
+  app: S extends { auth: 'app' } ? AppPrincipal : undefined;
+  headers: IncomingHttpHeaders;
+  /** Aborted when the caller's connection closes before the answer was sent. */
+  signal: AbortSignal;
+  requestId: string;
+  log: Log;
+}
+
+/** What a handler gives back. A string is JSON that was rendered before, sent byte for byte. */
+export interface Answer<Body = unknown> {
+  body: Body | string;
+  headers?: Record<string, string>;
+}
+
+/** An endpoint as the router sees it, its types erased. */
+export interface Endpoint extends EndpointSpec {
+  run(input: ErasedInput): Promise<Answer>;
+}
+
+interface ErasedInput extends Omit<EndpointInput<unknown>, 'body' | 'query' | 'params' | 'app'> {
+  body: unknown;
+  query: unknown;
+  params: Record<string, string>;
+  app: AppPrincipal | undefined;
+}
+
+type PathParams<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? Record<Name, string> & PathParams<Rest>
+  : P extends `${string}:${infer Name}`
+    ? Record<Name, string>
+    : unknown;
+
+/**
+ * Declares an endpoint: `endpoint({…}).handle(async ({ body, app }) => ({ body: … }))`. Two calls, so that
+ * the declaration's types are fixed before the handler is checked against them.
+ */
+export function endpoint<const S extends EndpointSpec>(spec: S) {
+  return {
+    handle(handler: (input: EndpointInput<S>) => Promise<Answer<Static<S['response']>>>): Endpoint {
+      // The router hands over only what it checked against this very declaration.
+      return { ...spec, run: handler as unknown as Endpoint['run'] };
+    },
+  };
+}

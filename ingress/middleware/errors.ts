@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import type { Next } from 'koa';
+import { isFromPostgres, isUnavailable } from '../../shared/db/faults.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { ValidationError } from '../../shared/schemas/validator.ts';
+import type { RequestContext } from './request-context.ts';
+
+/** The only place where an error becomes an HTTP response. */
+export async function errors(ctx: RequestContext, next: Next): Promise<void> {
+  try {
+    await next();
+  } catch (error) {
+    if (error instanceof ValidationError) answerFaults(ctx, error);
+    else answerCode(ctx, error instanceof AppError ? error : classify(ctx, error));
+  }
+}
+
+/** What nobody foresaw: the database away, or a defect. Only this is worth a line of its own in the log. */
+function classify(ctx: RequestContext, error: unknown): AppError {
+  if (isUnavailable(error)) {
+    ctx.state.log.warn({ error: loggable(error) }, 'database out of reach');
+    return new AppError('service_unavailable', { cause: error });
+  }
+  ctx.state.log.error({ error: loggable(error) }, 'defect');
+  return new AppError('internal_error', { cause: error });
+}
+
+/** PostgreSQL's messages may repeat a person's text, so only their frames are logged. */
+function loggable(error: unknown) {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const code = 'code' in error ? error.code : undefined;
+  // The stack begins with the message too.
+  const frames = error.stack?.match(/\n {4}at .*/s)?.[0];
+  return {
+    name: error.name,
+    code,
+    message: isFromPostgres(error) ? undefined : error.message,
+    stack: frames,
+  };
+}
+
+function answerFaults(ctx: RequestContext, error: ValidationError): void {
+  ctx.state.errorCode = 'validation_error';
+  ctx.set('X-Error-Source', 'ingress');
+  send(ctx, 422, { detail: error.faults });
+}
+
+function answerCode(ctx: RequestContext, error: AppError): void {
+  ctx.state.errorCode = error.code;
+  ctx.set('X-Error-Source', error.source);
+  if (error.retryAfterS !== undefined)
+    ctx.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterS))));
+  if (error.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+  send(ctx, error.status, { detail: { code: error.code } });
+  if (error.code === 'body_too_large') linger(ctx);
+}
+
+function send(ctx: RequestContext, status: number, body: object): void {
+  ctx.status = status;
+  ctx.type = 'json';
+  ctx.body = JSON.stringify(body);
+}
+
+const LINGER_MS = 1000;
+
+/**
+ * Answers in full at once, then reads on for a moment before the connection closes. Closed on a client that
+ * still writes, TCP would reset the connection and the client would never read why.
+ */
+function linger(ctx: RequestContext): void {
+  const text = ctx.body as string;
+  ctx.set('Connection', 'close');
+  ctx.body = Readable.from(thenDrain(ctx, text));
+  ctx.length = Buffer.byteLength(text);
+}
+
+async function* thenDrain({ req }: RequestContext, text: string) {
+  yield text;
+  req.unpipe();
+  req.resume();
+  if (!req.closed) await once(req, 'close', { signal: AbortSignal.timeout(LINGER_MS) }).catch(() => {});
+}

@@ -1,0 +1,120 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Admission } from '../../../shared/db/stores/predictions/admit.ts';
+import type { AppPrincipal } from '../../../shared/domain/app.ts';
+import { envelopeSize } from '../../../shared/domain/context-envelope.ts';
+import { answerOf, cancelAnswerOf, refusalOf } from '../../../shared/domain/prediction.ts';
+import { AppError } from '../../../shared/errors/app-error.ts';
+import { newId } from '../../../shared/ids.ts';
+import { MIB } from '../../../shared/schemas/limits.ts';
+import {
+  CancelResponse,
+  PredictionRequest,
+  PredictionResponse,
+  SubjectRequest,
+} from '../../../shared/schemas/predictions.ts';
+import { canonicalJson, fingerprint } from '../../../shared/security/fingerprint.ts';
+import { type Endpoint, endpoint } from '../../endpoint.ts';
+import type { PredictionService } from '../../prediction-service.ts';
+
+export interface PredictionRoutes {
+  predictions: PredictionService;
+  contextEnvelopeChars: number;
+}
+
+export function predictionEndpoints({ predictions, contextEnvelopeChars }: PredictionRoutes): Endpoint[] {
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/v1/predictions',
+      auth: 'app',
+      body: PredictionRequest,
+      bodyLimit: 4 * MIB,
+      errors: [
+        'context_too_large',
+        'not_found',
+        'feature_disabled',
+        'idempotency_conflict',
+        'request_in_flight',
+        'context_revision_conflict',
+        'recovery_window_expired',
+        'sandbox_exhausted',
+        'monthly_cap_reached',
+        'prediction_cancelled',
+        'prediction_superseded',
+        'provider_failed',
+        'provider_not_configured',
+        'provider_rate_limited',
+        'prediction_timeout',
+      ],
+      status: 200,
+      response: PredictionResponse,
+    }).handle(async ({ body, app, headers, signal }) => {
+      const since = performance.now();
+      checkFeatures(app, body);
+      if (envelopeSize(body) > contextEnvelopeChars) throw new AppError('context_too_large');
+      // Connections are not served yet, so that none can be known by this id.
+      if (body.connection_id !== null) throw new AppError('not_found');
+      const { outcome, replayed } = await predictions.predict(admissionOf(body, app, headers), signal);
+      const refusal = refusalOf(outcome);
+      if (refusal !== undefined) throw refusal;
+      return {
+        body: answerOf(outcome),
+        headers: {
+          'Server-Timing': serverTiming(outcome, performance.now() - since),
+          ...(replayed && { 'Idempotency-Replayed': 'true' }),
+        },
+      };
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: '/v1/predictions/:request_id/cancel',
+      auth: 'app',
+      body: SubjectRequest,
+      errors: ['not_found', 'access_denied'],
+      status: 200,
+      response: CancelResponse,
+    }).handle(async ({ body, params, app }) => ({
+      body: cancelAnswerOf(await predictions.cancel(app.id, params.request_id, body.user_id)),
+    })),
+  ];
+}
+
+function checkFeatures(app: AppPrincipal, { mode }: PredictionRequest): void {
+  if (app.disabled.includes('predictions') || app.disabled.includes(mode))
+    throw new AppError('feature_disabled');
+}
+
+function admissionOf(body: PredictionRequest, app: AppPrincipal, headers: IncomingHttpHeaders): Admission {
+  const request = canonicalJson(body);
+  return {
+    id: newId(),
+    appId: app.id,
+    requestId: body.request_id,
+    userId: body.user_id,
+    sessionId: body.session_id,
+    mode: body.mode,
+    connectionId: body.connection_id,
+    fingerprint: fingerprint(app.fingerprintKey, request),
+    draftRevision: body.draft.revision,
+    textHash: fingerprint(app.fingerprintKey, body.draft.text),
+    contextRevision: body.context_revision,
+    request,
+    wait: prefers(headers['prefer'], 'wait'),
+    cancelOnDisconnect: (headers['x-on-disconnect'] ?? app.onDisconnect) === 'cancel',
+  };
+}
+
+/** Whether a `Prefer` header (RFC 7240) names the preference, with a value or without. */
+function prefers(header: string | string[] | undefined, preference: string): boolean {
+  const preferences = String(header ?? '').split(',');
+  return preferences.some((one) => one.split(/[;=]/)[0]?.trim().toLowerCase() === preference);
+}
+
+/** Milliseconds in the queue, at the provider and in all, for people who look for where the time went. */
+function serverTiming(times: { queueMs: number | null; providerMs: number | null }, totalMs: number): string {
+  const { queueMs, providerMs } = times;
+  return Object.entries({ queue: queueMs, provider: providerMs, total: totalMs })
+    .flatMap(([name, ms]) => (ms === null ? [] : [`${name};dur=${ms.toFixed(1)}`]))
+    .join(', ');
+}

@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { newId } from '../shared/ids.ts';
+
+export interface Listening {
+  url: string;
+  port: number;
+  /** Takes no more connections, lets what runs finish within `graceMs`, then cuts the rest off. */
+  close(graceMs: number): Promise<void>;
+}
+
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  // The two above are enforced only as often as this.
+  connectionsCheckingInterval: 1000,
+};
+
+/** Serves the app over HTTP. Rejects when the address cannot be had. */
+export async function listen(
+  app: { callback(): RequestListener },
+  address: { host: string; port: number },
+): Promise<Listening> {
+  const handle = app.callback();
+  const server = createServer(TIMEOUTS, handle);
+  server.on('checkExpectation', handle);
+  server.on('clientError', (_error, socket) => refuse(socket, '400 Bad Request'));
+  // CONNECT names no path, so no route either; Node would hang up without a word.
+  server.on('connect', (_request, socket) => refuse(socket, '405 Method Not Allowed'));
+  server.listen(address);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  return { url: `http://${host}:${port}`, port, close: (graceMs) => drain(server, graceMs) };
+}
+
+/** Answers what never becomes a request of the application, and closes. */
+function refuse(socket: Duplex, status: string): void {
+  if (!socket.writable) return void socket.destroy();
+  const headers = ['Connection: close', 'Content-Length: 0', 'X-Content-Type-Options: nosniff'];
+  socket.end([`HTTP/1.1 ${status}`, ...headers, `X-Request-Id: ${newId()}`, '', ''].join('\r\n'));
+}
+
+async function drain(server: Server, graceMs: number): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  // A kept-alive connection becomes idle again after each answer and would hold the server open.
+  const sweep = setInterval(() => server.closeIdleConnections(), 100);
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(cut);
+}

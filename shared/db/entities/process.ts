@@ -1,0 +1,12 @@
+import { defineEntity, p } from '@mikro-orm/core';
+
+/** A living process. Its row is the lease of all that it runs, and its word that its callers still wait. */
+export const Process = defineEntity({
+  name: 'Process',
+  tableName: 'processes',
+  properties: {
+    id: p.uuid().primary(),
+    kind: p.text(),
+    aliveUntil: p.datetime(3),
+  },
+});

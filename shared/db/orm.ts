@@ -1,0 +1,55 @@
+import { fileURLToPath } from 'node:url';
+import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+import type { BaseConfig } from '../config/config.ts';
+import type { Log } from '../log.ts';
+import { entities } from './entities/index.ts';
+import { mendPool } from './pool.ts';
+
+/** MikroORM and the very pool that it uses: the heart's statements go to the pool directly, the rest through entities. */
+export interface Database {
+  orm: MikroORM;
+  pool: Pool;
+  close(): Promise<void>;
+}
+
+/** Opens no connection yet: the first statement does, and a database that is away fails that statement. */
+export async function openDatabase(
+  config: Pick<BaseConfig, 'database'>,
+  log: Log,
+  name: string,
+): Promise<Database> {
+  const orm = new MikroORM({
+    ...ormOptions(config.database.url),
+    pool: { min: 0, max: config.database.poolSize, idleTimeoutMillis: 30_000 },
+    logger: (message) => log.warn({ orm: message }, 'database driver'),
+    driverOptions: {
+      application_name: name,
+      connectionTimeoutMillis: 2000,
+      statement_timeout: 10_000,
+      keepAlive: true,
+      onPoolCreated: mendPool,
+    },
+  });
+  const pool = await orm.driver.getConnection().getNativeClient();
+  return { orm, pool, close: () => orm.close(true) };
+}
+
+export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+/** Shared by the processes and the migrator, so that both see the same schema. */
+export function ormOptions(clientUrl: string) {
+  return {
+    clientUrl,
+    entities,
+    extensions: [Migrator],
+    allowGlobalContext: false,
+    migrations: {
+      path: MIGRATIONS,
+      pathTs: MIGRATIONS,
+      snapshotName: 'snapshot',
+      transactional: true,
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { Pool, PoolClient } from 'pg';
+
+const ROLLED_BACK = { command: 'ROLLBACK', rowCount: 0, rows: [], fields: [], oid: 0 };
+
+/**
+ * Lets a connection that dies inside a transaction leave the pool. The query builder under the ORM never
+ * releases it (kysely issue 1990), so after `max` such deaths every query would hang: a failed rollback is
+ * therefore taken as done, and a failed begin gives its connection back itself.
+ */
+export function mendPool(pool: Pool): void {
+  pool.on('connect', (client: PoolClient) => {
+    const query: (...args: unknown[]) => unknown = client.query.bind(client);
+    const mended = (...args: unknown[]): unknown => {
+      const result = query(...args);
+      if (!(result instanceof Promise)) return result;
+      const statement = statementOf(args[0]);
+      if (statement === 'rollback') return result.catch(() => ROLLED_BACK);
+      if (statement === 'begin' || statement.startsWith('start transaction')) {
+        return result.catch((error: unknown) => {
+          client.release(true);
+          throw error;
+        });
+      }
+      return result;
+    };
+    Object.assign(client, { query: mended });
+  });
+}
+
+function statementOf(query: unknown): string {
+  if (typeof query === 'string') return query;
+  if (typeof query === 'object' && query !== null && 'text' in query && typeof query.text === 'string') {
+    return query.text;
+  }
+  return '';
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+import type { AppPrincipal } from '../../domain/app.ts';
+import { newId } from '../../ids.ts';
+import { newAppKey } from '../../security/keys.ts';
+import { App, AppKey } from '../entities/app.ts';
+import { query } from '../statement.ts';
+
+const FIND_BY_KEY = {
+  name: 'app_by_key_v1',
+  text: `
+    select encode(k.hash, 'hex') as hash, a.id, a.fingerprint_key as "fingerprintKey",
+           a.on_disconnect as "onDisconnect", a.disabled
+      from app_keys k join apps a on a.id = k.app_id
+     where k.hash = any ($1::bytea[]) and a.active and (k.expires_at is null or k.expires_at > now())`,
+};
+
+/**
+ * The active apps whose current keys have these SHA-256 hashes, in their order; undefined where there is none.
+ * Asked anew for every request, so that what is revoked, rotated out or deactivated stops working at once.
+ */
+export async function findAppsByKey(pool: Pool, hashes: Buffer[]): Promise<(AppPrincipal | undefined)[]> {
+  const rows = await query<AppPrincipal & { hash: string }>(pool, FIND_BY_KEY, [hashes]);
+  const byHash = new Map(rows.map(({ hash, ...app }) => [hash, app]));
+  return hashes.map((hash) => byHash.get(hash.toString('hex')));
+}
+
+export interface NewApp {
+  name: string;
+  redirectUris: string[];
+  plan: App['plan'];
+  capCents: number | null;
+}
+
+/** Makes an app and its first key. The key is in the answer only; its hash is stored. */
+export async function createApp(em: EntityManager, app: NewApp): Promise<{ appId: string; key: string }> {
+  return em.transactional(async (tx) => {
+    const now = new Date();
+    const row = tx.create(App, {
+      id: newId(),
+      ...app,
+      disabled: [],
+      fingerprintKey: randomBytes(32),
+      createdAt: now,
+      updatedAt: now,
+    });
+    const key = issueKey(tx, row, now);
+    await tx.flush();
+    return { appId: row.id, key };
+  });
+}
+
+export async function listApps(em: EntityManager): Promise<App[]> {
+  return em.find(App, {}, { orderBy: { id: 'asc' } });
+}
+
+/** The app, or undefined when the id is none. */
+export async function findApp(em: EntityManager, id: string): Promise<App | undefined> {
+  return (await em.findOne(App, { id })) ?? undefined;
+}
+
+/** What to change; what is undefined stays as it is. */
+export interface AppChange
+  extends Partial<
+    Pick<
+      App,
+      | 'name'
+      | 'plan'
+      | 'capCents'
+      | 'active'
+      | 'redirectUris'
+      | 'minConfidence'
+      | 'supersede'
+      | 'onDisconnect'
+    >
+  > {
+  /** Features to turn on and off; the others stay as they are. */
+  enable?: readonly string[];
+  disable?: readonly string[];
+}
+
+/** Changes an app from the next request on. Returns it, or undefined when the id is none. */
+export async function updateApp(
+  em: EntityManager,
+  id: string,
+  { enable = [], disable = [], ...fields }: AppChange,
+): Promise<App | undefined> {
+  return em.transactional(async (tx) => {
+    const app = await lockApp(tx, id);
+    if (app === undefined) return undefined;
+    const disabled = [...new Set([...app.disabled, ...disable])].filter((name) => !enable.includes(name));
+    return tx.assign(app, { ...fields, disabled, updatedAt: new Date() }, { ignoreUndefined: true });
+  });
+}
+
+/** The app's keys, the oldest first, also those that have ended. */
+export async function listKeys(em: EntityManager, appId: string): Promise<AppKey[]> {
+  return em.find(AppKey, { app: appId }, { orderBy: { id: 'asc' } });
+}
+
+/**
+ * Issues a new key; those before it stop working after `graceS` seconds, at once with 0. Returns the new key, or
+ * undefined when the app's id is none.
+ */
+export async function rotateKey(
+  em: EntityManager,
+  appId: string,
+  graceS: number,
+): Promise<string | undefined> {
+  return em.transactional(async (tx) => {
+    const app = await lockApp(tx, appId);
+    if (app === undefined) return undefined;
+    const key = issueKey(tx, app, new Date());
+    await tx.execute(
+      `update app_keys set expires_at = least(expires_at, now() + make_interval(secs => ?)) where app_id = ?`,
+      [graceS, appId],
+    );
+    await tx.flush();
+    return key;
+  });
+}
+
+/** Ends the app's keys that start with `prefix`, at once. Returns how many were ended. */
+export async function revokeKeys(em: EntityManager, appId: string, prefix: string): Promise<number> {
+  const ended = await em.execute<{ id: string }[]>(
+    `update app_keys set expires_at = now()
+      where app_id = ? and prefix = ? and (expires_at is null or expires_at > now()) returning id`,
+    [appId, prefix],
+  );
+  return ended.length;
+}
+
+/** For who reads, changes and writes back: of two rotations at once, too, only the later one's key may stay. */
+async function lockApp(em: EntityManager, id: string): Promise<App | undefined> {
+  return (await em.findOne(App, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE })) ?? undefined;
+}
+
+function issueKey(em: EntityManager, app: App, createdAt: Date): string {
+  const { key, hash, prefix } = newAppKey();
+  em.create(AppKey, { id: newId(), app, hash, prefix, createdAt });
+  return key;
+}

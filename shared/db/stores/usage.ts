@@ -1,0 +1,35 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { UsageCounts } from '../../domain/usage.ts';
+import { App } from '../entities/app.ts';
+import { Usage } from '../entities/usage.ts';
+
+/** An app's counts of a month (`YYYY-MM`), today's plan and cap, and the month that the database's clock shows. */
+export async function readUsage(
+  em: EntityManager,
+  appId: string,
+  month?: string,
+): Promise<{ app: App; month: string; counts: UsageCounts | undefined } | undefined> {
+  const app = await em.findOne(App, { id: appId });
+  if (app === null) return undefined;
+  const asked = month ?? (await currentMonth(em));
+  const counts = await em.findOne(Usage, { appId, month: asked });
+  return { app, month: asked, counts: counts ?? undefined };
+}
+
+/** Every app with its counts of a month (`YYYY-MM`), the database's current one unless another is asked for. */
+export async function listUsage(
+  em: EntityManager,
+  month?: string,
+): Promise<{ app: App; month: string; counts: UsageCounts | undefined }[]> {
+  const asked = month ?? (await currentMonth(em));
+  const apps = await em.find(App, {}, { orderBy: { id: 'asc' } });
+  const counts = await em.find(Usage, { month: asked });
+  const byApp = new Map(counts.map((one) => [one.appId, one]));
+  return apps.map((app) => ({ app, month: asked, counts: byApp.get(app.id) }));
+}
+
+async function currentMonth(em: EntityManager): Promise<string> {
+  const [row] = await em.execute<{ month: string }[]>('select month_of(now()) as month');
+  if (row === undefined) throw new Error('the database tells no time');
+  return row.month;
+}

@@ -1,0 +1,127 @@
+import type { Artifact, Message, PredictionRequest } from '../schemas/predictions.ts';
+
+/** What is to be predicted, cut to the context budget. It names no person, session or request. */
+export interface PredictionTask {
+  mode: PredictionRequest['mode'];
+  /** What the model sees of the draft: all of it, or its end when it alone is over the budget. */
+  draft: string;
+  /** What it does not see: the draft's beginning. An answer that stands alone starts with it. */
+  draftHead: string;
+  /** Oldest first. */
+  messages: readonly Message[];
+  artifact: Pick<Artifact, 'kind' | 'selection' | 'summary'> | null;
+  language: string;
+  preferences: string;
+}
+
+type Texts = Pick<PredictionRequest, 'draft' | 'messages' | 'artifact' | 'user_preferences'>;
+type Context = Texts & Pick<PredictionRequest, 'mode' | 'language'>;
+
+/** The size of a request's texts together, in code points: what the envelope limits. */
+export function envelopeSize(request: Texts): number {
+  const { draft, artifact, messages, user_preferences } = request;
+  const texts = [draft.text, artifact?.selection ?? '', artifact?.summary ?? '', user_preferences];
+  for (const message of messages) texts.push(message.content);
+  return texts.reduce((sum, text) => sum + codePoints(text), 0);
+}
+
+/**
+ * The part of a request that fits into `budgetTokens`, and whether any of its text was left out.
+ *
+ * Each text takes from what the more telling ones left: the draft (its end), the last message, the artifact's
+ * selection, the preferences, the artifact's summary, then the other messages from new to old. So the
+ * oldest messages go first, and the draft's end stays. A message that fits in part keeps its end, where the question
+ * stands; the other texts keep their beginning.
+ */
+export function fitContext(
+  request: Context,
+  budgetTokens: number,
+): { task: PredictionTask; truncated: boolean } {
+  const room = new Room(budgetTokens);
+  const { artifact, messages } = request;
+  const draft = room.end(request.draft.text);
+  const last = messages.slice(-1).flatMap((message) => fitMessage(room, message));
+  const selection = room.beginning(artifact?.selection ?? '');
+  const preferences = room.beginning(request.user_preferences);
+  const summary = room.beginning(artifact?.summary ?? '');
+  const older = messages
+    .slice(0, -1)
+    .reverse()
+    .flatMap((message) => fitMessage(room, message));
+  const task: PredictionTask = {
+    mode: request.mode,
+    draft,
+    draftHead: request.draft.text.slice(0, request.draft.text.length - draft.length),
+    messages: [...older.reverse(), ...last],
+    artifact: artifact && { kind: artifact.kind, selection, summary },
+    language: request.language,
+    preferences,
+  };
+  return { task, truncated: room.truncated };
+}
+
+function fitMessage(room: Room, message: Message): Message[] {
+  const content = room.end(message.content);
+  return content === '' && message.content !== '' ? [] : [{ ...message, content }];
+}
+
+/** What is left of the budget. The first text that does not fit takes the rest of it. */
+class Room {
+  truncated = false;
+  /** In quarters of a token, so that the sums stay whole. */
+  #left: number;
+
+  constructor(tokens: number) {
+    this.#left = tokens * 4;
+  }
+
+  /** As much of the beginning of `text` as fits. */
+  beginning(text: string): string {
+    let at = 0;
+    while (at < text.length) {
+      const codePoint = text.codePointAt(at) ?? 0;
+      if (!this.#take(codePoint)) break;
+      at += codePoint > 0xffff ? 2 : 1;
+    }
+    return text.slice(0, at);
+  }
+
+  /** As much of the end of `text` as fits. */
+  end(text: string): string {
+    let at = text.length;
+    while (at > 0) {
+      const low = text.charCodeAt(at - 1);
+      const width = isLowSurrogate(low) && at > 1 ? 2 : 1;
+      if (!this.#take(text.codePointAt(at - width) ?? 0)) break;
+      at -= width;
+    }
+    return text.slice(at);
+  }
+
+  #take(codePoint: number): boolean {
+    const cost = quarterTokens(codePoint);
+    this.truncated ||= cost > this.#left;
+    this.#left = this.truncated ? 0 : this.#left - cost;
+    return !this.truncated;
+  }
+}
+
+/**
+ * An estimate, in quarters of a token, of what a code point costs with the usual tokenizers: four Latin letters to a token,
+ * two of the other alphabets, one of Chinese, Japanese, Korean and of emoji.
+ */
+function quarterTokens(codePoint: number): number {
+  if (codePoint < 0x250) return 1;
+  return codePoint < 0x2e80 ? 2 : 4;
+}
+
+function codePoints(text: string): number {
+  let count = text.length;
+  for (let i = 0; i < text.length; i++) if (isLowSurrogate(text.charCodeAt(i))) count--;
+  return count;
+}
+
+/** The second half of a pair; the request's schema admits well-formed text only. */
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

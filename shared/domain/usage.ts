@@ -1,0 +1,44 @@
+import type { UsageResponse } from '../schemas/usage.ts';
+
+/** Units of an app in a month; amounts in millionths of a cent, at the price of each unit's admission. */
+export interface UsageCounts {
+  reserved: number;
+  settled: number;
+  paidReserved: number;
+  paidSettled: number;
+  paidSettledMicrocents: number;
+}
+
+const MICROCENTS_PER_CENT = 1_000_000;
+const UNUSED: UsageCounts = {
+  reserved: 0,
+  settled: 0,
+  paidReserved: 0,
+  paidSettled: 0,
+  paidSettledMicrocents: 0,
+};
+
+/** The month as the app is told it: under today's plan and cap, the invoice rounded down to whole cents. */
+export function usageReport(
+  app: { id: string; plan: UsageResponse['plan']; capCents?: number | null },
+  month: string,
+  counts: UsageCounts | undefined,
+  sandboxUnits: number,
+): UsageResponse {
+  const { settled, reserved, paidSettled, paidReserved, paidSettledMicrocents } = counts ?? UNUSED;
+  const sandboxUsed = settled - paidSettled + reserved - paidReserved;
+  return {
+    app_id: app.id,
+    month,
+    plan: app.plan,
+    prediction_units: settled,
+    reserved_units: reserved,
+    paid_prediction_units: paidSettled,
+    invoice_cents: Math.floor(paidSettledMicrocents / MICROCENTS_PER_CENT),
+    monthly_cap_cents: app.capCents ?? null,
+    sandbox_remaining: Math.max(0, sandboxUnits - sandboxUsed),
+    currency: 'USD',
+    billing_model: 'manual',
+    cap_scope: 'app',
+  };
+}

@@ -1,0 +1,35 @@
+import type { WorkerConfig } from '../config/config.ts';
+
+/** What a person needs for a first prediction. The ids in the `curl` line differ at each paste. */
+export function guide(address: string, key: string, config: WorkerConfig, logs: string): string {
+  return `
+  address    ${address}
+  app key    ${key}
+  provider   ${provider(config)}
+  logs       ${logs}
+
+Ask for a prediction (paste it):
+
+curl -sS ${address}/v1/predictions \\
+  -H 'Authorization: Bearer ${key}' \\
+  -H 'Content-Type: application/json' \\
+  -d '{
+    "request_id": "try-'$(date +%s)'",
+    "user_id": "you",
+    "session_id": "try-'$(date +%s)'",
+    "mode": "complete_draft",
+    "draft": { "text": "Please summarise the quart", "revision": 1 },
+    "context_revision": "1",
+    "messages": [{ "role": "user", "content": "Please summarise the quarterly sales report for the board" }]
+  }'
+
+Then:  npm run -s admin -- usage   what it cost
+       README.md                   the rest of the interface, and the settings
+`;
+}
+
+function provider({ openai, defaultModel }: WorkerConfig): string {
+  if (openai === undefined)
+    return 'the built-in predictor (OPENAI_API_KEY and DEFAULT_MODEL set another one)';
+  return `${defaultModel} at ${new URL(openai.baseUrl ?? 'https://api.openai.com').host}`;
+}

@@ -1,0 +1,117 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import type { ReadyMessage } from '../lifecycle.ts';
+
+/** One process that `npm start` keeps alive. */
+export interface ProcessSpec {
+  name: string;
+  entry: string;
+  args: readonly string[];
+  env: NodeJS.ProcessEnv;
+  /** The file that takes what the process writes. */
+  log: string;
+  /** Tells a person what happened to the process. */
+  say(line: string): void;
+}
+
+const READY_TIMEOUT_MS = 60_000;
+/** A little more than the 25 s that a process may take to finish what runs. */
+const STOP_TIMEOUT_MS = 30_000;
+const RESTART_DELAYS_MS = [0, 500, 1000, 2000, 5000];
+/** A process that lived this long has recovered: its next end counts as the first one. */
+const RECOVERED_AFTER_MS = 60_000;
+const LOG_MAX_BYTES = 20 * 1024 * 1024;
+
+/**
+ * Runs from its construction until it is disposed, and is started again whenever it dies. The process has a
+ * session of its own, so that Ctrl-C reaches the supervisor alone; it says `{ type: 'ready', url? }` over IPC,
+ * and it ends itself when that channel closes, so that it never outlives the supervisor.
+ */
+export class SupervisedProcess implements AsyncDisposable {
+  readonly #spec: ProcessSpec;
+  readonly #ready = Promise.withResolvers<string | undefined>();
+  readonly #logStart: number;
+  #child: ChildProcess | undefined;
+  #wasReady = false;
+  #stopping = false;
+  #restarts = 0;
+  #restartTimer: NodeJS.Timeout | undefined;
+
+  constructor(spec: ProcessSpec) {
+    this.#spec = spec;
+    this.#logStart = rotateLog(spec.log);
+    this.#ready.promise.catch(() => undefined);
+    this.#launch();
+  }
+
+  /** The address that the process announced, if it has one. Rejects when its first start failed. */
+  async ready(): Promise<string | undefined> {
+    const timeout = setTimeout(() => this.#startFailed('was not ready in time'), READY_TIMEOUT_MS);
+    return this.#ready.promise.finally(() => clearTimeout(timeout));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping = true;
+    this.#ready.reject(new Error(`the ${this.#spec.name} was stopped`));
+    clearTimeout(this.#restartTimer);
+    const child = this.#child;
+    if (child === undefined) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    const limit = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await exited;
+    clearTimeout(limit);
+  }
+
+  #launch(): void {
+    const { entry, args, env, log } = this.#spec;
+    const output = openSync(log, 'a', 0o600);
+    const child = fork(entry, args, { env, detached: true, stdio: ['ignore', output, output, 'ipc'] });
+    closeSync(output);
+    const launchedAt = Date.now();
+    this.#child = child;
+    child.on('message', (message) => this.#onMessage(message));
+    child.on('error', (error) => this.#spec.say(`${this.#spec.name}: ${error.message}`));
+    child.on('exit', (code, signal) => this.#onExit(signal ?? `exit code ${code}`, Date.now() - launchedAt));
+  }
+
+  #onMessage(message: unknown): void {
+    if (!isReadyMessage(message)) return;
+    this.#wasReady = true;
+    this.#ready.resolve(message.url);
+  }
+
+  #onExit(reason: string, livedMs: number): void {
+    this.#child = undefined;
+    if (this.#stopping) return;
+    if (!this.#wasReady) {
+      this.#startFailed(`ended (${reason})`);
+      return;
+    }
+    if (livedMs > RECOVERED_AFTER_MS) this.#restarts = 0;
+    const delay = RESTART_DELAYS_MS[Math.min(this.#restarts, RESTART_DELAYS_MS.length - 1)] ?? 0;
+    this.#restarts += 1;
+    const when = delay === 0 ? 'at once' : `in ${delay / 1000} s`;
+    this.#spec.say(`${this.#spec.name} ended (${reason}) and starts again ${when}: see ${this.#spec.log}`);
+    this.#restartTimer = setTimeout(() => this.#launch(), delay);
+  }
+
+  #startFailed(what: string): void {
+    const { name, log } = this.#spec;
+    const lines = readFileSync(log).subarray(this.#logStart).toString().trimEnd().split('\n').slice(-15);
+    this.#ready.reject(new Error(`the ${name} ${what}: see ${log}\n${lines.join('\n')}`));
+  }
+}
+
+/** Keeps one older log, and returns where in the file this run begins. */
+function rotateLog(log: string): number {
+  const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= LOG_MAX_BYTES) return size;
+  renameSync(log, `${log}.1`);
+  return 0;
+}
+
+function isReadyMessage(message: unknown): message is ReadyMessage {
+  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready';
+}

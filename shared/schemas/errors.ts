@@ -1,0 +1,48 @@
+import Type, { type Static } from 'typebox';
+import { catalogue, type ErrorCode } from '../errors/catalogue.ts';
+import { closed, oneOf } from './build.ts';
+import { VALIDATION_ITEMS_MAX } from './limits.ts';
+
+const FAULT_TYPES = [
+  'missing',
+  'extra_forbidden',
+  'string_type',
+  'int_type',
+  'float_type',
+  'bool_type',
+  'list_type',
+  'dict_type',
+  'string_too_short',
+  'string_too_long',
+  'string_pattern_mismatch',
+  'enum',
+  'greater_than_equal',
+  'less_than_equal',
+  'too_short',
+  'too_long',
+  'uuid_parsing',
+  'datetime_parsing',
+  'value_error',
+] as const;
+
+/** The body of every error but 422. */
+export const ErrorBody = closed({
+  detail: closed({ code: oneOf(Object.keys(catalogue) as ErrorCode[]) }),
+});
+export type ErrorBody = Static<typeof ErrorBody>;
+
+/** What is wrong with one field: the first thing that is. */
+export const Fault = closed({
+  loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), { minItems: 1 }),
+  msg: Type.String(),
+  type: oneOf(FAULT_TYPES),
+  ctx: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  input: Type.Optional(Type.Unknown()),
+});
+export type Fault = Static<typeof Fault>;
+
+/** The body of a 422. */
+export const ValidationErrorBody = closed({
+  detail: Type.Array(Fault, { minItems: 1, maxItems: VALIDATION_ITEMS_MAX }),
+});
+export type ValidationErrorBody = Static<typeof ValidationErrorBody>;

@@ -1,0 +1,41 @@
+/** Every number and closed list of the contract that more than one place needs. */
+export const IDENTIFIER_PATTERN = '^[A-Za-z0-9._:-]+$';
+export const IDENTIFIER_MAX = 80;
+export const NAME_MAX = 200;
+export const TEXT_MAX = 8000;
+export const SELECTION_MAX = 1000;
+export const PREFERENCES_MAX = 4000;
+export const MESSAGES_MAX = 30;
+export const COMPLETION_MAX = 2000;
+export const INTEGER_MAX = Number.MAX_SAFE_INTEGER;
+export const VALIDATION_ITEMS_MAX = 100;
+
+export const KIB = 1024;
+export const MIB = 1024 * KIB;
+
+export const PREDICTION_MODES = ['complete_draft', 'next_prompt'] as const;
+export const PREDICTION_STATES = [
+  'queued',
+  'running',
+  'suggested',
+  'abstained',
+  'cancelled',
+  'failed',
+] as const;
+export const MESSAGE_ROLES = ['user', 'assistant', 'tool'] as const;
+export const MESSAGE_ORIGINS = [
+  'human',
+  'agent',
+  'accepted_prediction',
+  'edited_prediction',
+  'unknown',
+] as const;
+export const ARTIFACT_KINDS = ['video', 'slides', 'other'] as const;
+export const PLANS = ['sandbox', 'paid'] as const;
+
+/** How long what billing, conflicts and statistics need outlives the recovery window. */
+export const TOMBSTONE_DAYS = 35;
+/** How long a queued prediction whose callers are all gone waits for one to come back. */
+export const ABANDON_AFTER_MS = 5000;
+/** How much earlier than the caller a worker stops, so that its outcome is committed before the caller gives up. */
+export const WORKER_MARGIN_MS = 250;

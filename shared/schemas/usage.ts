@@ -1,0 +1,21 @@
+import Type, { type Static } from 'typebox';
+import { closed, nullable, oneOf } from './build.ts';
+import { PLANS } from './limits.ts';
+
+const Count = Type.Integer({ minimum: 0 });
+
+export const UsageResponse = closed({
+  app_id: Type.String(),
+  month: Type.String(),
+  plan: oneOf(PLANS),
+  prediction_units: Count,
+  reserved_units: Count,
+  paid_prediction_units: Count,
+  invoice_cents: Count,
+  monthly_cap_cents: nullable(Count),
+  sandbox_remaining: Count,
+  currency: oneOf(['USD']),
+  billing_model: oneOf(['manual']),
+  cap_scope: oneOf(['app']),
+});
+export type UsageResponse = Static<typeof UsageResponse>;

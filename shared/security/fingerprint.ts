@@ -1,0 +1,15 @@
+import { createHmac } from 'node:crypto';
+
+/** The JSON of a value with the keys of every object in order, so that equal values have equal texts. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    part !== null && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}
+
+/** HMAC-SHA-256: tells equal texts from different ones, and nothing about an erased one to who lacks the key. */
+export function fingerprint(key: Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest();
+}

@@ -1,0 +1,55 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const SECRET_BYTES = 32;
+const SHOWN_CHARACTERS = 6;
+const CHECKSUM_LENGTH = 6;
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+const APP_KEY = 'fc_';
+
+export interface NewKey {
+  /** Shown once, stored nowhere. */
+  key: string;
+  hash: Buffer;
+  /** The first characters, by which a person tells keys apart. */
+  prefix: string;
+}
+
+/** A new app key. */
+export function newAppKey(): NewKey {
+  return newKey(APP_KEY);
+}
+
+/** Whether the value could be an app key: its shape and its checksum. A typo then costs no look-up. */
+export function looksLikeAppKey(value: string): boolean {
+  return looksLikeKey(APP_KEY, value);
+}
+
+/** What is stored of a key. It has 256 random bits, so one round of SHA-256 is enough. */
+export function hashKey(key: string): Buffer {
+  return createHash('sha256').update(key).digest();
+}
+
+function newKey(scheme: string): NewKey {
+  const secret = scheme + randomBytes(SECRET_BYTES).toString('base64url');
+  const key = secret + checksum(secret);
+  return { key, hash: hashKey(key), prefix: key.slice(0, scheme.length + SHOWN_CHARACTERS) };
+}
+
+function looksLikeKey(scheme: string, value: string): boolean {
+  if (!value.startsWith(scheme)) return false;
+  if (!/^[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}$/.test(value.slice(scheme.length))) return false;
+  return checksum(value.slice(0, -CHECKSUM_LENGTH)) === value.slice(-CHECKSUM_LENGTH);
+}
+
+/** The CRC32 in base 62: six characters hold all of its 32 bits. */
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = BASE62.charAt(rest % 62) + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { type Database, openDatabase } from '../../shared/db/orm.ts';
+import { createApp, findAppsByKey, rotateKey } from '../../shared/db/stores/apps.ts';
+import { createLog } from '../../shared/log.ts';
+import { hashKey, looksLikeAppKey } from '../../shared/security/keys.ts';
+import { administer, createDatabase, databaseUrl, type TestDatabase } from '../support/database.ts';
+
+const MAIN = fileURLToPath(new URL('../../shared/admin/main.ts', import.meta.url));
+const NOBODY = '00000000-0000-7000-8000-000000000000';
+
+describe('the command line', () => {
+  let test: TestDatabase;
+  let database: Database;
+
+  before(async () => {
+    test = await createDatabase();
+    const config = { database: { url: test.url, directUrl: test.url, poolSize: 4 } };
+    database = await openDatabase(config, createLog('test', 'silent'), 'forecue test');
+  });
+
+  after(async () => {
+    await database.close();
+    await test.drop();
+  });
+
+  const admin = (...args: string[]) => run(args, { DATABASE_URL: test.url });
+
+  /** The result of a command that succeeds. */
+  const result = async (...args: string[]) => {
+    const { code, stdout, stderr } = await admin(...args, '--json');
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    return JSON.parse(stdout);
+  };
+
+  const works = async (key: string) => {
+    const [app] = await findAppsByKey(database.pool, [hashKey(key)]);
+    return app !== undefined;
+  };
+
+  const makeApp = () => {
+    const app = { name: 'test', redirectUris: [], plan: 'sandbox', capCents: null } as const;
+    return createApp(database.orm.em.fork(), { ...app, redirectUris: [] });
+  };
+
+  it('makes an app whose key works, and shows the app without its key', async () => {
+    const uris = ['https://app.example/callback?x=1', 'http://127.0.0.1:3000/'];
+    const { app_id, key, ...rest } = await result(
+      ...['app', 'create', '--name', 'Écran 1', '--cap-cents', '2500', '--plan', 'paid'],
+      ...uris.flatMap((uri) => ['--redirect-uri', uri]),
+    );
+    assert.deepEqual(rest, {});
+    assert.ok(looksLikeAppKey(key));
+    assert.ok(await works(key));
+
+    const [shown, list] = await Promise.all([result('app', 'show', app_id), result('app', 'list')]);
+    const { created_at, keys, ...app } = shown;
+    assert.deepEqual(app, {
+      app_id,
+      name: 'Écran 1',
+      plan: 'paid',
+      monthly_cap_cents: 2500,
+      active: true,
+      redirect_uris: uris,
+      min_confidence: 0.3,
+      supersede: true,
+      on_disconnect: 'continue',
+      disabled: [],
+    });
+    assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.deepEqual(keys, [{ prefix: key.slice(0, 9), created_at, expires_at: null }]);
+    assert.deepEqual(list, [{ ...app, created_at }]);
+  });
+
+  it('makes a sandbox app without a cap unless told otherwise, and says that the key is shown once', async () => {
+    const { code, stdout } = await admin('app', 'create', '--name', 'plain');
+    assert.equal(code, 0);
+    assert.match(stdout, /^app_id {2}[0-9a-f-]{36}\nkey {5}fc_\S+\n\nThe key is shown only this once\.\n$/);
+    const { rows } = await test.pool.query(
+      `select plan, cap_cents, redirect_uris from apps where name = 'plain'`,
+    );
+    assert.deepEqual(rows, [{ plan: 'sandbox', cap_cents: null, redirect_uris: [] }]);
+  });
+
+  it('changes what it is told to and nothing else', async () => {
+    const { appId } = await makeApp();
+    const before = await result('app', 'show', appId);
+    const changed = await result(
+      ...['app', 'update', appId, '--name', 'new', '--plan', 'paid', '--cap-cents', '0', '--no-supersede'],
+      ...['--redirect-uri', 'https://a.example', '--min-confidence', '0.45', '--on-disconnect', 'cancel'],
+      ...['--disable', 'predictions', '--disable', 'next_prompt'],
+    );
+    assert.deepEqual(changed, {
+      ...before,
+      name: 'new',
+      plan: 'paid',
+      monthly_cap_cents: 0,
+      redirect_uris: ['https://a.example'],
+      min_confidence: 0.45,
+      supersede: false,
+      on_disconnect: 'cancel',
+      disabled: ['predictions', 'next_prompt'],
+    });
+    const again = await result(
+      ...['app', 'update', appId, '--cap-cents', 'none', '--supersede'],
+      ...['--enable', 'predictions', '--disable', 'next_prompt', '--disable', 'connections'],
+    );
+    const disabled = ['next_prompt', 'connections'];
+    assert.deepEqual(again, { ...changed, monthly_cap_cents: null, supersede: true, disabled });
+  });
+
+  it('deactivates an app at once, and activates it again', async () => {
+    const { appId, key } = await makeApp();
+    assert.equal((await result('app', 'deactivate', appId)).active, false);
+    assert.equal(await works(key), false);
+    assert.equal((await result('app', 'update', appId, '--active')).active, true);
+    assert.ok(await works(key));
+    assert.equal((await result('app', 'update', appId, '--inactive')).active, false);
+    assert.equal(await works(key), false);
+  });
+
+  it('rotates a key: the old one stops working at once, or after the grace', async () => {
+    const { appId, key: first } = await makeApp();
+    const { key: second } = await result('key', 'rotate', appId, '--grace', '60');
+    assert.deepEqual(await Promise.all([first, second].map(works)), [true, true]);
+    const { keys } = await result('app', 'show', appId);
+    const grace = (Date.parse(keys[0].expires_at) - Date.now()) / 1000;
+    assert.ok(grace > 30 && grace <= 61, `${grace} s`);
+    assert.equal(keys[1].expires_at, null);
+
+    const { key: third } = await result('key', 'rotate', appId);
+    assert.deepEqual(await Promise.all([first, second, third].map(works)), [false, false, true]);
+  });
+
+  it('leaves one working key after rotations at once', async () => {
+    const { appId } = await makeApp();
+    const keys = await Promise.all(
+      Array.from({ length: 4 }, () => rotateKey(database.orm.em.fork(), appId, 0)),
+    );
+    const working = await Promise.all(keys.map((key) => works(key ?? '')));
+    assert.equal(working.filter(Boolean).length, 1);
+  });
+
+  it('revokes the key with the shown prefix, of this app only', async () => {
+    const [mine, other] = await Promise.all([makeApp(), makeApp()]);
+    const prefix = mine.key.slice(0, 9);
+    const refused = await admin('key', 'revoke', other.appId, '--prefix', prefix);
+    assert.deepEqual([refused.code, refused.stdout], [1, '']);
+    assert.match(refused.stderr, /^no working key of this app has that prefix: .*\n$/);
+    assert.ok(await works(mine.key));
+    assert.deepEqual(await result('key', 'revoke', mine.appId, '--prefix', prefix), { revoked: 1 });
+    assert.deepEqual(await Promise.all([mine.key, other.key].map(works)), [false, true]);
+  });
+
+  it('reports the usage of one app and of all, of this month and another', async () => {
+    const { appId } = await makeApp();
+    await test.pool.query(
+      `insert into usage (app_id, month, reserved, settled, paid_reserved, paid_settled,
+                          paid_reserved_microcents, paid_settled_microcents)
+       values ($1, '2025-02', 3, 10, 1, 4, 200000, 12900000)`,
+      [appId],
+    );
+    const [now, past, all] = await Promise.all([
+      result('usage', appId),
+      result('usage', appId, '--month', '2025-02'),
+      result('usage', '--month', '2025-02'),
+    ]);
+    const { rows } = await test.pool.query('select month_of(now()) as month');
+    assert.deepEqual([now.month, now.prediction_units], [rows[0].month, 0]);
+    assert.deepEqual(past, {
+      app_id: appId,
+      month: '2025-02',
+      plan: 'sandbox',
+      prediction_units: 10,
+      reserved_units: 3,
+      paid_prediction_units: 4,
+      invoice_cents: 12,
+      monthly_cap_cents: null,
+      sandbox_remaining: 1000 - 8,
+      currency: 'USD',
+      billing_model: 'manual',
+      cap_scope: 'app',
+    });
+    const apps = await test.pool.query('select id from apps order by id');
+    assert.deepEqual(
+      all.map((one: { app_id: string }) => one.app_id),
+      apps.rows.map(({ id }) => id),
+    );
+    assert.deepEqual(
+      all.find((one: { app_id: string }) => one.app_id === appId),
+      past,
+    );
+  });
+
+  it('finds nothing wrong with a healthy installation', async () => {
+    const { ok, checks } = await result('doctor');
+    const names = checks.map((check: { name: string }) => check.name);
+    assert.deepEqual(names, ['database', 'migrations', 'queue', 'provider', 'clock']);
+    assert.ok(ok);
+    for (const check of checks) assert.deepEqual([check.ok, check.to_do], [true, null]);
+  });
+
+  it('tells which migrations a database lacks, and what to do', async () => {
+    const server = process.env['FORECUE_TEST_SERVER'] ?? '';
+    const name = `${new URL(test.url).pathname.slice(1)}_empty`;
+    await administer(server, `create database ${name}`);
+    try {
+      const env = { DATABASE_URL: databaseUrl(server, name), DEFAULT_MODEL: 'some-model' };
+      const [examined, list] = await Promise.all([run(['doctor', '--json'], env), run(['app', 'list'], env)]);
+      assert.equal(examined.code, 1);
+      const { ok, checks } = JSON.parse(examined.stdout);
+      assert.equal(ok, false);
+      const [healthy, migrations, queue, provider, clock] = checks;
+      assert.deepEqual(
+        [healthy.ok, migrations.ok, queue.ok, provider.ok, clock.ok],
+        [true, false, false, false, true],
+      );
+      assert.match(migrations.found, /^missing: Migration\d+(, Migration\d+)*$/);
+      assert.match(migrations.to_do, /npm run migrate/);
+      assert.match(queue.to_do, /npm run migrate/);
+      assert.deepEqual([list.code, list.stdout], [1, '']);
+      assert.match(list.stderr, /^the database is not up to date: run `npm run migrate`\n$/);
+    } finally {
+      await administer(server, `drop database ${name} with (force)`);
+    }
+  });
+
+  it('says in one line what is wrong, on standard error', async () => {
+    const refusals = await Promise.all([
+      admin('app', 'show', NOBODY, '--json'),
+      admin('usage', '17'),
+      run(['app', 'list'], { DATABASE_URL: 'postgres://postgres:secret@127.0.0.1:1/forecue' }),
+    ]);
+    for (const { code, stdout } of refusals) assert.deepEqual({ code, stdout }, { code: 1, stdout: '' });
+    const [unknown, malformed, unreachable] = refusals.map(({ stderr }) => stderr);
+    assert.equal(unknown, `there is no app ${NOBODY}: \`app list\` shows the apps\n`);
+    assert.equal(malformed, 'the app id must be a UUID (`app list` shows them), not "17"\n');
+    assert.match(unreachable ?? '', /^the database does not answer \(.*ECONNREFUSED.*\): start it .*\n$/);
+    assert.doesNotMatch(unreachable ?? '', /secret/);
+  });
+
+  it('lists its commands when there is no such command', async () => {
+    for (const { code, stdout, stderr } of await Promise.all([admin(), admin('app', 'destroy')])) {
+      assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+      assert.match(stderr, /^Usage: npm run -s admin -- .*\n\n {2}app create --name N /);
+    }
+  });
+});
+
+/** Runs the real command line, in an environment of the given variables only. */
+function run(args: string[], env: Record<string, string>) {
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [MAIN, ...args],
+      { env: { PATH: process.env['PATH'], ...env } },
+      (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import type { Command } from '../../shared/admin/command.ts';
+import { appCreate, appUpdate } from '../../shared/admin/commands/app.ts';
+import { keyRevoke, keyRotate } from '../../shared/admin/commands/key.ts';
+import { usage } from '../../shared/admin/commands/usage.ts';
+import { adminConfig } from '../../shared/config/config.ts';
+
+const ID = '01980000-0000-7000-8000-000000000000';
+
+function accepts(command: Command, ...args: string[]): void {
+  assert.doesNotThrow(() => command.read(args), args.join(' '));
+}
+
+function refuses(command: Command, args: string[], expected: RegExp): void {
+  assert.throws(
+    () => command.read(args),
+    ({ message }: Error) => {
+      assert.match(message, expected, args.join(' '));
+      assert.doesNotMatch(message, /\n/);
+      return true;
+    },
+  );
+}
+
+describe('the arguments of the command line', () => {
+  it('takes money as whole cents only', () => {
+    for (const cents of ['0', '1', '2500', '1000000000000', 'none'])
+      accepts(appCreate, '--name', 'x', '--cap-cents', cents);
+    for (const cents of [
+      '',
+      ' 1',
+      '1.0',
+      '1e3',
+      '0x10',
+      '+1',
+      '-1',
+      '1,000',
+      '1000000000001',
+      '9'.repeat(30),
+      'NaN',
+    ])
+      refuses(
+        appCreate,
+        ['--name', 'x', `--cap-cents=${cents}`],
+        /^--cap-cents must be a whole number of cents/,
+      );
+  });
+
+  it('takes a confidence from 0 to 1', () => {
+    for (const value of ['0', '0.25', '1', '1.0']) accepts(appUpdate, ID, '--min-confidence', value);
+    for (const value of ['', '1.01', '-0.1', '.5', '1e-1', 'Infinity', '0,5', '50%'])
+      refuses(appUpdate, [ID, `--min-confidence=${value}`], /^--min-confidence must be a number from 0 to 1/);
+  });
+
+  it('takes a grace in whole seconds, and a month as YYYY-MM', () => {
+    accepts(keyRotate, ID, '--grace', '2592000');
+    for (const grace of ['', '1.5', '1m', '-1', '2592001'])
+      refuses(keyRotate, [ID, `--grace=${grace}`], /^--grace must be/);
+    accepts(usage, '--month', '2026-11');
+    for (const month of ['', '2026-13', '2026-1', '26-11', '2026-11-01'])
+      refuses(usage, [`--month=${month}`], /^--month must be a month as YYYY-MM/);
+  });
+
+  it('registers only addresses that people may be sent back to', () => {
+    const good = [
+      'https://app.example',
+      'https://app.example:8443/a/b?c=d&e=%C3%A9',
+      'http://localhost/callback',
+      'http://127.0.0.1:3000/x',
+      'http://[::1]:3000/x',
+      `https://a.example/${'x'.repeat(2030)}`,
+    ];
+    for (const uri of good) accepts(appCreate, '--name', 'x', '--redirect-uri', uri);
+    const bad = [
+      '',
+      'app.example',
+      'http://app.example/',
+      'http://127.0.0.1.app.example/',
+      'http://localhost@app.example/',
+      'https://app.example/#',
+      'https://app.example/#a',
+      'https://app.example/a b',
+      'https://app.example/\r\nx: y',
+      'https://app.example/é',
+      'https:app.example',
+      'https://',
+      'javascript:alert(1)',
+      'com.example.app:/callback',
+      `https://a.example/${'x'.repeat(2031)}`,
+    ];
+    for (const uri of bad)
+      refuses(appCreate, ['--name', 'x', `--redirect-uri=${uri}`], /^--redirect-uri must be/);
+  });
+
+  it('takes a name of 1 to 200 characters', () => {
+    for (const name of ['x', '💬'.repeat(200)]) accepts(appCreate, '--name', name);
+    for (const name of ['', '  ', 'a\nb', '\u001b[31m', 'x'.repeat(201)])
+      refuses(appCreate, [`--name=${name}`], /^--name must be 1 to 200 characters/);
+  });
+
+  it('takes no argument that it does not know, no value outside its list, and no contradiction', () => {
+    refuses(appCreate, [], /^--name is missing$/);
+    refuses(
+      appCreate,
+      ['--name', 'x', '--plan', 'free'],
+      /^--plan must be one of sandbox, paid, not "free"$/,
+    );
+    refuses(
+      appCreate,
+      ['--name', 'x', '--colour', 'red'],
+      /^Unknown option '--colour': the arguments are --name N/,
+    );
+    refuses(appCreate, ['--name', 'x', 'y'], /^"y" is one argument too many: the arguments are/);
+    refuses(appCreate, ['--name'], /^Option '--name <value>' argument missing: /);
+    refuses(appUpdate, ['--name', 'x'], /^APP_ID is missing$/);
+    refuses(appUpdate, ['x', '--name', 'x'], /^the app id must be a UUID/);
+    refuses(appUpdate, [ID], /^there is nothing to change/);
+    refuses(appUpdate, [ID, '--on-disconnect', 'wait'], /^--on-disconnect must be one of continue, cancel/);
+    refuses(appUpdate, [ID, '--enable', 'magic'], /^--enable must be one of predictions, connections/);
+    refuses(appUpdate, [ID, '--active', '--inactive'], /^give --active or --inactive, not both$/);
+    refuses(
+      appUpdate,
+      [ID, '--enable', 'predictions', '--disable', 'predictions'],
+      /^give --enable predictions or --disable predictions, not both$/,
+    );
+    refuses(keyRevoke, [ID], /^--prefix is missing$/);
+  });
+});
+
+describe("the command line's configuration", () => {
+  it('does not need to know the model, which only the doctor asks for', () => {
+    const DATABASE_URL = 'postgres://127.0.0.1/forecue';
+    const modelOf = (values: Record<string, string>) => adminConfig({ DATABASE_URL, ...values }).defaultModel;
+    assert.equal(modelOf({}), 'local');
+    assert.equal(modelOf({ OPENAI_API_KEY: 'sk-test' }), undefined);
+    assert.equal(modelOf({ NODE_ENV: 'production' }), undefined);
+    assert.equal(modelOf({ NODE_ENV: 'production', DEFAULT_MODEL: 'm' }), 'm');
+  });
+});

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { withDatabase } from '../../shared/admin/environment.ts';
+
+describe("the command line's database", () => {
+  const address = 'postgres://postgres:x@127.0.0.1:5433/forecue';
+  let folder: string;
+  let file: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'forecue-admin-'));
+    file = join(folder, 'database-url');
+    await writeFile(file, `${address}\n`);
+  });
+
+  after(() => rm(folder, { recursive: true }));
+
+  it('is the one of DATABASE_URL when that is set', async () => {
+    const values = { DATABASE_URL: 'postgres://db.example/forecue' };
+    assert.deepEqual(await withDatabase(values, file), values);
+  });
+
+  it('is else the embedded one, while that runs', async () => {
+    const values = { DATABASE_URL: '', DATABASE_DIRECT_URL: 'postgres://other.example/', PORT: '1' };
+    const embedded = { DATABASE_URL: address, DATABASE_DIRECT_URL: '', PORT: '1' };
+    assert.deepEqual(await withDatabase(values, file), embedded);
+  });
+
+  it('is never the embedded one in production', async () => {
+    const values = { NODE_ENV: 'production' };
+    assert.deepEqual(await withDatabase(values, file), values);
+  });
+
+  it('is missed with a word about how to get one', async () => {
+    await assert.rejects(withDatabase({}, join(folder, 'none')), {
+      message: 'there is no database: run `npm start` in another terminal, or set DATABASE_URL',
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { checkProvider } from '../../shared/admin/provider-check.ts';
+
+describe("the doctor's look at the provider", () => {
+  let server: Server;
+  let status: number;
+  let seen: (string | undefined)[];
+
+  before(async () => {
+    server = createServer((request, response) => {
+      seen.push(request.url, request.headers.authorization);
+      response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end('{"data":[]}');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+  });
+
+  after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+
+  beforeEach(() => {
+    seen = [];
+  });
+
+  const checkKey = async (answer: number) => {
+    status = answer;
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const finding = await checkProvider({ defaultModel: 'm', openai: { apiKey: 'sk-secret', baseUrl } });
+    assert.doesNotMatch(JSON.stringify(finding), /secret/);
+    return finding;
+  };
+
+  it('asks for the list of models with the key', async () => {
+    const { ok, found } = await checkKey(200);
+    assert.ok(ok);
+    assert.match(found, /^m at 127\.0\.0\.1:\d+, which takes the key$/);
+    assert.deepEqual(seen, ['/v1/models', 'Bearer sk-secret']);
+  });
+
+  for (const [answer, toDo] of [
+    [401, /^correct OPENAI_API_KEY$/],
+    [403, /^correct OPENAI_API_KEY$/],
+    [404, /^correct OPENAI_BASE_URL/],
+    [429, /limits/],
+    [500, /status page/],
+    [302, /OPENAI_BASE_URL/],
+  ] as const)
+    it(`says what to do when the provider answers ${answer}`, async () => {
+      const { ok, to_do } = await checkKey(answer);
+      assert.equal(ok, false);
+      assert.match(to_do ?? '', toDo);
+    });
+
+  it('says what to do when nothing answers', async () => {
+    const baseUrl = 'http://127.0.0.1:9/v1';
+    const finding = await checkProvider({ defaultModel: 'm', openai: { apiKey: 'sk-secret', baseUrl } });
+    assert.equal(finding.ok, false);
+    assert.match(finding.found, /^m at 127\.0\.0\.1:9: no answer/);
+  });
+
+  it('needs no key for the built-in predictor, but for every other model', async () => {
+    const look = (defaultModel: string | undefined) => checkProvider({ defaultModel, openai: undefined });
+    assert.equal((await look('local')).ok, true);
+    assert.equal((await look('m')).to_do, 'set OPENAI_API_KEY, or DEFAULT_MODEL to local');
+    assert.equal((await look(undefined)).to_do, 'set DEFAULT_MODEL');
+  });
+});

@@ -1,0 +1,813 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest, METHODS } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { pino } from 'pino';
+import Type from 'typebox';
+import { createApp } from '../../ingress/app.ts';
+import { endpoint } from '../../ingress/endpoint.ts';
+import { type Listening, listen } from '../../ingress/server.ts';
+import type { AppPrincipal } from '../../shared/domain/app.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { closed, text } from '../../shared/schemas/build.ts';
+import { ErrorBody } from '../../shared/schemas/errors.ts';
+import { MIB } from '../../shared/schemas/limits.ts';
+import { PredictionRequest, SubjectRequest } from '../../shared/schemas/predictions.ts';
+import { compile } from '../../shared/schemas/validator.ts';
+import { newAppKey } from '../../shared/security/keys.ts';
+
+const { key, hash } = newAppKey();
+const broken = newAppKey();
+const principal: AppPrincipal = {
+  id: 'app-1',
+  fingerprintKey: Buffer.alloc(32),
+  onDisconnect: 'continue',
+  disabled: [],
+};
+
+const RENDERED = '{"month": "2026-07",  "units":1.0}';
+const PERSON = 'a secret text of a person';
+
+const checkErrorBody = compile(ErrorBody);
+
+let lookUps = 0;
+let shuttingDown = false;
+let lines: string[] = [];
+let release: () => void = () => {};
+let gone: Promise<void> = Promise.resolve();
+let waiting: Promise<void> = Promise.resolve();
+
+async function findApp(wanted: Buffer): Promise<AppPrincipal | undefined> {
+  lookUps++;
+  if (wanted.equals(broken.hash)) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+  return wanted.equals(hash) ? principal : undefined;
+}
+
+const FAILURES: Record<string, () => unknown> = {
+  conflict: () => new AppError('request_in_flight'),
+  provider: () => new AppError('provider_rate_limited', { retryAfterS: 2.3 }),
+  soon: () => new AppError('service_unavailable', { retryAfterS: 0 }),
+  cancelled: () => new AppError('prediction_cancelled', { source: 'worker' }),
+  timeout: () => new AppError('prediction_timeout'),
+  database: () => Object.assign(new Error('terminating'), { code: '57P01' }),
+  pool: () => new Error('timeout exceeded when trying to connect'),
+  defect: () => new TypeError('undefined is not a function'),
+  row: () => Object.assign(new Error(`invalid input: ${PERSON}`), { code: '22P02' }),
+  nothing: () => undefined,
+};
+
+let nextWait = Promise.withResolvers<void>();
+
+const endpoints = [
+  endpoint({
+    method: 'POST',
+    path: '/v1/predictions',
+    auth: 'app',
+    body: PredictionRequest,
+    bodyLimit: 4 * MIB,
+    errors: [],
+    status: 200,
+    response: closed({ request: PredictionRequest, app: Type.String() }),
+  }).handle(async ({ body, app }) => ({ body: { request: body, app: app.id } })),
+  endpoint({
+    method: 'POST',
+    path: '/v1/predictions/:request_id/cancel',
+    auth: 'app',
+    body: SubjectRequest,
+    errors: [],
+    status: 200,
+    response: closed({ request_id: Type.String() }),
+  }).handle(async ({ params }) => ({ body: { request_id: params.request_id } })),
+  endpoint({
+    method: 'GET',
+    path: '/v1/usage',
+    auth: 'app',
+    query: Type.Object({
+      limit: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })),
+      q: Type.Optional(text(9)),
+    }),
+    errors: [],
+    status: 200,
+    response: Type.Object({}),
+  }).handle(async ({ headers }) => ({
+    body: RENDERED,
+    headers: { 'Idempotency-Replayed': 'true', 'X-Seen': String(headers['prefer']) },
+  })),
+  endpoint({
+    method: 'GET',
+    path: '/v1/fail/:kind',
+    auth: 'none',
+    errors: [],
+    status: 200,
+    response: Type.Object({}),
+  }).handle(async ({ params }) => {
+    throw FAILURES[params.kind]?.();
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/wait',
+    auth: 'none',
+    errors: [],
+    status: 200,
+    response: Type.Object({}),
+  }).handle(async ({ signal }) => {
+    const released = Promise.withResolvers<void>();
+    const left = Promise.withResolvers<void>();
+    release = released.resolve;
+    gone = left.promise;
+    signal.addEventListener('abort', () => left.resolve());
+    nextWait.resolve();
+    await Promise.race([released.promise, gone]);
+    return { body: {} };
+  }),
+];
+
+const log = pino(
+  { level: 'info' },
+  new Writable({
+    write(line, _encoding, done) {
+      lines.push(String(line));
+      done();
+    },
+  }),
+);
+
+let server: Listening;
+
+const valid = {
+  request_id: 'r-1',
+  user_id: 'u',
+  session_id: 's',
+  mode: 'complete_draft',
+  draft: { text: 'héllo', revision: 0 },
+  context_revision: 'c',
+};
+
+/** A valid request of exactly so many bytes. */
+function padded(bytes: number): string {
+  const body = JSON.stringify(valid);
+  return body + ' '.repeat(bytes - Buffer.byteLength(body));
+}
+
+const bearer = { authorization: `Bearer ${key}` };
+const json = { ...bearer, 'content-type': 'application/json' };
+
+async function start(): Promise<Listening> {
+  const app = createApp({ endpoints, findApp, log, isShuttingDown: () => shuttingDown });
+  return await listen(app, { host: '127.0.0.1', port: 0 });
+}
+
+interface Reply {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+async function call(path: string, init: RequestInit = {}): Promise<Reply> {
+  const response = await fetch(server.url + path, { headers: bearer, ...init });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+function post(
+  path: string,
+  body: string | Buffer | ReadableStream,
+  headers: Record<string, string> = json,
+): Promise<Reply> {
+  return call(path, {
+    method: 'POST',
+    body,
+    headers,
+    ...(body instanceof ReadableStream && { duplex: 'half' }),
+  });
+}
+
+/** Sends the bytes as they are and returns all that comes back until the connection closes. */
+async function raw(bytes: string | Buffer): Promise<string> {
+  const socket = connect(server.port, '127.0.0.1');
+  socket.write(bytes);
+  return await readAll(socket);
+}
+
+async function readAll(socket: Socket): Promise<string> {
+  let received = '';
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    received += chunk;
+  });
+  socket.on('error', () => {});
+  await once(socket, 'close');
+  return received;
+}
+
+function head(method: string, target: string, more: string[] = []): string {
+  return [
+    `${method} ${target} HTTP/1.1`,
+    'Host: x',
+    'Connection: close',
+    `Authorization: Bearer ${key}`,
+    ...more,
+    '',
+    '',
+  ].join('\r\n');
+}
+
+/** Status and body of a request whose path is sent exactly as given. */
+async function rawCall(
+  method: string,
+  target: string,
+  body = '',
+): Promise<{ status: number; body: string; head: string }> {
+  const more =
+    body === '' ? [] : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`];
+  const answer = await raw(head(method, target, more) + body);
+  const [top = '', ...rest] = answer.split('\r\n\r\n');
+  return { status: Number(top.split(' ')[1]), body: rest.join('\r\n\r\n'), head: top };
+}
+
+function assertCode({ status, headers, text }: Reply, wanted: number, code: string): void {
+  assert.deepEqual([status, text], [wanted, JSON.stringify({ detail: { code } })]);
+  assert.ok(checkErrorBody(JSON.parse(text)).ok);
+  assert.match(headers.get('content-type') ?? '', /^application\/json/);
+  assert.equal(headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(headers.get('cache-control'), 'no-store');
+  assert.ok(headers.get('x-request-id'));
+  assert.ok(headers.get('x-error-source'));
+}
+
+before(async () => {
+  server = await start();
+});
+after(() => server.close(100));
+beforeEach(() => {
+  lookUps = 0;
+  lines = [];
+  nextWait = Promise.withResolvers();
+  waiting = nextWait.promise;
+});
+
+describe('200', () => {
+  it('hands the handler the body with its defaults and the app of the key', async () => {
+    const { status, text: answer, headers } = await post('/v1/predictions', JSON.stringify(valid));
+    const { request, app } = JSON.parse(answer);
+    assert.deepEqual([status, app, request.language, request.draft.text], [200, 'app-1', 'auto', 'héllo']);
+    assert.match(headers.get('content-type') ?? '', /^application\/json/);
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.equal(headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(headers.get('x-error-source'), null);
+  });
+
+  it('sends a rendered answer byte for byte, with the headers that the handler set', async () => {
+    const { text: answer, headers } = await call('/v1/usage', { headers: { ...bearer, prefer: 'wait' } });
+    assert.equal(answer, RENDERED);
+    assert.equal(headers.get('idempotency-replayed'), 'true');
+    assert.equal(headers.get('x-seen'), 'wait');
+  });
+
+  it('answers HEAD like GET, without a body', async () => {
+    const { status, text: answer, headers } = await call('/v1/usage', { method: 'HEAD' });
+    assert.deepEqual([status, answer, headers.get('content-length')], [200, '', String(RENDERED.length)]);
+    assert.equal((await call('/v1/usage', { method: 'HEAD', headers: {} })).status, 401);
+  });
+
+  it('takes a body in gzip, whatever the case of the header', async () => {
+    const packed = gzipSync(JSON.stringify(valid));
+    for (const encoding of ['gzip', 'GZIP'])
+      assert.equal(
+        (await post('/v1/predictions', packed, { ...json, 'content-encoding': encoding })).status,
+        200,
+      );
+    assert.equal(
+      (await post('/v1/predictions', JSON.stringify(valid), { ...json, 'content-encoding': 'identity' }))
+        .status,
+      200,
+    );
+  });
+
+  it('takes every spelling of JSON in UTF-8', async () => {
+    for (const type of [
+      'application/json; charset=utf-8',
+      'Application/JSON;charset="UTF-8"',
+      'application/json; v=1',
+    ])
+      assert.equal(
+        (await post('/v1/predictions', JSON.stringify(valid), { ...bearer, 'content-type': type })).status,
+        200,
+        type,
+      );
+  });
+
+  it('takes a body of just the limit', async () => {
+    const body = padded(4 * MIB);
+    assert.equal((await post('/v1/predictions', body)).status, 200);
+    assert.equal(
+      (await post('/v1/predictions', gzipSync(body), { ...json, 'content-encoding': 'gzip' })).status,
+      200,
+    );
+  });
+
+  it('decodes an id in the path once, and folds no dot segments', async () => {
+    const ids = {
+      'a%3Ab': 'a:b',
+      'a:b': 'a:b',
+      '..': '..',
+      '%2e%2E': '..',
+      '.': '.',
+      [`${'x'.repeat(80)}`]: 'x'.repeat(80),
+    };
+    for (const [sent, id] of Object.entries(ids)) {
+      const { status, body } = await rawCall('POST', `/v1/predictions/${sent}/cancel`, '{"user_id":"u"}');
+      assert.deepEqual([status, body], [200, JSON.stringify({ request_id: id })], sent);
+    }
+  });
+
+  it('ignores unknown query parameters and an unknown expectation', async () => {
+    assert.equal((await call('/v1/usage?x=%ZZ&__proto__=1')).status, 200);
+    assert.match(await raw(head('GET', '/v1/usage', ['Expect: something'])), /^HTTP\/1.1 200 /);
+  });
+});
+
+describe('400', () => {
+  const code = 'invalid_json';
+
+  it('invalid_json: what is not JSON, and nothing is not', async () => {
+    for (const body of ['', ' ', '{', '{"a":1}}', "{'a':1}", 'NaN', '\u0000'])
+      assertCode(await post('/v1/predictions', body), 400, code);
+  });
+
+  it('invalid_json: no body at all', async () => {
+    const answer = await raw(head('POST', '/v1/predictions', ['Content-Type: application/json']));
+    assert.match(answer, /^HTTP\/1.1 400 [\s\S]*\{"detail":\{"code":"invalid_json"\}\}$/);
+  });
+
+  it('invalid_json: what is not UTF-8', async () => {
+    const bytes = Buffer.from(JSON.stringify(valid), 'latin1');
+    assertCode(await post('/v1/predictions', bytes), 400, code);
+    assertCode(await post('/v1/predictions', Buffer.from('{"user_id":"\xed\xa0\x80"}', 'latin1')), 400, code);
+  });
+
+  it('invalid_json: broken compression', async () => {
+    const packed = gzipSync(JSON.stringify(valid));
+    const damaged = Buffer.from(packed);
+    damaged.writeUInt8(damaged.readUInt8(20) ^ 0xff, 20);
+    for (const body of [
+      damaged,
+      packed.subarray(0, -9),
+      Buffer.from('plain'),
+      Buffer.alloc(0),
+      JSON.stringify(valid),
+    ])
+      assertCode(await post('/v1/predictions', body, { ...json, 'content-encoding': 'gzip' }), 400, code);
+  });
+
+  it('invalid_content_type: another type, charset or encoding, or none', async () => {
+    const body = JSON.stringify(valid);
+    const types = [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/json-patch+json',
+      'application/vnd.api+json',
+      'application/json; charset=latin1',
+      'application/json; charset=utf-16',
+      'nonsense',
+    ];
+    for (const type of types)
+      assertCode(
+        await post('/v1/predictions', body, { ...bearer, 'content-type': type }),
+        400,
+        'invalid_content_type',
+      );
+    for (const encoding of ['br', 'deflate', 'gzip, gzip', 'x'])
+      assertCode(
+        await post('/v1/predictions', deflateSync(body), { ...json, 'content-encoding': encoding }),
+        400,
+        'invalid_content_type',
+      );
+    assertCode(await post('/v1/predictions', Buffer.from(body), bearer), 400, 'invalid_content_type');
+  });
+
+  it('tells the wrong type before the wrong JSON', async () => {
+    assertCode(
+      await post('/v1/predictions', '{', { ...bearer, 'content-type': 'text/plain' }),
+      400,
+      'invalid_content_type',
+    );
+  });
+
+  it('closes on what is not HTTP, without a body', async () => {
+    for (const bytes of [
+      'nonsense\r\n\r\n',
+      'FOO /v1/usage HTTP/1.1\r\nHost: x\r\n\r\n',
+      `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(70_000)}\r\n\r\n`,
+    ]) {
+      const answer = await raw(bytes);
+      assert.match(answer, /^HTTP\/1.1 400 Bad Request\r\n/);
+      assert.match(answer, /\r\nX-Request-Id: \S+\r\n\r\n$/);
+    }
+  });
+
+  it('survives a body whose chunks are broken, and one that never ends', async () => {
+    const chunked = head('POST', '/v1/predictions', [
+      'Content-Type: application/json',
+      'Transfer-Encoding: chunked',
+    ]);
+    assert.match(await raw(`${chunked}zz\r\n`), /^HTTP\/1.1 400 /);
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(
+      `${head('POST', '/v1/predictions', ['Content-Type: application/json', 'Content-Length: 100'])}{"a"`,
+    );
+    await sleep(50);
+    socket.destroy();
+    await sleep(50);
+    assert.equal((await call('/v1/usage')).status, 200);
+    assert.ok(!lines.some((line) => line.includes('defect')), lines.join(''));
+  });
+});
+
+describe('401', () => {
+  it('invalid_app_key, with WWW-Authenticate: Bearer', async () => {
+    const reply = await call('/v1/usage', { headers: {} });
+    assertCode(reply, 401, 'invalid_app_key');
+    assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
+  });
+
+  it('asks nobody about what cannot be a key', async () => {
+    const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+    for (const authorization of [
+      '',
+      'Bearer',
+      'Bearer ',
+      key,
+      `Basic ${key}`,
+      `Bearer ${typo}`,
+      `Bearer ${key} x`,
+      `Bearer${key}`,
+    ])
+      assertCode(await call('/v1/usage', { headers: { authorization } }), 401, 'invalid_app_key');
+    assert.equal(lookUps, 0);
+  });
+
+  it('refuses a well-formed key that is unknown', async () => {
+    assertCode(
+      await call('/v1/usage', { headers: { authorization: `Bearer ${newAppKey().key}` } }),
+      401,
+      'invalid_app_key',
+    );
+    assert.equal(lookUps, 1);
+  });
+
+  it('never over the case of the scheme', async () => {
+    for (const scheme of ['bearer', 'BEARER', 'bEaReR'])
+      assert.equal((await call('/v1/usage', { headers: { authorization: `${scheme} ${key}` } })).status, 200);
+  });
+
+  it('comes before anything about the body', async () => {
+    for (const [body, type] of [
+      ['x'.repeat(5 * MIB), 'text/plain'],
+      ['{', 'application/json'],
+    ] as const)
+      assertCode(await post('/v1/predictions', body, { 'content-type': type }), 401, 'invalid_app_key');
+  });
+});
+
+describe('404', () => {
+  it('not_found, whatever the method and without a credential', async () => {
+    for (const method of ['GET', 'POST', 'OPTIONS', 'DELETE'])
+      assertCode(await call('/v1/nowhere', { method, headers: {} }), 404, 'not_found');
+    assertCode(await call('/', { headers: {} }), 404, 'not_found');
+  });
+
+  it('not_found for another case, a trailing slash, a doubled one and an encoded letter', async () => {
+    for (const path of [
+      '/V1/usage',
+      '/v1/Usage',
+      '/v1/usage/',
+      '//v1/usage',
+      '/v1//usage',
+      '/v1/us%61ge',
+      '/v1/x/../usage',
+    ])
+      assert.equal((await rawCall('GET', path)).status, 404, path);
+  });
+
+  it('not_found for ids that cannot be ids', async () => {
+    for (const id of [
+      'a%2Fb',
+      '%ZZ',
+      '%',
+      '%E0%A4',
+      '%C3%A9',
+      '%00',
+      'a%20b',
+      '%253A',
+      'x'.repeat(81),
+      '%2e%2e%2f',
+    ])
+      assert.equal(
+        (await rawCall('POST', `/v1/predictions/${id}/cancel`, '{"user_id":"u"}')).status,
+        404,
+        id,
+      );
+    assert.equal((await rawCall('POST', '/v1/predictions//cancel')).status, 404);
+  });
+
+  it('not_found for a target that is no path', async () => {
+    for (const target of ['*', 'http://[/v1/usage', 'http://a:b/v1/usage']) {
+      const { status, body } = await rawCall('OPTIONS', target);
+      assert.deepEqual([status, body], [404, '{"detail":{"code":"not_found"}}'], target);
+    }
+  });
+});
+
+describe('405', () => {
+  it('method_not_allowed with Allow, before the credential', async () => {
+    const reply = await call('/v1/usage', { method: 'POST', headers: {} });
+    assertCode(reply, 405, 'method_not_allowed');
+    assert.equal(reply.headers.get('allow'), 'GET, HEAD');
+    assert.equal((await call('/v1/predictions', { headers: {} })).headers.get('allow'), 'POST');
+  });
+
+  it('answers every method that Node can parse but the endpoint has not', async () => {
+    for (const method of METHODS.filter((name) => !['GET', 'HEAD'].includes(name)))
+      assert.equal((await rawCall(method, method === 'CONNECT' ? 'x:443' : '/v1/usage')).status, 405, method);
+  });
+
+  it('HEAD of an endpoint without GET says no more than its headers', async () => {
+    const { status, text: answer } = await call('/v1/predictions', { method: 'HEAD' });
+    assert.deepEqual([status, answer], [405, '']);
+  });
+});
+
+describe('413', () => {
+  const big = padded(4 * MIB + 1);
+
+  it('body_too_large by Content-Length, at once, and the connection closes', async () => {
+    const announce = async (encoding: string) => {
+      const socket = connect(server.port, '127.0.0.1');
+      const more = [
+        'Content-Type: text/plain',
+        `Content-Encoding: ${encoding}`,
+        `Content-Length: ${2 ** 32}`,
+      ];
+      socket.write(head('POST', '/v1/predictions', more).replace('Connection: close\r\n', ''));
+      const [first] = await Promise.race([once(socket, 'data'), sleep(500).then(() => ['nothing'])]);
+      assert.match(String(first), /^HTTP\/1.1 413 [\s\S]*connection: close[\s\S]*"body_too_large"\}\}$/i);
+      await once(socket, 'close');
+    };
+    await Promise.all([announce('identity'), announce('gzip')]);
+  });
+
+  it('body_too_large reaches a client that writes its whole body first', async () => {
+    for (let i = 0; i < 10; i++)
+      assertCode(await post('/v1/predictions', 'x'.repeat(16 * MIB)), 413, 'body_too_large');
+  });
+
+  it('closes as soon as there is nothing left to read', async () => {
+    for (const content of [Buffer.alloc(5 * MIB), randomBytes(16 * MIB)]) {
+      const packed = gzipSync(content);
+      const more = ['Content-Type: application/json', 'Content-Encoding: gzip', 'Transfer-Encoding: chunked'];
+      const top = `${head('POST', '/v1/predictions', more)}${packed.length.toString(16)}\r\n`;
+      const begin = performance.now();
+      assert.match(
+        await raw(Buffer.concat([Buffer.from(top), packed, Buffer.from('\r\n0\r\n\r\n')])),
+        /^HTTP\/1.1 413 /,
+      );
+      assert.ok(performance.now() - begin < 800);
+    }
+  });
+
+  it('body_too_large while reading', async () => {
+    const stream = () => new Blob([big]).stream();
+    const reply = await post('/v1/predictions', stream());
+    assertCode(reply, 413, 'body_too_large');
+    assert.equal(reply.headers.get('connection'), 'close');
+    assertCode(
+      await post('/v1/predictions', stream(), { ...bearer, 'content-type': 'text/plain' }),
+      413,
+      'body_too_large',
+    );
+  });
+
+  it('body_too_large after unpacking, however small the bomb', async () => {
+    const bombs = [gzipSync(big), gzipSync(Buffer.alloc(300 * MIB))];
+    for (const bomb of bombs)
+      assertCode(
+        await post('/v1/predictions', bomb, { ...json, 'content-encoding': 'gzip' }),
+        413,
+        'body_too_large',
+      );
+  });
+
+  it('body_too_large over 256 KiB where the endpoint says nothing else', async () => {
+    const body = (bytes: number) => '{"user_id":"u"}'.padEnd(bytes);
+    assert.equal((await post('/v1/predictions/r/cancel', body(256 * 1024))).status, 200);
+    assertCode(await post('/v1/predictions/r/cancel', body(256 * 1024 + 1)), 413, 'body_too_large');
+  });
+});
+
+describe('422', () => {
+  it('lists each faulty field of the body', async () => {
+    const body = JSON.stringify({ ...valid, mode: 'x', draft: { revision: -1 }, extra: 1 });
+    const { status, text: answer, headers } = await post('/v1/predictions', body);
+    assert.equal(status, 422);
+    assert.match(headers.get('content-type') ?? '', /^application\/json/);
+    assert.equal(headers.get('cache-control'), 'no-store');
+    const { detail } = JSON.parse(answer);
+    assert.deepEqual(Object.keys(JSON.parse(answer)), ['detail']);
+    const places = detail.map(({ loc, type }: { loc: string[]; type: string }) => `${loc.join('.')} ${type}`);
+    assert.deepEqual(places.sort(), [
+      'body.draft.revision greater_than_equal',
+      'body.draft.text missing',
+      'body.extra extra_forbidden',
+      'body.mode enum',
+    ]);
+  });
+
+  it('is dict_type for JSON that is no object', async () => {
+    for (const body of ['[]', 'null', '3', '"x"']) {
+      const { status, text: answer } = await post('/v1/predictions', body);
+      assert.equal(status, 422, body);
+      const [{ loc, type }] = JSON.parse(answer).detail;
+      assert.deepEqual([loc, type], [['body'], 'dict_type'], body);
+    }
+  });
+
+  it('names the query when a query value is bad, also when it is given twice', async () => {
+    for (const query of ['limit=x', 'limit=1&limit=2', 'limit=-1', 'limit=', 'limit=0x10']) {
+      const { status, text: answer } = await call(`/v1/usage?${query}`);
+      assert.equal(status, 422, query);
+      assert.deepEqual(JSON.parse(answer).detail[0].loc, ['query', 'limit']);
+    }
+    assert.equal((await call('/v1/usage?q=%00')).status, 422);
+  });
+});
+
+describe('other errors', () => {
+  it('carry their status, code, source and Retry-After in whole seconds', async () => {
+    const expected = [
+      ['conflict', 409, 'request_in_flight', 'ingress', '1'],
+      ['provider', 503, 'provider_rate_limited', 'provider', '3'],
+      ['soon', 503, 'service_unavailable', 'ingress', '1'],
+      ['cancelled', 499, 'prediction_cancelled', 'worker', null],
+      ['timeout', 504, 'prediction_timeout', 'worker', null],
+      ['database', 503, 'service_unavailable', 'ingress', '1'],
+      ['pool', 503, 'service_unavailable', 'ingress', '1'],
+      ['defect', 500, 'internal_error', 'ingress', null],
+      ['row', 500, 'internal_error', 'ingress', null],
+      ['nothing', 500, 'internal_error', 'ingress', null],
+    ] as const;
+    for (const [kind, status, code, source, retryAfter] of expected) {
+      const reply = await call(`/v1/fail/${kind}`);
+      assertCode(reply, status, code);
+      assert.deepEqual(
+        [reply.headers.get('x-error-source'), reply.headers.get('retry-after')],
+        [source, retryAfter],
+        kind,
+      );
+    }
+  });
+
+  it('are 503 when the database that knows the keys is away', async () => {
+    assertCode(
+      await call('/v1/usage', { headers: { authorization: `Bearer ${broken.key}` } }),
+      503,
+      'service_unavailable',
+    );
+  });
+
+  it('log a defect with its stack and request id, but no text of a row', async () => {
+    const reply = await call('/v1/fail/defect');
+    await call('/v1/fail/row');
+    const defect = JSON.parse(lines.find((line) => line.includes('"defect"')) ?? '{}');
+    assert.equal(defect.requestId, reply.headers.get('x-request-id'));
+    assert.match(defect.error.stack, /http-edge\.test\.ts/);
+    assert.equal(defect.error.message, 'undefined is not a function');
+    assert.equal(lines.filter((line) => line.includes('"defect"')).length, 2);
+    assert.ok(!lines.join('').includes(PERSON));
+  });
+});
+
+describe('every request', () => {
+  it('keeps a sane X-Request-Id of the caller and replaces any other', async () => {
+    const id = async (sent: string) =>
+      (await call('/v1/usage', { headers: { ...bearer, 'x-request-id': sent } })).headers.get('x-request-id');
+    assert.equal(await id('abc.DEF_1:2-3'), 'abc.DEF_1:2-3');
+    assert.equal(await id('x'.repeat(80)), 'x'.repeat(80));
+    for (const odd of ['', 'a b', 'x'.repeat(81), 'a"b', 'é', '{"a":1}']) {
+      const given = await id(odd);
+      assert.notEqual(given, odd);
+      assert.match(given ?? '', /^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it('writes one access line, with the pattern of the route and never its path, query or body', async () => {
+    await post(
+      '/v1/predictions/secret-id/cancel?q=secret-query',
+      '{"user_id":"secret-user","x":"secret-extra"}',
+    );
+    assert.equal(lines.length, 1);
+    const line = JSON.parse(lines[0] ?? '{}');
+    assert.deepEqual(
+      [line.method, line.route, line.status, line.appId, line.errorCode],
+      ['POST', '/v1/predictions/:request_id/cancel', 422, 'app-1', 'validation_error'],
+    );
+    assert.equal(typeof line.durationMs, 'number');
+    assert.ok(line.requestId);
+    assert.ok(!lines.join('').includes('secret'));
+    assert.ok(!lines.join('').includes(key));
+  });
+
+  it('writes one for what was refused before its route was known', async () => {
+    await call('/v1/secret-path');
+    await call('/v1/usage', { method: 'DELETE' });
+    const parsed = lines.map((line) => JSON.parse(line));
+    assert.deepEqual(
+      parsed.map(({ route, errorCode }) => [route, errorCode]),
+      [
+        [undefined, 'not_found'],
+        ['/v1/usage', 'method_not_allowed'],
+      ],
+    );
+    assert.ok(!lines.join('').includes('secret'));
+  });
+});
+
+describe('a caller who leaves', () => {
+  it('aborts the signal of the handler', async () => {
+    const request = httpRequest(`${server.url}/v1/wait`).on('error', () => {});
+    request.end();
+    await waiting;
+    request.destroy();
+    await gone;
+  });
+
+  it('is not one who got the answer', async () => {
+    const reply = call('/v1/wait');
+    await waiting;
+    const left = gone.then(() => 'gone');
+    release();
+    assert.equal((await reply).status, 200);
+    assert.equal(await Promise.race([left, sleep(100).then(() => 'served')]), 'served');
+  });
+});
+
+describe('a server that stops', () => {
+  afterEach(() => {
+    shuttingDown = false;
+  });
+
+  it('answers what runs with Connection: close, takes no more, and ends', async () => {
+    const other = await start();
+    const reply = fetch(`${other.url}/v1/wait`);
+    await waiting;
+    shuttingDown = true;
+    const closed = other.close(5000);
+    await assert.rejects(fetch(`${other.url}/v1/usage`));
+    release();
+    const response = await reply;
+    assert.deepEqual([response.status, response.headers.get('connection')], [200, 'close']);
+    await closed;
+  });
+
+  it('does not wait for idle connections', async () => {
+    const other = await start();
+    const idle = connect(other.port, '127.0.0.1');
+    idle.on('error', () => {});
+    await once(idle, 'connect');
+    await (await fetch(`${other.url}/v1/nowhere`)).text();
+    const begin = performance.now();
+    await other.close(5000);
+    assert.ok(performance.now() - begin < 1000);
+  });
+
+  it('does not wait for a connection whose answer could not yet say close', async () => {
+    const other = await start();
+    const reply = fetch(`${other.url}/v1/wait`);
+    await waiting;
+    const closed = other.close(5000);
+    release();
+    assert.equal((await reply).headers.get('connection'), 'keep-alive');
+    const begin = performance.now();
+    await closed;
+    assert.ok(performance.now() - begin < 1000);
+  });
+
+  it('cuts off what still runs after the grace', async () => {
+    const other = await start();
+    const reply = assert.rejects(fetch(`${other.url}/v1/wait`));
+    await waiting;
+    const begin = performance.now();
+    await other.close(300);
+    assert.ok(performance.now() - begin >= 290);
+    await reply;
+    await gone;
+  });
+
+  it('rejects when its port is taken', async () => {
+    const app = createApp({ endpoints: [], findApp, log, isShuttingDown: () => false });
+    await assert.rejects(listen(app, { host: '127.0.0.1', port: server.port }), { code: 'EADDRINUSE' });
+  });
+});

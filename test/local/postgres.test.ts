@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { startPostgres } from '../../shared/local/postgres.ts';
+
+const HOLDER = join(import.meta.dirname, '../support/hold-postgres.ts');
+
+describe('the embedded PostgreSQL', () => {
+  let directory: string;
+  const start = () => startPostgres({ directory, throwaway: true });
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'forecue-postgres-'));
+  });
+
+  after(async () => {
+    const { stop } = await start();
+    await stop();
+    for (const path of [await realpath(directory), directory])
+      await rm(path, { recursive: true, force: true });
+  });
+
+  it('answers at its address, in UTF-8 and UTC, and nowhere but on the loopback', async () => {
+    const { url, stop } = await start();
+    const settings = ['server_encoding', 'timezone', 'listen_addresses', 'unix_socket_directories'];
+    const values = settings.map((name) => `current_setting('${name}')`).join(', ');
+    const [row] = await query(url, `select array[current_database(), ${values}]::text[] as settings`);
+    assert.deepEqual(row?.['settings'], ['forecue', 'UTF8', 'UTC', '127.0.0.1', '']);
+    await stop();
+  });
+
+  it('refuses who has not got the password, which only its owner can read', async () => {
+    const { url, stop } = await start();
+    const wrong = new URL(url);
+    wrong.password = 'wrong';
+    await assert.rejects(query(wrong.href, 'select 1'), { code: '28P01' });
+    assert.equal((await stat(join(directory, 'password'))).mode & 0o777, 0o600);
+    await stop();
+  });
+
+  it('keeps its data between starts', async () => {
+    const first = await start();
+    await query(first.url, 'create table kept as select 42 as answer');
+    await first.stop();
+    const second = await start();
+    assert.deepEqual(await query(second.url, 'select answer from kept'), [{ answer: 42 }]);
+    await second.stop();
+  });
+
+  it('is taken over when it already runs on the same data', async () => {
+    const [first, second] = [await start(), await start()];
+    assert.equal(second.url, first.url);
+    await second.stop();
+    await first.stop();
+  });
+
+  it('is gone once stop has returned', async () => {
+    const { url, stop } = await start();
+    await stop();
+    await assert.rejects(query(url, 'select 1'), { code: 'ECONNREFUSED' });
+    await stop();
+  });
+
+  it('ends when the process that owns it is killed, and starts again', async () => {
+    const holder = spawn(process.execPath, [HOLDER, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [url] = (await once(createInterface(holder.stdout), 'line')) as [string];
+    await query(url, 'select 1');
+    holder.kill('SIGKILL');
+    await refused(url);
+    const { url: next, stop } = await start();
+    await query(next, 'select 1');
+    await stop();
+  });
+
+  for (const [state, content] of [
+    ['is empty', ''],
+    ['names a process that is something else', `${process.ppid}\n-\n0\n1\n\n127.0.0.1\n\nready\n`],
+  ] as const)
+    it(`starts although postmaster.pid ${state}`, async () => {
+      await (await start()).stop();
+      await writeFile(join(directory, 'data/postmaster.pid'), content);
+      const { url, stop } = await start();
+      await query(url, 'select 1');
+      await stop();
+    }).timeout(15_000);
+});
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(url);
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function refused(url: string): Promise<void> {
+  for (;;) {
+    const fault = await query(url, 'select 1').catch((error) => error);
+    if (fault.code === 'ECONNREFUSED') return;
+    await sleep(20);
+  }
+}

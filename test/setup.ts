@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../shared/db/migrate.ts';
+import { type Postgres, startPostgres } from '../shared/local/postgres.ts';
+import { administer, databaseUrl } from './support/database.ts';
+
+let embedded: { server: Postgres; directory: string } | undefined;
+
+/**
+ * Once for the whole run, in the parent process: a server (the embedded one, or that of `TEST_DATABASE_URL`) with a
+ * migrated database that each test file copies. The files' processes learn of it by these two variables.
+ */
+export async function mochaGlobalSetup(): Promise<void> {
+  const server = process.env['TEST_DATABASE_URL'] || (await startEmbedded());
+  const template = `forecue_template_${randomBytes(4).toString('hex')}`;
+  process.env['FORECUE_TEST_SERVER'] = server;
+  process.env['FORECUE_TEST_TEMPLATE'] = template;
+  await administer(server, `create database ${template}`);
+  await migrate({ directUrl: databaseUrl(server, template), queuePrefix: 'forecue' });
+}
+
+export async function mochaGlobalTeardown(): Promise<void> {
+  const { FORECUE_TEST_SERVER: server, FORECUE_TEST_TEMPLATE: template } = process.env;
+  if (server && template) await administer(server, `drop database if exists ${template}`);
+  await embedded?.server.stop();
+  if (embedded) await rm(embedded.directory, { recursive: true, force: true });
+}
+
+async function startEmbedded(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'forecue-test-'));
+  embedded = { directory, server: await startPostgres({ directory, throwaway: true }) };
+  return embedded.server.url;
+}

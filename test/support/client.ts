@@ -1,0 +1,88 @@
+import type { CancelResponse, PredictionResponse } from '../../shared/schemas/predictions.ts';
+import type { UsageResponse } from '../../shared/schemas/usage.ts';
+
+export interface Reply<Body> {
+  status: number;
+  headers: Headers;
+  /** The body as it came. */
+  text: string;
+  body: Body;
+  /** The error's code; undefined on success and on 422. */
+  code: string | undefined;
+  /** Milliseconds that the call took. */
+  tookMs: number;
+}
+
+interface Options {
+  headers?: Record<string, string>;
+  /** The ingress to ask instead of the client's own. */
+  at?: { url: string };
+  signal?: AbortSignal;
+}
+
+/** An app that calls the product over HTTP with its key. */
+export class AppClient {
+  readonly id: string;
+  readonly key: string;
+  readonly url: string;
+
+  constructor(id: string, key: string, url: string) {
+    this.id = id;
+    this.key = key;
+    this.url = url;
+  }
+
+  predict(body: object, options: Options = {}): Promise<Reply<PredictionResponse>> {
+    return this.request('POST', '/v1/predictions', body, options);
+  }
+
+  cancel(requestId: string, userId: string, options: Options = {}): Promise<Reply<CancelResponse>> {
+    return this.request('POST', `/v1/predictions/${requestId}/cancel`, { user_id: userId }, options);
+  }
+
+  usage(month?: string): Promise<Reply<UsageResponse>> {
+    return this.request('GET', `/v1/usage${month === undefined ? '' : `?month=${month}`}`);
+  }
+
+  async request<Body>(
+    method: string,
+    path: string,
+    body?: object,
+    { headers = {}, at = this, signal }: Options = {},
+  ): Promise<Reply<Body>> {
+    const since = performance.now();
+    const response = await fetch(at.url + path, {
+      method,
+      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json', ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+    const text = await response.text();
+    const tookMs = performance.now() - since;
+    const parsed = text === '' ? undefined : JSON.parse(text);
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: parsed,
+      code: parsed?.detail?.code,
+      tookMs,
+    };
+  }
+}
+
+let drafts = 0;
+
+/** A valid request that is like no other, with what the test is about on top. */
+export function predictionBody<Part extends object>(part?: Part) {
+  drafts += 1;
+  return {
+    request_id: `r-${process.pid}-${drafts}`,
+    user_id: 'u-1',
+    session_id: `s-${process.pid}-${drafts}`,
+    mode: 'complete_draft',
+    draft: { text: `Please send the report number ${drafts} to `, revision: 1 },
+    context_revision: 'c-1',
+    ...part,
+  };
+}

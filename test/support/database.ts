@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+
+/** A database of a test file's own. */
+export interface TestDatabase {
+  url: string;
+  pool: pg.Pool;
+  drop(): Promise<void>;
+}
+
+const SOMEBODY_USES_THE_TEMPLATE = '55006';
+
+/** A migrated database that nobody else uses. */
+export async function createDatabase(): Promise<TestDatabase> {
+  const { FORECUE_TEST_SERVER: server, FORECUE_TEST_TEMPLATE: template } = process.env;
+  if (!server || !template) throw new Error('run the tests by mocha: test/setup.ts makes the server');
+  const name = `forecue_test_${randomBytes(6).toString('hex')}`;
+  await administer(server, `create database ${name} template ${template}`);
+  const url = databaseUrl(server, name);
+  const pool = new pg.Pool({ connectionString: url, max: 4 });
+  pool.on('error', () => {});
+  return {
+    url,
+    pool,
+    async drop() {
+      await pool.end();
+      await administer(server, `drop database ${name} with (force)`);
+    },
+  };
+}
+
+/** Runs one statement on the server itself. */
+export async function administer(server: string, statement: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const client = new pg.Client({ connectionString: server });
+    await client.connect();
+    try {
+      await client.query(statement);
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== SOMEBODY_USES_THE_TEMPLATE || tries === 50) throw error;
+      await sleep(20 * Math.random() * tries);
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+/** The server's address with another database. */
+export function databaseUrl(server: string, name: string): string {
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
+}

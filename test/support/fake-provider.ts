@@ -1,0 +1,261 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What the product told the model: the JSON between the fences of its last message. */
+export interface PromptRecord {
+  mode: string;
+  language: string;
+  preferences: string;
+  artifact: { kind: string; selection: string; summary: string } | null;
+  messages: { role: string; origin: string; content: string }[];
+  draft: string;
+}
+
+/** One request that reached the fake. Times are milliseconds of `performance.now()` in the test's process. */
+export interface ProviderCall {
+  /** From 0, in the order of arrival. */
+  index: number;
+  /** The request's JSON body, as sent. */
+  body: { model?: string; messages?: { role: string; content: string }[]; [key: string]: unknown };
+  headers: IncomingMessage['headers'];
+  /** Read back from the prompt. */
+  record: PromptRecord;
+  startedAt: number;
+  /** When the whole answer had left, or the fake had broken it off as scripted. */
+  finishedAt: number | null;
+  /** When the client closed its socket before that. */
+  abortedAt: number | null;
+  /** Resolves with `abortedAt`; stays pending for a call that the client lets finish. */
+  aborted: Promise<number>;
+  /** Resolves when the call is over, whoever ended it. */
+  ended: Promise<void>;
+}
+
+/** What the fake does with one call. A step of a test's own may choose by the call: `(r, c) => ok()(r, c)`. */
+export type Step = (response: ServerResponse, call: ProviderCall) => void | Promise<void>;
+
+export interface FakeProvider {
+  /** The base URL for `OPENAI_BASE_URL`; ends in `/v1`. */
+  readonly url: string;
+  /** Every call so far, in the order of arrival. */
+  readonly calls: readonly ProviderCall[];
+  /** Calls that are neither finished nor aborted. */
+  readonly running: number;
+  /** What every call gets from now on; `ok()` until told. */
+  respond(step: Step): void;
+  /** What the next calls get, one step each, before `respond` applies again. */
+  next(...steps: Step[]): void;
+  /** Waits for the n-th call, counted from 1. Rejects after `timeoutMs`. */
+  called(n: number, timeoutMs?: number): Promise<ProviderCall>;
+  /** Forgets calls and steps. */
+  reset(): void;
+  /** Drops every connection. */
+  close(): Promise<void>;
+}
+
+/** An OpenAI-compatible server on a free port of 127.0.0.1 that answers `POST /v1/chat/completions` as told. */
+export async function startFakeProvider(): Promise<FakeProvider> {
+  const calls: ProviderCall[] = [];
+  const queued: Step[] = [];
+  const arrivals = new EventTarget();
+  let standing = ok();
+
+  const server = createServer(async (request, response) => {
+    if (request.url !== '/v1/chat/completions') return void response.writeHead(404).end();
+    // A client may leave while its body is on the way: then there was no call.
+    const body = await text(request).catch(() => undefined);
+    if (body === undefined) return;
+    const call = record(calls.length, JSON.parse(body), request, response);
+    calls.push(call);
+    arrivals.dispatchEvent(new Event('call'));
+    await (queued.shift() ?? standing)(response, call);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    calls,
+    get running() {
+      return calls.filter((call) => call.finishedAt === null && call.abortedAt === null).length;
+    },
+    respond(step) {
+      standing = step;
+    },
+    next(...steps) {
+      queued.push(...steps);
+    },
+    async called(n, timeoutMs = 5000) {
+      const signal = AbortSignal.timeout(timeoutMs);
+      for (;;) {
+        const call = calls[n - 1];
+        if (call !== undefined) return call;
+        await once(arrivals, 'call', { signal }).catch(() => {
+          throw new Error(`the provider was called ${calls.length} times in ${timeoutMs} ms, not ${n}`);
+        });
+      }
+    },
+    reset() {
+      calls.length = 0;
+      queued.length = 0;
+      standing = ok();
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function record(
+  index: number,
+  body: ProviderCall['body'],
+  request: IncomingMessage,
+  response: ServerResponse,
+): ProviderCall {
+  const aborted = Promise.withResolvers<number>();
+  const ended = Promise.withResolvers<void>();
+  const call: ProviderCall = {
+    index,
+    body,
+    headers: request.headers,
+    record: readRecord(body),
+    startedAt: performance.now(),
+    finishedAt: null,
+    abortedAt: null,
+    aborted: aborted.promise,
+    ended: ended.promise,
+  };
+  response.on('close', () => {
+    const now = performance.now();
+    if (response.writableFinished || brokenOff.has(response)) call.finishedAt = now;
+    else {
+      call.abortedAt = now;
+      aborted.resolve(now);
+    }
+    ended.resolve();
+  });
+  return call;
+}
+
+function readRecord(body: ProviderCall['body']): PromptRecord {
+  const fenced = /<record>\n(.*)\n<\/record>/s.exec(body.messages?.at(-1)?.content ?? '');
+  if (fenced?.[1] === undefined) throw new Error('the prompt carries no record');
+  return JSON.parse(fenced[1]);
+}
+
+/** Responses that a step tore down: their close is not the client's doing. */
+const brokenOff = new WeakSet<ServerResponse>();
+
+function breakOff(response: ServerResponse): void {
+  brokenOff.add(response);
+  response.socket?.resetAndDestroy();
+}
+
+/** A suggestion of `continuation`, in the answer format that the prompt asks for. */
+export function ok(
+  options: { continuation?: string; likelihood?: string; anchor?: string; usage?: unknown } = {},
+): Step {
+  return (response, call) => {
+    const answer = {
+      anchor: options.anchor ?? [...call.record.draft].slice(-24).join(''),
+      continuation: options.continuation ?? ' with care',
+      likelihood: options.likelihood ?? 'likely',
+    };
+    const usage = 'usage' in options ? options.usage : { prompt_tokens: 12, completion_tokens: 5 };
+    send(response, { ...completion({ content: JSON.stringify(answer) }), usage });
+  };
+}
+
+/** `step`, but `ms` later. */
+export function delay(ms: number, step: Step = ok()): Step {
+  return async (response, call) => {
+    await Promise.race([sleep(ms), call.ended]);
+    if (call.abortedAt === null) await step(response, call);
+  };
+}
+
+/** No byte, ever. */
+export const hang = (): Step => () => {};
+
+/** An error of the provider, in its own format. */
+export function status(code: number, headers: Record<string, string> = {}, message = 'scripted'): Step {
+  return (response) => {
+    const body = JSON.stringify({ error: { message, type: 'scripted', code: null } });
+    response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(body);
+  };
+}
+
+/** A 200 whose body is `value`: null, [], a wrong shape. */
+export const json =
+  (value: unknown): Step =>
+  (response) =>
+    send(response, value);
+
+/** A completion whose message is as given: `{ content }`, `{ content: null, refusal }`. */
+export const message = (fields: Record<string, unknown>, finishReason = 'stop'): Step =>
+  json(completion(fields, finishReason));
+
+export const refusal = (): Step => message({ content: null, refusal: 'I cannot help with that.' });
+
+export const contentFilter = (): Step => message({ content: '{"anchor":"' }, 'content_filter');
+
+/** The answer stops where the provider's limit of output tokens was reached. */
+export const lengthStop = (): Step => message({ content: '{"anchor":"' }, 'length');
+
+/** A 200 with these bytes; HTML, nothing at all, half a JSON document. */
+export function raw(body: string, contentType = 'application/json'): Step {
+  return (response) => void response.writeHead(200, { 'content-type': contentType }).end(body);
+}
+
+export const html = (): Step => raw('<!doctype html><title>Gateway</title>', 'text/html');
+
+export const empty = (): Step => raw('');
+
+export const truncatedJson = (): Step => raw('{"id":"x","choices":[{"index":0,"mess');
+
+/** A reset connection in the middle of the body. */
+export function reset(): Step {
+  return async (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).write('{"id":"x",');
+    await sleep(20);
+    breakOff(response);
+  };
+}
+
+/** A well-formed answer with `bytes` of continuation. */
+export const huge = (bytes = 20_000_000): Step => ok({ continuation: 'x'.repeat(bytes) });
+
+export const nul = (): Step => ok({ continuation: ' a\0b' });
+
+export const loneSurrogate = (): Step => ok({ continuation: ' a\ud800b' });
+
+/** A byte of white space each `ms`, for ever: alive, but never an answer. */
+export function drip(ms = 50): Step {
+  return async (response, call) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    while (call.abortedAt === null) {
+      response.write(' ');
+      await Promise.race([sleep(ms), call.ended]);
+    }
+  };
+}
+
+function completion(fields: Record<string, unknown>, finishReason = 'stop') {
+  return {
+    id: 'chatcmpl-fake',
+    object: 'chat.completion',
+    created: 1_700_000_000,
+    model: 'fake',
+    choices: [{ index: 0, message: { role: 'assistant', ...fields }, finish_reason: finishReason }],
+    usage: { prompt_tokens: 12, completion_tokens: 5 },
+  };
+}
+
+function send(response: ServerResponse, value: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}

@@ -1,0 +1,7 @@
+import { startPostgres } from '../../shared/local/postgres.ts';
+
+/** Owns the server in the given directory until it is killed, and prints the server's address. */
+const [directory = ''] = process.argv.slice(2);
+const { url } = await startPostgres({ directory, throwaway: true });
+process.stdout.write(`${url}\n`);
+setInterval(() => undefined, 60_000);

@@ -1,0 +1,147 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { type Database, openDatabase } from '../../shared/db/orm.ts';
+import { createApp, type NewApp } from '../../shared/db/stores/apps.ts';
+import type { ReadyMessage } from '../../shared/lifecycle.ts';
+import { createLog } from '../../shared/log.ts';
+import { AppClient } from './client.ts';
+import { createDatabase, type TestDatabase } from './database.ts';
+import { type FakeProvider, startFakeProvider } from './fake-provider.ts';
+import { dropWakeUps } from './wake-up-proxy.ts';
+
+type Environment = Record<string, string>;
+
+export interface SystemOptions {
+  /** Ingress processes; 1. */
+  webs?: number;
+  /** Worker processes; 1. */
+  workers?: number;
+  /** Configuration of all of them, over what tests need: a fake provider and a lease that nothing slow outlives. */
+  env?: Environment;
+  /** Drops every wake-up of the product on its way, so that only re-reading rows can help. */
+  withoutWakeUps?: boolean;
+}
+
+/** A real installation of a test file's own: its database, its queue, its processes. */
+export interface System {
+  database: TestDatabase;
+  provider: FakeProvider;
+  webs: TestProcess[];
+  workers: TestProcess[];
+  startWeb(env?: Environment): Promise<TestProcess>;
+  startWorker(env?: Environment): Promise<TestProcess>;
+  /** A new app, as a client of the first ingress. */
+  app(app?: Partial<NewApp>): Promise<AppClient>;
+  stop(): Promise<void>;
+}
+
+/** One process of the product. Its last log lines are in the message of whatever goes wrong at its start. */
+export class TestProcess {
+  readonly child: ChildProcess;
+  readonly exited: Promise<unknown>;
+  url = '';
+  log = '';
+
+  constructor(child: ChildProcess) {
+    this.child = child;
+    this.exited = once(child, 'exit');
+    child.stdout?.on('data', (chunk) => this.#keep(chunk));
+    child.stderr?.on('data', (chunk) => this.#keep(chunk));
+  }
+
+  async ready(): Promise<this> {
+    const [message] = await Promise.race([
+      once(this.child, 'message') as Promise<[ReadyMessage]>,
+      this.exited.then(() => Promise.reject(new Error(`a process died at its start:\n${this.log}`))),
+    ]);
+    this.url = message.url ?? '';
+    return this;
+  }
+
+  kill(signal: NodeJS.Signals = 'SIGKILL'): void {
+    this.child.kill(signal);
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    this.kill(signal);
+    await this.exited;
+  }
+
+  #keep(chunk: Buffer): void {
+    this.log = (this.log + chunk.toString()).slice(-100_000);
+  }
+}
+
+/** Starts an installation. To be stopped in `after`. */
+export async function startSystem(options: SystemOptions = {}): Promise<System> {
+  const database = await createDatabase();
+  const provider = await startFakeProvider();
+  const proxy = options.withoutWakeUps ? await dropWakeUps(database.url) : undefined;
+  const admin = await openDatabase(
+    { database: { url: database.url, directUrl: database.url, poolSize: 2 } },
+    createLog('test', 'silent'),
+    'forecue test',
+  );
+  const env: Environment = {
+    PORT: '0',
+    OPERATOR_PORT: '0',
+    LOG_LEVEL: 'info',
+    LEASE_MS: '15000',
+    DATABASE_URL: database.url,
+    DATABASE_DIRECT_URL: proxy?.url ?? database.url,
+    OPENAI_API_KEY: 'sk-test',
+    OPENAI_BASE_URL: provider.url,
+    DEFAULT_MODEL: 'fake-model',
+    ...options.env,
+  };
+  const webs: TestProcess[] = [];
+  const workers: TestProcess[] = [];
+  const system: System = {
+    database,
+    provider,
+    webs,
+    workers,
+    startWeb: (more) => start(webs, ['ingress/main.ts'], { ...env, ...more }),
+    startWorker: (more) => start(workers, ['workers/main.ts', 'predict'], { ...env, ...more }),
+    app: (app) => makeApp(admin, webs, app),
+    async stop() {
+      await Promise.all([...webs, ...workers].map((one) => one.stop()));
+      await provider.close();
+      await admin.close();
+      await proxy?.close();
+      await database.drop();
+    },
+  };
+  try {
+    await Promise.all([
+      ...Array.from({ length: options.webs ?? 1 }, () => system.startWeb()),
+      ...Array.from({ length: options.workers ?? 1 }, () => system.startWorker()),
+    ]);
+    return system;
+  } catch (error) {
+    await system.stop();
+    throw error;
+  }
+}
+
+async function start(among: TestProcess[], [entry = '', ...args]: string[], env: Environment) {
+  const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
+  const child = fork(path, args, { env: { PATH: process.env['PATH'] ?? '', ...env }, silent: true });
+  const started = new TestProcess(child);
+  among.push(started);
+  return started.ready();
+}
+
+async function makeApp(admin: Database, webs: TestProcess[], app: Partial<NewApp> = {}): Promise<AppClient> {
+  const { appId, key } = await createApp(admin.orm.em.fork(), {
+    name: 'test',
+    redirectUris: [],
+    plan: 'sandbox',
+    capCents: null,
+    ...app,
+  });
+  const [first] = webs;
+  return new AppClient(appId, key, first?.url ?? '');
+}

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { databaseUrl } from './database.ts';
+
+const NOTIFICATION = 'A'.charCodeAt(0);
+const HEADER_BYTES = 5;
+
+/**
+ * A way to the database on which every notification of the product's own channels is lost, and nothing else: what is
+ * left are the messages of PostgreSQL's protocol (frontend/backend protocol, version 3).
+ */
+export async function dropWakeUps(
+  target: string,
+): Promise<{ url: string; dropped(): number; close(): Promise<void> }> {
+  const { hostname, port, pathname } = new URL(target);
+  const sockets = new Set<Socket>();
+  let dropped = 0;
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.pipe(upstream);
+    let pending = Buffer.alloc(0);
+    upstream.on('data', (chunk: Buffer) => {
+      pending = Buffer.concat([pending, chunk]);
+      for (let message = take(); message !== undefined; message = take()) {
+        if (isWakeUp(message)) dropped += 1;
+        else client.write(message);
+      }
+    });
+
+    function take(): Buffer | undefined {
+      if (pending.length < HEADER_BYTES) return undefined;
+      const length = 1 + pending.readUInt32BE(1);
+      if (pending.length < length) return undefined;
+      const message = pending.subarray(0, length);
+      pending = pending.subarray(length);
+      return message;
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = new URL(databaseUrl(target, pathname.slice(1)));
+  address.hostname = '127.0.0.1';
+  address.port = String((server.address() as AddressInfo).port);
+  return {
+    url: address.href,
+    dropped: () => dropped,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** A notification is its type, its length, the sender's process id, then the channel's name, ended by a NUL. */
+function isWakeUp(message: Buffer): boolean {
+  if (message[0] !== NOTIFICATION) return false;
+  const start = HEADER_BYTES + 4;
+  return /_(ended|cancel)$/.test(message.toString('utf8', start, message.indexOf(0, start)));
+}

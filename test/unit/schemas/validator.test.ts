@@ -1,0 +1,354 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import Type from 'typebox';
+import { closed, defaulted, text } from '../../../shared/schemas/build.ts';
+import { type Fault, ValidationErrorBody } from '../../../shared/schemas/errors.ts';
+import { PredictionRequest } from '../../../shared/schemas/predictions.ts';
+import { compile } from '../../../shared/schemas/validator.ts';
+
+const check = compile(PredictionRequest);
+const checkErrorBody = compile(ValidationErrorBody);
+
+const minimal = {
+  request_id: 'r-1',
+  user_id: 'u',
+  session_id: 's',
+  mode: 'complete_draft',
+  draft: { text: '', revision: 0 },
+  context_revision: 'c',
+};
+
+/** The faults of JSON text, as a request brings it, each of them in the contract's form. */
+function faultsOf(json: string, validate: (value: unknown) => ReturnType<typeof check> = check): Fault[] {
+  const result = validate(JSON.parse(json));
+  assert.equal(result.ok, false, 'expected faults');
+  const faults = result.ok ? [] : result.faults;
+  assert.deepEqual(checkErrorBody({ detail: faults }), { ok: true, value: { detail: faults } });
+  return faults;
+}
+
+/** The faults of the minimal request with some fields of other JSON text; `undefined` leaves a field out. */
+function faultsWith(fields: Record<string, string | undefined>): Fault[] {
+  const parts = Object.entries(minimal)
+    .filter(([name]) => !(name in fields))
+    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  for (const [name, json] of Object.entries(fields))
+    if (json !== undefined) parts.push(`${JSON.stringify(name)}:${json}`);
+  return faultsOf(`{${parts.join(',')}}`);
+}
+
+function only(faults: Fault[]): Omit<Fault, 'msg'> {
+  assert.equal(faults.length, 1, JSON.stringify(faults));
+  const { msg, ...rest } = faults[0] as Fault;
+  assert.ok(msg.length > 0);
+  return rest;
+}
+
+describe('a valid value', () => {
+  it('comes back with its defaults filled in', () => {
+    assert.deepEqual(check(structuredClone(minimal)), {
+      ok: true,
+      value: {
+        ...minimal,
+        artifact: null,
+        connection_id: null,
+        language: 'auto',
+        messages: [],
+        user_preferences: '',
+      },
+    });
+  });
+
+  it('gets the defaults of its nested objects too', () => {
+    const result = check({
+      ...minimal,
+      messages: [{ role: 'user', content: 'hi' }],
+      artifact: { kind: 'video', id: 'a', revision: '1' },
+    });
+    assert.ok(result.ok);
+    assert.deepEqual(result.value.messages, [{ role: 'user', content: 'hi', origin: 'unknown' }]);
+    assert.deepEqual(result.value.artifact, {
+      kind: 'video',
+      id: 'a',
+      revision: '1',
+      selection: '',
+      summary: '',
+    });
+  });
+
+  it('never shares its defaults with another value', () => {
+    const [first, second] = [check(structuredClone(minimal)), check(structuredClone(minimal))];
+    assert.ok(first.ok && second.ok);
+    first.value.messages.push({ role: 'user', content: 'x', origin: 'human' });
+    assert.deepEqual(second.value.messages, []);
+  });
+
+  it('may write an integer as 1.0, 1e3 or 2^53-1', () => {
+    for (const revision of ['1.0', '1e3', '-0', '9007199254740991'])
+      assert.ok(check({ ...minimal, draft: { text: '', revision: JSON.parse(revision) } }).ok, revision);
+  });
+
+  it('counts code points: 8000 emoji are 8000 characters', () => {
+    assert.ok(check({ ...minimal, draft: { text: '😀'.repeat(8000), revision: 0 } }).ok);
+  });
+});
+
+describe('a fault', () => {
+  it('of a missing field is missing, at the field', () => {
+    assert.deepEqual(only(faultsWith({ request_id: undefined })), {
+      loc: ['body', 'request_id'],
+      type: 'missing',
+    });
+    assert.deepEqual(only(faultsWith({ draft: '{"revision":1}' })), {
+      loc: ['body', 'draft', 'text'],
+      type: 'missing',
+    });
+  });
+
+  it('of an unknown property is extra_forbidden, at the property', () => {
+    assert.deepEqual(only(faultsWith({ 'a/b~0': '7' })), {
+      loc: ['body', 'a/b~0'],
+      type: 'extra_forbidden',
+      input: 7,
+    });
+  });
+
+  it('of a wrong type names the type, and null is one', () => {
+    const types: [Record<string, string>, (string | number)[], string][] = [
+      [{ user_id: '5' }, ['user_id'], 'string_type'],
+      [{ user_id: 'null' }, ['user_id'], 'string_type'],
+      [{ draft: '"x"' }, ['draft'], 'dict_type'],
+      [{ draft: 'null' }, ['draft'], 'dict_type'],
+      [{ draft: '[]' }, ['draft'], 'dict_type'],
+      [{ messages: '{}' }, ['messages'], 'list_type'],
+      [{ messages: 'null' }, ['messages'], 'list_type'],
+      [{ messages: '[{"role":"user","content":"x"},3]' }, ['messages', 1], 'dict_type'],
+      [{ language: 'null' }, ['language'], 'string_type'],
+      [{ connection_id: '5' }, ['connection_id'], 'string_type'],
+      [{ artifact: '5' }, ['artifact'], 'dict_type'],
+    ];
+    for (const [fields, loc, type] of types) {
+      const fault = only(faultsWith(fields));
+      assert.deepEqual([fault.loc, fault.type], [['body', ...loc], type], JSON.stringify(fields));
+    }
+  });
+
+  it('of an integer: strings, booleans, fractions and infinity are never coerced', () => {
+    for (const revision of ['"1"', 'true', '1.5', 'null', '1e400', '-1e400'])
+      assert.equal(
+        only(faultsWith({ draft: `{"text":"","revision":${revision}}` })).type,
+        'int_type',
+        revision,
+      );
+  });
+
+  it('of a number outside its bounds carries the bound', () => {
+    const revision = (json: string) => only(faultsWith({ draft: `{"text":"","revision":${json}}` }));
+    const loc = ['body', 'draft', 'revision'];
+    assert.deepEqual(revision('-1'), { loc, type: 'greater_than_equal', ctx: { ge: 0 }, input: -1 });
+    assert.deepEqual(revision('1e20'), {
+      loc,
+      type: 'less_than_equal',
+      ctx: { le: Number.MAX_SAFE_INTEGER },
+      input: 1e20,
+    });
+    assert.equal(revision('9007199254740992').type, 'less_than_equal');
+  });
+
+  it('of a length carries the bound', () => {
+    assert.deepEqual(only(faultsWith({ user_id: '""' })), {
+      loc: ['body', 'user_id'],
+      type: 'string_too_short',
+      ctx: { min_length: 1 },
+      input: '',
+    });
+    assert.deepEqual(only(faultsWith({ draft: JSON.stringify({ text: 'x'.repeat(8001), revision: 0 }) })), {
+      loc: ['body', 'draft', 'text'],
+      type: 'string_too_long',
+      ctx: { max_length: 8000 },
+    });
+    const messages = JSON.stringify(Array(31).fill({ role: 'user', content: '' }));
+    assert.deepEqual(only(faultsWith({ messages })), {
+      loc: ['body', 'messages'],
+      type: 'too_long',
+      ctx: { max_length: 30 },
+    });
+  });
+
+  it('of a closed list carries what is expected', () => {
+    assert.deepEqual(only(faultsWith({ mode: '"guess"' })), {
+      loc: ['body', 'mode'],
+      type: 'enum',
+      ctx: { expected: ['complete_draft', 'next_prompt'] },
+      input: 'guess',
+    });
+  });
+
+  it('of text with NUL or a lone surrogate is value_error, wherever it stands', () => {
+    for (const bad of ['"a\\u0000"', '"\\ud800"', '"\\udc00\\ud800"']) {
+      assert.equal(only(faultsWith({ user_id: bad })).type, 'value_error');
+      assert.equal(only(faultsWith({ user_preferences: bad })).type, 'value_error');
+      const messages = `[{"role":"user","content":${bad}}]`;
+      assert.deepEqual(only(faultsWith({ messages })).loc, ['body', 'messages', 0, 'content']);
+    }
+    assert.ok(check({ ...minimal, user_id: '\u{1f600}' }).ok, 'a pair of surrogates is text');
+  });
+
+  it('of a body that is no object is dict_type at the body itself', () => {
+    for (const body of ['[]', '"x"', 'null', '3', 'true'])
+      assert.deepEqual([only(faultsOf(body)).loc, only(faultsOf(body)).type], [['body'], 'dict_type'], body);
+  });
+
+  it('inside an artifact stands at the artifact’s own field', () => {
+    const artifact = '{"kind":"film","id":"","revision":"1","extra":1,"summary":null}';
+    assert.deepEqual(
+      faultsWith({ artifact })
+        .map(({ loc, type }) => [loc.slice(1).join('.'), type])
+        .sort(),
+      [
+        ['artifact.extra', 'extra_forbidden'],
+        ['artifact.id', 'string_too_short'],
+        ['artifact.kind', 'enum'],
+        ['artifact.summary', 'string_type'],
+      ],
+    );
+  });
+
+  it('begins with the root that was asked for', () => {
+    const limit = Type.Object({ limit: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })) });
+    const result = compile(limit, 'query')({ limit: ['1', '2'], other: 'x' });
+    assert.ok(!result.ok);
+    assert.deepEqual([result.faults[0]?.loc, result.faults[0]?.type], [['query', 'limit'], 'string_type']);
+  });
+});
+
+describe('the list of faults', () => {
+  it('has one item a field, its first fault', () => {
+    const loc = ['body', 'request_id'];
+    assert.deepEqual(only(faultsWith({ request_id: JSON.stringify('é'.repeat(81)) })), {
+      loc,
+      type: 'string_too_long',
+      ctx: { max_length: 80 },
+      input: 'é'.repeat(81),
+    });
+    assert.deepEqual(only(faultsWith({ request_id: '""' })).type, 'string_too_short');
+    assert.deepEqual(only(faultsWith({ connection_id: '"a b"' })).type, 'string_pattern_mismatch');
+    const bounded = compile(closed({ n: Type.Integer({ minimum: 0, maximum: 5 }) }));
+    const result = bounded({ n: -1.5 });
+    assert.deepEqual(result.ok || result.faults.map(({ type }) => type), ['int_type']);
+    const optional = compile(closed({ kind: Type.Unsafe({ type: ['string', 'null'], enum: ['a', null] }) }));
+    const wrong = optional({ kind: 5 });
+    assert.deepEqual(wrong.ok || wrong.faults.map(({ type }) => type), ['string_type']);
+  });
+
+  it('names every faulty field of an empty body', () => {
+    assert.deepEqual(
+      faultsOf('{}').map(({ loc }) => loc[1]),
+      ['request_id', 'user_id', 'session_id', 'mode', 'draft', 'context_revision'],
+    );
+  });
+
+  it('has at most 100 items', () => {
+    const messages = JSON.stringify(Array(200).fill({}));
+    assert.equal(faultsWith({ messages }).length, 100);
+  });
+
+  it('of a body made of a million faults is short, and costs no more than reading it', () => {
+    const body = JSON.parse(`[${Array(1_000_000).fill('1').join(',')}]`);
+    const start = process.memoryUsage().heapUsed;
+    const result = check({ ...minimal, messages: body });
+    assert.ok(!result.ok && result.faults.length === 1);
+    assert.deepEqual(result.faults[0]?.loc, ['body', 'messages']);
+    assert.ok(process.memoryUsage().heapUsed - start < 50e6);
+  });
+
+  it('never has two items for one field, whatever is sent', () => {
+    fc.assert(
+      fc.property(
+        fc.record(Object.fromEntries(Object.keys(minimal).map((k) => [k, fc.jsonValue()]))),
+        (body) => {
+          const result = check(body);
+          if (result.ok) return;
+          const places = result.faults.map(({ loc }) => JSON.stringify(loc));
+          assert.equal(new Set(places).size, places.length);
+          assert.ok(checkErrorBody({ detail: result.faults }).ok);
+        },
+      ),
+    );
+  });
+});
+
+describe('input', () => {
+  it('is the scalar that was sent, up to 200 characters', () => {
+    assert.equal(only(faultsWith({ mode: JSON.stringify('x'.repeat(200)) })).input, 'x'.repeat(200));
+    assert.ok(!('input' in only(faultsWith({ mode: JSON.stringify('x'.repeat(201)) }))));
+    assert.equal(only(faultsWith({ user_id: 'false' })).input, false);
+    assert.equal(only(faultsWith({ user_id: 'null' })).input, null);
+  });
+
+  it('is left out for objects and lists, and where nothing was sent', () => {
+    assert.ok(!('input' in only(faultsWith({ user_id: '{"a":1}' }))));
+    assert.ok(!('input' in only(faultsWith({ user_id: '[]' }))));
+    assert.ok(!('input' in only(faultsWith({ user_id: undefined }))));
+    assert.ok(
+      !('input' in only(faultsWith({ draft: '{"text":"","revision":1e400}' }))),
+      'JSON has no infinity',
+    );
+  });
+
+  it('never shows a default that the client did not send', () => {
+    const faults = faultsWith({ user_id: undefined, artifact: '{"id":"a"}', messages: '[{"content":5}]' });
+    assert.deepEqual(
+      faults.filter((fault) => 'input' in fault).map(({ input }) => input),
+      [5],
+    );
+  });
+
+  it('never shows a password, a code or a token, known or unknown', () => {
+    const names = [
+      'password',
+      'current_password',
+      'code',
+      'code_verifier',
+      'refresh',
+      'access',
+      'key',
+      'token',
+      'apiKey',
+    ];
+    for (const name of names) {
+      const known = compile(closed({ [name]: text(5) }))({ [name]: 'secret-value' });
+      assert.ok(!known.ok && !JSON.stringify(known.faults).includes('secret-value'), name);
+      assert.ok(!JSON.stringify(faultsWith({ [name]: '"secret-value"' })).includes('secret-value'), name);
+    }
+  });
+});
+
+describe('the key __proto__', () => {
+  it('is an unknown property like any other, and changes nothing', () => {
+    const before = Reflect.ownKeys(Object.prototype).length;
+    assert.deepEqual(only(faultsWith({ ['__proto__']: '{"user_id":"x"}' })), {
+      loc: ['body', '__proto__'],
+      type: 'extra_forbidden',
+    });
+    assert.equal(Reflect.ownKeys(Object.prototype).length, before);
+  });
+
+  it('supplies no missing field and stops no default', () => {
+    const faults = faultsOf(
+      '{"__proto__":{"user_id":"x","language":"de"},"draft":{"__proto__":{"text":"x"}}}',
+    );
+    const places = faults.map(({ loc, type }) => `${loc.slice(1).join('.')} ${type}`);
+    assert.ok(places.includes('user_id missing'));
+    assert.ok(places.includes('draft.text missing'));
+    assert.ok(places.includes('draft.__proto__ extra_forbidden'));
+    const filled = JSON.parse('{"__proto__":{"a":"x"}}');
+    compile(closed({ a: defaulted(text(9), 'default') }))(filled);
+    assert.equal(filled.a, 'default');
+  });
+
+  it('is not confused with what every object inherits', () => {
+    for (const name of ['constructor', 'toString', 'hasOwnProperty'])
+      assert.equal(only(faultsWith({ [name]: '1' })).type, 'extra_forbidden');
+  });
+});

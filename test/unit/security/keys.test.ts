@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { hashKey, looksLikeAppKey, newAppKey } from '../../../shared/security/keys.ts';
+
+describe('app keys', () => {
+  it('are fc_, 32 random bytes as 43 base64url characters and a checksum of 6', () => {
+    const { key } = newAppKey();
+    assert.match(key, /^fc_[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}$/);
+    assert.equal(Buffer.from(key.slice(3, 46), 'base64url').length, 32);
+  });
+
+  it('are never made twice', () => {
+    assert.equal(new Set(Array.from({ length: 1000 }, () => newAppKey().key)).size, 1000);
+  });
+
+  it('are stored as their SHA-256', () => {
+    const { key, hash } = newAppKey();
+    assert.deepEqual(hash, createHash('sha256').update(key).digest());
+    assert.deepEqual(hashKey(key), hash);
+  });
+
+  it('are told apart by a prefix that gives nothing else away', () => {
+    const { key, prefix } = newAppKey();
+    assert.equal(prefix.length, 9);
+    assert.ok(key.startsWith(prefix));
+  });
+
+  it('look like app keys, every one', () => {
+    for (let i = 0; i < 1000; i++) assert.equal(looksLikeAppKey(newAppKey().key), true);
+  });
+
+  it('keep their checksum from one version to the next', () => {
+    assert.equal(looksLikeAppKey(`fc_${'A'.repeat(43)}1Rl634`), true);
+  });
+
+  it('with one character changed look like none', () => {
+    const { key } = newAppKey();
+    const alphabet = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'];
+    fc.assert(
+      fc.property(fc.nat(key.length - 1), fc.constantFrom(...alphabet), (at, character) => {
+        fc.pre(key[at] !== character);
+        assert.equal(looksLikeAppKey(key.slice(0, at) + character + key.slice(at + 1)), false);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('cut short, made longer, of another scheme or not at all look like none', () => {
+    const { key } = newAppKey();
+    const others = [
+      key.slice(0, -1),
+      `${key}A`,
+      ` ${key}`,
+      `${key}\n`,
+      key.replace('fc_', 'service_'),
+      '',
+      'fc_',
+    ];
+    for (const other of others) assert.equal(looksLikeAppKey(other), false, JSON.stringify(other));
+  });
+});

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
+import { createProvider } from '../../../workers/providers/index.ts';
+import { type Call, type Guess, type Provider, ProviderError } from '../../../workers/providers/provider.ts';
+import * as fake from '../../support/fake-provider.ts';
+
+const KEY = 'sk-the-key-that-no-log-may-show';
+
+const task: PredictionTask = {
+  mode: 'complete_draft',
+  draft: 'Please summarise the report',
+  draftHead: '',
+  messages: [],
+  artifact: null,
+  language: 'auto',
+  preferences: '',
+};
+
+const noUsage = { inputTokens: 0, outputTokens: 0 };
+
+function call(fields: Partial<Call> = {}): Call {
+  return { model: 'fake-model', signal: new AbortController().signal, timeoutMs: 2000, ...fields };
+}
+
+function openai(baseUrl: string): Provider {
+  return createProvider({ defaultModel: 'fake-model', openai: { apiKey: KEY, baseUrl } });
+}
+
+async function faultOf(prediction: Promise<Guess>): Promise<ProviderError> {
+  const error = await prediction.then(
+    (guess) => assert.fail(`answered ${JSON.stringify(guess).slice(0, 200)}`),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof ProviderError, `threw ${error}`);
+  return error;
+}
+
+describe('openai provider', () => {
+  let server: fake.FakeProvider;
+  let provider: Provider;
+
+  before(async () => {
+    server = await fake.startFakeProvider();
+    provider = openai(server.url);
+  });
+  beforeEach(() => server.reset());
+  after(() => server.close());
+
+  it('sends one strict structured question with the key and reads the answer', async () => {
+    const guess = await provider.predict(task, call());
+    assert.deepEqual(guess, {
+      completion: ' with care',
+      confidence: 0.78,
+      usage: { inputTokens: 12, outputTokens: 5 },
+    });
+    assert.equal(server.calls.length, 1);
+    const { body, headers, record } = await server.called(1);
+    assert.equal(headers.authorization, `Bearer ${KEY}`);
+    assert.equal(body.model, 'fake-model');
+    assert.equal(record.draft, task.draft);
+    const { type, json_schema: asked } = body['response_format'] as Record<string, Record<string, unknown>>;
+    assert.equal(type, 'json_schema');
+    assert.equal(asked?.['strict'], true);
+  });
+
+  const faults: [name: string, step: fake.Step, fault: ProviderError['fault']][] = [
+    ['400', fake.status(400), 'failed'],
+    ['401', fake.status(401), 'not_configured'],
+    ['403', fake.status(403), 'not_configured'],
+    ['404', fake.status(404), 'failed'],
+    ['408', fake.status(408), 'failed'],
+    ['409', fake.status(409), 'failed'],
+    ['422', fake.status(422), 'failed'],
+    ['429', fake.status(429, { 'retry-after': '1' }), 'rate_limited'],
+    ['500', fake.status(500), 'failed'],
+    ['503', fake.status(503, { 'retry-after': '0' }), 'failed'],
+    ['a redirect', fake.status(302, { location: '/v1/chat/completions' }), 'failed'],
+    ['a reset in the middle of the body', fake.reset(), 'failed'],
+    ['truncated JSON', fake.truncatedJson(), 'failed'],
+    ['HTML with 200', fake.html(), 'failed'],
+    ['an empty body', fake.empty(), 'failed'],
+    ['null', fake.json(null), 'failed'],
+    ['a number', fake.json(7), 'failed'],
+    ['[]', fake.json([]), 'failed'],
+    ['no choices', fake.json({ choices: [] }), 'failed'],
+    ['choices that are no list', fake.json({ choices: 'many' }), 'failed'],
+    ['a choice without message', fake.json({ choices: [{ index: 0 }] }), 'failed'],
+    ['content that is no string', fake.message({ content: { anchor: 'report' } }), 'failed'],
+    ['content that is no JSON', fake.message({ content: 'and send it' }), 'failed'],
+    ['content of another shape', fake.message({ content: '{"continuation":" now"}' }), 'failed'],
+    ['an unknown likelihood', fake.ok({ likelihood: 'certainly' }), 'failed'],
+    ['an answer cut off at the token limit', fake.lengthStop(), 'failed'],
+    ['20 MB', fake.huge(), 'failed'],
+    ['20 MB of error', fake.status(500, {}, 'x'.repeat(20_000_000)), 'failed'],
+    ['NUL', fake.nul(), 'failed'],
+    ['a lone surrogate', fake.loneSurrogate(), 'failed'],
+    ['no answer in time', fake.hang(), 'timeout'],
+    ['a body that drips', fake.drip(20), 'timeout'],
+    ['an error body that never ends', stalledError(), 'timeout'],
+  ];
+  for (const [name, step, fault] of faults)
+    it(`calls ${name} ${fault}, after one request`, async () => {
+      server.respond(step);
+      const timeoutMs = fault === 'timeout' ? 150 : 2000;
+      const error = await faultOf(provider.predict(task, call({ timeoutMs })));
+      assert.equal(error.fault, fault);
+      assert.equal(server.calls.length, 1);
+    });
+
+  it('calls a refused connection failed and names its code', async () => {
+    const closed = await fake.startFakeProvider();
+    await closed.close();
+    const error = await faultOf(openai(closed.url).predict(task, call()));
+    assert.equal(error.fault, 'failed');
+    assert.match(error.message, /ECONNREFUSED/);
+  });
+
+  const silences: [name: string, step: fake.Step][] = [
+    ['a refusal', fake.refusal()],
+    ['filtered content', fake.contentFilter()],
+    ['null content', fake.message({ content: null })],
+    ['empty content', fake.message({ content: ' ' })],
+    ['an empty continuation', fake.ok({ continuation: '' })],
+    ['an answer to another draft', fake.ok({ anchor: 'something else' })],
+  ];
+  for (const [name, step] of silences)
+    it(`takes ${name} for an abstention that was paid for`, async () => {
+      server.respond(step);
+      assert.deepEqual(await provider.predict(task, call()), {
+        completion: '',
+        confidence: 0,
+        usage: { inputTokens: 12, outputTokens: 5 },
+      });
+    });
+
+  const usages: [name: string, usage: unknown][] = [
+    ['missing', undefined],
+    ['null', null],
+    ['negative', { prompt_tokens: -1, completion_tokens: -5 }],
+    ['absurd', { prompt_tokens: 1e300, completion_tokens: 2 ** 53 }],
+    ['fractional', { prompt_tokens: 1.5, completion_tokens: 0.5 }],
+    ['not a number', { prompt_tokens: '12', completion_tokens: {} }],
+  ];
+  for (const [name, usage] of usages)
+    it(`counts no tokens when usage is ${name}`, async () => {
+      server.respond(fake.ok({ usage }));
+      assert.deepEqual((await provider.predict(task, call())).usage, noUsage);
+    });
+
+  it('closes the socket and rejects with the reason when aborted', async () => {
+    server.respond(fake.hang());
+    const abort = new AbortController();
+    const reason = new Error('superseded');
+    const prediction = provider.predict(task, call({ signal: abort.signal, timeoutMs: 60_000 }));
+    const upstream = await server.called(1);
+    const abortedAt = performance.now();
+    abort.abort(reason);
+    await assert.rejects(prediction, (error) => error === reason);
+    assert.ok((await upstream.aborted) - abortedAt < 250);
+  });
+
+  it('closes the socket when aborted in the middle of the body', async () => {
+    server.respond(fake.drip(10));
+    const abort = new AbortController();
+    const prediction = provider.predict(task, call({ signal: abort.signal, timeoutMs: 60_000 }));
+    const upstream = await server.called(1);
+    setTimeout(() => abort.abort('gone'), 50);
+    await assert.rejects(prediction, (error) => error === 'gone');
+    await upstream.aborted;
+  });
+
+  it('closes the socket of an answer that is too large or too late', async () => {
+    for (const step of [fake.huge(), fake.hang()]) {
+      server.reset();
+      server.respond(step);
+      await faultOf(provider.predict(task, call({ timeoutMs: 150 })));
+      await (await server.called(1)).aborted;
+    }
+  });
+
+  it('asks nobody when it was aborted before', async () => {
+    await assert.rejects(
+      provider.predict(task, call({ signal: AbortSignal.abort('too late') })),
+      (error) => error === 'too late',
+    );
+    assert.equal(server.calls.length, 0);
+  });
+
+  it('keeps what the provider said, the key and the text out of the error', async () => {
+    server.respond(fake.status(401, {}, `Incorrect API key provided: ${KEY}; you asked: ${task.draft}`));
+    const error = await faultOf(provider.predict(task, call()));
+    assert.equal(error.message, 'AuthenticationError 401');
+    assert.equal(error.cause, undefined);
+  });
+
+  it('sends key and text to no other host, whoever redirects', async () => {
+    let reached = 0;
+    const elsewhere = createServer((_, response) => {
+      reached++;
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
+    await new Promise((resolve) => elsewhere.once('listening', resolve));
+    const { port } = elsewhere.address() as AddressInfo;
+    server.respond(fake.status(307, { location: `http://127.0.0.1:${port}/v1/chat/completions` }));
+    assert.equal((await faultOf(provider.predict(task, call()))).fault, 'failed');
+    elsewhere.close();
+    assert.equal(reached, 0);
+  });
+});
+
+describe('createProvider', () => {
+  it('answers not_configured for a model without a key', async () => {
+    const provider = createProvider({ defaultModel: 'gpt', openai: undefined });
+    assert.equal((await faultOf(provider.predict(task, call()))).fault, 'not_configured');
+  });
+
+  it('serves local without a network, also when a key is there', async () => {
+    const server = await fake.startFakeProvider();
+    const openai = { apiKey: KEY, baseUrl: server.url };
+    const messages = [
+      { role: 'user', content: 'Please summarise the report today', origin: 'human' },
+    ] as const;
+    const provider = createProvider({ defaultModel: 'local', openai });
+    assert.equal((await provider.predict({ ...task, messages }, call())).completion, ' today');
+    assert.equal(server.calls.length, 0);
+    await server.close();
+  });
+});
+
+/** Headers of a 500, then nothing. */
+function stalledError(): fake.Step {
+  return (response) => void response.writeHead(500, { 'content-type': 'application/json' }).write('{"err');
+}

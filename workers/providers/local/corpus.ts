@@ -1,0 +1,94 @@
+/** The id of a line break: nothing is continued across it. */
+export const BOUNDARY = 0;
+
+/** One token of a text: a word, or a sign. `spaced`: white space stands before it. */
+export interface Token {
+  text: string;
+  spaced: boolean;
+}
+
+const LINE_BREAK = '\n';
+
+/** White space, a character of a script that writes no spaces, a word, or a sign with all that is joined to it. */
+const PARTS = new RegExp(
+  [
+    '\\s+',
+    '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}]\\p{M}*',
+    "[\\p{L}\\p{M}\\p{N}]+(?:['’][\\p{L}\\p{M}\\p{N}]+)*",
+    '\\p{RI}\\p{RI}',
+    '[^\\s\\p{C}][\\p{M}\\p{EMod}]*(?:\\u200d[^\\s\\p{C}][\\p{M}\\p{EMod}]*)*',
+  ].join('|'),
+  'gu',
+);
+
+/** Keys, tokens, hashes and card numbers: they are neither learned nor completed. */
+const CODED_RUN = /[\w+/=-]{20,}/g;
+const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g;
+
+/** The tokens of a text, in order, with a line break for every one of the text and for every secret in it. */
+export function tokenize(text: string): Token[] {
+  const tokens: Token[] = [];
+  let spaced = false;
+  for (const part of maskSecrets(text.normalize('NFC')).match(PARTS) ?? []) {
+    const blank = part.trimStart() === '';
+    if (!blank) tokens.push({ text: part, spaced });
+    else if (/[\n\r\u2028\u2029]/.test(part)) tokens.push({ text: LINE_BREAK, spaced });
+    spaced = blank;
+  }
+  return tokens;
+}
+
+/** Whether a text holds what must not be completed. */
+export function hasSecret(text: string): boolean {
+  return maskSecrets(text) !== text;
+}
+
+function maskSecrets(text: string): string {
+  return text
+    .replace(CODED_RUN, (run) => (/\d/.test(run) ? LINE_BREAK : run))
+    .replace(LONG_NUMBER, LINE_BREAK);
+}
+
+/** What can be continued from: the tokens of all texts in one row, the draft last, as parallel lists. */
+export class Corpus {
+  /** Per position. */
+  readonly ids: number[] = [];
+  readonly tokens: Token[] = [];
+  readonly weights: number[] = [];
+  /** Per id: its lower-case form, its weight in all, where it stood last. */
+  readonly keys: string[] = [];
+  readonly totals: number[] = [];
+  readonly latest: number[] = [];
+  /** Of all positions together. */
+  weight = 0;
+  readonly #vocabulary = new Map<string, number>();
+
+  constructor() {
+    this.endText();
+  }
+
+  add(tokens: readonly Token[], weight: number): void {
+    for (const token of tokens) {
+      const id = this.#learn(token.text.toLowerCase());
+      this.latest[id] = this.ids.length;
+      this.totals[id] = (this.totals[id] ?? 0) + weight;
+      this.ids.push(id);
+      this.tokens.push(token);
+      this.weights.push(weight);
+      this.weight += weight;
+    }
+  }
+
+  /** Marks that the text so far is whole: nothing that comes next is its continuation. */
+  endText(): void {
+    this.add([{ text: LINE_BREAK, spaced: false }], 1);
+  }
+
+  #learn(key: string): number {
+    const known = this.#vocabulary.get(key);
+    if (known !== undefined) return known;
+    const id = this.keys.push(key) - 1;
+    this.#vocabulary.set(key, id);
+    return id;
+  }
+}
