@@ -7,7 +7,7 @@ import { findAppsByKey } from '../shared/db/stores/apps.ts';
 import { type Admission, admit } from '../shared/db/stores/predictions/admit.ts';
 import { detach } from '../shared/db/stores/predictions/detach.ts';
 import { type Ending, end } from '../shared/db/stores/predictions/end.ts';
-import { endedAmong, findByRequest } from '../shared/db/stores/predictions/outcome.ts';
+import { endedAmong, findByRequest, outcomesOf } from '../shared/db/stores/predictions/outcome.ts';
 import { readUsage } from '../shared/db/stores/usage.ts';
 import { openQueues } from '../shared/jobs/backend.ts';
 import { createDispatch } from '../shared/jobs/dispatch.ts';
@@ -48,9 +48,13 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
     unitPriceMicrocents: config.unitPriceMicrocents,
   };
   const queue = openQueues(config, log).queue('predict');
-  const room = new WaitingRoom((ids, options) => endedAmong(pool, ids, options), log);
-  const wakeUps = await openWakeUps(config, pool, { channel: 'ended', wake: (ids) => room.wake(ids) }, log);
   const together = { most: MOST_TOGETHER };
+  const rows = {
+    look: combine((ids: string[]) => outcomesOf(pool, ids), together),
+    sweep: (ids: string[], options: { withinMs: number }) => endedAmong(pool, ids, options),
+  };
+  const room = new WaitingRoom(rows, log);
+  const wakeUps = await openWakeUps(config, pool, { channel: 'ended', wake: (ids) => room.wake(ids) }, log);
   const predictions = new PredictionService({
     admit: combine((batch: Admission[]) => admit(pool, batch, terms), together),
     dispatch: createDispatch(queue),

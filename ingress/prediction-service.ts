@@ -73,15 +73,18 @@ export class PredictionService {
   async #wait(id: string, admission: Admission, leftMs: number, gone: AbortSignal): Promise<Outcome> {
     const place = this.#steps.room.enter(id);
     const done = new AbortController();
+    let ended = false;
     try {
-      return await Promise.race([
+      const outcome = await Promise.race([
         place.ended,
         this.#atDeadline(admission, leftMs, done.signal),
         aborted(gone, done.signal),
       ]);
+      ended = true;
+      return outcome;
     } finally {
       done.abort();
-      if (place.leave() && gone.aborted) this.#detach(id);
+      if (place.leave() && !ended) this.#detach(id);
     }
   }
 

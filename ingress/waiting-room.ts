@@ -17,8 +17,13 @@ interface Caller {
   reject(error: AppError): void;
 }
 
-/** Reads the outcomes of those of the ids that have ended; `withinMs` gives up after so long. */
-export type ReadEnded = (ids: string[], options?: { withinMs: number }) => Promise<Outcome[]>;
+/** How the room reads rows: the outcomes of those that have ended. */
+export interface Rows {
+  /** One row; shares its statement with others that are asked for at the same time. */
+  look(id: string): Promise<Outcome | undefined>;
+  /** Many rows, or an error after `withinMs`. */
+  sweep(ids: string[], options: { withinMs: number }): Promise<Outcome[]>;
+}
 
 /**
  * Callers who wait for a row to end. A wake-up makes it look at the rows that it names; once a second it looks at
@@ -26,13 +31,13 @@ export type ReadEnded = (ids: string[], options?: { withinMs: number }) => Promi
  */
 export class WaitingRoom {
   readonly #callers = new Map<string, Set<Caller>>();
-  readonly #read: ReadEnded;
+  readonly #rows: Rows;
   readonly #log: Log;
   readonly #sweeper: NodeJS.Timeout;
   #sweeping = false;
 
-  constructor(read: ReadEnded, log: Log) {
-    this.#read = read;
+  constructor(rows: Rows, log: Log) {
+    this.#rows = rows;
     this.#log = log;
     this.#sweeper = setInterval(() => void this.#sweep(), SWEEP_EVERY_MS);
   }
@@ -48,11 +53,7 @@ export class WaitingRoom {
 
   /** Looks at the rows of those ids that somebody here waits for. */
   wake(ids: readonly string[]): void {
-    const awaited = ids.filter((id) => this.#callers.has(id));
-    if (awaited.length === 0) return;
-    this.#look(awaited).catch((error: unknown) =>
-      this.#log.warn({ err: error }, 'could not look after a wake-up'),
-    );
+    for (const id of ids) if (this.#callers.has(id)) void this.#look(id);
   }
 
   /** Answers everybody that the service is shutting down. */
@@ -63,9 +64,11 @@ export class WaitingRoom {
     }
   }
 
-  async #look(ids: string[], options?: { withinMs: number }): Promise<void> {
-    for (const outcome of await this.#read(ids, options)) {
-      for (const caller of this.#callers.get(outcome.id) ?? []) caller.resolve(outcome);
+  async #look(id: string): Promise<void> {
+    try {
+      this.#tell(await this.#rows.look(id));
+    } catch (error) {
+      this.#log.warn({ err: error }, 'could not look after a wake-up');
     }
   }
 
@@ -74,12 +77,18 @@ export class WaitingRoom {
     if (this.#sweeping || this.#callers.size === 0) return;
     this.#sweeping = true;
     try {
-      await this.#look([...this.#callers.keys()], { withinMs: SWEEP_WITHIN_MS });
+      const ended = await this.#rows.sweep([...this.#callers.keys()], { withinMs: SWEEP_WITHIN_MS });
+      for (const outcome of ended) this.#tell(outcome);
     } catch (error) {
       this.#log.warn({ err: error }, 'could not sweep');
     } finally {
       this.#sweeping = false;
     }
+  }
+
+  #tell(outcome: Outcome | undefined): void {
+    if (outcome === undefined) return;
+    for (const caller of this.#callers.get(outcome.id) ?? []) caller.resolve(outcome);
   }
 
   #leave(id: string, caller: Caller): boolean {

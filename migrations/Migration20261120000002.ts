@@ -242,6 +242,7 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   items ending_v1[];
+  living uuid[] := array(select a.id from processes a where a.alive_until > now());
 begin
   select array_agg(i) into items from json_populate_recordset(null::ending_v1, batch) i;
   perform from usage u
@@ -261,8 +262,8 @@ begin
              when 'queued' then p.state = 'queued' and p.attempt = i.attempt
              when 'live' then true
              when 'overdue' then p.deadline_at <= now()
-             when 'abandoned' then p.state = 'queued' and p.detached_at is not null
-             when 'detached' then p.detached_at is not null
+             when 'abandoned' then p.state = 'queued' and not p.waiters && living
+             when 'detached' then not p.waiters && living
              else false
            end
     returning p.id, p.app_id, p.month, p.plan, p.price_microcents, p.units, i.answer, i.place

@@ -7,7 +7,7 @@ import { Presence } from '../shared/db/processes.ts';
 import { claim, handBack, heldBy } from '../shared/db/stores/predictions/claim.ts';
 import { type Ending, end } from '../shared/db/stores/predictions/end.ts';
 import { eraseTexts, forget } from '../shared/db/stores/predictions/erase.ts';
-import { doomed, forgotten, markUnattended, takeOver } from '../shared/db/stores/predictions/reap.ts';
+import { doomed, forgotten, takeOver } from '../shared/db/stores/predictions/reap.ts';
 import { openQueues } from '../shared/jobs/backend.ts';
 import { createDispatch } from '../shared/jobs/dispatch.ts';
 import { openWakeUps } from '../shared/jobs/wake-ups.ts';
@@ -68,7 +68,6 @@ export async function startWorker(config: WorkerConfig, log: Log): Promise<Runni
   });
   const reaper = new Reaper({
     takeOver: () => takeOver(pool),
-    markUnattended: () => markUnattended(pool),
     forgotten: () => forgotten(pool),
     doomed: () => doomed(pool),
     end: endTogether,

@@ -8,7 +8,6 @@ const FORGET_EVERY_MS = 60_000;
 
 export interface ReaperSteps {
   takeOver(): Promise<Requeued[]>;
-  markUnattended(): Promise<void>;
   forgotten(): Promise<Requeued[]>;
   doomed(): Promise<Doomed[]>;
   end(ending: Ending): Promise<boolean>;
@@ -45,7 +44,6 @@ export class Reaper {
 
   async #reap(): Promise<void> {
     await this.#try('end what is over', () => this.#endDoomed());
-    await this.#try('mark what nobody waits for', () => this.#steps.markUnattended());
     await this.#try('take over', async () => this.#queue('taken over', await this.#steps.takeOver()));
     await this.#try('queue again', async () => this.#queue('queued again', await this.#steps.forgotten()));
     await this.#try('erase', () => this.#steps.eraseTexts());

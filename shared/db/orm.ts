@@ -33,7 +33,15 @@ export async function openDatabase(
     },
   });
   const pool = await orm.driver.getConnection().getNativeClient();
-  return { orm, pool, close: () => orm.close(true) };
+  return {
+    orm,
+    pool,
+    async close() {
+      await orm.close(true);
+      // The ORM ends the pool only if it has used it itself.
+      if (!pool.ending) await pool.end();
+    },
+  };
 }
 
 export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
@@ -44,6 +52,8 @@ export function ormOptions(clientUrl: string) {
     clientUrl,
     entities,
     extensions: [Migrator],
+    // A wrong name in the address is to be told, not to become an empty database.
+    ensureDatabase: false,
     allowGlobalContext: false,
     migrations: {
       path: MIGRATIONS,

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { BaseConfig } from '../config/config.ts';
+import { combine } from '../db/combine.ts';
+import { query } from '../db/statement.ts';
 import type { Log } from '../log.ts';
 
 /** `ended`: to every ingress, whose callers may wait. `cancel`: to every worker, which may be running it. */
@@ -8,6 +10,11 @@ export type Channel = 'ended' | 'cancel';
 
 /** A notification holds 8,000 bytes at most. */
 const MOST_IDS = 200;
+
+const NOTIFY = {
+  name: 'notify_v1',
+  text: 'select pg_notify(channel, payload) from unnest($1::text[], $2::text[]) as w (channel, payload)',
+};
 
 /**
  * Messages that say "look at these rows" and carry nothing else. Any of them may be lost, late or doubled: whoever
@@ -29,64 +36,38 @@ export async function openWakeUps(
   listener: { channel: Channel; wake: (ids: string[]) => void } | undefined,
   log: Log,
 ): Promise<WakeUps> {
-  const sender = new Sender(pool, config.queuePrefix, log);
+  const notify = notifier(pool, config.queuePrefix, log);
   const stopListening = listener && (await listen(config, listener, log));
+  let last = Promise.resolve();
   return {
-    send: (channel, ids) => sender.send(channel, ids),
+    send(channel, ids) {
+      for (const id of ids) last = notify({ channel, id });
+    },
     async close() {
-      await sender.drained();
+      await last;
       await stopListening?.();
     },
   };
 }
 
-class Sender {
-  readonly #pool: pg.Pool;
-  readonly #prefix: string;
-  readonly #log: Log;
-  readonly #waiting: Record<Channel, Set<string>> = { ended: new Set(), cancel: new Set() };
-  #flushing: Promise<void> | undefined;
-
-  constructor(pool: pg.Pool, prefix: string, log: Log) {
-    this.#pool = pool;
-    this.#prefix = prefix;
-    this.#log = log;
-  }
-
-  send(channel: Channel, ids: readonly string[]): void {
-    for (const id of ids) this.#waiting[channel].add(id);
-    this.#flushing ??= this.#flush().finally(() => {
-      this.#flushing = undefined;
-    });
-  }
-
-  async drained(): Promise<void> {
-    await this.#flushing;
-  }
-
-  async #flush(): Promise<void> {
-    for (let next = this.#take(); next !== undefined; next = this.#take()) {
-      try {
-        await this.#pool.query({
-          name: 'wake_up_v1',
-          text: 'select pg_notify($1, $2)',
-          values: [channelName(this.#prefix, next.channel), next.ids.join(',')],
-        });
-      } catch (error) {
-        this.#log.warn({ err: error, channel: next.channel }, 'wake-up not sent');
-      }
-    }
-  }
-
-  #take(): { channel: Channel; ids: string[] } | undefined {
-    for (const channel of ['cancel', 'ended'] as const) {
-      const ids = [...this.#waiting[channel]].slice(0, MOST_IDS);
-      if (ids.length === 0) continue;
-      for (const id of ids) this.#waiting[channel].delete(id);
-      return { channel, ids };
-    }
-    return undefined;
-  }
+/** One statement for all that came together. A wake-up that could not be sent is only logged: the sweeps find its rows. */
+function notifier(
+  pool: pg.Pool,
+  prefix: string,
+  log: Log,
+): (wakeUp: { channel: Channel; id: string }) => Promise<void> {
+  return combine(
+    async (batch: { channel: Channel; id: string }[]) => {
+      const byChannel = [...Map.groupBy(batch, ({ channel }) => channel)];
+      const channels = byChannel.map(([channel]) => channelName(prefix, channel));
+      const payloads = byChannel.map(([, wakeUps]) => wakeUps.map(({ id }) => id).join(','));
+      await query(pool, NOTIFY, [channels, payloads]).catch((error: unknown) =>
+        log.warn({ err: error, count: batch.length }, 'wake-ups not sent'),
+      );
+      return batch.map(() => undefined);
+    },
+    { most: MOST_IDS },
+  );
 }
 
 async function listen(

@@ -39,10 +39,8 @@ describe('the command line', () => {
     return app !== undefined;
   };
 
-  const makeApp = () => {
-    const app = { name: 'test', redirectUris: [], plan: 'sandbox', capCents: null } as const;
-    return createApp(database.orm.em.fork(), { ...app, redirectUris: [] });
-  };
+  const makeApp = () =>
+    createApp(database.orm.em.fork(), { name: 'test', redirectUris: [], plan: 'sandbox', capCents: null });
 
   it('makes an app whose key works, and shows the app without its key', async () => {
     const uris = ['https://app.example/callback?x=1', 'http://127.0.0.1:3000/'];
@@ -116,8 +114,6 @@ describe('the command line', () => {
     assert.equal(await works(key), false);
     assert.equal((await result('app', 'update', appId, '--active')).active, true);
     assert.ok(await works(key));
-    assert.equal((await result('app', 'update', appId, '--inactive')).active, false);
-    assert.equal(await works(key), false);
   });
 
   it('rotates a key: the old one stops working at once, or after the grace', async () => {

@@ -9,15 +9,14 @@ export interface Token {
 
 const LINE_BREAK = '\n';
 
-/** White space, a character of a script that writes no spaces, a word, or a sign with all that is joined to it. */
+/** After any white space: a character of a script that writes no spaces, a word, a sign with all that is joined to it. */
 const PARTS = new RegExp(
-  [
-    '\\s+',
+  `\\s*(?:${[
     '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}]\\p{M}*',
     "[\\p{L}\\p{M}\\p{N}]+(?:['’][\\p{L}\\p{M}\\p{N}]+)*",
     '\\p{RI}\\p{RI}',
     '[^\\s\\p{C}][\\p{M}\\p{EMod}]*(?:\\u200d[^\\s\\p{C}][\\p{M}\\p{EMod}]*)*',
-  ].join('|'),
+  ].join('|')})|\\s+$`,
   'gu',
 );
 
@@ -28,12 +27,11 @@ const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g;
 /** The tokens of a text, in order, with a line break for every one of the text and for every secret in it. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
-  let spaced = false;
   for (const part of maskSecrets(text.normalize('NFC')).match(PARTS) ?? []) {
-    const blank = part.trimStart() === '';
-    if (!blank) tokens.push({ text: part, spaced });
-    else if (/[\n\r\u2028\u2029]/.test(part)) tokens.push({ text: LINE_BREAK, spaced });
-    spaced = blank;
+    const word = part.trimStart();
+    const spaced = word.length < part.length;
+    if (spaced && /[\n\r\u2028\u2029]/.test(part)) tokens.push({ text: LINE_BREAK, spaced });
+    if (word !== '') tokens.push({ text: word, spaced });
   }
   return tokens;
 }
@@ -61,7 +59,8 @@ export class Corpus {
   readonly latest: number[] = [];
   /** Of all positions together. */
   weight = 0;
-  readonly #vocabulary = new Map<string, number>();
+  /** By spelling: all spellings of a word share its id. */
+  readonly #ids = new Map<string, number>();
 
   constructor() {
     this.endText();
@@ -69,7 +68,7 @@ export class Corpus {
 
   add(tokens: readonly Token[], weight: number): void {
     for (const token of tokens) {
-      const id = this.#learn(token.text.toLowerCase());
+      const id = this.#idOf(token.text);
       this.latest[id] = this.ids.length;
       this.totals[id] = (this.totals[id] ?? 0) + weight;
       this.ids.push(id);
@@ -84,11 +83,13 @@ export class Corpus {
     this.add([{ text: LINE_BREAK, spaced: false }], 1);
   }
 
-  #learn(key: string): number {
-    const known = this.#vocabulary.get(key);
+  #idOf(word: string): number {
+    const known = this.#ids.get(word);
     if (known !== undefined) return known;
-    const id = this.keys.push(key) - 1;
-    this.#vocabulary.set(key, id);
+    const key = word.toLowerCase();
+    const id = this.#ids.get(key) ?? this.keys.push(key) - 1;
+    this.#ids.set(key, id);
+    this.#ids.set(word, id);
     return id;
   }
 }

@@ -2,6 +2,12 @@ import { BOUNDARY, type Corpus } from './corpus.ts';
 
 /** How many tokens of context count. */
 const DEPTH = 8;
+/**
+ * How little a context of a single token is trusted. Found on recorded chats with coding agents (1,342 prompts, drafts cut at
+ * random): with 16 a confidence of .95, .75, .55, .35 was right in .84, .63, .36, .24 of the cases, with 0 in .64,
+ * .32, .23, .20.
+ */
+const DOUBT = 16;
 
 export interface Prediction {
   id: number;
@@ -59,18 +65,22 @@ function findFollowers(corpus: Corpus, context: readonly number[], spaced: boole
     const depth = matchDepth(ids, position, context);
     if (depth === 0 || (spaced && !tokens[position]?.spaced)) continue;
     const id = ids[position] ?? BOUNDARY;
-    let follower = followers.get(id);
-    if (follower === undefined) {
-      follower = { position, depth, weights: [corpus.totals[id] ?? 0] };
-      followers.set(id, follower);
-    } else if (depth > follower.depth) {
-      follower.position = position;
-      follower.depth = depth;
-    }
-    const weight = weights[position] ?? 0;
-    for (let k = 1; k <= depth; k++) follower.weights[k] = (follower.weights[k] ?? 0) + weight;
+    const follower = followers.get(id) ?? newFollower(corpus, id, position);
+    followers.set(id, follower);
+    if (depth > follower.depth) Object.assign(follower, { position, depth });
+    follower.weights[depth] = (follower.weights[depth] ?? 0) + (weights[position] ?? 0);
   }
+  for (const { depth, weights } of followers.values()) accumulate(weights, depth);
   return followers;
+}
+
+function newFollower(corpus: Corpus, id: number, position: number): Follower {
+  return { position, depth: 0, weights: [corpus.totals[id] ?? 0] };
+}
+
+/** What matched k tokens matched fewer as well. */
+function accumulate(weights: number[], depth: number): void {
+  for (let k = depth - 1; k > 0; k--) weights[k] = (weights[k] ?? 0) + (weights[k + 1] ?? 0);
 }
 
 /** How many tokens before `position` are the context's last ones. The beginning of a line ends a match, and alone it says nothing. */
@@ -108,11 +118,7 @@ function findCompletions(
   const found = new Map<number, Follower>();
   for (const [id, word] of corpus.keys.entries()) {
     if (!word.startsWith(key)) continue;
-    const follower = followers.get(id) ?? {
-      position: corpus.latest[id] ?? 0,
-      depth: 0,
-      weights: [corpus.totals[id] ?? 0],
-    };
+    const follower = followers.get(id) ?? newFollower(corpus, id, corpus.latest[id] ?? 0);
     // Lower case can be longer than the spelling: only a spelling that itself begins so can be cut.
     const spelling = corpus.tokens[follower.position]?.text ?? '';
     if (spelling.slice(0, prefix.length).toLowerCase() === key) found.set(id, follower);
@@ -120,11 +126,13 @@ function findCompletions(
   return found;
 }
 
-/** The probability of a token that has these weights at the levels: 0, 1, 2 … tokens of context. */
+/** The probability of a token that has these weights at the levels: 0, 1, 2 … tokens of context. Levels that saw nothing pass it on. */
 function interpolate(levels: readonly Level[], weights: readonly number[]): number {
   let probability = 0;
   for (const [k, { weight, kinds }] of levels.entries()) {
-    if (kinds > 0) probability = ((weights[k] ?? 0) + kinds * probability) / (weight + kinds);
+    if (kinds === 0) continue;
+    const escape = kinds + (k === 0 ? 0 : DOUBT / k);
+    probability = ((weights[k] ?? 0) + escape * probability) / (weight + escape);
   }
   return probability;
 }

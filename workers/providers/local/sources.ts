@@ -4,7 +4,7 @@ import type { DraftEnd } from './continuation.ts';
 import { Corpus, type Token, tokenize } from './corpus.ts';
 
 /** How many tokens are read, the most telling texts first: it bounds the time of a prediction. */
-const TOKENS_MAX = 16_000;
+const TOKENS_MAX = 12_000;
 const OWN_WEIGHT = 2;
 const OTHER_WEIGHT = 1;
 

@@ -22,6 +22,12 @@ export function endedAmong(pool: Pool, ids: string[], options?: { withinMs: numb
   return query<Outcome>(pool, ENDED, [ids], options);
 }
 
+/** The outcome of each that has ended, in the order of the ids; undefined for one that has not. */
+export async function outcomesOf(pool: Pool, ids: string[]): Promise<(Outcome | undefined)[]> {
+  const byId = new Map((await endedAmong(pool, ids)).map((outcome) => [outcome.id, outcome]));
+  return ids.map((id) => byId.get(id));
+}
+
 const BY_REQUEST = {
   name: 'by_request_v1',
   text: `select ${COLUMNS} from predictions p left join prediction_texts t on t.prediction_id = p.id

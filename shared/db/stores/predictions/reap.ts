@@ -52,23 +52,6 @@ export function forgotten(pool: Pool): Promise<Requeued[]> {
   return query<Requeued>(pool, FORGOTTEN, []);
 }
 
-const UNATTENDED = {
-  name: 'unattended_v1',
-  text: `
-    with unattended as (
-      select p.id from predictions p
-       where p.state in ('queued', 'running') and p.detached_at is null
-         and not p.waiters && array(select a.id from processes a where a.alive_until > now())
-       order by p.id limit ${MOST} for update skip locked
-    )
-    update predictions p set detached_at = now() from unattended u where p.id = u.id`,
-};
-
-/** Marks what only dead ingress processes waited for as left by its callers. */
-export async function markUnattended(pool: Pool): Promise<void> {
-  await query(pool, UNATTENDED, []);
-}
-
 /** A prediction that is over without an answer, and why. */
 export interface Doomed {
   id: string;
@@ -80,17 +63,24 @@ export interface Doomed {
 const DOOMED = {
   name: 'doomed_v1',
   text: `
-    select * from (
+    with live as (
       select p.id, p.app_id as "appId", p.month,
              case when p.deadline_at <= now() then 'overdue'
-                  when p.detached_at is not null and p.cancel_on_disconnect then 'detached'
-                  when p.state = 'queued' and p.detached_at <= now() - make_interval(secs => $1 / 1000.0) then 'abandoned'
+                  when p.cancel_on_disconnect
+                   and not p.waiters && array(select a.id from processes a where a.alive_until > now()) then 'detached'
+                  when p.state = 'queued' and p.admitted_at <= long_ago and coalesce(p.detached_at <= long_ago, true)
+                   and not p.waiters && array(select a.id from processes a where a.alive_until > long_ago) then 'abandoned'
              end as guard
-        from predictions p where p.state in ('queued', 'running')) live
-     where guard is not null limit ${MOST}`,
+        from predictions p, (select now() - make_interval(secs => $1 / 1000.0) as long_ago) t
+       where p.state in ('queued', 'running')
+    )
+    select * from live where guard is not null limit ${MOST}`,
 };
 
-/** What ran out of time, and what nobody waits for any more. */
+/**
+ * What ran out of time, and what nobody waits for any more: its callers went away, or the ingress processes that they
+ * waited at are dead. A process that was only slow is alive again with its next heartbeat, and its callers with it.
+ */
 export function doomed(pool: Pool): Promise<Doomed[]> {
   return query<Doomed>(pool, DOOMED, [ABANDON_AFTER_MS]);
 }
