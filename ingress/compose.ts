@@ -9,7 +9,7 @@ import { detach } from '../shared/db/stores/predictions/detach.ts';
 import { type Ending, end } from '../shared/db/stores/predictions/end.ts';
 import { endedAmong, findByRequest, outcomesOf } from '../shared/db/stores/predictions/outcome.ts';
 import { readUsage } from '../shared/db/stores/usage.ts';
-import { openQueues } from '../shared/jobs/backend.ts';
+import { openQueues, type Queues } from '../shared/jobs/backend.ts';
 import { createDispatch } from '../shared/jobs/dispatch.ts';
 import { openWakeUps } from '../shared/jobs/wake-ups.ts';
 import type { Running } from '../shared/lifecycle.ts';
@@ -29,11 +29,15 @@ const MOST_TOGETHER = 200;
 /** Builds an ingress out of its configuration, in the order in which the parts need each other. */
 export async function startIngress(config: IngressConfig, log: Log): Promise<Running> {
   let serving = false;
+  let queues: Queues | undefined;
   const database = await openDatabase(config, log, 'forecue web');
   const { pool, orm } = database;
   const health = {
     healthy: () => true,
-    ready: async () => serving && (await pool.query('select 1')).rowCount === 1,
+    ready: async () => {
+      await Promise.all([pool.query('select 1'), queues?.ping()]);
+      return serving;
+    },
   };
   const operatorPort = await openOperatorPort(config.operator, health);
   await waitForDatabase(database, config, log);
@@ -47,7 +51,7 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
     sandboxUnits: config.sandboxUnits,
     unitPriceMicrocents: config.unitPriceMicrocents,
   };
-  const queue = openQueues(config, log).queue('predict');
+  queues = openQueues(config, log);
   const together = { most: MOST_TOGETHER };
   const rows = {
     look: combine((ids: string[]) => outcomesOf(pool, ids), together),
@@ -57,7 +61,7 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
   const wakeUps = await openWakeUps(config, pool, { channel: 'ended', wake: (ids) => room.wake(ids) }, log);
   const predictions = new PredictionService({
     admit: combine((batch: Admission[]) => admit(pool, batch, terms), together),
-    dispatch: createDispatch(queue),
+    dispatch: createDispatch(queues.queue('predict')),
     end: combine((batch: Ending[]) => end(pool, batch, config.recoveryWindowS), together),
     detach: combine((ids: string[]) => detach(pool, ids, presence.id), together),
     find: (appId, requestId) => findByRequest(pool, appId, requestId),
@@ -90,7 +94,7 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
       room.close();
       await wakeUps.close();
       await presence.leave();
-      await queue.close();
+      await queues?.close();
       operatorPort.close();
       await database.close();
     },

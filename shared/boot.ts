@@ -26,7 +26,7 @@ async function whatIsMissing(database: Database, config: BaseConfig): Promise<st
   try {
     const migrations = await missingMigrations(database.pool);
     if (migrations.length > 0) return migrations.join(', ');
-    await assertQueueReady(database.pool, config.queuePrefix);
+    if (config.redis === undefined) await assertQueueReady(database.pool, config.queuePrefix);
     return undefined;
   } catch (error) {
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error);

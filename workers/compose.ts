@@ -8,7 +8,7 @@ import { claim, handBack, heldBy } from '../shared/db/stores/predictions/claim.t
 import { type Ending, end } from '../shared/db/stores/predictions/end.ts';
 import { eraseTexts, forget } from '../shared/db/stores/predictions/erase.ts';
 import { doomed, forgotten, takeOver } from '../shared/db/stores/predictions/reap.ts';
-import { openQueues } from '../shared/jobs/backend.ts';
+import { openQueues, type Queues } from '../shared/jobs/backend.ts';
 import { createDispatch } from '../shared/jobs/dispatch.ts';
 import { openWakeUps } from '../shared/jobs/wake-ups.ts';
 import type { Running } from '../shared/lifecycle.ts';
@@ -29,20 +29,23 @@ const STUCK_MS = 15_000;
 /** Builds a worker out of its configuration, in the order in which the parts need each other. */
 export async function startWorker(config: WorkerConfig, log: Log): Promise<Running> {
   let serving = false;
+  let queues: Queues | undefined;
   const database = await openDatabase(config, log, 'forecue worker');
   const { pool } = database;
   let attempts: RunningAttempts | undefined;
   const operatorPort = await openOperatorPort(config.operator, {
     healthy: () => attempts === undefined || attempts.staleMs < STUCK_MS,
-    ready: async () => serving && (await pool.query('select 1')).rowCount === 1,
+    ready: async () => {
+      await Promise.all([pool.query('select 1'), queues?.ping()]);
+      return serving;
+    },
   });
   await waitForDatabase(database, config, log);
 
   const presence = new Presence(pool, { kind: 'worker', leaseMs: config.leaseMs, log });
   await presence.enter();
-  const queues = openQueues(config, log);
-  const queue = queues.queue('predict');
-  const dispatch = createDispatch(queue);
+  queues = openQueues(config, log);
+  const dispatch = createDispatch(queues.queue('predict'));
   const together = { most: MOST_TOGETHER };
   const endTogether = combine((batch: Ending[]) => end(pool, batch, config.recoveryWindowS), together);
   const giveBack = async (ids: string[]) => {
@@ -93,7 +96,7 @@ export async function startWorker(config: WorkerConfig, log: Log): Promise<Runni
       running.close();
       await wakeUps.close();
       await presence.leave();
-      await queue.close();
+      await queues?.close();
       operatorPort.close();
       await database.close();
     },

@@ -1,4 +1,5 @@
 import { ConfigError, Env } from './env.ts';
+import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
 
 /** What every process needs: where the truth and the queues are, and how long it may be silent. */
 export interface BaseConfig {
@@ -6,6 +7,8 @@ export interface BaseConfig {
   logLevel: string;
   operator: { host: string; port: number };
   database: { url: string; directUrl: string; poolSize: number };
+  /** Where the queues and wake-ups are; on PostgreSQL where it is undefined. */
+  redis: RedisTarget | undefined;
   queuePrefix: string;
   /** Milliseconds without a heartbeat after which a process counts as dead. */
   leaseMs: number;
@@ -103,6 +106,11 @@ function baseConfig(env: Env, operatorPort: number): BaseConfig {
       directUrl: env.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']) ?? url,
       poolSize: env.integer('DATABASE_POOL', 10, { min: 2, max: 200 }),
     },
+    redis: env.parsed(
+      'REDIS_URL',
+      parseRedisUrl,
+      'redis://, rediss://, redis+sentinel://h1,h2/name/0 or redis+cluster://h1,h2',
+    ),
     queuePrefix: env.pattern(
       'QUEUE_PREFIX',
       'forecue',

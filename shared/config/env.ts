@@ -50,6 +50,15 @@ export class Env {
     return undefined;
   }
 
+  /** A value that may hold a password: a fault does not repeat it. */
+  parsed<T>(name: string, parse: (value: string) => T | undefined, description: string): T | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const result = parse(value);
+    if (result === undefined) this.faults.push(`${name} must be ${description}`);
+    return result;
+  }
+
   list(name: string): string[] | undefined {
     const items = this.text(name)
       ?.split(',')

@@ -65,7 +65,7 @@ function fitMessage(room: Room, message: Message): Message[] {
   return content === '' && message.content !== '' ? [] : [{ ...message, content }];
 }
 
-/** What is left of the budget. The first text that does not fit takes the rest of it. */
+/** What is left of the budget. After the first text that does not fit whole nothing else does. */
 class Room {
   truncated = false;
   /** In quarters of a token, so that the sums stay whole. */
@@ -101,7 +101,7 @@ class Room {
   #take(codePoint: number): boolean {
     const cost = quarterTokens(codePoint);
     this.truncated ||= cost > this.#left;
-    this.#left = this.truncated ? 0 : this.#left - cost;
+    this.#left -= cost;
     return !this.truncated;
   }
 }

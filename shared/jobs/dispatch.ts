@@ -16,13 +16,18 @@ export interface Dispatched {
  * eight of one app in a job. Rejects when the queue stays out of reach for two seconds.
  */
 export function createDispatch(queue: JobQueue<'predict'>): (admitted: Dispatched) => Promise<void> {
-  return combine(
+  const queued = combine(
     async (batch: Dispatched[]) => {
-      await patiently(() => queue.add(jobsOf(batch)));
-      return batch.map(() => undefined);
+      // A queue that is away is so for all of them: none is to be tried alone.
+      const fault = await patiently(() => queue.add(jobsOf(batch))).catch((error: unknown) => ({ error }));
+      return batch.map(() => fault);
     },
     { most: 1000 },
   );
+  return async (admitted) => {
+    const fault = await queued(admitted);
+    if (fault) throw fault.error;
+  };
 }
 
 /** Ids by app, in the order of their arrival, at most eight together. */
@@ -37,14 +42,27 @@ export function jobsOf(batch: Dispatched[]): { ids: string[] }[] {
   });
 }
 
+/** A client that waits for its connection may never answer, so the clock has the last word. */
 async function patiently(add: () => Promise<void>): Promise<void> {
-  const until = performance.now() + PATIENCE_MS;
+  const over = new AbortController();
+  try {
+    await Promise.race([
+      persistently(add, over.signal),
+      sleep(PATIENCE_MS, undefined, { signal: over.signal }).then(() => {
+        throw new Error('the queue took no job in time');
+      }),
+    ]);
+  } finally {
+    over.abort();
+  }
+}
+
+async function persistently(add: () => Promise<void>, over: AbortSignal): Promise<void> {
   for (let delay = 50; ; delay *= 2) {
     try {
       return await add();
-    } catch (error) {
-      if (performance.now() + delay > until) throw error;
-      await sleep(delay);
+    } catch {
+      await sleep(delay, undefined, { signal: over });
     }
   }
 }

@@ -32,7 +32,8 @@ export class AppClient {
     this.url = url;
   }
 
-  predict(body: object, options: Options = {}): Promise<Reply<PredictionResponse>> {
+  /** A body that is text is sent as it is. */
+  predict(body: object | string, options: Options = {}): Promise<Reply<PredictionResponse>> {
     return this.request('POST', '/v1/predictions', body, options);
   }
 
@@ -47,14 +48,14 @@ export class AppClient {
   async request<Body>(
     method: string,
     path: string,
-    body?: object,
+    body?: object | string,
     { headers = {}, at = this, signal }: Options = {},
   ): Promise<Reply<Body>> {
     const since = performance.now();
     const response = await fetch(at.url + path, {
       method,
       headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json', ...headers },
-      ...(body && { body: JSON.stringify(body) }),
+      ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       ...(signal && { signal }),
     });
     const text = await response.text();

@@ -179,6 +179,14 @@ export function delay(ms: number, step: Step = ok()): Step {
   };
 }
 
+/** `step`, once `ready` has resolved. */
+export function when(ready: Promise<unknown>, step: Step = ok()): Step {
+  return async (response, call) => {
+    await Promise.race([ready, call.ended]);
+    if (call.abortedAt === null) await step(response, call);
+  };
+}
+
 /** No byte, ever. */
 export const hang = (): Step => () => {};
 

@@ -12,6 +12,9 @@ import { dropWakeUps } from './wake-up-proxy.ts';
 
 type Environment = Record<string, string>;
 
+type Kind = 'web' | 'worker';
+const ENTRIES: Record<Kind, string[]> = { web: ['ingress/main.ts'], worker: ['workers/main.ts', 'predict'] };
+
 export interface SystemOptions {
   /** Ingress processes; 1. */
   webs?: number;
@@ -31,6 +34,10 @@ export interface System {
   workers: TestProcess[];
   startWeb(env?: Environment): Promise<TestProcess>;
   startWorker(env?: Environment): Promise<TestProcess>;
+  /** Starts a process of the kind without waiting until it is ready. */
+  launch(kind: Kind, env?: Environment): TestProcess;
+  /** How many wake-ups were dropped on their way; 0 unless that was asked for. */
+  droppedWakeUps(): number;
   /** A new app, as a client of the first ingress. */
   app(app?: Partial<NewApp>): Promise<AppClient>;
   stop(): Promise<void>;
@@ -40,19 +47,21 @@ export interface System {
 export class TestProcess {
   readonly child: ChildProcess;
   readonly exited: Promise<unknown>;
+  readonly #announced: Promise<[ReadyMessage]>;
   url = '';
   log = '';
 
   constructor(child: ChildProcess) {
     this.child = child;
     this.exited = once(child, 'exit');
+    this.#announced = once(child, 'message') as Promise<[ReadyMessage]>;
     child.stdout?.on('data', (chunk) => this.#keep(chunk));
     child.stderr?.on('data', (chunk) => this.#keep(chunk));
   }
 
   async ready(): Promise<this> {
     const [message] = await Promise.race([
-      once(this.child, 'message') as Promise<[ReadyMessage]>,
+      this.#announced,
       this.exited.then(() => Promise.reject(new Error(`a process died at its start:\n${this.log}`))),
     ]);
     this.url = message.url ?? '';
@@ -103,8 +112,14 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     provider,
     webs,
     workers,
-    startWeb: (more) => start(webs, ['ingress/main.ts'], { ...env, ...more }),
-    startWorker: (more) => start(workers, ['workers/main.ts', 'predict'], { ...env, ...more }),
+    launch(kind, more) {
+      const launched = launch(ENTRIES[kind], { ...env, ...more });
+      (kind === 'web' ? webs : workers).push(launched);
+      return launched;
+    },
+    startWeb: (more) => system.launch('web', more).ready(),
+    startWorker: (more) => system.launch('worker', more).ready(),
+    droppedWakeUps: () => proxy?.dropped() ?? 0,
     app: (app) => makeApp(admin, webs, app),
     async stop() {
       await Promise.all([...webs, ...workers].map((one) => one.stop()));
@@ -126,12 +141,11 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   }
 }
 
-async function start(among: TestProcess[], [entry = '', ...args]: string[], env: Environment) {
+function launch([entry = '', ...args]: string[], env: Environment): TestProcess {
   const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
-  const child = fork(path, args, { env: { PATH: process.env['PATH'] ?? '', ...env }, silent: true });
-  const started = new TestProcess(child);
-  among.push(started);
-  return started.ready();
+  return new TestProcess(
+    fork(path, args, { env: { PATH: process.env['PATH'] ?? '', ...env }, silent: true }),
+  );
 }
 
 async function makeApp(admin: Database, webs: TestProcess[], app: Partial<NewApp> = {}): Promise<AppClient> {

@@ -49,7 +49,8 @@ export class OpenAIProvider implements Provider {
         messages,
         response_format: { type: 'json_schema', json_schema: { name: schemaName, strict: true, schema } },
       },
-      { signal: call.signal, timeout: call.timeoutMs },
+      // The SDK takes whole milliseconds above 0 only.
+      { signal: call.signal, timeout: Math.max(1, Math.floor(call.timeoutMs)) },
     );
   }
 }

@@ -180,6 +180,13 @@ describe('openai provider', () => {
     }
   });
 
+  it('takes a fraction of a millisecond for the time that is left', async () => {
+    server.respond(fake.hang());
+    assert.equal((await faultOf(provider.predict(task, call({ timeoutMs: 0.4 })))).fault, 'timeout');
+    server.respond(fake.ok());
+    assert.equal((await provider.predict(task, call({ timeoutMs: 1999.5 }))).completion, ' with care');
+  });
+
   it('asks nobody when it was aborted before', async () => {
     await assert.rejects(
       provider.predict(task, call({ signal: AbortSignal.abort('too late') })),
@@ -217,15 +224,11 @@ describe('createProvider', () => {
   });
 
   it('serves local without a network, also when a key is there', async () => {
-    const server = await fake.startFakeProvider();
-    const openai = { apiKey: KEY, baseUrl: server.url };
+    const provider = createProvider({ defaultModel: 'local', openai: { apiKey: KEY, baseUrl: undefined } });
     const messages = [
       { role: 'user', content: 'Please summarise the report today', origin: 'human' },
     ] as const;
-    const provider = createProvider({ defaultModel: 'local', openai });
     assert.equal((await provider.predict({ ...task, messages }, call())).completion, ' today');
-    assert.equal(server.calls.length, 0);
-    await server.close();
   });
 });
 

@@ -34,7 +34,7 @@ export function continueDraft(corpus: Corpus, end: DraftEnd): Continuation {
     const next = nextToken(corpus, context, prefix, spaced);
     const token = corpus.tokens[next?.position ?? -1];
     if (next === undefined || token === undefined || next.id === BOUNDARY) break;
-    if (confidence * next.probability < (text === '' ? SAY_ABOVE : GROW_ABOVE)) break;
+    if (confidence * next.probability < (isShort(text) ? SAY_ABOVE : GROW_ABOVE)) break;
     confidence *= next.probability;
     const gap = token.spaced && !spaced && prefix === '' ? ' ' : '';
     text += gap + token.text.slice(prefix.length);
@@ -43,7 +43,11 @@ export function continueDraft(corpus: Corpus, end: DraftEnd): Continuation {
     spaced = false;
   }
   text = text.replace(OPENING_END, '');
-  return [...text.trim()].length < VISIBLE_MIN ? { text: '', confidence: 0 } : { text, confidence };
+  return isShort(text) ? { text: '', confidence: 0 } : { text, confidence };
+}
+
+function isShort(text: string): boolean {
+  return [...text.trim()].length < VISIBLE_MIN;
 }
 
 /** An opening bracket or quote is no end. */

@@ -9,14 +9,17 @@ export interface Token {
 
 const LINE_BREAK = '\n';
 
-/** After any white space: a character of a script that writes no spaces, a word, a sign with all that is joined to it. */
+/**
+ * With the white space before it: a character of a script that writes no spaces, a word, a sign with all that is joined to
+ * it. A part begins where white space does, never inside: else a long run of it would take quadratic time.
+ */
 const PARTS = new RegExp(
-  `\\s*(?:${[
+  `(?<!\\s)(?:\\s*(?:${[
     '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}]\\p{M}*',
-    "[\\p{L}\\p{M}\\p{N}]+(?:['’][\\p{L}\\p{M}\\p{N}]+)*",
+    "[\\p{L}\\p{M}\\p{N}_]+(?:['’][\\p{L}\\p{M}\\p{N}_]+)*",
     '\\p{RI}\\p{RI}',
     '[^\\s\\p{C}][\\p{M}\\p{EMod}]*(?:\\u200d[^\\s\\p{C}][\\p{M}\\p{EMod}]*)*',
-  ].join('|')})|\\s+$`,
+  ].join('|')})|\\s+$)`,
   'gu',
 );
 

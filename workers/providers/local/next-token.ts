@@ -3,9 +3,9 @@ import { BOUNDARY, type Corpus } from './corpus.ts';
 /** How many tokens of context count. */
 const DEPTH = 8;
 /**
- * How little a context of a single token is trusted. Found on recorded chats with coding agents (1,342 prompts, drafts cut at
- * random): with 16 a confidence of .95, .75, .55, .35 was right in .84, .63, .36, .24 of the cases, with 0 in .64,
- * .32, .23, .20.
+ * How little a context of a single token is trusted. Found on recorded chats with coding agents (118 sessions, 9,360 drafts
+ * cut at random), the same that it was checked on: a confidence of .97, .74, .55, .35 was right in .84, .64, .33, .30
+ * of the cases. Without it the high ones were right half to three quarters as often.
  */
 const DOUBT = 16;
 
@@ -131,8 +131,8 @@ function interpolate(levels: readonly Level[], weights: readonly number[]): numb
   let probability = 0;
   for (const [k, { weight, kinds }] of levels.entries()) {
     if (kinds === 0) continue;
-    const escape = kinds + (k === 0 ? 0 : DOUBT / k);
-    probability = ((weights[k] ?? 0) + escape * probability) / (weight + escape);
+    const doubt = kinds + (k === 0 ? 0 : DOUBT / k);
+    probability = ((weights[k] ?? 0) + doubt * probability) / (weight + doubt);
   }
   return probability;
 }

@@ -4,7 +4,7 @@ import type { DraftEnd } from './continuation.ts';
 import { Corpus, type Token, tokenize } from './corpus.ts';
 
 /** How many tokens are read, the most telling texts first: it bounds the time of a prediction. */
-const TOKENS_MAX = 12_000;
+const TOKENS_MAX = 8000;
 const OWN_WEIGHT = 2;
 const OTHER_WEIGHT = 1;
 
@@ -48,7 +48,7 @@ function rank({ artifact, messages, preferences }: PredictionTask): { text: stri
   return [{ text: artifact?.selection ?? '', weight: OTHER_WEIGHT }, ...told.reverse(), ...around];
 }
 
-const WORD = /^[\p{L}\p{M}\p{N}]/u;
+const WORD = /^[\p{L}\p{M}\p{N}_]/u;
 
 function draftEnd(draft: string, tokens: readonly Token[]): DraftEnd {
   const last = tokens.at(-1)?.text ?? '';

@@ -1,0 +1,43 @@
+/** A way to Redis or Valkey: one server, the master that sentinels name, or a cluster. */
+export type RedisTarget =
+  | { kind: 'single'; url: string }
+  | { kind: 'sentinel'; hosts: Host[]; name: string; db: number; username?: string; password?: string }
+  | { kind: 'cluster'; hosts: Host[]; username?: string; password?: string };
+
+interface Host {
+  host: string;
+  port: number;
+}
+
+const REDIS_PORT = 6379;
+const SENTINEL_PORT = 26379;
+
+/** Of `redis+sentinel://user:password@h1:26379,h2/name/0` and `redis+cluster://h1:6379,h2`: a list of hosts is no URL. */
+const MANY =
+  /^redis\+(?<kind>sentinel|cluster):\/\/(?:(?<username>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^/@]+)(?:\/(?<path>.*))?$/;
+
+/** Reads a `REDIS_URL`; undefined when it is none. */
+export function parseRedisUrl(value: string): RedisTarget | undefined {
+  if (/^rediss?:/.test(value)) return URL.canParse(value) ? { kind: 'single', url: value } : undefined;
+  const { kind, hosts = '', path = '', ...credentials } = value.match(MANY)?.groups ?? {};
+  const login = {
+    ...(credentials['username'] && { username: decodeURIComponent(credentials['username']) }),
+    ...(credentials['password'] && { password: decodeURIComponent(credentials['password']) }),
+  };
+  const nodes = hostsOf(hosts, kind === 'sentinel' ? SENTINEL_PORT : REDIS_PORT);
+  if (nodes === undefined) return undefined;
+  if (kind === 'cluster') return path === '' ? { kind, hosts: nodes, ...login } : undefined;
+  const [, name, db = '0'] = path.match(/^([^/]+)(?:\/(\d{1,3}))?$/) ?? [];
+  if (kind !== 'sentinel' || name === undefined) return undefined;
+  return { kind, hosts: nodes, name: decodeURIComponent(name), db: Number(db), ...login };
+}
+
+function hostsOf(list: string, defaultPort: number): Host[] | undefined {
+  const hosts = list.split(',').map((one) => {
+    const [, host, port] = one.match(/^([A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(?::(\d{1,5}))?$/) ?? [];
+    return host === undefined
+      ? undefined
+      : { host: host.replace(/^\[|\]$/g, ''), port: port === undefined ? defaultPort : Number(port) };
+  });
+  return hosts.every((one) => one !== undefined) ? hosts : undefined;
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { envelopeSize, fitContext } from '../../../shared/domain/context-envelope.ts';
+import type { Message } from '../../../shared/schemas/predictions.ts';
+
+type Request = Parameters<typeof fitContext>[0];
+
+const said = (content: string): Message => ({ role: 'user', content, origin: 'human' });
+
+function request(fields: Partial<Omit<Request, 'draft'>> & { draft?: string } = {}): Request {
+  const { draft = '', ...others } = fields;
+  return {
+    mode: 'complete_draft',
+    draft: { text: draft, revision: 1 },
+    messages: [],
+    artifact: null,
+    language: 'auto',
+    user_preferences: '',
+    ...others,
+  };
+}
+
+function artifact(selection: string, summary: string) {
+  return { kind: 'slides', id: 'id', revision: 'r', selection, summary } as const;
+}
+
+const letters = (tokens: number, letter = 'a') => letter.repeat(4 * tokens);
+
+describe('envelopeSize', () => {
+  it('counts the code points of every text, and of nothing else', () => {
+    const full = request({
+      draft: '1234',
+      messages: [said('12'), said('😀')],
+      artifact: artifact('報告', '12345'),
+      user_preferences: '\n\t',
+    });
+    assert.equal(envelopeSize(full), 4 + 2 + 1 + 2 + 5 + 2);
+    assert.equal(envelopeSize(request()), 0);
+  });
+
+  it('agrees with counting one by one', () => {
+    const text = fc.string({ unit: 'binary' });
+    fc.assert(
+      fc.property(text, fc.array(text), (draft, contents) => {
+        const size = [draft, ...contents].reduce((sum, each) => sum + [...each].length, 0);
+        assert.equal(envelopeSize(request({ draft, messages: contents.map(said) })), size);
+      }),
+    );
+  });
+});
+
+describe('fitContext', () => {
+  it('keeps all that fits, exactly up to the budget', () => {
+    const given = request({
+      draft: letters(2),
+      messages: [said(letters(3)), said(letters(1))],
+      artifact: artifact(letters(1), letters(2)),
+      user_preferences: letters(1),
+    });
+    const { task, truncated } = fitContext(given, 10);
+    assert.equal(truncated, false);
+    assert.deepEqual(task, {
+      mode: 'complete_draft',
+      draft: letters(2),
+      draftHead: '',
+      messages: given.messages,
+      artifact: { kind: 'slides', selection: letters(1), summary: letters(2) },
+      language: 'auto',
+      preferences: letters(1),
+    });
+    assert.equal(fitContext(given, 9).truncated, true);
+  });
+
+  it('leaves the oldest messages out first', () => {
+    const messages = ['a', 'b', 'c', 'd'].map((letter) => said(letters(10, letter)));
+    const given = request({ draft: letters(5), messages, artifact: artifact(letters(5), letters(5)) });
+    const { task, truncated } = fitContext(given, 35);
+    assert.equal(truncated, true);
+    assert.deepEqual(task.messages, messages.slice(2));
+    assert.equal(task.artifact?.summary, letters(5));
+  });
+
+  it('keeps the end of the oldest message that fits in part', () => {
+    const messages = [said('gone'), said(`${letters(1, 'x')}${letters(2, 'y')}`), said('last')];
+    const { task } = fitContext(request({ messages }), 3);
+    assert.deepEqual(task.messages, [said(letters(2, 'y')), said('last')]);
+  });
+
+  it('then shortens the summary, the preferences, the selection, the last message, and last the draft', () => {
+    const given = request({
+      draft: letters(10, 'd'),
+      messages: [said('old'), said(letters(10, 'm'))],
+      artifact: artifact(letters(10, 's'), letters(10, 'y')),
+      user_preferences: letters(10, 'p'),
+    });
+    const sizes = [45, 35, 25, 15, 5].map((budget) => {
+      const { task, truncated } = fitContext(given, budget);
+      assert.equal(truncated, true);
+      const { summary = '', selection = '' } = task.artifact ?? {};
+      const content = task.messages.map((message) => message.content).join('');
+      return [summary, task.preferences, selection, content, task.draft].map((text) => text.length / 4);
+    });
+    assert.deepEqual(sizes, [
+      [5, 10, 10, 10, 10],
+      [0, 5, 10, 10, 10],
+      [0, 0, 5, 10, 10],
+      [0, 0, 0, 5, 10],
+      [0, 0, 0, 0, 5],
+    ]);
+  });
+
+  it('keeps the end of a draft that is over the budget, and its beginning apart', () => {
+    const { task, truncated } = fitContext(request({ draft: `${letters(3, 'x')}${letters(2, 'y')}` }), 2);
+    assert.deepEqual([task.draftHead, task.draft, truncated], [letters(3, 'x'), letters(2, 'y'), true]);
+  });
+
+  it('counts a token for a Chinese character, half a one for Greek, a quarter for Latin', () => {
+    for (const [text, tokens] of [
+      ['報告書', 3],
+      ['αβγδ', 2],
+      ['abcé', 1],
+      ['😀', 1],
+    ] as const) {
+      assert.equal(fitContext(request({ draft: text }), tokens).truncated, false, text);
+      assert.equal(fitContext(request({ draft: `${text}a` }), tokens).truncated, true, text);
+    }
+  });
+
+  it('does not call a request truncated because an empty text found no room', () => {
+    const given = request({ draft: letters(1), messages: [said(''), said('')], artifact: artifact('', '') });
+    const { task, truncated } = fitContext(given, 1);
+    assert.equal(truncated, false);
+    assert.equal(task.messages.length, 2);
+  });
+
+  it('only ever cuts, never inside a surrogate pair, and says so exactly when it did', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 40 });
+    const budget = fc.integer({ min: 0, max: 120 });
+    fc.assert(
+      fc.property(
+        text,
+        fc.array(text, { maxLength: 5 }),
+        text,
+        budget,
+        (draft, contents, summary, tokens) => {
+          const given = request({ draft, messages: contents.map(said), artifact: artifact('', summary) });
+          const { task, truncated } = fitContext(given, tokens);
+          assert.equal(task.draftHead + task.draft, draft);
+          assert.ok(summary.startsWith(task.artifact?.summary ?? '!'));
+          const kept = task.messages.map((message) => message.content);
+          for (const [i, content] of kept.toReversed().entries())
+            assert.ok(contents.toReversed()[i]?.endsWith(content));
+          const shown = [task.draft, ...kept, task.artifact?.summary ?? ''];
+          assert.ok(shown.every((each) => each.isWellFormed()));
+          const left = envelopeSize(given) - shown.reduce((sum, each) => sum + [...each].length, 0);
+          assert.equal(truncated, left > 0);
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { decide, hasNothingToWorkOn } from '../../../shared/domain/decision.ts';
+import type { Message } from '../../../shared/schemas/predictions.ts';
+
+const said = (content: string): Message => ({ role: 'user', content, origin: 'human' });
+const drafted = (text: string) => ({ text, revision: 1 });
+const artifact = { kind: 'slides', id: 'a', revision: '1', selection: '', summary: '' } as const;
+
+const request = { draft: drafted('Send the report'), messages: [said('first'), said('Straße nach Köln')] };
+const abstained = { state: 'abstained', completion: '' };
+
+function completionOf(completion: string): string {
+  return decide({ completion, confidence: 1 }, request, 0.3).completion;
+}
+
+describe('hasNothingToWorkOn', () => {
+  const cases: [string, Parameters<typeof hasNothingToWorkOn>[0], boolean][] = [
+    [
+      'a draft to complete',
+      { mode: 'complete_draft', draft: drafted('a'), messages: [], artifact: null },
+      false,
+    ],
+    [
+      'a blank draft to complete',
+      { mode: 'complete_draft', draft: drafted(' \n'), messages: [said('a')], artifact },
+      true,
+    ],
+    [
+      'an invisible draft',
+      { mode: 'complete_draft', draft: drafted('\u200b\ufeff'), messages: [], artifact },
+      true,
+    ],
+    [
+      'a next prompt from nothing',
+      { mode: 'next_prompt', draft: drafted(''), messages: [], artifact: null },
+      true,
+    ],
+    [
+      'a next prompt from a draft',
+      { mode: 'next_prompt', draft: drafted('a'), messages: [], artifact: null },
+      false,
+    ],
+    [
+      'a next prompt from a message',
+      { mode: 'next_prompt', draft: drafted(''), messages: [said('a')], artifact: null },
+      false,
+    ],
+    [
+      'a next prompt from an artifact',
+      { mode: 'next_prompt', draft: drafted(''), messages: [], artifact },
+      false,
+    ],
+  ];
+  for (const [name, given, nothing] of cases)
+    it(`${nothing ? 'finds nothing in' : 'takes'} ${name}`, () =>
+      assert.equal(hasNothingToWorkOn(given), nothing));
+});
+
+describe('decide', () => {
+  it('suggests what is exactly as sure as asked for, and not what is less sure', () => {
+    const guess = { completion: ' now', confidence: 0.3 };
+    assert.deepEqual(decide(guess, request, 0.3), { state: 'suggested', completion: ' now' });
+    assert.deepEqual(decide(guess, request, 0.30001), abstained);
+    assert.deepEqual(decide({ ...guess, confidence: Number.NaN }, request, 0), abstained);
+  });
+
+  it('suggests nothing sure only when asked for by a minimum of 0', () => {
+    assert.equal(decide({ completion: ' now', confidence: 0 }, request, 0).state, 'suggested');
+    assert.deepEqual(decide({ completion: '', confidence: 0 }, request, 0), abstained);
+  });
+
+  const empty = ['', ' ', '\n\t', '\u200b', '\u00ad\ufeff'];
+  const echoes = ['Send the report', ' SEND THE REPORT\n', 'straße nach köln', 'STRASSE NACH KO\u0308LN '];
+  for (const completion of [...empty, ...echoes])
+    it(`abstains on ${JSON.stringify(completion)}`, () =>
+      assert.deepEqual(decide({ completion, confidence: 1 }, request, 0.3), abstained));
+
+  it('suggests what only contains the draft or repeats an earlier message', () => {
+    assert.equal(completionOf('Send the report now'), 'Send the report now');
+    assert.equal(completionOf('first'), 'first');
+  });
+
+  it('leaves up to 2000 code points as they are', () => {
+    const long = '😀'.repeat(1999);
+    assert.equal(completionOf(`${long} `), `${long} `);
+    assert.equal(completionOf(`${long}x`), `${long}x`);
+  });
+
+  it('cuts a longer one at the end of a word', () => {
+    assert.equal(completionOf('word '.repeat(1000)), 'word '.repeat(400).trimEnd());
+    assert.equal(completionOf(`${'w'.repeat(1990)} anotherlongword`), 'w'.repeat(1990));
+    assert.equal(completionOf(`${'w'.repeat(2000)} next`), 'w'.repeat(2000));
+    assert.equal(completionOf('w'.repeat(5000)), 'w'.repeat(2000));
+    assert.equal([...completionOf('😀'.repeat(5000))].length, 2000);
+  });
+
+  it('gives a well-formed beginning of at most 2000 code points, whatever the text', () => {
+    const long = fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { minLength: 1, maxLength: 20 });
+    fc.assert(
+      fc.property(long, fc.integer({ min: 1, max: 200 }), (parts, times) => {
+        const text = parts.join(' ').repeat(times);
+        const completion = completionOf(text);
+        assert.ok(text.startsWith(completion));
+        assert.ok(completion.isWellFormed());
+        assert.ok([...completion].length <= 2000);
+      }),
+    );
+  });
+});

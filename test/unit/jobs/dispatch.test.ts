@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { createDispatch, jobsOf } from '../../../shared/jobs/dispatch.ts';
+
+const of = (appId: string, count: number) =>
+  Array.from({ length: count }, (_, n) => ({ appId, id: `${appId}${n}` }));
+
+describe('dispatch', () => {
+  it('puts up to eight ids of one app in a job, and never ids of two', () => {
+    const jobs = jobsOf([...of('a', 9), ...of('b', 2)]);
+    assert.deepEqual(
+      jobs.map(({ ids }) => ids),
+      [['a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'], ['a8'], ['b0', 'b1']],
+    );
+  });
+
+  it('tries again when the queue is out of reach for a moment', async () => {
+    let calls = 0;
+    const added: string[][] = [];
+    const dispatch = createDispatch({
+      async add(payloads) {
+        calls += 1;
+        if (calls < 3) throw new Error('away');
+        added.push(...payloads.map(({ ids }) => ids));
+      },
+    });
+    await dispatch({ id: 'x', appId: 'a' });
+    assert.deepEqual(added, [['x']]);
+  });
+
+  it('rejects when the queue stays away', async () => {
+    const dispatch = createDispatch({ add: () => Promise.reject(new Error('away')) });
+    await assert.rejects(dispatch({ id: 'x', appId: 'a' }), /took no job/);
+  });
+});

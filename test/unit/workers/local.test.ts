@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
+import type { Message } from '../../../shared/schemas/predictions.ts';
+import { LocalProvider } from '../../../workers/providers/local.ts';
+import type { Guess } from '../../../workers/providers/provider.ts';
+
+const EXAMPLE = 'Please summarise the quarterly sales report for the board';
+const SURE = 0.3;
+
+function said(content: string, fields: Partial<Message> = {}): Message {
+  return { role: 'user', content, origin: 'unknown', ...fields };
+}
+
+const asked = (content: string) => said(content, { role: 'assistant', origin: 'agent' });
+
+function predict(
+  draft: string,
+  messages: readonly Message[],
+  fields: Partial<PredictionTask> = {},
+): Promise<Guess> {
+  const task: PredictionTask = {
+    mode: 'complete_draft',
+    draft,
+    draftHead: '',
+    messages,
+    artifact: null,
+    language: 'auto',
+    preferences: '',
+    ...fields,
+  };
+  const signal = new AbortController().signal;
+  return new LocalProvider().predict(task, { model: 'local', signal, timeoutMs: 1000 });
+}
+
+const next = (messages: readonly Message[], draft = '') => predict(draft, messages, { mode: 'next_prompt' });
+
+async function completionOf(draft: string, ...contents: string[]): Promise<string> {
+  return (
+    await predict(
+      draft,
+      contents.map((content) => said(content)),
+    )
+  ).completion;
+}
+
+describe('local predictor: complete_draft', () => {
+  it("completes the README's example", async () => {
+    const { completion, confidence, usage } = await predict('Please summarise the quart', [said(EXAMPLE)]);
+    assert.equal(completion, 'erly sales report');
+    assert.ok(confidence > SURE && confidence <= 1, `${confidence}`);
+    assert.deepEqual(usage, { inputTokens: 0, outputTokens: 0 });
+  });
+
+  it('joins exactly: inside a word, after a word, after a space, after a sign', async () => {
+    assert.match(await completionOf('Please summarise the quarterly sa', EXAMPLE), /^les report/);
+    assert.match(await completionOf('Please summarise the quarterly sales', EXAMPLE), /^ report/);
+    assert.match(await completionOf('Please summarise the quarterly sales ', EXAMPLE), /^report/);
+    const list = 'Send apples, pears, and plums (not quinces).';
+    assert.match(await completionOf('Send apples', list), /^, pears/);
+    assert.match(await completionOf('Send apples, pears,', list), /^ and plums/);
+    assert.match(await completionOf('Send apples, pears, and plums (', list), /^not quinces/);
+  });
+
+  it('never puts a sign after a space where the text has none', async () => {
+    assert.equal(await completionOf('Send apples ', 'Send apples, pears, and plums.'), '');
+  });
+
+  it('finds what was written in another case and keeps the spelling of the text', async () => {
+    assert.match(await completionOf('please SUMMARISE the quarterly s', EXAMPLE), /^ales report/);
+    assert.match(await completionOf('we fly with luft', 'We fly with LuftHansa Cargo'), /^Hansa/);
+  });
+
+  it('prefers what followed the longer context', async () => {
+    const contents = ['red apples cost two euros', 'green apples cost nine dollars'];
+    assert.match(await completionOf('green apples cost', ...contents), /^ nine/);
+    assert.match(await completionOf('red apples cost', ...contents), /^ two/);
+  });
+
+  it("prefers the person's own words to the assistant's", async () => {
+    const own = said('The launch date is Monday');
+    const theirs = asked('The launch date is Friday');
+    assert.match((await predict('The launch date is', [own, theirs])).completion, /^ Monday/);
+    assert.match((await predict('The launch date is', [theirs, own])).completion, /^ Monday/);
+  });
+
+  it('learns from the draft, the selection, the summary and the preferences', async () => {
+    const draft = 'The Nordwind turbine is new. We love the Nordw';
+    assert.match((await predict(draft, [])).completion, /^ind/);
+    const artifact = {
+      kind: 'slides',
+      selection: 'gross margin erosion',
+      summary: 'churn by cohort size',
+    } as const;
+    const fields = { artifact, preferences: 'always metric units' };
+    for (const [begun, rest] of [
+      ['Explain gross marg', 'in'],
+      ['Explain churn by coh', 'ort'],
+      ['Use always metr', 'ic'],
+    ] as const)
+      assert.ok((await predict(begun, [], fields)).completion.startsWith(rest), begun);
+  });
+
+  it('does not learn from predictions that were accepted', async () => {
+    const fed = said(EXAMPLE, { origin: 'accepted_prediction' });
+    assert.equal((await predict('Please summarise the quart', [fed])).completion, '');
+  });
+
+  it('continues scripts without spaces', async () => {
+    assert.match(await completionOf('请总结这份季度', '请总结这份季度销售报告给董事会'), /^销售报告/);
+    assert.match(
+      await completionOf('Пожалуйста, подготовь квар', 'Пожалуйста, подготовь квартальный отчёт'),
+      /^тальный/,
+    );
+  });
+
+  it('finds composed letters in decomposed text', async () => {
+    assert.match(await completionOf('Das Café am Bo', 'Das Cafe\u0301 am Bodensee'), /^densee/);
+  });
+
+  it('stops at the end of a line and of a text', async () => {
+    assert.equal(await completionOf(EXAMPLE, EXAMPLE, 'and then rest'), '');
+    assert.match(await completionOf('buy milk and', 'buy milk and eggs\nwash the car'), /^ eggs$/);
+  });
+
+  const thin: [name: string, draft: string, content: string][] = [
+    ['words that it never saw', 'Unrelated words about', EXAMPLE],
+    ['the start of a line', 'Done.\n', EXAMPLE],
+    ['nothing', '', EXAMPLE],
+    ['an empty context', 'Please summ', ''],
+    ['a begun word that nothing begins like', 'Please xyl', EXAMPLE],
+  ];
+  for (const [name, draft, content] of thin)
+    it(`abstains after ${name}`, async () => {
+      const { completion, confidence } = await predict(draft, [said(content)]);
+      assert.deepEqual([completion, confidence], ['', 0]);
+    });
+
+  it('is unsure where the texts disagree, or where a single word is all it has', async () => {
+    const names = ['Ann', 'Bob', 'Cid', 'Dan', 'Eve'].map((name) =>
+      said(`Please send the file to ${name} today`),
+    );
+    assert.ok((await predict('Please send the file to', names)).confidence < SURE);
+    assert.ok((await predict('Carry the', [said('I saw the elephant')])).confidence < SURE);
+  });
+
+  it('completes no secret', async () => {
+    const key = 'sk-proj-Ab12Cd34Ef56Gh78Ij90';
+    assert.equal(await completionOf('my key is sk-pr', `my key is ${key} ok`), '');
+    assert.equal(await completionOf('my key is', `my key is ${key} ok`), '');
+    assert.equal(await completionOf('card 4111 11', 'card 4111 1111 1111 1111 ok'), '');
+    assert.equal(await completionOf(`my key is ${key}`, 'x'), '');
+  });
+});
+
+describe('local predictor: next_prompt', () => {
+  it('continues a draft into a prompt that stands alone', async () => {
+    const { completion, confidence } = await next([said(EXAMPLE)], 'Please summarise the quart');
+    assert.equal(completion, 'Please summarise the quarterly sales report');
+    assert.ok(confidence > SURE);
+    const fields = { mode: 'next_prompt', draftHead: 'Hello. ' } as const;
+    assert.match(
+      (await predict('Please summ', [said(EXAMPLE)], fields)).completion,
+      /^Hello\. Please summarise/,
+    );
+  });
+
+  it('repeats what was answered to the same question', async () => {
+    const question = asked('The tests pass. Shall I commit the change?');
+    const { completion, confidence } = await next([question, said('Yes, commit and push'), question]);
+    assert.equal(completion, 'Yes, commit and push');
+    assert.ok(confidence > SURE);
+  });
+
+  it('repeats what recurs, whatever was asked', async () => {
+    const turns = ['one', 'two', 'three', 'four'].flatMap((word) => [
+      asked(word),
+      said('Continue.'),
+      said('continue'),
+    ]);
+    const { completion, confidence } = await next([...turns, asked('five')]);
+    assert.match(completion, /^continue/i);
+    assert.ok(confidence > SURE);
+  });
+
+  it('abstains, or is unsure, without anything that repeats', async () => {
+    assert.equal((await next([])).completion, '');
+    assert.equal((await next([asked('What now?')])).completion, '');
+    assert.ok((await next([said('Write a poem'), asked('Roses are red. More?')])).confidence < SURE);
+    assert.equal((await next([asked('zzz')], 'qqq')).completion, '');
+  });
+
+  it('repeats neither predictions, nor agents, nor secrets', async () => {
+    const question = asked('Shall I?');
+    const others = [
+      said('yes', { origin: 'accepted_prediction' }),
+      said('yes', { origin: 'agent' }),
+      said('use sk-proj-Ab12Cd34Ef56Gh78Ij90'),
+    ];
+    for (const other of others)
+      assert.equal((await next([question, other, question])).completion, '', other.content);
+  });
+});
+
+describe('local predictor: any text', () => {
+  const words = fc.array(
+    fc.constantFrom('the', 'a', ' ', '\n', '.', '(', '"', "don't", '😀', '报', 'İ', 'ß', 'é'),
+    { maxLength: 30 },
+  );
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 80 }),
+    words.map((parts) => parts.join('')),
+  );
+  const modes = fc.constantFrom('complete_draft', 'next_prompt');
+
+  it('gives well-formed text without NUL, a confidence from 0 to 1, and no doubled space at the joint', async () => {
+    await fc.assert(
+      fc.asyncProperty(text, fc.array(text, { maxLength: 4 }), modes, async (draft, contents, mode) => {
+        const messages = contents.map((content) => said(content.replaceAll('\0', '')));
+        const { completion, confidence } = await predict(draft, messages, { mode });
+        assert.ok((draft + completion).isWellFormed() && !completion.replace(draft, '').includes('\0'));
+        assert.ok(confidence >= 0 && confidence <= 1);
+        if (mode === 'next_prompt' && draft.trim() !== '' && completion !== '')
+          assert.ok(completion.startsWith(draft));
+        if (mode === 'complete_draft' && /\s$/.test(draft)) assert.ok(!/^\s/.test(completion));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('survives lone surrogates and gives none', async () => {
+    for (const hostile of ['\ud800', 'a\udc00b', '\udc00\ud800 a\ud800'])
+      assert.ok(
+        (
+          await predict(`the ${hostile}`, [said(`the ${hostile} the ${hostile} x`)])
+        ).completion.isWellFormed(),
+      );
+  });
+
+  it('completes every phrase that it has seen, up to the next break', async () => {
+    const word = fc.string({
+      unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzäöüéñжщλ'),
+      minLength: 2,
+      maxLength: 9,
+    });
+    const phrase = fc.uniqueArray(word, { minLength: 6, maxLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(phrase, fc.integer({ min: 3, max: 5 }), async (parts, typed) => {
+        const seen = parts.join(' ');
+        const draft = parts.slice(0, typed).join(' ');
+        const { completion } = await predict(`${draft} `, [said(seen), said(seen)]);
+        assert.ok(
+          seen.startsWith(`${draft} ${completion}`) && completion !== '',
+          `${seen} | ${draft} | ${completion}`,
+        );
+      }),
+    );
+  });
+
+  it('takes words that mean something to JavaScript for words', async () => {
+    for (const name of ['__proto__', 'constructor', 'hasOwnProperty', '.*+?^()|[]\\'])
+      assert.ok((await completionOf('we call it', `we call it ${name} here`)).startsWith(' '), name);
+  });
+});
+
+describe('local predictor: time', () => {
+  const fill = (unit: string) => unit.repeat(Math.ceil(8000 / unit.length)).slice(0, 8000);
+  const random = randomNumbers();
+  const sizes: [name: string, message: () => string][] = [
+    ['of ordinary length', () => Array.from({ length: 1300 }, () => `word${random() % 3000}`).join(' ')],
+    ['of one repeated word', () => fill('a ')],
+    ['of signs', () => fill('.*+')],
+    ['of one long word', () => fill('a')],
+    ['of white space before an invisible sign', () => `${' '.repeat(7000)}\u200b${' '.repeat(999)}`],
+    [
+      'of Chinese',
+      () => Array.from({ length: 8000 }, () => String.fromCharCode(0x4e00 + (random() % 3000))).join(''),
+    ],
+  ];
+  for (const [name, message] of sizes)
+    it(`reads the largest context, ${name}, in a few milliseconds`, async () => {
+      const messages = Array.from({ length: 14 }, () => said(message().slice(0, 8000)));
+      const draft = `${message().slice(0, 7990)} a`;
+      const times = [];
+      for (let run = 0; run < 15; run++) {
+        const since = performance.now();
+        await predict(draft, messages, { preferences: message().slice(0, 4000) });
+        times.push(performance.now() - since);
+      }
+      // The promise is 5 ms; the rest is for a busy machine.
+      const best = Math.min(...times);
+      assert.ok(best < 10, `${best} ms`);
+    });
+});
+
+/** The same numbers in every run. */
+function randomNumbers(): () => number {
+  let state = 1;
+  return () => {
+    state = (Math.imul(state, 1103515245) + 12345) >>> 0;
+    return state >>> 8;
+  };
+}
