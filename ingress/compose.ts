@@ -8,6 +8,7 @@ import { type Admission, admit } from '../shared/db/stores/predictions/admit.ts'
 import { detach } from '../shared/db/stores/predictions/detach.ts';
 import { type Ending, end } from '../shared/db/stores/predictions/end.ts';
 import { endedAmong, findByRequest, outcomesOf } from '../shared/db/stores/predictions/outcome.ts';
+import { queueState } from '../shared/db/stores/predictions/queue-state.ts';
 import { readUsage } from '../shared/db/stores/usage.ts';
 import { openQueues, type Queues } from '../shared/jobs/backend.ts';
 import { createDispatch } from '../shared/jobs/dispatch.ts';
@@ -16,6 +17,8 @@ import type { Running } from '../shared/lifecycle.ts';
 import type { Log } from '../shared/log.ts';
 import { openOperatorPort } from '../shared/operator-port.ts';
 import { createApp } from './app.ts';
+import { rememberApps } from './auth/known-apps.ts';
+import { LoadMonitor } from './load-monitor.ts';
 import { PredictionService } from './prediction-service.ts';
 import { endpoints } from './routes/index.ts';
 import { listen } from './server.ts';
@@ -59,11 +62,25 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
   };
   const room = new WaitingRoom(rows, log);
   const wakeUps = await openWakeUps(config, pool, { channel: 'ended', wake: (ids) => room.wake(ids) }, log);
+  const load = new LoadMonitor(
+    () => queueState(pool),
+    () => room.isBusy,
+    {
+      deadlineMs: config.predictionTimeoutMs,
+      log,
+    },
+  );
   const predictions = new PredictionService({
     admit: combine((batch: Admission[]) => admit(pool, batch, terms), together),
+    load,
     dispatch: createDispatch(queues.queue('predict')),
     end: combine((batch: Ending[]) => end(pool, batch, config.recoveryWindowS), together),
-    detach: combine((ids: string[]) => detach(pool, ids, presence.id), together),
+    detach: combine(async (ids: string[]) => {
+      // Somebody may have come back while the word of the leaving was on its way.
+      const left = ids.filter((id) => !room.awaits(id));
+      const unwanted = await detach(pool, left, presence.id);
+      return ids.map((id) => unwanted[left.indexOf(id)]);
+    }, together),
     find: (appId, requestId) => findByRequest(pool, appId, requestId),
     room,
     wakeUps,
@@ -77,7 +94,7 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
       sandboxUnits: config.sandboxUnits,
       health,
     }),
-    findApp: combine((hashes: Buffer[]) => findAppsByKey(pool, hashes), together),
+    findApp: rememberApps(combine((hashes: Buffer[]) => findAppsByKey(pool, hashes), together)),
     log,
     isShuttingDown: () => !serving,
   });
@@ -92,6 +109,7 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
       await server.close(DRAIN_MS + FAREWELL_MS);
       clearTimeout(lastCall);
       room.close();
+      load.close();
       await wakeUps.close();
       await presence.leave();
       await queues?.close();

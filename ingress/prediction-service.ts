@@ -6,11 +6,17 @@ import { AppError } from '../shared/errors/app-error.ts';
 import type { Dispatched } from '../shared/jobs/dispatch.ts';
 import type { WakeUps } from '../shared/jobs/wake-ups.ts';
 import type { Log } from '../shared/log.ts';
-import type { WaitingRoom } from './waiting-room.ts';
+import { CallersByRequest } from './callers.ts';
+import type { LoadMonitor } from './load-monitor.ts';
+import type { Place, WaitingRoom } from './waiting-room.ts';
+
+/** How soon the database is asked again whether a deadline is over. */
+const CLOCK_GRACE_MS = 50;
 
 /** The statements and messages that a prediction's way through the ingress is made of; each shares its round trips. */
 export interface PredictionSteps {
   admit(admission: Admission): Promise<Admitted>;
+  load: Pick<LoadMonitor, 'admitted' | 'served' | 'retryAfterS'>;
   dispatch(admitted: Dispatched): Promise<void>;
   end(ending: Ending): Promise<boolean>;
   detach(id: string): Promise<{ id: string; appId: string; month: string } | undefined>;
@@ -20,9 +26,18 @@ export interface PredictionSteps {
   log: Log;
 }
 
+/** A validated request, before anything is known of the load. */
+export type PredictionCall = Omit<Admission, 'overloaded'>;
+
+interface Answered {
+  outcome: Outcome;
+  replayed: boolean;
+}
+
 /** A prediction's way through the ingress: admit, queue, wait; and what a caller may do to one that is under way. */
 export class PredictionService {
   readonly #steps: PredictionSteps;
+  readonly #callers = new CallersByRequest();
 
   constructor(steps: PredictionSteps) {
     this.#steps = steps;
@@ -32,7 +47,20 @@ export class PredictionService {
    * Runs a request, or joins the run that it repeats, and resolves with its outcome when the row has ended.
    * `replayed` says that this call did not start the work. Rejects with the code of whatever refused it.
    */
-  async predict(admission: Admission, gone: AbortSignal): Promise<{ outcome: Outcome; replayed: boolean }> {
+  async predict(request: PredictionCall, gone: AbortSignal): Promise<Answered> {
+    const name = nameOf(request);
+    this.#callers.enter(name);
+    try {
+      return await this.#admitAndWait(request, gone);
+    } finally {
+      const left = this.#callers.leave(name);
+      if (left !== undefined) void this.#detach(left);
+    }
+  }
+
+  async #admitAndWait(request: PredictionCall, gone: AbortSignal): Promise<Answered> {
+    const retryAfterS = this.#steps.load.retryAfterS(request.appId);
+    const admission = { ...request, overloaded: retryAfterS !== undefined };
     const { outcome: decision, predictionId: id, ...admitted } = await this.#steps.admit(admission);
     this.#announce(admitted.superseded);
     switch (decision) {
@@ -42,6 +70,8 @@ export class PredictionService {
         return { outcome: await this.#wait(id, admission, admitted.leftMs, gone), replayed: true };
       case 'admitted':
         return { outcome: await this.#run(id, admission, admitted, gone), replayed: false };
+      case 'overloaded':
+        throw new AppError(decision, { retryAfterS: retryAfterS ?? 1 });
       default:
         throw new AppError(decision);
     }
@@ -61,53 +91,60 @@ export class PredictionService {
   async #run(
     id: string,
     admission: Admission,
-    admitted: Pick<Admitted, 'attempt' | 'leftMs'>,
+    admitted: Pick<Admitted, 'attempt' | 'leftMs' | 'turn'>,
     gone: AbortSignal,
-  ) {
+  ): Promise<Outcome> {
     const waiting = this.#wait(id, admission, admitted.leftMs, gone);
-    void this.#queue(id, admission, admitted.attempt);
-    return waiting;
+    this.#steps.load.admitted(admission.appId);
+    void this.#queue(id, admission, admitted);
+    const outcome = await waiting;
+    this.#steps.load.served(outcome.providerMs);
+    return outcome;
   }
 
   /** The outcome, as soon as the row has one; at the deadline by ending it. A caller who goes away leaves word. */
   async #wait(id: string, admission: Admission, leftMs: number, gone: AbortSignal): Promise<Outcome> {
     const place = this.#steps.room.enter(id);
-    const done = new AbortController();
+    const deadline = setTimeout(() => void this.#expire(place, admission), Math.max(0, leftMs));
+    const leave = () => place.fail(new AppError('prediction_cancelled', { cause: 'the caller went away' }));
+    gone.addEventListener('abort', leave);
+    if (gone.aborted) leave();
     let ended = false;
     try {
-      const outcome = await Promise.race([
-        place.ended,
-        this.#atDeadline(admission, leftMs, done.signal),
-        aborted(gone, done.signal),
-      ]);
+      const outcome = await place.ended;
       ended = true;
       return outcome;
     } finally {
-      done.abort();
-      if (place.leave() && !ended) this.#detach(id);
+      clearTimeout(deadline);
+      gone.removeEventListener('abort', leave);
+      place.leave();
+      if (!ended) this.#callers.giveUp(nameOf(admission), id);
     }
   }
 
-  async #atDeadline(admission: Admission, leftMs: number, done: AbortSignal): Promise<Outcome> {
-    await sleep(Math.max(0, leftMs), undefined, { signal: done });
-    for (;;) {
-      const found = await this.#find(admission);
-      if (isEnded(found)) return found;
-      // The database's clock decides; by ours it may still have a moment.
-      if (
-        await this.#steps.end({ ...found, guard: 'overdue', state: 'failed', code: 'prediction_timeout' })
-      ) {
-        this.#announce([found.id]);
-      } else {
-        await sleep(50, undefined, { signal: done });
+  /** The deadline is over: ends the row, unless somebody ended it before, and tells the caller what it says. */
+  async #expire(place: Place, admission: Admission): Promise<void> {
+    try {
+      for (let found = await this.#find(admission); ; found = await this.#find(admission)) {
+        if (isEnded(found)) return place.tell(found);
+        const ending = { guard: 'overdue', state: 'failed', code: 'prediction_timeout' } as const;
+        // The database's clock decides; by ours it may still have a moment.
+        if (await this.#steps.end({ ...found, ...ending })) this.#announce([found.id]);
+        else await sleep(CLOCK_GRACE_MS);
       }
+    } catch (error) {
+      place.fail(error);
     }
   }
 
   /** A queue that takes no job ends the prediction now, instead of letting its caller wait for the deadline. */
-  async #queue(id: string, admission: Admission, attempt: number): Promise<void> {
+  async #queue(
+    id: string,
+    admission: Admission,
+    { attempt, turn }: Pick<Admitted, 'attempt' | 'turn'>,
+  ): Promise<void> {
     try {
-      await this.#steps.dispatch({ id, appId: admission.appId });
+      await this.#steps.dispatch({ id, appId: admission.appId, turn });
     } catch (error) {
       this.#steps.log.warn({ err: error, prediction: id }, 'queue out of reach');
       await this.#refuse(id, admission, attempt);
@@ -124,11 +161,13 @@ export class PredictionService {
     }
   }
 
-  #detach(id: string): void {
-    this.#steps
-      .detach(id)
-      .then((left) => left && this.#cancelLive(left))
-      .catch((error: unknown) => this.#steps.log.warn({ err: error, prediction: id }, 'could not detach'));
+  async #detach(id: string): Promise<void> {
+    try {
+      const unwanted = await this.#steps.detach(id);
+      if (unwanted !== undefined) await this.#cancelLive(unwanted);
+    } catch (error) {
+      this.#steps.log.warn({ err: error, prediction: id }, 'could not detach');
+    }
   }
 
   async #cancelLive(live: { id: string; appId: string; month: string }): Promise<void> {
@@ -153,10 +192,7 @@ export class PredictionService {
   }
 }
 
-function aborted(gone: AbortSignal, done: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const leave = () => reject(new AppError('prediction_cancelled', { cause: 'the caller went away' }));
-  if (gone.aborted) leave();
-  else gone.addEventListener('abort', leave, { once: true, signal: done });
-  return promise;
+/** A request's name among those of all apps; no id has a space. */
+function nameOf({ appId, requestId }: PredictionCall): string {
+  return `${appId} ${requestId}`;
 }

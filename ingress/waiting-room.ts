@@ -8,13 +8,15 @@ const SWEEP_WITHIN_MS = 300;
 /** A caller's place. `ended` resolves with the row's outcome, whoever ended it and whether or not a wake-up came. */
 export interface Place {
   ended: Promise<Outcome>;
-  /** Gives the place up. True when nobody of this process waits for the prediction any more. */
-  leave(): boolean;
+  /** Tells this caller alone. */
+  tell(outcome: Outcome): void;
+  fail(error: unknown): void;
+  leave(): void;
 }
 
 interface Caller {
   resolve(outcome: Outcome): void;
-  reject(error: AppError): void;
+  reject(error: unknown): void;
 }
 
 /** How the room reads rows: the outcomes of those that have ended. */
@@ -42,13 +44,23 @@ export class WaitingRoom {
     this.#sweeper = setInterval(() => void this.#sweep(), SWEEP_EVERY_MS);
   }
 
+  /** Whether anybody waits. */
+  get isBusy(): boolean {
+    return this.#callers.size > 0;
+  }
+
+  /** Whether anybody waits for this prediction. */
+  awaits(id: string): boolean {
+    return this.#callers.has(id);
+  }
+
   /** Takes a place; to be done before the job is queued, so that no answer can come too early. */
   enter(id: string): Place {
     const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
     const caller: Caller = { resolve, reject };
     const callers = this.#callers.get(id) ?? new Set();
     this.#callers.set(id, callers.add(caller));
-    return { ended: promise, leave: () => this.#leave(id, caller) };
+    return { ended: promise, tell: resolve, fail: reject, leave: () => this.#leave(id, caller) };
   }
 
   /** Looks at the rows of those ids that somebody here waits for. */
@@ -91,10 +103,9 @@ export class WaitingRoom {
     for (const caller of this.#callers.get(outcome.id) ?? []) caller.resolve(outcome);
   }
 
-  #leave(id: string, caller: Caller): boolean {
+  #leave(id: string, caller: Caller): void {
     const callers = this.#callers.get(id);
     callers?.delete(caller);
     if (callers?.size === 0) this.#callers.delete(id);
-    return !this.#callers.has(id);
   }
 }

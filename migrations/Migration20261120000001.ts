@@ -19,7 +19,7 @@ export class Migration20261120000001 extends Migration {
     this.addSql(`alter table "app_keys" add constraint "app_keys_hash_unique" unique ("hash");`);
 
     this.addSql(
-      `create table "predictions" ("id" uuid not null, "app_id" uuid not null, "request_id" varchar(80) not null, "user_id" text not null, "session_id" varchar(80) not null, "mode" text not null, "connection_id" varchar(80) null, "fingerprint" bytea not null, "draft_revision" bigint not null, "context_revision" text not null, "profile_revision" text not null default 'none', "grant_revision" int not null default 0, "state" text not null, "code" text null, "error_source" text null, "attempt" int not null default 1, "worker" uuid null, "waiters" uuid[] not null, "detached_at" timestamptz(3) null, "cancel_on_disconnect" boolean not null default false, "admitted_at" timestamptz(3) not null, "deadline_at" timestamptz(3) not null, "requeue_at" timestamptz(3) not null, "started_at" timestamptz(3) null, "ended_at" timestamptz(3) null, "expires_at" timestamptz(3) null, "erased" boolean not null default false, "month" varchar(7) not null, "plan" text not null, "price_microcents" bigint not null, "units" smallint not null default 0, "context_truncated" boolean not null default false, "provider_ms" int null, primary key ("id"));`,
+      `create table "predictions" ("id" uuid not null, "app_id" uuid not null, "request_id" varchar(80) not null, "user_id" text not null, "session_id" varchar(80) not null, "mode" text not null, "connection_id" varchar(80) null, "fingerprint" bytea not null, "draft_revision" bigint not null, "context_revision" text not null, "profile_revision" text not null default 'none', "grant_revision" int not null default 0, "state" text not null, "code" text null, "error_source" text null, "attempt" int not null default 1, "worker" uuid null, "waiters" uuid[] not null, "detached_at" timestamptz(3) null, "cancel_on_disconnect" boolean not null default false, "turn" bigint not null default '0', "admitted_at" timestamptz(3) not null, "deadline_at" timestamptz(3) not null, "requeue_at" timestamptz(3) not null, "started_at" timestamptz(3) null, "ended_at" timestamptz(3) null, "expires_at" timestamptz(3) null, "erased" boolean not null default false, "month" varchar(7) not null, "plan" text not null, "price_microcents" bigint not null, "units" smallint not null default 0, "context_truncated" boolean not null default false, "provider_ms" int null, primary key ("id"));`,
     );
     this.addSql(
       `create index "predictions_live_session" on "predictions" ("app_id", "user_id", "session_id") where state in ('queued', 'running');`,
@@ -50,11 +50,11 @@ export class Migration20261120000001 extends Migration {
     );
 
     this.addSql(
-      `create table "processes" ("id" uuid not null, "kind" text not null, "alive_until" timestamptz(3) not null, primary key ("id"));`,
+      `create table "processes" ("id" uuid not null, "kind" text not null, "alive_until" timestamptz(3) not null, "claimed" bigint not null default '0', "turn" bigint not null default '0', primary key ("id"));`,
     );
 
     this.addSql(
-      `create table "usage" ("app_id" uuid not null, "month" varchar(7) not null, "reserved" int not null default 0, "settled" int not null default 0, "paid_reserved" int not null default 0, "paid_settled" int not null default 0, "paid_reserved_microcents" bigint not null default '0', "paid_settled_microcents" bigint not null default '0', primary key ("app_id", "month"));`,
+      `create table "usage" ("app_id" uuid not null, "month" varchar(7) not null, "reserved" int not null default 0, "settled" int not null default 0, "paid_reserved" int not null default 0, "paid_settled" int not null default 0, "paid_reserved_microcents" bigint not null default '0', "paid_settled_microcents" bigint not null default '0', "turn" bigint not null default '0', primary key ("app_id", "month"));`,
     );
     this.addSql(
       `alter table "usage" add constraint "usage_reserved_check" check (reserved >= 0 and paid_reserved >= 0 and paid_reserved_microcents >= 0);`,

@@ -40,7 +40,7 @@ const admissionType = `
 create type admission_v1 as (
   place int, id uuid, app_id uuid, request_id text, user_id text, session_id text, mode text, connection_id text,
   fingerprint bytea, draft_revision bigint, text_hash bytea, context_revision text, request text,
-  wait boolean, cancel_on_disconnect boolean
+  wait boolean, cancel_on_disconnect boolean, overloaded boolean
 )`;
 
 /**
@@ -50,7 +50,8 @@ create type admission_v1 as (
  */
 const admit = `
 create function admit_v1(batch json, process uuid, timeout_ms int, window_s int, sandbox_units int, price bigint)
-returns table (place int, outcome text, prediction_id uuid, attempt int, left_ms float8, superseded uuid[])
+returns table (
+  place int, outcome text, prediction_id uuid, attempt int, left_ms float8, turn float8, superseded uuid[])
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -63,6 +64,10 @@ declare
   touched uuid[] := '{}';
   freed record;
   deadline timestamptz;
+  next_turn bigint;
+  -- Start-time fair queueing by a self-clocked virtual time (Golestani 1994): no app's newcomer goes before the turn
+  -- that the workers have reached, and none's backlog before its own turns.
+  reached bigint := (select coalesce(max(a.turn), 0) from processes a);
   this_month text := month_of(now());
   -- A prediction that still runs was admitted this month, or less than an hour ago in the last one.
   months text[] := array[month_of(now() - interval '1 hour'), month_of(now())];
@@ -98,6 +103,7 @@ begin
     prediction_id := item.id;
     attempt := 1;
     left_ms := timeout_ms;
+    turn := 0;
     superseded := '{}';
 
     -- Idempotency
@@ -105,6 +111,7 @@ begin
     if found then
       prediction_id := prior.id;
       attempt := prior.attempt;
+      turn := prior.turn;
       left_ms := extract(epoch from prior.deadline_at - clock_timestamp()) * 1000;
       outcome := case
         when prior.id = item.id then 'admitted'
@@ -144,6 +151,13 @@ begin
       continue;
     end if;
 
+    -- Load shedding
+    if item.overloaded then
+      outcome := 'overloaded';
+      return next;
+      continue;
+    end if;
+
     -- Whom it supersedes, whose units are free for it
     select coalesce(array_agg(p.id), '{}') as ids,
            count(*) filter (where p.month = this_month) as units,
@@ -173,6 +187,8 @@ begin
     end if;
 
     -- Admitted
+    next_turn := greatest(used.turn, reached) + 1;
+    turn := next_turn;
     superseded := freed.ids;
     if cardinality(superseded) > 0 then
       update predictions p
@@ -188,7 +204,7 @@ begin
     end if;
 
     update usage u
-       set reserved = u.reserved + 1,
+       set reserved = u.reserved + 1, turn = next_turn,
            paid_reserved = u.paid_reserved + (app.plan = 'paid')::int,
            paid_reserved_microcents = u.paid_reserved_microcents + case when app.plan = 'paid' then price else 0 end
      where u.app_id = item.app_id and u.month = this_month;
@@ -205,7 +221,7 @@ begin
       left_ms := timeout_ms;
       update predictions p
          set state = 'queued', code = null, error_source = null, attempt = prior.attempt + 1, worker = null,
-             waiters = array[process], detached_at = null, cancel_on_disconnect = item.cancel_on_disconnect,
+             waiters = array[process], detached_at = null, cancel_on_disconnect = item.cancel_on_disconnect, turn = next_turn,
              admitted_at = now(), deadline_at = deadline, requeue_at = now() + interval '1500 milliseconds',
              started_at = null, ended_at = null, expires_at = null,
              month = this_month, plan = app.plan, price_microcents = price, provider_ms = null
@@ -213,12 +229,12 @@ begin
     else
       insert into predictions (
         id, app_id, request_id, user_id, session_id, mode, connection_id, fingerprint, draft_revision,
-        context_revision, state, waiters, cancel_on_disconnect, admitted_at, deadline_at, requeue_at,
+        context_revision, state, waiters, cancel_on_disconnect, turn, admitted_at, deadline_at, requeue_at,
         month, plan, price_microcents)
       values (
         item.id, item.app_id, item.request_id, item.user_id, item.session_id, item.mode, item.connection_id,
         item.fingerprint, item.draft_revision, item.context_revision, 'queued', array[process],
-        item.cancel_on_disconnect, now(), deadline, now() + interval '1500 milliseconds',
+        item.cancel_on_disconnect, next_turn, now(), deadline, now() + interval '1500 milliseconds',
         this_month, app.plan, price);
       insert into prediction_texts (prediction_id, request) values (item.id, item.request);
     end if;

@@ -80,7 +80,7 @@ export async function startWorker(config: WorkerConfig, log: Log): Promise<Runni
     wakeUps,
     log,
   });
-  const worker = queues.worker('predict', consume, { concurrency: config.concurrency });
+  const worker = queues.worker('predict', consume, { slots: config.concurrency });
   serving = true;
 
   return {

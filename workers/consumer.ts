@@ -33,9 +33,11 @@ class OutOfTime extends Error {
  * Takes the ids of a job: claims those that are free, performs each, ends its row, wakes whoever waits. A job never
  * fails: what became of its ids stands in their rows.
  */
-export function createConsumer(steps: ConsumerSteps): (payload: { ids: string[] }) => Promise<void> {
-  return async ({ ids }) => {
-    await Promise.all(ids.map((id) => consume(steps, id)));
+export function createConsumer(
+  steps: ConsumerSteps,
+): (payload: { ids: string[] }, done: () => void) => Promise<void> {
+  return async ({ ids }, done) => {
+    await Promise.all(ids.map((id) => consume(steps, id).finally(done)));
   };
 }
 

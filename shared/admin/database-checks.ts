@@ -7,6 +7,7 @@ import { assertQueueReady, queueSchema } from '../jobs/backend.ts';
 import { createLog } from '../log.ts';
 import { diagnose } from './admin-error.ts';
 import { type Finding, fault, fine } from './check.ts';
+import { checkRedis } from './redis-check.ts';
 
 const OLDEST_VERSION = 15;
 /** More than a query takes, less than what shows as a wrong month or a key that ends at the wrong time. */
@@ -34,8 +35,9 @@ export async function checkMigrations(pool: Pool): Promise<Finding> {
     : fault(`missing: ${missing.join(', ')}`, 'run `npm run migrate`');
 }
 
-/** Looks by the direct address, the only one that the queue uses. */
+/** Looks where the queue is: at Redis, or by the database's direct address, the only one that the queue uses. */
 export async function checkQueue(config: AdminConfig): Promise<Finding> {
+  if (config.redis !== undefined) return checkRedis(config.redis);
   try {
     await lookAtQueue(config);
     return fine(`its tables are in the schema ${queueSchema(config.queuePrefix)}`);

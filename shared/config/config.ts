@@ -69,7 +69,7 @@ export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
   if (defaultModel === undefined) env.faults.push('DEFAULT_MODEL is required');
   const config = {
     ...base,
-    concurrency: env.integer('WORKER_CONCURRENCY', 32, { min: 1, max: 1000 }),
+    concurrency: env.integer('WORKER_CONCURRENCY', 64, { min: 1, max: 1000 }),
     providerTimeoutMs: env.integer('PROVIDER_TIMEOUT_MS', 8000, { min: 100, max: 600_000 }),
     contextBudgetTokens: env.integer('CONTEXT_BUDGET_TOKENS', 6000, { min: 100, max: 1_000_000 }),
     defaultModel: defaultModel ?? '',

@@ -10,7 +10,8 @@ const BEAT = {
          on conflict (id) do update set alive_until = excluded.alive_until`,
 };
 
-const LEAVE = { name: 'leave_v1', text: 'delete from processes where id = $1::uuid' };
+/** The row stays for a while: it also says how far the queue has come. */
+const LEAVE = { name: 'leave_v1', text: 'update processes set alive_until = now() where id = $1::uuid' };
 
 /**
  * This process's row among the living: the lease of all that it runs, and its word that its callers still wait.

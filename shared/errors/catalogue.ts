@@ -33,6 +33,7 @@ export const catalogue = {
   prediction_superseded: { status: 499, source: 'ingress' },
   internal_error: { status: 500, source: 'ingress' },
   provider_failed: { status: 502, source: 'provider' },
+  overloaded: { status: 503, source: 'ingress', retryAfterS: 1 },
   service_unavailable: { status: 503, source: 'ingress', retryAfterS: 1 },
   provider_not_configured: { status: 503, source: 'provider', retryAfterS: 60 },
   provider_rate_limited: { status: 503, source: 'provider', retryAfterS: 5 },

@@ -11,11 +11,17 @@ import type { BaseConfig } from '../config/config.ts';
 import type { RedisTarget } from '../config/redis-url.ts';
 import type { Log } from '../log.ts';
 import { contracts, type JobName, type JobPayloads } from './contracts.ts';
-import { connectRedis } from './redis.ts';
+import { connectRedis, evictionPolicy, type RedisClient, SAFE_POLICY } from './redis.ts';
+
+/** A job to be put on a queue. Those of a lower turn go first, whenever they came. */
+export interface Job<Name extends JobName> {
+  payload: JobPayloads[Name];
+  turn: number;
+}
 
 /** Puts jobs on one queue. */
 export interface JobQueue<Name extends JobName> {
-  add(payloads: JobPayloads[Name][]): Promise<void>;
+  add(jobs: Job<Name>[]): Promise<void>;
 }
 
 /** Takes jobs from one queue; `close` takes no more and resolves when those in hand are done. */
@@ -26,10 +32,14 @@ export interface JobWorker {
 /** BullMQ on the store that this installation has. The queue only moves ids: it may lose or double any of them. */
 export interface Queues {
   queue<Name extends JobName>(name: Name): JobQueue<Name>;
+  /**
+   * Takes jobs while fewer than `slots` ids are in hand; the last one may bring a few more. `perform` is to call `done`
+   * once for each id, as soon as that is out of its hands.
+   */
   worker<Name extends JobName>(
     name: Name,
-    perform: (payload: JobPayloads[Name]) => Promise<void>,
-    options: { concurrency: number },
+    perform: (payload: JobPayloads[Name], done: () => void) => Promise<void>,
+    options: { slots: number },
   ): JobWorker;
   /** Rejects when the store does not answer. */
   ping(): Promise<void>;
@@ -42,6 +52,12 @@ export function openQueues(config: QueueConfig, log: Log): Queues {
     ? onPostgres(config, log)
     : onRedis(config.redis, config.queuePrefix, log);
 }
+
+/**
+ * BullMQ's own bound; 1 goes first. Turns grow for ever, so that they wrap here: once in two million turns, and only if
+ * there is a backlog at that moment, what waits lets newer ones pass.
+ */
+const LOWEST_PRIORITY = 2 ** 21 - 1;
 
 type QueueConfig = Pick<BaseConfig, 'database' | 'queuePrefix' | 'redis'>;
 
@@ -80,7 +96,8 @@ function onPostgres({ database, queuePrefix }: QueueConfig, log: Log): Queues {
 /** The prefix is a hash tag, so that a cluster keeps all keys of the queues in one slot. */
 function onRedis(target: RedisTarget, queuePrefix: string, log: Log): Queues {
   const producer = connectRedis(target, 'producer', log);
-  const consumers: ReturnType<typeof connectRedis>[] = [];
+  producer.on('ready', () => void warnOfEviction(producer, log));
+  const consumers: RedisClient[] = [];
   const consumer = () => {
     const client = connectRedis(target, 'consumer', log);
     consumers.push(client);
@@ -98,6 +115,13 @@ function onRedis(target: RedisTarget, queuePrefix: string, log: Log): Queues {
       for (const client of [producer, ...consumers]) client.disconnect();
     },
   };
+}
+
+/** Loud, because jobs then vanish silently; the reaper finds their rows, but late. */
+async function warnOfEviction(client: RedisClient, log: Log): Promise<void> {
+  const policy = await evictionPolicy(client).catch(() => undefined);
+  if (policy === undefined || policy === SAFE_POLICY) return;
+  log.error({ policy }, `Redis may drop jobs: set its maxmemory-policy to ${SAFE_POLICY}`);
 }
 
 interface Connections<C> {
@@ -118,18 +142,36 @@ function queuesOf<B extends IQueueBackend, C>(
       queue.on('error', (error) => log.warn({ err: error, queue: name }, 'queue connection'));
       opened.push(queue);
       return {
-        async add(payloads) {
+        async add(jobs) {
           // Once only: the rows know what is to be tried again, and the queue's own redelivery is never relied on.
           const opts = { attempts: 1, removeOnComplete: true, removeOnFail: 1000 };
-          await queue.addBulk(payloads.map((data) => ({ name, data, opts })));
+          await queue.addBulk(
+            jobs.map(({ payload, turn }) => ({
+              name,
+              data: payload,
+              opts: { ...opts, priority: 1 + (turn % LOWEST_PRIORITY) },
+            })),
+          );
         },
       };
     },
-    worker(name, perform, { concurrency }) {
+    worker(name, perform, { slots }) {
+      const { queue, most } = contracts[name];
+      const inHand = { jobs: 0, ids: 0 };
+      /** BullMQ counts jobs; a free slot is worth one, eight of them are worth one too, for it may bring eight ids. */
+      const concurrency = () => Math.max(1, inHand.jobs + Math.ceil(Math.max(0, slots - inHand.ids) / most));
+      const take = (jobs: number, ids: number) => {
+        inHand.jobs += jobs;
+        inHand.ids += ids;
+        worker.concurrency = concurrency();
+      };
       const worker = new Worker<JobPayloads[typeof name]>(
-        contracts[name].queue,
-        async (job) => perform(job.data),
-        { connection: consumer(), concurrency, ...options },
+        queue,
+        async ({ data }) => {
+          take(1, data.ids.length);
+          await perform(data, () => take(0, -1)).finally(() => take(-1, 0));
+        },
+        { connection: consumer(), concurrency: concurrency(), ...options },
       );
       worker.on('error', (error) => log.warn({ err: error, queue: name }, 'worker connection'));
       worker.on('failed', (job, error) => log.error({ err: error, queue: name, job: job?.id }, 'job failed'));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { combine } from '../db/combine.ts';
-import type { JobQueue } from './backend.ts';
+import type { Job, JobQueue } from './backend.ts';
 import { contracts } from './contracts.ts';
 
 /** Milliseconds that a producer tries before it says that the queue is out of reach. */
@@ -9,6 +9,8 @@ const PATIENCE_MS = 2000;
 export interface Dispatched {
   id: string;
   appId: string;
+  /** Its place in the queue, by which apps take turns. */
+  turn: number;
 }
 
 /**
@@ -30,14 +32,15 @@ export function createDispatch(queue: JobQueue<'predict'>): (admitted: Dispatche
   };
 }
 
-/** Ids by app, in the order of their arrival, at most eight together. */
-export function jobsOf(batch: Dispatched[]): { ids: string[] }[] {
+/** Ids by app, in the order of their arrival, at most eight together, in the turn of the first. */
+export function jobsOf(batch: Dispatched[]): Job<'predict'>[] {
   const byApp = Map.groupBy(batch, ({ appId }) => appId);
   const { most } = contracts.predict;
   return [...byApp.values()].flatMap((ofApp) => {
-    const ids = ofApp.map(({ id }) => id);
-    return Array.from({ length: Math.ceil(ids.length / most) }, (_, n) => ({
-      ids: ids.slice(n * most, (n + 1) * most),
+    const jobs = Math.ceil(ofApp.length / most);
+    return Array.from({ length: jobs }, (_, n) => ofApp.slice(n * most, (n + 1) * most)).map((together) => ({
+      payload: { ids: together.map(({ id }) => id) },
+      turn: together[0]?.turn ?? 1,
     }));
   });
 }

@@ -51,7 +51,10 @@ function retryAfter(times: number): number {
   return Math.min(50 * 2 ** Math.min(times, 10), LONGEST_RETRY_MS) * (0.5 + Math.random() / 2);
 }
 
-/** What the server does when its memory is full; anything but `noeviction` may drop jobs. */
+/** The only policy under which no job is dropped when the memory is full. */
+export const SAFE_POLICY = 'noeviction';
+
+/** What the server does when its memory is full. */
 export async function evictionPolicy(client: RedisClient): Promise<string | undefined> {
   const info = await client.info('memory');
   return info.match(/^maxmemory_policy:(\S+)/m)?.[1];

@@ -11,12 +11,12 @@ export interface TestDatabase {
 
 const SOMEBODY_USES_THE_TEMPLATE = '55006';
 
-/** A migrated database that nobody else uses. */
-export async function createDatabase(): Promise<TestDatabase> {
+/** A database that nobody else uses; migrated unless it is to be empty. */
+export async function createDatabase({ empty = false } = {}): Promise<TestDatabase> {
   const { FORECUE_TEST_SERVER: server, FORECUE_TEST_TEMPLATE: template } = process.env;
   if (!server || !template) throw new Error('run the tests by mocha: test/setup.ts makes the server');
   const name = `forecue_test_${randomBytes(6).toString('hex')}`;
-  await administer(server, `create database ${name} template ${template}`);
+  await administer(server, `create database ${name} template ${empty ? 'template0' : template}`);
   const url = databaseUrl(server, name);
   const pool = new pg.Pool({ connectionString: url, max: 4 });
   pool.on('error', () => {});

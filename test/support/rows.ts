@@ -10,6 +10,7 @@ export interface PredictionRow {
   waiters: string[];
   units: number;
   detached_at: Date | null;
+  cancel_on_disconnect: boolean;
   started_at: Date | null;
   deadline_at: Date;
   ended_at: Date | null;

@@ -16,7 +16,7 @@ export async function dropWakeUps(
   const sockets = new Set<Socket>();
   let dropped = 0;
   const server = createServer((client) => {
-    const upstream = connect(Number(port), hostname);
+    const upstream = connect(Number(port) || 5432, hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on('error', () => {});

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Admission } from '../../../shared/db/stores/predictions/admit.ts';
 import type { AppPrincipal } from '../../../shared/domain/app.ts';
 import { envelopeSize } from '../../../shared/domain/context-envelope.ts';
 import { answerOf, cancelAnswerOf, refusalOf } from '../../../shared/domain/prediction.ts';
@@ -14,7 +13,7 @@ import {
 } from '../../../shared/schemas/predictions.ts';
 import { canonicalJson, fingerprint } from '../../../shared/security/fingerprint.ts';
 import { type Endpoint, endpoint } from '../../endpoint.ts';
-import type { PredictionService } from '../../prediction-service.ts';
+import type { PredictionCall, PredictionService } from '../../prediction-service.ts';
 
 export interface PredictionRoutes {
   predictions: PredictionService;
@@ -44,6 +43,7 @@ export function predictionEndpoints({ predictions, contextEnvelopeChars }: Predi
         'provider_failed',
         'provider_not_configured',
         'provider_rate_limited',
+        'overloaded',
         'prediction_timeout',
       ],
       status: 200,
@@ -85,7 +85,11 @@ function checkFeatures(app: AppPrincipal, { mode }: PredictionRequest): void {
     throw new AppError('feature_disabled');
 }
 
-function admissionOf(body: PredictionRequest, app: AppPrincipal, headers: IncomingHttpHeaders): Admission {
+function admissionOf(
+  body: PredictionRequest,
+  app: AppPrincipal,
+  headers: IncomingHttpHeaders,
+): PredictionCall {
   const request = canonicalJson(body);
   return {
     id: newId(),

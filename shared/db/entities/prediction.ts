@@ -35,6 +35,8 @@ export const Prediction = defineEntity({
     waiters: p.array().columnType('uuid[]'),
     detachedAt: p.datetime(3).nullable(),
     cancelOnDisconnect: p.boolean().default(false),
+    /** Its place in the queue: one more than its app's last, and than what the workers have reached. */
+    turn: p.bigint('number').default(0),
 
     admittedAt: p.datetime(3),
     deadlineAt: p.datetime(3),

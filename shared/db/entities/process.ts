@@ -8,5 +8,9 @@ export const Process = defineEntity({
     id: p.uuid().primary(),
     kind: p.text(),
     aliveUntil: p.datetime(3),
+    /** Predictions that it has taken since it started. */
+    claimed: p.bigint('number').default(0),
+    /** The highest turn that it has taken from the queue. */
+    turn: p.bigint('number').default(0),
   },
 });

@@ -16,6 +16,8 @@ export const Usage = defineEntity({
     paidSettled: p.integer().default(0),
     paidReservedMicrocents: p.bigint('number').default(0),
     paidSettledMicrocents: p.bigint('number').default(0),
+    /** The turn of the app's latest prediction. */
+    turn: p.bigint('number').default(0),
   },
   checks: [
     {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { createDispatch, jobsOf } from '../../../shared/jobs/dispatch.ts';
 
 const of = (appId: string, count: number) =>
-  Array.from({ length: count }, (_, n) => ({ appId, id: `${appId}${n}` }));
+  Array.from({ length: count }, (_, n) => ({ appId, id: `${appId}${n}`, turn: n + 1 }));
 
 describe('dispatch', () => {
   it('puts up to eight ids of one app in a job, and never ids of two', () => {
     const jobs = jobsOf([...of('a', 9), ...of('b', 2)]);
     assert.deepEqual(
-      jobs.map(({ ids }) => ids),
+      jobs.map(({ payload }) => payload.ids),
       [['a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7'], ['a8'], ['b0', 'b1']],
     );
   });
@@ -17,18 +17,18 @@ describe('dispatch', () => {
     let calls = 0;
     const added: string[][] = [];
     const dispatch = createDispatch({
-      async add(payloads) {
+      async add(jobs) {
         calls += 1;
         if (calls < 3) throw new Error('away');
-        added.push(...payloads.map(({ ids }) => ids));
+        added.push(...jobs.map(({ payload }) => payload.ids));
       },
     });
-    await dispatch({ id: 'x', appId: 'a' });
+    await dispatch({ id: 'x', appId: 'a', turn: 1 });
     assert.deepEqual(added, [['x']]);
   });
 
   it('rejects when the queue stays away', async () => {
     const dispatch = createDispatch({ add: () => Promise.reject(new Error('away')) });
-    await assert.rejects(dispatch({ id: 'x', appId: 'a' }), /took no job/);
+    await assert.rejects(dispatch({ id: 'x', appId: 'a', turn: 1 }), /took no job/);
   });
 });

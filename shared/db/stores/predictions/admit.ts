@@ -21,6 +21,8 @@ export interface Admission {
   /** Whether to wait with others for a prediction that runs (`Prefer: wait`). */
   wait: boolean;
   cancelOnDisconnect: boolean;
+  /** Whether the queue is so long that a new run would not be answered in time. */
+  overloaded: boolean;
 }
 
 /** What holds for every admission of this process. `process` is the ingress whose caller will wait. */
@@ -46,6 +48,7 @@ export type AdmissionOutcome =
       | 'idempotency_conflict'
       | 'request_in_flight'
       | 'context_revision_conflict'
+      | 'overloaded'
       | 'sandbox_exhausted'
       | 'monthly_cap_reached'
     >;
@@ -56,6 +59,8 @@ export interface Admitted {
   attempt: number;
   /** Milliseconds to the attempt's deadline, by the database's clock. */
   leftMs: number;
+  /** Its place in the queue, by which apps take turns. */
+  turn: number;
   /** Predictions that this admission cancelled: their callers and workers want to be woken. */
   superseded: string[];
 }
@@ -71,6 +76,7 @@ interface AdmitRow {
   prediction_id: string;
   attempt: number;
   left_ms: number;
+  turn: number;
   superseded: string[];
 }
 
@@ -95,6 +101,7 @@ export async function admit(pool: Pool, admissions: Admission[], terms: Admissio
     request: admission.request,
     wait: admission.wait,
     cancel_on_disconnect: admission.cancelOnDisconnect,
+    overloaded: admission.overloaded,
   }));
   const rows = await query<AdmitRow>(pool, ADMIT, [
     JSON.stringify(batch),
@@ -113,6 +120,7 @@ export async function admit(pool: Pool, admissions: Admission[], terms: Admissio
       predictionId: row.prediction_id,
       attempt: row.attempt,
       leftMs: row.left_ms,
+      turn: row.turn,
       superseded: row.superseded,
     };
   });

@@ -28,15 +28,21 @@ interface ClaimRow {
 const CLAIM = {
   name: 'claim_v1',
   text: `
-    with free as (
-      select id from predictions
+    with hasty as materialized (
+      select set_config('synchronous_commit', 'off', true)
+    ), free as (
+      select id from predictions, hasty
        where id = any ($1::uuid[]) and state = 'queued' and deadline_at > now()
          and (detached_at is null or detached_at > now() - make_interval(secs => $3 / 1000.0))
-       order by id for update
+       order by id for update of predictions
     ), claimed as (
       update predictions p set state = 'running', worker = $2::uuid, started_at = now()
         from free where p.id = free.id
-      returning p.id, p.app_id, p.month, p.attempt, p.deadline_at
+      returning p.id, p.app_id, p.month, p.attempt, p.deadline_at, p.turn
+    ), clock as (
+      update processes w set turn = greatest(w.turn, c.turn), claimed = w.claimed + c.taken
+        from (select max(turn) as turn, count(*) as taken from claimed) c
+       where w.id = $2::uuid and c.taken > 0
     )
     select c.id, c.app_id, c.month, c.attempt, t.request, a.min_confidence,
            (extract(epoch from c.deadline_at - clock_timestamp()) * 1000)::float8 as left_ms
@@ -48,6 +54,9 @@ const CLAIM = {
 /**
  * Takes those of the ids that are free. Promise: an attempt runs in one process only; a late or doubled delivery,
  * and what ended or was abandoned meanwhile, claims nothing (`undefined` in its place).
+ *
+ * The commit does not wait for the disk: a claim that a crash of the server undoes leaves a queued row, which the
+ * reaper queues again, and an end that is refused.
  */
 export async function claim(pool: Pool, ids: string[], worker: string): Promise<(Claim | undefined)[]> {
   const rows = await query<ClaimRow>(pool, CLAIM, [ids, worker, ABANDON_AFTER_MS]);
@@ -79,17 +88,16 @@ const HAND_BACK = {
     )
     update predictions p set state = 'queued', worker = null, started_at = null
       from mine where p.id = mine.id
-    returning p.id, p.app_id`,
+    returning p.id, p.app_id as "appId", p.turn::float8 as turn`,
 };
 
 /** Gives claimed predictions back unfinished, so that another process takes them; consumes no attempt. */
-export async function handBack(
+export function handBack(
   pool: Pool,
   ids: string[],
   worker: string,
-): Promise<{ id: string; appId: string }[]> {
-  const rows = await query<{ id: string; app_id: string }>(pool, HAND_BACK, [ids, worker]);
-  return rows.map((row) => ({ id: row.id, appId: row.app_id }));
+): Promise<{ id: string; appId: string; turn: number }[]> {
+  return query(pool, HAND_BACK, [ids, worker]);
 }
 
 const HELD = {

@@ -8,6 +8,7 @@ const MOST = 1000;
 export interface Requeued {
   id: string;
   appId: string;
+  turn: number;
 }
 
 const TAKE_OVER = {
@@ -23,7 +24,7 @@ const TAKE_OVER = {
        set state = 'queued', attempt = p.attempt + 1, worker = null, started_at = null,
            requeue_at = now() + interval '1500 milliseconds'
       from dead where p.id = dead.id
-    returning p.id, p.app_id as "appId"`,
+    returning p.id, p.app_id as "appId", p.turn::float8 as turn`,
 };
 
 /** Frees what a dead process ran, as a new attempt: the dead one's answer, should it come, is refused. */
@@ -41,7 +42,7 @@ const FORGOTTEN = {
     )
     update predictions p set requeue_at = now() + (now() - p.admitted_at)
       from forgotten where p.id = forgotten.id
-    returning p.id, p.app_id as "appId"`,
+    returning p.id, p.app_id as "appId", p.turn::float8 as turn`,
 };
 
 /**

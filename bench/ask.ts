@@ -1,0 +1,20 @@
+import { fitContext } from '../shared/domain/context-envelope.ts';
+import type { PredictionRequest } from '../shared/schemas/predictions.ts';
+import { OpenAIProvider } from '../workers/providers/openai.ts';
+
+const CONTEXT_BUDGET_TOKENS = 6000;
+const TIMEOUT_MS = 8000;
+
+/**
+ * Asks the provider as the product does: same prompt, same SDK with the same settings, same reading of the answer. What
+ * differs between the targets is then only what stands between the caller and this.
+ */
+export function createAsk(baseUrl: string): (request: PredictionRequest) => Promise<string> {
+  const provider = new OpenAIProvider({ apiKey: 'sk-bench', baseUrl });
+  return async (request) => {
+    const { task } = fitContext(request, CONTEXT_BUDGET_TOKENS);
+    const { signal } = new AbortController();
+    const guess = await provider.predict(task, { model: 'bench', signal, timeoutMs: TIMEOUT_MS });
+    return guess.completion;
+  };
+}

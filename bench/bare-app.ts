@@ -1,0 +1,34 @@
+import Koa from 'koa';
+import { koaBody } from 'koa-body';
+import { listen } from '../ingress/server.ts';
+import { runMain } from '../shared/lifecycle.ts';
+import type { PredictionRequest } from '../shared/schemas/predictions.ts';
+
+/** Serves `predict` over Koa as one would write it first: JSON in, JSON out, nothing checked. */
+export async function runBareApp(
+  name: string,
+  start: () => Promise<{ predict(request: PredictionRequest): Promise<string>; close(): Promise<unknown> }>,
+): Promise<void> {
+  await runMain(
+    name,
+    () => ({ logLevel: 'warn' }),
+    async () => {
+      const { predict, close } = await start();
+      const app = new Koa();
+      app.use(koaBody());
+      app.use(async (ctx) => {
+        const request = ctx.request.body as unknown as PredictionRequest;
+        const completion = await predict(request);
+        ctx.body = { request_id: request.request_id, status: 'suggested', completion };
+      });
+      const server = await listen(app, { host: '127.0.0.1', port: 0 });
+      return {
+        url: server.url,
+        async stop() {
+          await server.close(100);
+          await close();
+        },
+      };
+    },
+  );
+}

@@ -1,0 +1,58 @@
+import type { Cell, Results } from './results.ts';
+import { TARGETS, type TargetName } from './targets.ts';
+
+const WIDTH = 720;
+const LABELS = 270;
+const NUMBERS = 60;
+const BAR = 18;
+const STEP = 24;
+const GROUP_HEAD = 34;
+
+/** Strong enough on white, light enough on black. */
+const COLOURS: Record<TargetName, string> = {
+  client: '#8b949e',
+  direct: '#8b949e',
+  naive: '#d29922',
+  'forecue-redis': '#2f81f7',
+  'forecue-postgres': '#3fa66b',
+};
+
+const STYLE = `
+  text { font: 13px system-ui, sans-serif; fill: #1f2328 }
+  .head { font-weight: 600 }
+  @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } }`;
+
+/** Calls per second as bars, grouped by the number of callers. The load generator's own figures are left out. */
+export function chart({ cells, machine }: Results): string {
+  const shown = cells.filter((cell) => cell.target !== 'client');
+  const most = Math.max(...shown.map((cell) => cell.callsPerSecond));
+  const groups = [...Map.groupBy(shown, (cell) => cell.callers)];
+  let y = 0;
+  const parts: string[] = [];
+  for (const [callers, group] of groups) {
+    y += GROUP_HEAD;
+    parts.push(`<text class="head" x="0" y="${y - 10}">${callers} at once, predictions per second</text>`);
+    for (const cell of group) {
+      parts.push(bar(cell, most, y));
+      y += STEP;
+    }
+  }
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y + 30}" width="${WIDTH}" role="img">`,
+    `<title>Predictions per second, all on one machine with ${machine.cpus} cores</title>`,
+    `<style>${STYLE}\n</style>`,
+    ...parts,
+    `<text x="0" y="${y + 22}">Fake provider at 0 ms; everything, the callers too, on ${machine.cpus} cores.</text>`,
+    '</svg>\n',
+  ].join('\n');
+}
+
+function bar(cell: Cell, most: number, y: number): string {
+  const length = Math.max(1, Math.round((cell.callsPerSecond / most) * (WIDTH - LABELS - NUMBERS)));
+  const baseline = y + BAR - 5;
+  return [
+    `<text x="0" y="${baseline}">${TARGETS[cell.target].title}</text>`,
+    `<rect x="${LABELS}" y="${y}" width="${length}" height="${BAR}" rx="2" fill="${COLOURS[cell.target]}"/>`,
+    `<text x="${LABELS + length + 6}" y="${baseline}">${Math.round(cell.callsPerSecond).toLocaleString('en')}</text>`,
+  ].join('');
+}

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { migrate } from '../shared/db/migrate.ts';
+import { openDatabase } from '../shared/db/orm.ts';
+import { createApp, type NewApp } from '../shared/db/stores/apps.ts';
+import { createLog } from '../shared/log.ts';
+import { administer, databaseUrl } from '../test/support/database.ts';
+import { type Child, startChild } from './child.ts';
+
+/** A database of the bench's own, migrated, with an app in it. */
+export interface Installation {
+  databaseUrl: string;
+  key: string;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Makes the database; it is dropped when disposed of. */
+export async function install(server: string, queuePrefix: string): Promise<Installation> {
+  const name = `forecue_bench_${randomBytes(6).toString('hex')}`;
+  await administer(server, `create database ${name}`);
+  const url = databaseUrl(server, name);
+  const drop = () => administer(server, `drop database ${name} with (force)`);
+  try {
+    await migrate({ directUrl: url, queuePrefix });
+    return { databaseUrl: url, key: await makeApp(url), [Symbol.asyncDispose]: drop };
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+}
+
+async function makeApp(url: string): Promise<string> {
+  const config = { database: { url, directUrl: url, poolSize: 2 } };
+  const database = await openDatabase(config, createLog('bench', 'warn'), 'forecue bench');
+  try {
+    const app: NewApp = { name: 'bench', redirectUris: [], plan: 'sandbox', capCents: null };
+    return (await createApp(database.orm.em.fork(), app)).key;
+  } finally {
+    await database.close();
+  }
+}
+
+/** How the product's own processes are to be started. */
+export interface ProductOptions {
+  name: string;
+  providerUrl: string;
+  queuePrefix: string;
+  /** The stores, which may be reached by a way of each process's own. */
+  env: { web: Record<string, string>; worker: Record<string, string> };
+  profile?: boolean;
+}
+
+/** Starts one ingress and one worker by the product's entries, configured as for production. */
+export async function startProduct(options: ProductOptions): Promise<{ web: Child; worker: Child }> {
+  const { name, profile = false } = options;
+  const common = {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    OPERATOR_PORT: '0',
+    PUBLIC_URL: 'http://localhost',
+    JWT_SECRET: 'bench'.repeat(8),
+    ADMIN_TOKEN: 'bench'.repeat(8),
+    QUEUE_PREFIX: options.queuePrefix,
+    OPENAI_API_KEY: 'sk-bench',
+    OPENAI_BASE_URL: `${options.providerUrl}/v1`,
+    DEFAULT_MODEL: 'bench',
+    SANDBOX_UNITS: '1000000000',
+    RATE_LIMIT_RPS: '0',
+  };
+  const start = (kind: 'web' | 'worker', file: string, args: string[]) =>
+    startChild(`${name}-${kind}`, file, { args, env: { ...common, ...options.env[kind] }, profile });
+  const worker = await start('worker', 'workers/main.ts', ['predict']);
+  try {
+    return { worker, web: await start('web', 'ingress/main.ts', []) };
+  } catch (error) {
+    await worker[Symbol.asyncDispose]();
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { Connection } from './connection.ts';
+import { requestText } from './request.ts';
+
+/** What the load generator is told. */
+export interface Load {
+  url: string;
+  key: string;
+  callers: number;
+  warmUpMs: number;
+  measureMs: number;
+}
+
+/** What it answers. Times are milliseconds. */
+export interface Measurement {
+  callsPerSecond: number;
+  p50: number;
+  p95: number;
+  p99: number;
+  /** Calls that were not answered by 200 and `suggested`, in the warm-up too. */
+  failed: number;
+  firstFault: string | undefined;
+  /** The generator's own CPU time, as a share of one core: near 1 it measured itself. */
+  clientCpu: number;
+}
+
+const RUN = randomBytes(6).toString('hex');
+let calls = 0;
+
+/** A closed loop: each caller has a connection of its own and calls again as soon as it is answered. */
+async function measure({ url, key, callers, warmUpMs, measureMs }: Load): Promise<Measurement> {
+  const target = new URL('/v1/predictions', url);
+  const from = performance.now() + warmUpMs;
+  const until = from + measureMs;
+  const took: number[] = [];
+  const faults: string[] = [];
+
+  async function keepCalling(): Promise<void> {
+    const connection = new Connection(target, { authorization: `Bearer ${key}` });
+    try {
+      for (let since = performance.now(); since < until; ) {
+        calls += 1;
+        const answer = await connection.post(requestText(`${RUN}-${calls}`));
+        const now = performance.now();
+        if (!isSuggestion(answer)) faults.push(answer.slice(0, 1000));
+        else if (now >= from && now < until) took.push(now - since);
+        since = now;
+      }
+    } catch (error) {
+      faults.push(String(error));
+    } finally {
+      connection.close();
+    }
+  }
+
+  const callsUnderWay = Promise.all(Array.from({ length: callers }, keepCalling));
+  const clientCpu = await cpuShareBetween(from, until);
+  await callsUnderWay;
+  return {
+    callsPerSecond: took.length / (measureMs / 1000),
+    ...percentiles(took),
+    failed: faults.length,
+    firstFault: faults[0],
+    clientCpu,
+  };
+}
+
+function isSuggestion(answer: string): boolean {
+  return answer.startsWith('HTTP/1.1 200 ') && answer.includes('"status":"suggested"');
+}
+
+async function cpuShareBetween(from: number, until: number): Promise<number> {
+  await at(from);
+  const before = process.cpuUsage();
+  const since = performance.now();
+  await at(until);
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000 / (performance.now() - since);
+}
+
+function at(time: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, time - performance.now())));
+}
+
+function percentiles(took: number[]): Pick<Measurement, 'p50' | 'p95' | 'p99'> {
+  const sorted = Float64Array.from(took).sort();
+  const percentile = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? Number.NaN;
+  return { p50: percentile(0.5), p95: percentile(0.95), p99: percentile(0.99) };
+}
+
+process.on('message', async (load: Load) => {
+  process.send?.(await measure(load));
+});
+process.send?.({ type: 'ready' });

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { chart } from './chart.ts';
+import { type Child, PROFILES, SCRATCH, startChild } from './child.ts';
+import { hotSpots } from './hot-spots.ts';
+import type { Load, Measurement } from './load.ts';
+import { type Options, readOptions } from './options.ts';
+import { cellOf, machine, type Results, resultsText } from './results.ts';
+import { openPostgres, openRedis } from './stores.ts';
+import { table } from './table.ts';
+import { startTarget, TARGETS, type Target } from './targets.ts';
+
+const WARM_UP_MS = 300;
+/** Once for each target, before anything counts: until the hot paths are compiled. */
+const FIRST_WARM_UP = { callers: 64, warmUpMs: 0, measureMs: 2000 };
+
+/** Starts everything, measures, and takes everything down again, also on a signal. */
+async function run(options: Options): Promise<Results> {
+  await using resources = new AsyncDisposableStack();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void resources.disposeAsync().finally(() => process.exit(1)));
+
+  await mkdir(SCRATCH, { recursive: true });
+  const before = machine();
+  const postgres = resources.use(await openPostgres());
+  const redis = resources.use(await openRedis());
+  if (redis === undefined) say('no redis-server on this machine: the targets on Redis are left out');
+  const provider = resources.use(await startChild('provider', 'bench/provider.ts'));
+  const load = resources.use(await startChild('load', 'bench/load.ts'));
+  const { seconds, rounds, callers, profile } = options;
+  const bench = {
+    resources,
+    providerUrl: provider.url,
+    postgresUrl: postgres.url,
+    redisUrl: redis?.url ?? '',
+    profile,
+  };
+  const targets: Target[] = [];
+  for (const name of options.targets)
+    if (redis !== undefined || !TARGETS[name].redis) targets.push(await startTarget(name, bench));
+
+  const cells = await measureAll(targets, load, options);
+  return {
+    date: new Date().toISOString(),
+    command: ['node', 'bench/main.ts', ...process.argv.slice(2)].join(' '),
+    machine: before,
+    versions: { node: process.versions.node, postgres: postgres.facts, redis: redis?.facts ?? null },
+    options: { seconds, rounds, callers, targets: targets.map(({ name }) => name), profile },
+    cells,
+  };
+}
+
+/** Every target at every number of callers in turn, round after round, so that noise hits all of them alike. */
+async function measureAll(targets: Target[], load: Child, { callers, rounds, seconds }: Options) {
+  for (const target of targets) await measure(load, target, FIRST_WARM_UP);
+  const cells = callers.flatMap((count) =>
+    targets.map((target) => ({ target, count, measured: [] as Measurement[] })),
+  );
+  for (let round = 0; round < rounds; round += 1) {
+    say(`round ${round + 1} of ${rounds}`);
+    // Backwards every other time: nobody always inherits the same neighbour's unfinished business.
+    for (const { target, count, measured } of round % 2 === 0 ? cells : cells.toReversed()) {
+      const work = { callers: count, warmUpMs: WARM_UP_MS, measureMs: seconds * 1000 };
+      measured.push(await measure(load, target, work));
+    }
+  }
+  return cells.map(({ target, count, measured }) => cellOf(target.name, count, measured));
+}
+
+async function measure(load: Child, target: Target, work: Omit<Load, 'url' | 'key'>): Promise<Measurement> {
+  const answer = once(load.process, 'message') as Promise<[Measurement]>;
+  load.process.send({ url: target.url, key: target.key, ...work } satisfies Load);
+  const [measurement] = await answer;
+  const { failed, firstFault } = measurement;
+  if (failed > 0)
+    throw new Error(`${target.name}, ${work.callers} callers: ${failed} calls failed, first: ${firstFault}`);
+  return measurement;
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+const options = readOptions();
+await rm(PROFILES, { recursive: true, force: true });
+const results = await run(options);
+process.stdout.write(`${table(results)}\n`);
+const folder = options.partial ? SCRATCH : import.meta.dirname;
+await writeFile(join(folder, 'results.json'), resultsText(results));
+await writeFile(join(folder, 'results.svg'), chart(results));
+if (options.profile) {
+  for (const file of await readdir(PROFILES)) {
+    const spots = await hotSpots(join(PROFILES, file));
+    process.stdout.write(`\n${file}: share of its CPU time\n${spots.join('\n')}\n`);
+  }
+}

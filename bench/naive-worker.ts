@@ -1,0 +1,23 @@
+import { Worker } from 'bullmq';
+import { runMain } from '../shared/lifecycle.ts';
+import type { PredictionRequest } from '../shared/schemas/predictions.ts';
+import { createAsk } from './ask.ts';
+
+const [redisUrl = '', prefix = '', providerUrl = ''] = process.argv.slice(2);
+/** As many as the product's worker has; with a provider at 0 ms more jobs at once change nothing. */
+const CONCURRENCY = 32;
+
+await runMain(
+  'naive worker',
+  () => ({ logLevel: 'warn' }),
+  async () => {
+    const ask = createAsk(providerUrl);
+    const worker = new Worker<PredictionRequest, string>('naive', (job) => ask(job.data), {
+      prefix,
+      connection: { url: redisUrl, maxRetriesPerRequest: null },
+      concurrency: CONCURRENCY,
+    });
+    await worker.waitUntilReady();
+    return { stop: () => worker.close() };
+  },
+);

@@ -1,0 +1,66 @@
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import type { Measurement } from './load.ts';
+import type { Options } from './options.ts';
+import type { TargetName } from './targets.ts';
+
+/** One target at one number of callers: medians over the rounds. */
+export interface Cell extends Pick<Measurement, 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu'> {
+  target: TargetName;
+  callers: number;
+  /** Calls per second of each round: how far the machine's noise reaches. */
+  rounds: number[];
+}
+
+export interface Results {
+  date: string;
+  command: string;
+  machine: { cpus: number; model: string; loadBefore: number };
+  versions: { node: string; postgres: Record<string, string>; redis: Record<string, string> | null };
+  options: Omit<Options, 'partial'>;
+  cells: Cell[];
+}
+
+/** What is worth knowing about the machine; to be asked before the load begins. */
+export function machine(): Results['machine'] {
+  const [load = 0] = loadavg();
+  return { cpus: availableParallelism(), model: cpus()[0]?.model ?? 'unknown', loadBefore: load };
+}
+
+/** The medians of what the rounds measured. */
+export function cellOf(target: TargetName, callers: number, measured: Measurement[]): Cell {
+  const medianOf = (key: keyof Pick<Cell, 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu'>) =>
+    median(measured.map((measurement) => measurement[key]));
+  return {
+    target,
+    callers,
+    callsPerSecond: medianOf('callsPerSecond'),
+    p50: medianOf('p50'),
+    p95: medianOf('p95'),
+    p99: medianOf('p99'),
+    clientCpu: medianOf('clientCpu'),
+    rounds: measured.map(({ callsPerSecond }) => callsPerSecond),
+  };
+}
+
+/** The cell of a target at a number of callers; undefined when it was not measured. */
+export function find(cells: Cell[], target: TargetName, callers: number): Cell | undefined {
+  return cells.find((cell) => cell.target === target && cell.callers === callers);
+}
+
+/** As JSON for a file: figures with three decimals, and lists of them on one line, as the formatter wants it. */
+export function resultsText(results: Results): string {
+  const rounded = (_key: string, value: unknown) =>
+    typeof value === 'number' ? Math.round(value * 1000) / 1000 : value;
+  const json = JSON.stringify(results, rounded, 2);
+  const oneLine = json.replace(/\[[^[\]{}]*\]/g, (list) =>
+    list.replace(/\s+/g, ' ').replace(/^\[ | \]$/g, (edge) => edge.trim()),
+  );
+  return `${oneLine}\n`;
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? upper) + upper) / 2;
+}

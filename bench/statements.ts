@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startChild } from './child.ts';
+import { Connection } from './connection.ts';
+import { install, startProduct } from './installation.ts';
+import { postgresProtocol, redisProtocol } from './protocols.ts';
+import { requestText } from './request.ts';
+import { openPostgres, openRedis, removeKeys } from './stores.ts';
+import { type Heard, tap } from './wire-tap.ts';
+
+const WARM_UP = 20;
+const SAMPLES = 30;
+/** After the answer the worker still tells the queue that the job is done. */
+const AFTERWARDS_MS = 40;
+
+interface Trace {
+  heard: Heard[];
+  since: number;
+  answeredMs: number;
+}
+
+/**
+ * Every statement, command and wake-up of one prediction, alone in the system, on the connections of an ingress and a
+ * worker to their stores. What processes do by the second (leases, sweeps, the reaper) falls into few of the samples,
+ * so the sequence that came most often is the prediction's own.
+ */
+async function traceOnePrediction(
+  title: string,
+  servers: { postgres: string; redis?: string },
+): Promise<string> {
+  await using resources = new AsyncDisposableStack();
+  const queuePrefix = `bench-${randomBytes(4).toString('hex')}`;
+  const { databaseUrl, key } = resources.use(await install(servers.postgres, queuePrefix));
+  const provider = resources.use(await startChild('provider', 'bench/provider.ts'));
+
+  let heard: Heard[] = [];
+  const hear = (one: Heard) => heard.push(one);
+  const storesOf = async (who: string): Promise<Record<string, string>> => {
+    const postgres = resources.use(await tap(who, databaseUrl, postgresProtocol, hear));
+    if (servers.redis === undefined) return { DATABASE_URL: postgres.url };
+    const redis = resources.use(await tap(who, servers.redis, await redisProtocol(), hear));
+    return { DATABASE_URL: postgres.url, REDIS_URL: redis.url };
+  };
+  const { redis } = servers;
+  if (redis) resources.defer(() => removeKeys(redis, [`{${queuePrefix}}`]));
+  const env = { web: await storesOf('web'), worker: await storesOf('worker') };
+  const { web, worker } = await startProduct({ name: 'traced', providerUrl: provider.url, queuePrefix, env });
+  resources.use(worker);
+  resources.use(web);
+
+  const connection = new Connection(new URL('/v1/predictions', web.url), { authorization: `Bearer ${key}` });
+  resources.defer(() => connection.close());
+  const traces: Trace[] = [];
+  for (let n = -WARM_UP; n < SAMPLES; n += 1) {
+    heard = [];
+    const since = performance.now();
+    const answer = await connection.post(requestText(`${queuePrefix}-${n + WARM_UP}`));
+    const answeredMs = performance.now() - since;
+    if (!answer.includes('"status":"suggested"')) throw new Error(answer);
+    await sleep(AFTERWARDS_MS);
+    if (n >= 0) traces.push({ heard, since, answeredMs });
+  }
+  return tell(title, mostCommon(traces));
+}
+
+function mostCommon(traces: Trace[]): { traces: Trace[]; of: number } {
+  const alike = Map.groupBy(traces, ({ heard }) =>
+    heard
+      .map(({ who, what }) => `${who} ${what}`)
+      .sort()
+      .join('\n'),
+  );
+  const [most = []] = [...alike.values()].sort((a, b) => b.length - a.length);
+  return { traces: most, of: traces.length };
+}
+
+function tell(title: string, { traces, of }: { traces: Trace[]; of: number }): string {
+  const [trace] = traces.toSorted((a, b) => a.answeredMs - b.answeredMs);
+  if (trace === undefined) throw new Error('no prediction was traced');
+  const { heard, since, answeredMs } = trace;
+  const sent = heard.filter(({ kind }) => kind === 'sent');
+  const lines = heard.map(
+    ({ at, who, kind, what, roundTrip }) =>
+      `${(at - since).toFixed(1).padStart(7)}  ${who.padEnd(6)}  ${kind === 'pushed' ? '<' : roundTrip ? '>' : '+'} ${what}`,
+  );
+  return [
+    `${title}: ${sent.length} statements and commands, ${sent.filter(({ roundTrip }) => roundTrip).length} round trips, ` +
+      `${heard.length - sent.length} wake-ups; answered after ${answeredMs.toFixed(1)} ms (${traces.length} of ${of} samples were like this)`,
+    '     ms  process   (> sent, a round trip begins; + sent along with it; < pushed by the store)',
+    ...lines,
+    '',
+  ].join('\n');
+}
+
+await using servers = new AsyncDisposableStack();
+const postgres = servers.use(await openPostgres());
+const redis = servers.use(await openRedis());
+process.stdout.write(`${await traceOnePrediction('PostgreSQL alone', { postgres: postgres.url })}\n`);
+if (redis === undefined)
+  process.stderr.write('no redis-server on this machine: only PostgreSQL was traced\n');
+else {
+  const both = { postgres: postgres.url, redis: redis.url };
+  process.stdout.write(`${await traceOnePrediction('Redis + PostgreSQL', both)}\n`);
+}

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { startPostgres } from '../shared/local/postgres.ts';
+import { SCRATCH } from './child.ts';
+
+const LOCAL_POSTGRES = 'postgres://postgres@127.0.0.1:5432/postgres';
+const REDIS_START_MS = 5000;
+
+/** A server that answers; what was started for the bench stops when it is disposed of. */
+export interface Store {
+  url: string;
+  /** Its version, and the settings that the figures depend on. */
+  facts: Record<string, string>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The PostgreSQL of `BENCH_DATABASE_URL`, else the local one, else the embedded one with its ordinary settings. */
+export async function openPostgres(): Promise<Store> {
+  const named = process.env['BENCH_DATABASE_URL'];
+  if (named) return { url: named, facts: await postgresFacts(named), ...KEPT };
+  const facts = await postgresFacts(LOCAL_POSTGRES).catch(() => undefined);
+  if (facts !== undefined) return { url: LOCAL_POSTGRES, facts, ...KEPT };
+  const { url, stop } = await startPostgres({ directory: join(SCRATCH, 'postgres') });
+  return { url, facts: await postgresFacts(url), [Symbol.asyncDispose]: stop };
+}
+
+/** The Redis of `BENCH_REDIS_URL`, else one of our own without persistence; undefined without a `redis-server`. */
+export async function openRedis(): Promise<Store | undefined> {
+  const named = process.env['BENCH_REDIS_URL'];
+  if (named) return { url: named, facts: await redisFacts(named), ...KEPT };
+  const port = await freePort();
+  const server = spawn(
+    'redis-server',
+    ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+    { cwd: SCRATCH, stdio: 'ignore' },
+  );
+  if (!(await started(server))) return undefined;
+  const url = `redis://127.0.0.1:${port}`;
+  return { url, facts: await redisFacts(url), [Symbol.asyncDispose]: () => stopped(server) };
+}
+
+/** Deletes what the bench put on a Redis under these prefixes. */
+export async function removeKeys(url: string, prefixes: string[]): Promise<void> {
+  const redis = new Redis(url);
+  for (const prefix of prefixes) {
+    for await (const keys of redis.scanStream({ match: `${prefix}:*`, count: 1000 }))
+      if (keys.length > 0) await redis.unlink(keys);
+  }
+  redis.disconnect();
+}
+
+const KEPT = { [Symbol.asyncDispose]: async () => {} };
+
+async function postgresFacts(url: string): Promise<Record<string, string>> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ name: string; setting: string }>(
+      `select name, setting from pg_settings where name in ('server_version', 'synchronous_commit', 'fsync')`,
+    );
+    return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+  } finally {
+    await client.end();
+  }
+}
+
+async function redisFacts(url: string): Promise<Record<string, string>> {
+  const retryStrategy = (times: number) => (times * 50 < REDIS_START_MS ? 50 : null);
+  const redis = new Redis(url, { retryStrategy, maxRetriesPerRequest: null });
+  // Until the server is up; the last attempt fails the command.
+  redis.on('error', () => {});
+  try {
+    const info = await redis.info('server');
+    return { server_version: info.match(/^redis_version:(\S+)/m)?.[1] ?? '' };
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function started(server: ChildProcess): Promise<boolean> {
+  return Promise.race([
+    once(server, 'spawn').then(() => true),
+    once(server, 'error').then(() => false),
+  ]).catch(() => false);
+}
+
+async function stopped(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null) return;
+  server.kill('SIGTERM');
+  await Promise.race([once(server, 'exit'), sleep(REDIS_START_MS).then(() => server.kill('SIGKILL'))]);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}

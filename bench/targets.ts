@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { startChild } from './child.ts';
+import { install, startProduct } from './installation.ts';
+import { removeKeys } from './stores.ts';
+
+/** Everything that can be measured, in the order of the tables. `client` is the load generator on its own. */
+export const TARGETS = {
+  client: { title: 'load generator alone', redis: false },
+  direct: { title: 'direct: Koa asks the provider', redis: false },
+  naive: { title: 'naive: Koa, BullMQ, waitUntilFinished', redis: true },
+  'forecue-redis': { title: 'Forecue on Redis + PostgreSQL', redis: true },
+  'forecue-postgres': { title: 'Forecue on PostgreSQL alone', redis: false },
+} as const;
+export type TargetName = keyof typeof TARGETS;
+
+export const isTarget = (name: string): name is TargetName => Object.hasOwn(TARGETS, name);
+
+/** Where a target is called. */
+export interface Target {
+  name: TargetName;
+  url: string;
+  key: string;
+}
+
+/** What targets are made of. `resources` disposes of whatever they start, in reverse. */
+export interface Bench {
+  resources: AsyncDisposableStack;
+  providerUrl: string;
+  postgresUrl: string;
+  redisUrl: string;
+  profile: boolean;
+}
+
+const NO_KEY = 'none';
+
+/** Starts the processes of a target. */
+export function startTarget(name: TargetName, bench: Bench): Promise<Target> {
+  switch (name) {
+    case 'client':
+      return Promise.resolve({ name, url: bench.providerUrl, key: NO_KEY });
+    case 'direct':
+      return startDirect(bench);
+    case 'naive':
+      return startNaive(bench);
+    case 'forecue-redis':
+      return startForecue(name, bench, { REDIS_URL: bench.redisUrl });
+    case 'forecue-postgres':
+      return startForecue(name, bench, {});
+  }
+}
+
+async function startDirect({ resources, providerUrl }: Bench): Promise<Target> {
+  const { url } = resources.use(
+    await startChild('direct', 'bench/direct.ts', { args: [`${providerUrl}/v1`] }),
+  );
+  return { name: 'direct', url, key: NO_KEY };
+}
+
+async function startNaive({ resources, providerUrl, redisUrl }: Bench): Promise<Target> {
+  const prefix = newPrefix();
+  resources.defer(() => removeKeys(redisUrl, [prefix]));
+  const workerArgs = [redisUrl, prefix, `${providerUrl}/v1`];
+  resources.use(await startChild('naive-worker', 'bench/naive-worker.ts', { args: workerArgs }));
+  const web = await startChild('naive-web', 'bench/naive-web.ts', { args: [redisUrl, prefix] });
+  return { name: 'naive', url: resources.use(web).url, key: NO_KEY };
+}
+
+async function startForecue(name: TargetName, bench: Bench, store: { REDIS_URL?: string }): Promise<Target> {
+  const { resources, providerUrl, profile } = bench;
+  const queuePrefix = newPrefix();
+  const { databaseUrl, key } = resources.use(await install(bench.postgresUrl, queuePrefix));
+  if (store.REDIS_URL) resources.defer(() => removeKeys(bench.redisUrl, [`{${queuePrefix}}`]));
+  const env = { DATABASE_URL: databaseUrl, ...store };
+  const { worker, web } = await startProduct({
+    name,
+    providerUrl,
+    queuePrefix,
+    env: { web: env, worker: env },
+    profile,
+  });
+  resources.use(worker);
+  resources.use(web);
+  return { name, url: web.url, key };
+}
+
+const newPrefix = () => `bench-${randomBytes(4).toString('hex')}`;

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** Something that went over a tapped connection. */
+export interface Heard {
+  at: number;
+  who: string;
+  /** A statement or command that was sent, or a wake-up that came without being asked for. */
+  kind: 'sent' | 'pushed';
+  what: string;
+  /** Whether this side spoke for the first time since the other side did: one round trip begins. */
+  roundTrip: boolean;
+}
+
+/** Reads one direction of one connection of a protocol: what is in the bytes so far, a chunk at a time. */
+export interface Protocol {
+  sent(): (chunk: Buffer) => string[];
+  pushed(): (chunk: Buffer) => string[];
+}
+
+/** A way to a store on which everything is passed on unchanged, and told. */
+export interface Tap {
+  /** The store's address by way of the tap. */
+  url: string;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Taps the connections of one process to one store. */
+export async function tap(
+  who: string,
+  target: string,
+  protocol: Protocol,
+  hear: (heard: Heard) => void,
+): Promise<Tap> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect({ host: hostname, port: Number(port), noDelay: true });
+    client.setNoDelay(true);
+    const [sent, pushed] = [protocol.sent(), protocol.pushed()];
+    let answered = true;
+    client.on('data', (chunk: Buffer) => {
+      upstream.write(chunk);
+      for (const what of sent(chunk)) {
+        hear({ at: performance.now(), who, kind: 'sent', what, roundTrip: answered });
+        answered = false;
+      }
+    });
+    upstream.on('data', (chunk: Buffer) => {
+      client.write(chunk);
+      const wakeUps = pushed(chunk);
+      for (const what of wakeUps)
+        hear({ at: performance.now(), who, kind: 'pushed', what, roundTrip: false });
+      answered ||= wakeUps.length === 0;
+    });
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(target);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { hang, ok, status } from '../support/fake-provider.ts';
+import { rowOf } from '../support/rows.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { alterRow, whileFrozen } from '../support/time-travel.ts';
+import { until } from '../support/until.ts';
+
+const CANCELLED = { status: 'cancelled', prediction_units: 0 };
+
+/** Milliseconds from the cancelling, through another ingress, to the caller's answer and to the closing of the provider's socket. */
+async function cancelAndMeasure(system: System, app: AppClient) {
+  system.provider.reset();
+  system.provider.respond(hang());
+  const body = predictionBody();
+  const waiting = app.predict(body).then((reply) => ({ reply, at: performance.now() }));
+  const call = await system.provider.called(1);
+  const other = { url: system.webs[1]?.url ?? '' };
+  const since = performance.now();
+  const cancelled = await app.cancel(body.request_id, body.user_id, { at: other });
+  assert.equal(cancelled.status, 200, cancelled.text);
+  assert.deepEqual(cancelled.body, CANCELLED);
+  const [{ reply, at: answeredAt }, closedAt] = await Promise.all([waiting, call.aborted]);
+  assert.deepEqual([reply.status, reply.code], [499, 'prediction_cancelled']);
+  return { answered: answeredAt - since, closed: closedAt - since };
+}
+
+async function assertNothingCharged(app: AppClient) {
+  const { body } = await app.usage();
+  assert.deepEqual([body.prediction_units, body.reserved_units], [0, 0]);
+}
+
+describe('cancelling', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ webs: 2 });
+  });
+  after(() => system.stop());
+  beforeEach(() => system.provider.reset());
+
+  it('through any ingress closes the socket to the provider and answers the caller within 500 ms each', async () => {
+    const app = await system.app();
+    const times = [];
+    for (let n = 0; n < 9; n += 1) times.push(await cancelAndMeasure(system, app));
+    // Without wake-ups half of them would be slower; a machine that has other things to do may be so once.
+    const slow = times.filter(({ answered, closed }) => answered > 500 || closed > 500);
+    assert.ok(slow.length <= 1, JSON.stringify(slow));
+    await assertNothingCharged(app);
+  });
+
+  it('what is queued keeps it from ever being run', async () => {
+    const app = await system.app();
+    const body = predictionBody();
+    await whileFrozen(system.workers, async () => {
+      const waiting = app.predict(body);
+      await until(async () => (await rowOf(system, body).catch(() => undefined))?.state === 'queued');
+      const { body: answer } = await app.cancel(body.request_id, body.user_id);
+      assert.deepEqual(answer, CANCELLED);
+      assert.equal((await waiting).code, 'prediction_cancelled');
+      await assertNothingCharged(app);
+    });
+    // What comes later through the same queue has been run: so its turn has passed.
+    assert.equal((await app.predict(predictionBody())).status, 200);
+    assert.equal(system.provider.calls.length, 1);
+    assert.equal((await rowOf(system, body)).state, 'cancelled');
+  });
+
+  it('is idempotent and stays true after the window', async () => {
+    const app = await system.app();
+    system.provider.respond(hang());
+    const body = predictionBody();
+    const waiting = app.predict(body);
+    await system.provider.called(1);
+    const cancel = () => app.cancel(body.request_id, body.user_id);
+    for (const { status, body: answer } of await Promise.all([cancel(), cancel(), cancel()])) {
+      assert.deepEqual([status, answer], [200, CANCELLED]);
+    }
+    assert.equal((await waiting).code, 'prediction_cancelled');
+    assert.equal((await app.predict(body)).code, 'prediction_cancelled');
+    await passWindow(system, app, body);
+    assert.equal((await app.predict(body)).code, 'recovery_window_expired');
+    const { status, body: answer } = await cancel();
+    assert.deepEqual([status, answer], [200, CANCELLED]);
+  });
+
+  it('what has ended says how, and changes nothing of it', async () => {
+    const app = await system.app();
+    const ended = async (expected: object, body = predictionBody()) => {
+      await app.predict(body);
+      const before = await rowOf(system, body);
+      for (const later of [false, true]) {
+        if (later) await passWindow(system, app, body);
+        const { status, body: answer } = await app.cancel(body.request_id, body.user_id);
+        assert.deepEqual([status, answer], [200, expected]);
+      }
+      const { state, units, code } = await rowOf(system, body);
+      assert.deepEqual([state, units, code], [before.state, before.units, before.code]);
+    };
+    await ended({ status: 'suggested', prediction_units: 1 });
+    await ended(
+      { status: 'abstained', prediction_units: 0 },
+      predictionBody({ draft: { text: ' ', revision: 1 } }),
+    );
+    system.provider.next(status(500));
+    await ended({ status: 'failed', prediction_units: 0 });
+    assert.equal((await app.usage()).body.prediction_units, 1);
+  });
+
+  it('what was superseded counts as cancelled', async () => {
+    const app = await system.app();
+    system.provider.next(hang());
+    const old = predictionBody();
+    const waiting = app.predict(old);
+    await system.provider.called(1);
+    const next = predictionBody({ session_id: old.session_id, draft: { text: 'Dear', revision: 2 } });
+    assert.equal((await app.predict(next)).status, 200);
+    assert.equal((await waiting).code, 'prediction_superseded');
+    const { status, body: answer } = await app.cancel(old.request_id, old.user_id);
+    assert.deepEqual([status, answer], [200, CANCELLED]);
+    assert.equal((await app.predict(old)).code, 'prediction_superseded');
+  });
+
+  it('knows only the app’s own requests, and only of the user who made them', async () => {
+    const [app, stranger] = [await system.app(), await system.app()];
+    system.provider.respond(hang());
+    const body = predictionBody();
+    const waiting = app.predict(body);
+    await system.provider.called(1);
+    const refused = async (refusal: ReturnType<AppClient['cancel']>, expected: unknown[]) => {
+      const { status, code } = await refusal;
+      assert.deepEqual([status, code], expected);
+    };
+    await refused(app.cancel('unknown', body.user_id), [404, 'not_found']);
+    await refused(stranger.cancel(body.request_id, body.user_id), [404, 'not_found']);
+    await refused(app.cancel(body.request_id, 'somebody-else'), [403, 'access_denied']);
+    assert.equal((await rowOf(system, body)).state, 'running');
+    await app.cancel(body.request_id, body.user_id);
+    await waiting;
+    await refused(app.cancel(body.request_id, 'somebody-else'), [403, 'access_denied']);
+    await refused(stranger.cancel(body.request_id, body.user_id), [404, 'not_found']);
+  });
+
+  it('tells the same as the prediction’s own answer, however close the two come, and so does the usage', async () => {
+    const app = await system.app();
+    const reached = new Map<string, () => void>();
+    system.provider.respond(async (response, call) => {
+      reached.get(call.record.draft)?.();
+      await sleep(Math.random() * 60);
+      if (call.abortedAt === null) await ok()(response, call);
+    });
+    const units = await Promise.all(
+      Array.from({ length: 100 }, async (_, n) => {
+        const body = predictionBody();
+        const running = new Promise<void>((resolve) => reached.set(body.draft.text, resolve));
+        const waiting = app.predict(body, { at: { url: system.webs[n % 2]?.url ?? '' } });
+        await running;
+        await sleep(Math.random() * 60);
+        const cancelled = await app.cancel(body.request_id, body.user_id);
+        const reply = await waiting;
+        assert.equal(cancelled.status, 200, cancelled.text);
+        if (reply.status === 200) {
+          assert.deepEqual(cancelled.body, { status: 'suggested', prediction_units: 1 });
+          return 1;
+        }
+        assert.equal(reply.code, 'prediction_cancelled');
+        assert.deepEqual(cancelled.body, CANCELLED);
+        return 0;
+      }),
+    );
+    const suggested = units.filter((one) => one === 1).length;
+    assert.ok(suggested > 0 && suggested < 100, `no race: ${suggested} of 100 were suggested`);
+    const { body: usage } = await app.usage();
+    assert.deepEqual([usage.prediction_units, usage.reserved_units], [suggested, 0]);
+  });
+});
+
+describe('cancelling while every wake-up is lost', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ webs: 2, withoutWakeUps: true });
+  });
+  after(() => system.stop());
+
+  it('closes the socket to the provider and answers the caller within 1.5 s each', async () => {
+    const app = await system.app();
+    const { answered, closed } = await cancelAndMeasure(system, app);
+    assert.ok(answered < 1500, `the caller was answered after ${answered} ms`);
+    assert.ok(closed < 1500, `the socket was closed after ${closed} ms`);
+    assert.ok(system.droppedWakeUps() >= 2, 'no wake-up was dropped');
+    await assertNothingCharged(app);
+  });
+
+  it('stays so although the provider answers afterwards', async () => {
+    const app = await system.app();
+    system.provider.reset();
+    const answers = new Map<string, () => void>();
+    system.provider.respond(async (response, call) => {
+      await new Promise<void>((answer) => answers.set(call.record.draft, answer));
+      if (call.abortedAt === null) await ok()(response, call);
+    });
+    const bodies = Array.from({ length: 10 }, () => predictionBody());
+    const waiting = bodies.map((body) => app.predict(body));
+    await system.provider.called(10);
+    for (const body of bodies) {
+      assert.deepEqual((await app.cancel(body.request_id, body.user_id)).body, CANCELLED);
+      answers.get(body.draft.text)?.();
+    }
+    for (const reply of await Promise.all(waiting)) assert.equal(reply.code, 'prediction_cancelled');
+    await until(() => system.provider.running === 0);
+    const taken = system.provider.calls.filter((call) => call.finishedAt !== null);
+    assert.ok(taken.length > 0, 'the worker heard of every cancelling before the provider answered');
+    for (const body of bodies) {
+      assert.equal((await rowOf(system, body)).state, 'cancelled');
+      assert.equal((await app.predict(body)).code, 'prediction_cancelled');
+    }
+    await assertNothingCharged(app);
+  });
+});
+
+function passWindow(system: System, app: AppClient, body: { request_id: string }): Promise<void> {
+  return alterRow(system, app, body, `expires_at = now() - interval '1 second'`);
+}

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { predictionBody } from '../support/client.ts';
+import { delay, ok } from '../support/fake-provider.ts';
+import { rowOf } from '../support/rows.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+describe('a worker that dies', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ workers: 0, env: { LEASE_MS: '3000' } });
+  });
+  after(() => system.stop());
+  beforeEach(() => system.provider.reset());
+  afterEach(() => Promise.all(system.workers.map((worker) => worker.stop())));
+
+  it('is replaced soon enough that the same call gets its 200, for one unit', async () => {
+    const app = await system.app();
+    const victim = await system.startWorker();
+    system.provider.next(delay(3000));
+    const body = predictionBody();
+    const waiting = app.predict(body);
+    const { startedAt } = await system.provider.called(1);
+    system.launch('worker');
+    await sleep(Math.max(0, startedAt + 1500 - performance.now()));
+    await victim.stop('SIGKILL');
+    const reply = await waiting;
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(reply.headers.get('idempotency-replayed'), null);
+    assert.equal(system.provider.calls.length, 2);
+    const { body: usage } = await app.usage();
+    assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
+  });
+
+  it('gets no answer in when it was only frozen, and another has taken over', async () => {
+    const app = await system.app();
+    const frozen = await system.startWorker();
+    const second = Promise.withResolvers<void>();
+    const froze = Promise.withResolvers<void>();
+    system.provider.next(
+      async (response, call) => {
+        await froze.promise;
+        await ok({ continuation: 'the first' })(response, call);
+      },
+      async (response, call) => {
+        await second.promise;
+        await ok({ continuation: 'the second' })(response, call);
+      },
+    );
+    const body = predictionBody();
+    const waiting = app.predict(body);
+    await system.provider.called(1);
+    const { worker } = await rowOf(system, body);
+    await system.startWorker();
+    frozen.kill('SIGSTOP');
+    froze.resolve();
+    await system.provider.called(2, 15_000);
+    assert.equal((await rowOf(system, body)).attempt, 2);
+
+    frozen.kill('SIGCONT');
+    // Two beats of its heart are a second: time enough for the answer that it finds in its socket.
+    const first = await beat(system, worker);
+    await until(async () => (await beat(system, worker)) > first);
+    const row = await rowOf(system, body);
+    assert.deepEqual([row.state, row.attempt], ['running', 2]);
+    assert.notEqual(row.worker, worker);
+
+    second.resolve();
+    const reply = await waiting;
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(reply.body.completion, 'the second');
+    assert.equal((await app.predict(body)).body.completion, 'the second');
+    const { body: usage } = await app.usage();
+    assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
+  });
+});
+
+/** When the process was last heard of, as soon as it is alive. */
+async function beat({ database }: System, id: string | null): Promise<number> {
+  return until(async () => {
+    const { rows } = await database.pool.query<{ at: Date }>(
+      'select alive_until as at from processes where id = $1 and alive_until > now()',
+      [id],
+    );
+    return rows[0]?.at.getTime();
+  });
+}

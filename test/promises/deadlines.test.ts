@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AppClient, predictionBody, type Reply } from '../support/client.ts';
+import { hang, ok, status } from '../support/fake-provider.ts';
+import { rowOf } from '../support/rows.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { whileFrozen } from '../support/time-travel.ts';
+
+const TIMEOUT_MS = 1500;
+/** Workers stop a little before the deadline, and a busy machine may be late. */
+const [EARLY_MS, LATE_MS] = [500, 1000];
+
+function assertTimedOut(reply: Reply<unknown>, afterMs = TIMEOUT_MS) {
+  assert.deepEqual([reply.status, reply.code], [504, 'prediction_timeout'], reply.text);
+  const late = reply.tookMs - afterMs;
+  assert.ok(late > -EARLY_MS && late < LATE_MS, `${reply.tookMs} ms instead of ${afterMs}`);
+}
+
+async function assertUnits(app: AppClient, units: number) {
+  const { body } = await app.usage();
+  assert.deepEqual([body.prediction_units, body.reserved_units], [units, 0]);
+}
+
+describe('deadlines', () => {
+  describe('with a provider that may take all the time', () => {
+    let system: System;
+    before(async () => {
+      system = await startSystem({ env: { PREDICTION_TIMEOUT_MS: String(TIMEOUT_MS) } });
+    });
+    after(() => system.stop());
+    beforeEach(() => system.provider.reset());
+
+    it('one that hangs ends in 504 at the deadline, its call aborted, and costs nothing', async () => {
+      const app = await system.app();
+      system.provider.respond(hang());
+      const body = predictionBody();
+      const waiting = app.predict(body);
+      const { aborted } = await system.provider.called(1);
+      const reply = await waiting;
+      const row = await rowOf(system, body);
+      assertTimedOut(reply);
+      assert.deepEqual([row.state, row.code, row.units], ['failed', 'prediction_timeout', 0]);
+      assert.ok((await aborted) < performance.now());
+      assert.equal(system.provider.calls.length, 1);
+      await assertUnits(app, 0);
+    });
+
+    it('is never a success afterwards, although the provider answers in the moment of the deadline', async () => {
+      const app = await system.app();
+      // From before the worker's own limit to after the caller's.
+      system.provider.respond(async (response, call) => {
+        await sleep(1150 + (call.index % 20) * 20);
+        if (call.abortedAt === null) await ok()(response, call);
+      });
+      const calls = await Promise.all(
+        Array.from({ length: 40 }, async () => {
+          const body = predictionBody();
+          return { body, status: (await app.predict(body)).status };
+        }),
+      );
+      await Promise.all(system.provider.calls.map((call) => call.ended));
+      for (const { body, status } of calls) {
+        const { state } = await rowOf(system, body);
+        assert.equal(state, status === 200 ? 'suggested' : 'failed', `answered ${status}`);
+      }
+      const suggested = calls.filter((call) => call.status === 200).length;
+      assert.ok(suggested < 40, 'none was too late');
+      await assertUnits(app, suggested);
+    });
+
+    it('of an attached caller is that of the attempt, not one of its own', async () => {
+      const app = await system.app();
+      system.provider.respond(hang());
+      const body = predictionBody();
+      const first = new AbortController();
+      const left = assert.rejects(app.predict(body, { signal: first.signal }));
+      await system.provider.called(1);
+      const since = performance.now();
+      // Nobody else is there to end it: the worker stands still, and the first caller has gone.
+      await whileFrozen(system.workers, async () => {
+        await sleep(700);
+        first.abort();
+        await left;
+        const second = await app.predict(body, { headers: { prefer: 'wait' } });
+        const waitedMs = performance.now() - since - second.tookMs;
+        assertTimedOut(second, TIMEOUT_MS - waitedMs);
+      });
+    });
+
+    it('do not hold up a refusal of the provider, which is as fast as an answer', async () => {
+      const app = await system.app();
+      for (const refusal of [status(500), status(429), status(401)]) {
+        system.provider.respond(refusal);
+        const { tookMs, status: code } = await app.predict(predictionBody());
+        assert.ok(code === 502 || code === 503, `status ${code}`);
+        assert.ok(tookMs < TIMEOUT_MS - EARLY_MS, `refused after ${tookMs} ms`);
+      }
+      assert.equal(system.provider.calls.length, 3);
+      await assertUnits(app, 0);
+    });
+  });
+
+  describe('with less time for an attempt than for the prediction', () => {
+    let system: System;
+    before(async () => {
+      system = await startSystem({
+        env: { PREDICTION_TIMEOUT_MS: '2000', PROVIDER_TIMEOUT_MS: '600' },
+      });
+    });
+    after(() => system.stop());
+    beforeEach(() => system.provider.reset());
+
+    it('one that nobody takes in time ends in 504 and never starts', async () => {
+      const app = await system.app();
+      const body = predictionBody();
+      await whileFrozen(system.workers, async () => {
+        assertTimedOut(await app.predict(body), 2000);
+        assert.equal((await rowOf(system, body)).state, 'failed');
+        await assertUnits(app, 0);
+      });
+      // Its job stands before this one's in the queue.
+      assert.equal((await app.predict(predictionBody())).status, 200);
+      assert.equal(system.provider.calls.length, 1);
+      const { state, started_at } = await rowOf(system, body);
+      assert.deepEqual([state, started_at], ['failed', null]);
+      await assertUnits(app, 1);
+    });
+
+    it('an attempt that times out is followed by another one while there is time', async () => {
+      const app = await system.app();
+      system.provider.next(hang());
+      const reply = await app.predict(predictionBody());
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(system.provider.calls.length, 2);
+      await system.provider.calls[0]?.aborted;
+      await assertUnits(app, 1);
+    });
+
+    it('attempts that all time out end in 504 in time', async () => {
+      const app = await system.app();
+      system.provider.respond(hang());
+      assertTimedOut(await app.predict(predictionBody()), 2000);
+      await Promise.all(system.provider.calls.map((call) => call.aborted));
+      assert.ok(system.provider.calls.length > 1);
+      await assertUnits(app, 0);
+    });
+  });
+});

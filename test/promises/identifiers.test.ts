@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { hang, ok, refusal, status } from '../support/fake-provider.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/** A fixed seed: the same ids in every run. */
+const RUNS = { seed: 20261120, numRuns: 60 };
+const PERMITTED = fc.stringMatching(/^[A-Za-z0-9._:-]{1,80}$/);
+const SPECIAL = [
+  '123',
+  '0',
+  'a:b',
+  ':',
+  '::1',
+  '.',
+  '..',
+  '...',
+  '.'.repeat(80),
+  '-',
+  '--',
+  '_',
+  '-1',
+  '1e3',
+  'cancel',
+  'predictions',
+  'null',
+  'undefined',
+  'constructor',
+  '__proto__',
+  'toString',
+  '00000000-0000-0000-0000-000000000000',
+  '9'.repeat(80),
+  ':'.repeat(80),
+  'a'.repeat(80),
+];
+
+describe('identifiers that the pattern allows', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem();
+  });
+  beforeEach(() => system.provider.reset());
+  after(() => system.stop());
+
+  it('all work as request_id and session_id: answered, replayed, and cancelled by the path as it is', async () => {
+    await fc.assert(
+      fc.asyncProperty(PERMITTED, async (id) => {
+        const app = await system.app();
+        const body = predictionBody({ request_id: id, session_id: id });
+        const answer = await app.predict(body);
+        assert.equal(answer.status, 200, answer.text);
+        assert.deepEqual([answer.body.request_id, answer.body.session_id], [id, id]);
+        assert.equal((await app.predict(body)).text, answer.text);
+        assert.deepEqual(await cancel(app, id), [200, { status: 'suggested', prediction_units: 1 }]);
+      }),
+      { ...RUNS, examples: SPECIAL.map((id) => [id]) },
+    );
+  });
+
+  it('all can be cancelled while they run, whichever way the path spells them', async () => {
+    const spellings = fc.constantFrom(plain, percentEncoded, fullyPercentEncoded);
+    await fc.assert(
+      fc.asyncProperty(PERMITTED, spellings, async (id, spell) => {
+        system.provider.reset();
+        system.provider.respond(hang());
+        const app = await system.app();
+        const running = app.predict(predictionBody({ request_id: id }));
+        await system.provider.called(1);
+        assert.deepEqual(await cancel(app, spell(id)), [200, { status: 'cancelled', prediction_units: 0 }]);
+        assert.equal((await running).code, 'prediction_cancelled');
+      }),
+      { ...RUNS, numRuns: 20, examples: SPECIAL.slice(0, 9).map((id) => [id, plain]) },
+    );
+  });
+
+  it('tell in the answer to a cancel what had become of the prediction', async () => {
+    const app = await system.app();
+    system.provider.next(ok(), refusal(), status(500));
+    for (const [id, ended, units] of [
+      ['a:1', 'suggested', 1],
+      ['a:2', 'abstained', 0],
+      ['a:3', 'failed', 0],
+    ] as const) {
+      await app.predict(predictionBody({ request_id: id }));
+      for (const path of [id, percentEncoded(id), id])
+        assert.deepEqual(await cancel(app, path), [200, { status: ended, prediction_units: units }]);
+    }
+  });
+
+  it('are told apart by every character, also by case', async () => {
+    const app = await system.app();
+    for (const id of ['a', 'A', 'a.', '.a', 'a:', 'a-', 'a_', 'aa']) {
+      const answer = await app.predict(predictionBody({ request_id: id }));
+      assert.deepEqual([answer.status, answer.headers.has('idempotency-replayed')], [200, false], id);
+    }
+  });
+
+  it('are 404 not_found in a path when no prediction has them, and when the path holds no id at all', async () => {
+    const app = await system.app();
+    await app.predict(predictionBody({ request_id: 'a' }));
+    const notFound = [404, { detail: { code: 'not_found' } }];
+    for (const path of ['b', 'A', 'a.', ...NO_IDS_IN_A_PATH])
+      assert.deepEqual([path, ...(await cancel(app, path))], [path, ...notFound]);
+    // Before the body is looked at.
+    for (const path of NO_IDS_IN_A_PATH)
+      assert.deepEqual([path, ...(await cancel(app, path, {}))], [path, ...notFound]);
+  });
+
+  it('are 422 in a body when they are no ids', async () => {
+    const app = await system.app();
+    for (const field of ['request_id', 'session_id', 'connection_id']) {
+      for (const value of NO_IDS_IN_A_BODY) {
+        const { status } = await app.predict(predictionBody({ [field]: value }));
+        assert.deepEqual([field, value, status], [field, value, 422]);
+      }
+    }
+    assert.equal(system.provider.calls.length, 0);
+  });
+});
+
+const plain = (id: string): string => id;
+/** As `encodeURIComponent` and most clients do it: `:` becomes `%3A`. */
+const percentEncoded = (id: string): string => encodeURIComponent(id);
+const fullyPercentEncoded = (id: string): string =>
+  `%${Buffer.from(id).toString('hex').match(/../g)?.join('%')}`;
+
+const NO_IDS_IN_A_PATH = [
+  '',
+  'a'.repeat(81),
+  '%2E'.repeat(81),
+  'a%20',
+  'a%2Fb',
+  'a%00',
+  'a%0A',
+  'a+b',
+  'a~',
+  'a%',
+  'a%zz',
+  '%C3%A9',
+  '%E9',
+  'a%253A',
+  'a/../a',
+  '../predictions/a',
+];
+const NO_IDS_IN_A_BODY = [
+  '',
+  'a'.repeat(81),
+  'a b',
+  'a/b',
+  'a\n',
+  'é',
+  'a%3A',
+  'a~',
+  '\u0000',
+  'ａ',
+  1,
+  true,
+  {},
+  [],
+];
+
+/** Cancels by the path exactly as given: `fetch` would fold dot segments. */
+async function cancel(app: AppClient, id: string, body: object = { user_id: 'u-1' }) {
+  const { hostname, port } = new URL(app.url);
+  const sent = Promise.withResolvers<[number | undefined, unknown]>();
+  const outgoing = request({
+    hostname,
+    port,
+    method: 'POST',
+    path: `/v1/predictions/${id}/cancel`,
+    headers: { authorization: `Bearer ${app.key}`, 'content-type': 'application/json' },
+  });
+  outgoing.on('error', sent.reject);
+  outgoing.on('response', (response) => {
+    text(response).then((answer) => sent.resolve([response.statusCode, JSON.parse(answer)]), sent.reject);
+  });
+  outgoing.end(JSON.stringify(body));
+  return sent.promise;
+}

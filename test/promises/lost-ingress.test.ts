@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { predictionBody } from '../support/client.ts';
+import { ok } from '../support/fake-provider.ts';
+import { rowOf } from '../support/rows.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+/** A heartbeat's life, and some time to ask and be answered. */
+const NOTICED_WITHIN_MS = 3000 + 1000;
+
+describe('an ingress that dies while a caller waits', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ env: { LEASE_MS: '3000' } });
+  });
+  after(() => system.stop());
+  beforeEach(() => system.provider.reset());
+
+  /** A call whose ingress died: what the caller sent, the row's id, and the release of the provider's answer. */
+  const orphan = async () => {
+    const app = await system.app();
+    const answer = Promise.withResolvers<void>();
+    system.provider.respond(async (response, call) => {
+      await answer.promise;
+      await ok()(response, call);
+    });
+    const victim = await system.startWeb();
+    const body = predictionBody();
+    const broken = assert.rejects(app.predict(body, { at: victim }));
+    await system.provider.called(1);
+    const { id } = await rowOf(system, body);
+    await victim.stop('SIGKILL');
+    const diedAt = performance.now();
+    await broken;
+    return { app, body, id, diedAt, answer: answer.resolve };
+  };
+
+  it('is noticed within 3 s: until then another one says 409, then it answers the same prediction', async () => {
+    const { app, body, id, diedAt, answer } = await orphan();
+    let refusals = 0;
+    let askedAt = performance.now();
+    let reply = app.predict(body);
+    const attached = until(() => isAwaited(system, id), 6000).then(() => answer());
+    for (; (await reply).status === 409; reply = app.predict(body)) {
+      refusals += 1;
+      assert.equal((await reply).code, 'request_in_flight');
+      assert.equal((await reply).headers.get('retry-after'), '1');
+      askedAt = performance.now();
+    }
+    await attached;
+    assert.ok(refusals > 0, 'it was never refused');
+    assert.ok(askedAt - diedAt < NOTICED_WITHIN_MS, `still refused ${askedAt - diedAt} ms after the death`);
+    assert.equal((await reply).status, 200, (await reply).text);
+    assert.equal((await reply).body.prediction_id, id);
+    assert.equal((await reply).headers.get('idempotency-replayed'), 'true');
+    assert.equal(system.provider.calls.length, 1);
+    const { body: usage } = await app.usage();
+    assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
+  });
+
+  it('does not delay a caller who prefers to wait: another one takes the call up at once', async () => {
+    const { app, body, id, answer } = await orphan();
+    const waiting = app.predict(body, { headers: { prefer: 'wait' } });
+    await until(() => isAwaited(system, id), 1000);
+    answer();
+    const reply = await waiting;
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(reply.body.prediction_id, id);
+    assert.equal(system.provider.calls.length, 1);
+  });
+});
+
+/** Whether the ingress that is left has a caller who waits for the prediction. */
+async function isAwaited({ database }: System, id: string): Promise<boolean> {
+  const { rowCount } = await database.pool.query(
+    `select from predictions p
+      where p.id = $1 and p.waiters && array(
+        select w.id from processes w where w.kind = 'web' and w.alive_until > now()
+         order by w.id limit 1)`,
+    [id],
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { predictionBody } from '../support/client.ts';
+import { delay, ok } from '../support/fake-provider.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const SERVICE_MS = 400;
+
+describe('overload', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({
+      env: { WORKER_CONCURRENCY: '16', SANDBOX_UNITS: '1000000' },
+    });
+    system.provider.respond(delay(SERVICE_MS, ok()));
+  });
+  after(() => system.stop());
+
+  it('is refused early, with when to come again and nothing reserved, while what was accepted is answered in time', async () => {
+    const app = await system.app();
+    const calls: ReturnType<typeof app.predict>[] = [];
+    // Sixteen at once that take 400 ms are 40 a second: this is five times as much, for five seconds.
+    for (let n = 0; n < 50; n += 1) {
+      for (let m = 0; m < 20; m += 1) calls.push(app.predict(predictionBody({ user_id: `u-${m}` })));
+      await sleep(100);
+    }
+    const replies = await Promise.all(calls);
+    const accepted = replies.filter(({ status }) => status === 200);
+    const refused = replies.filter(({ code }) => code === 'overloaded');
+    const late = replies.filter(({ code }) => code === 'prediction_timeout');
+    assert.equal(accepted.length + refused.length + late.length, replies.length);
+    assert.ok(refused.length > replies.length / 4, `${refused.length} of ${replies.length} refused`);
+    assert.ok(late.length < accepted.length / 20, `${late.length} late, ${accepted.length} in time`);
+    assert.ok(refused.every(({ headers }) => Number(headers.get('retry-after')) >= 1));
+    const usage = await app.usage();
+    assert.equal(usage.body.prediction_units, accepted.length);
+    assert.equal(usage.body.reserved_units, 0);
+  });
+
+  it('ends with its cause: a moment later everything is accepted again', async () => {
+    const app = await system.app();
+    await until(async () => (await app.predict(predictionBody())).status === 200, 5000);
+    const replies = await Promise.all(Array.from({ length: 20 }, () => app.predict(predictionBody())));
+    assert.ok(replies.every(({ status }) => status === 200));
+  });
+
+  it('leaves nothing behind of what it refused: the same request counts as new', async () => {
+    const app = await system.app();
+    const { rows } = await system.database.pool.query(
+      `select count(*)::int as refused from predictions where code = 'overloaded'`,
+    );
+    assert.equal(rows[0].refused, 0);
+    const body = predictionBody();
+    assert.equal((await app.predict(body)).headers.get('idempotency-replayed'), null);
+  });
+});

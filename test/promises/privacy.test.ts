@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { hang, ok, raw, reset, status } from '../support/fake-provider.ts';
+import { rowOf } from '../support/rows.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { alterRow, whileFrozen } from '../support/time-travel.ts';
+import { until } from '../support/until.ts';
+
+const KEPT_FOR_LOGS = 100_000;
+
+/** A word that stands nowhere else. */
+const newMarker = () => `secret-${randomBytes(8).toString('hex')}`;
+
+/** A request with the marker in every text of a person. */
+function marked(marker: string) {
+  return predictionBody({
+    draft: { text: `Draft ${marker} and `, revision: 1 },
+    messages: [
+      { role: 'user', content: `Message ${marker}`, origin: 'human' },
+      { role: 'assistant', content: `Reply ${marker}` },
+    ],
+    artifact: {
+      kind: 'slides',
+      id: 'a-1',
+      revision: '1',
+      selection: `Selection ${marker}`,
+      summary: `Summary ${marker}`,
+    },
+    user_preferences: `Preference ${marker}`,
+  });
+}
+
+describe('privacy', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ env: { LOG_LEVEL: 'trace' } });
+  });
+  after(() => system.stop());
+  beforeEach(() => system.provider.reset());
+
+  /** Tables of the database, of all schemas, in which the text stands, as it is or as bytes. */
+  const tablesWith = async (text: string, schema = '%'): Promise<string[]> => {
+    const { rows: tables } = await system.database.pool.query<{ name: string }>(
+      `select quote_ident(table_schema) || '.' || quote_ident(table_name) as name
+         from information_schema.tables
+        where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')
+          and table_schema like $1`,
+      [schema],
+    );
+    assert.ok(tables.length > 0, `no table in ${schema}`);
+    const found = await Promise.all(
+      tables.map(async ({ name }) => {
+        const { rowCount } = await system.database.pool.query(
+          `select from ${name} t where strpos(t::text, $1) + strpos(t::text, $2) > 0 limit 1`,
+          [text, Buffer.from(text).toString('hex')],
+        );
+        return rowCount === 0 ? [] : [name];
+      }),
+    );
+    return found.flat();
+  };
+
+  const assertNotLogged = (text: string) => {
+    for (const { log } of [...system.webs, ...system.workers]) {
+      assert.ok(log.length < KEPT_FOR_LOGS, 'the beginning of a log is lost');
+      const lines = log.split('\n').filter((line) => line.includes(text));
+      assert.deepEqual(lines, []);
+    }
+  };
+
+  const passWindow = (app: AppClient, body: { request_id: string }) =>
+    alterRow(system, app, body, `expires_at = now() - interval '1 second'`);
+
+  it('texts are in no table 5 s after the window, and those of the answer neither', async () => {
+    const app = await system.app();
+    const [asked, answered] = [newMarker(), newMarker()];
+    system.provider.respond(ok({ continuation: answered }));
+    const body = marked(asked);
+    assert.equal((await app.predict(body)).body.completion, answered);
+    assert.deepEqual(await tablesWith(asked), ['public.prediction_texts']);
+    assert.deepEqual(await tablesWith(answered), ['public.prediction_texts']);
+    await passWindow(app, body);
+    await until(async () => (await tablesWith(asked)).length === 0, 5000);
+    assert.deepEqual(await tablesWith(answered), []);
+    assert.equal((await app.predict(body)).code, 'recovery_window_expired');
+  });
+
+  it('texts of predictions that failed or were cancelled are in no table 5 s after the window', async () => {
+    const app = await system.app();
+    const marker = newMarker();
+    const [failed, cancelled] = [marked(marker), marked(marker)];
+    system.provider.next(status(500), hang());
+    assert.equal((await app.predict(failed)).status, 502);
+    const waiting = app.predict(cancelled);
+    await system.provider.called(2);
+    await app.cancel(cancelled.request_id, cancelled.user_id);
+    await waiting;
+    assert.deepEqual(await tablesWith(marker), ['public.prediction_texts']);
+    await passWindow(app, failed);
+    await passWindow(app, cancelled);
+    await until(async () => (await tablesWith(marker)).length === 0, 5000);
+  });
+
+  it('no text and no user is ever in the queue', async () => {
+    const app = await system.app();
+    const [marker, user] = [newMarker(), newMarker()];
+    const body = { ...marked(marker), user_id: user };
+    const assertNotQueued = async () => {
+      for (const text of [marker, user]) assert.deepEqual(await tablesWith(text, 'forecue_queue'), []);
+    };
+    let reply: ReturnType<AppClient['predict']> | undefined;
+    await whileFrozen(system.workers, async () => {
+      reply = app.predict(body);
+      // The queue has it, and nobody takes it.
+      const { id } = await until(() => rowOf(system, body).catch(() => undefined));
+      await until(async () => (await tablesWith(id, 'forecue_queue')).length > 0);
+      await assertNotQueued();
+    });
+    assert.equal((await reply)?.status, 200);
+    await assertNotQueued();
+  });
+
+  it('no text is in a log, whatever becomes of its request', async () => {
+    const app = await system.app();
+    const marker = newMarker();
+    const post = (body: object) => app.request('POST', '/v1/predictions', body);
+    const statuses: number[] = [];
+    const failures = [
+      status(500, {}, marker),
+      status(400, {}, marker),
+      status(401, {}, marker),
+      status(429, { 'retry-after': '7' }, marker),
+      raw(`{"${marker}": `),
+      raw(marker, 'text/html'),
+      reset(),
+    ];
+    let unlucky = '';
+    for (const failure of failures) {
+      system.provider.next(failure);
+      const body = marked(marker);
+      statuses.push((await post(body)).status);
+      unlucky = (await rowOf(system, body)).id;
+    }
+    const body = marked(marker);
+    const bad = { ...body, request_id: 'other', draft: { text: body.draft.text, revision: marker } };
+    statuses.push(
+      (await post(body)).status,
+      (await post({ ...body, user_preferences: `${marker} again` })).status,
+      (await post(bad)).status,
+      (await post({ ...body, [marker]: marker })).status,
+      (await post({ ...body, request_id: `${marker} is no id` })).status,
+      (await post({ ...body, request_id: 'long', messages: tooLong(marker) })).status,
+      (await post({ ...body, user_preferences: `${marker}\0` })).status,
+      (await app.request('GET', `/v1/${marker}`)).status,
+      (await app.cancel(marker, marker)).status,
+      (await broken(app, `{"draft": "${marker}`)).status,
+    );
+    assert.deepEqual(statuses.slice(0, failures.length), [502, 502, 503, 503, 502, 502, 502]);
+    assert.deepEqual(statuses.slice(failures.length), [200, 409, 422, 422, 422, 413, 422, 404, 404, 400]);
+    assertNotLogged(marker);
+    // Both processes had something to say about it.
+    assert.ok(system.webs[0]?.log.includes(app.id));
+    assert.ok(system.workers[0]?.log.includes(unlucky));
+  });
+
+  it('an app’s key is neither stored nor logged', async () => {
+    const app = await system.app();
+    assert.equal((await app.predict(predictionBody())).status, 200);
+    const wrong = `${app.key.slice(0, -1)}_`;
+    for (const authorization of [`Bearer ${wrong}`, `Basic ${app.key}`, app.key]) {
+      const reply = await app.request('GET', '/v1/usage', undefined, { headers: { authorization } });
+      assert.equal(reply.status, 401);
+    }
+    // Without its checksum too: that could be made again.
+    const secret = app.key.slice('fc_'.length, -'checks'.length);
+    assert.deepEqual(await tablesWith(secret), []);
+    assert.deepEqual(await tablesWith(app.key.slice(0, 'fc_'.length + 6)), ['public.app_keys']);
+    assertNotLogged(secret);
+    assertNotLogged(wrong);
+  });
+});
+
+/** Messages that are allowed one by one, and together too much. */
+function tooLong(text: string) {
+  return Array.from({ length: 30 }, () => ({ role: 'user', content: text.padEnd(8000, '.') }));
+}
+
+/** The answer to a body that is not as it should be. */
+async function broken(app: AppClient, body: string): Promise<Response> {
+  const headers = { authorization: `Bearer ${app.key}`, 'content-type': 'application/json' };
+  return fetch(`${app.url}/v1/predictions`, { method: 'POST', headers, body });
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { predictionBody } from '../support/client.ts';
+import { ok } from '../support/fake-provider.ts';
+import { rowOf } from '../support/rows.ts';
+import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+describe('shutdown', () => {
+  let system: System;
+  /** Lets the provider answer, in the running test. */
+  let answer: () => void;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+  after(() => system.stop());
+  beforeEach(() => {
+    system.provider.reset();
+    const gate = Promise.withResolvers<void>();
+    answer = gate.resolve;
+    system.provider.respond(async (response, call) => {
+      await gate.promise;
+      await ok()(response, call);
+    });
+  });
+  afterEach(() => Promise.all(system.workers.map((worker) => worker.stop())));
+
+  const alive = async () => {
+    const { rows } = await system.database.pool.query<{ id: string }>(
+      'select id from processes where alive_until > now()',
+    );
+    return rows.length;
+  };
+
+  it('a signal, as often as it comes, to all processes at once lets a running call have its answer', async () => {
+    const app = await system.app();
+    const [web, worker] = await Promise.all([system.startWeb(), system.startWorker()]);
+    const before = await alive();
+    const waiting = app.predict(predictionBody(), { at: web });
+    await system.provider.called(1);
+    for (const process of [web, worker, web, worker]) process.kill('SIGTERM');
+    await until(() => isRefused(web));
+    answer();
+    const reply = await waiting;
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(reply.headers.get('connection'), 'close');
+    assert.deepEqual(await exitCodes(web, worker), [0, 0]);
+    // They have said good-bye: nobody waits for their leases to run out.
+    assert.equal(await alive(), before - 2);
+    const { body: usage } = await app.usage();
+    assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
+  });
+
+  it('a worker finishes what it runs, takes nothing more, and leaves that to the others', async () => {
+    const app = await system.app();
+    const worker = await system.startWorker();
+    const running = app.predict(predictionBody());
+    await system.provider.called(1);
+    worker.kill('SIGTERM');
+    await until(() => worker.log.includes('stopping'));
+    const body = predictionBody();
+    const later = app.predict(body);
+    await until(async () => (await rowOf(system, body).catch(() => undefined))?.state === 'queued');
+    answer();
+    assert.equal((await running).status, 200);
+    assert.deepEqual(await exitCodes(worker), [0]);
+    assert.equal(system.provider.calls.length, 1);
+    assert.equal((await rowOf(system, body)).state, 'queued');
+    await system.startWorker();
+    assert.equal((await later).status, 200);
+    assert.equal((await rowOf(system, body)).attempt, 1);
+  });
+
+  it('the end of the parent that watches over them is the end of its processes', async () => {
+    const processes = await Promise.all([system.startWeb(), system.startWorker()]);
+    for (const { child } of processes) child.disconnect();
+    assert.deepEqual(await exitCodes(...processes), [0, 0]);
+  });
+});
+
+async function exitCodes(...processes: TestProcess[]): Promise<(number | null)[]> {
+  await Promise.all(processes.map((process) => process.exited));
+  return processes.map((process) => process.child.exitCode);
+}
+
+/** Whether the process takes no more connections. */
+async function isRefused({ url }: TestProcess): Promise<boolean> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  try {
+    await once(socket, 'connect');
+    return false;
+  } catch {
+    return true;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { hang, status } from '../support/fake-provider.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { ageSessions, alterApp } from '../support/time-travel.ts';
+
+const STALE = [409, 'context_revision_conflict'];
+const FINE = [200, undefined];
+const ENVELOPE = 2000;
+
+describe('stale context', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ env: { CONTEXT_ENVELOPE_CHARS: `${ENVELOPE}` } });
+  });
+  beforeEach(() => system.provider.reset());
+  after(() => system.stop());
+
+  it('a lower draft.revision than one admitted before is refused, not run and not charged', async () => {
+    const app = await system.app();
+    assert.deepEqual(await ask(app, 5), FINE);
+    assert.deepEqual(await ask(app, 4), STALE);
+    assert.deepEqual(await ask(app, 0), STALE);
+    assert.equal(system.provider.calls.length, 1);
+    const { prediction_units, reserved_units } = (await app.usage()).body;
+    assert.deepEqual([prediction_units, reserved_units], [1, 0]);
+  });
+
+  it('the same draft.revision is refused with another draft.text, and runs with the same', async () => {
+    const app = await system.app();
+    assert.deepEqual(await ask(app, 5, { text: 'Please send' }), FINE);
+    assert.deepEqual(await ask(app, 5, { text: 'Please send ' }), STALE);
+    assert.deepEqual(await ask(app, 5, { text: 'please send' }), STALE);
+    assert.deepEqual(await ask(app, 5, { text: 'Please send' }), FINE);
+    assert.deepEqual(await ask(app, 5, { text: 'Please send', context_revision: 'c-2' }), FINE);
+    assert.equal(system.provider.calls.length, 3);
+  });
+
+  it('a higher draft.revision runs with any text, and is what counts from then on', async () => {
+    const app = await system.app();
+    for (const revision of [0, 1, 7, Number.MAX_SAFE_INTEGER])
+      assert.deepEqual(await ask(app, revision, { text: `Text ${revision}` }), FINE);
+    assert.deepEqual(await ask(app, Number.MAX_SAFE_INTEGER - 1), STALE);
+  });
+
+  it('counts per app, per user and per session', async () => {
+    const [app, other] = [await system.app(), await system.app()];
+    assert.deepEqual(await ask(app, 5), FINE);
+    assert.deepEqual(await ask(app, 1, { user_id: 'u-2' }), FINE);
+    assert.deepEqual(await ask(app, 1, { session_id: 's-2' }), FINE);
+    assert.deepEqual(await ask(other, 1), FINE);
+    assert.deepEqual(await ask(app, 4), STALE);
+    assert.deepEqual(await ask(app, 0, { user_id: 'u-2' }), STALE);
+  });
+
+  it('counts across both modes', async () => {
+    const app = await system.app();
+    assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), FINE);
+    assert.deepEqual(await ask(app, 4, { mode: 'complete_draft' }), STALE);
+    assert.deepEqual(await ask(app, 6, { mode: 'complete_draft' }), FINE);
+    assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), STALE);
+  });
+
+  it('counts from the admission on, whether the prediction still runs or failed', async () => {
+    const app = await system.app();
+    const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
+    system.provider.next(hang());
+    const running = app.predict(body);
+    await system.provider.called(1);
+    assert.deepEqual(await ask(app, 4), STALE);
+    await app.cancel(body.request_id, body.user_id);
+    assert.equal((await running).status, 499);
+    assert.deepEqual(await ask(app, 4), STALE);
+    system.provider.next(status(500));
+    assert.deepEqual(await ask(app, 6), [502, 'provider_failed']);
+    assert.deepEqual(await ask(app, 5), STALE);
+  });
+
+  it('of many texts for one draft.revision at once exactly one runs', async () => {
+    const app = await system.app();
+    const asked = Array.from({ length: 30 }, (_, i) => ask(app, 1, { text: `Please send ${i}` }));
+    const outcomes = (await Promise.all(asked)).map(([code]) => code);
+    assert.deepEqual(
+      outcomes.toSorted(),
+      Array.from({ length: 30 }, (_, i) => (i === 0 ? 200 : 409)),
+    );
+    assert.equal(system.provider.calls.length, 1);
+  });
+
+  it('does not stand in the way of an older request that is asked for again', async () => {
+    const app = await system.app();
+    const body = predictionBody({ session_id: 's-1' });
+    const first = await app.predict(body);
+    assert.deepEqual(await ask(app, 2), FINE);
+    const again = await app.predict(body);
+    assert.deepEqual([again.status, again.text], [200, first.text]);
+  });
+
+  it('is told from a hash: it outlives the erased text', async () => {
+    const app = await system.app();
+    const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
+    await app.predict(body);
+    // What the end of the recovery window does.
+    await system.database.pool.query('delete from prediction_texts');
+    assert.deepEqual(await ask(app, 5, { text: 'Please' }), STALE);
+    assert.deepEqual(await ask(app, 5, { text: 'Please send' }), FINE);
+  });
+
+  it('counts for 35 days and no longer', async () => {
+    const app = await system.app();
+    assert.deepEqual(await ask(app, 5), FINE);
+    await ageSessions(system, app, 34);
+    assert.deepEqual(await ask(app, 4), STALE);
+    await ageSessions(system, app, 36);
+    assert.deepEqual(await ask(app, 2), FINE);
+    assert.deepEqual(await ask(app, 1), STALE);
+    assert.deepEqual(await ask(app, 3), FINE, 'the old highest one is forgotten');
+  });
+
+  describe('a refused request does not raise the revision that counts', () => {
+    const refusals: Record<string, (app: AppClient) => Promise<unknown[]>> = {
+      '402 monthly_cap_reached': async (app) => {
+        await alterApp(system, app, `plan = 'paid', cap_cents = 0`);
+        const refused = await ask(app, 9);
+        await alterApp(system, app, 'cap_cents = null');
+        return refused;
+      },
+      '404 not_found': (app) => ask(app, 9, { connection_id: 'c-unknown' }),
+      '409 context_revision_conflict': (app) => ask(app, 1, { text: 'Another text' }),
+      '409 idempotency_conflict': async (app) => {
+        const body = predictionBody({ session_id: 's-1', draft: { text: 'Please', revision: 1 } });
+        await app.predict(body);
+        return ask(app, 9, { request_id: body.request_id });
+      },
+      '413 context_too_large': (app) => ask(app, 9, { text: 'x'.repeat(ENVELOPE + 1) }),
+      '422 undefined': (app) => ask(app, 9, { language: 'x' }),
+    };
+    for (const [expected, refuse] of Object.entries(refusals)) {
+      it(expected.replace('undefined', 'for a faulty body'), async () => {
+        const app = await system.app();
+        assert.deepEqual(await ask(app, 1, { text: 'Please' }), FINE);
+        assert.equal((await refuse(app)).join(' '), expected.replace('undefined', ''));
+        assert.deepEqual(await ask(app, 1, { text: 'Please' }), FINE);
+        assert.deepEqual(await ask(app, 2), FINE);
+      });
+    }
+  });
+
+  it('a request refused for it counts as new when it is sent again with a higher revision', async () => {
+    const app = await system.app();
+    assert.deepEqual(await ask(app, 5), FINE);
+    const body = predictionBody({ session_id: 's-1', draft: { text: 'Please', revision: 4 } });
+    assert.equal((await app.predict(body)).code, 'context_revision_conflict');
+    const again = await app.predict({ ...body, draft: { ...body.draft, revision: 6 } });
+    assert.deepEqual([again.status, again.headers.has('idempotency-replayed')], [200, false]);
+  });
+});
+
+interface Part {
+  text?: string;
+  [field: string]: unknown;
+}
+
+/** Asks in the app's session `s-1`, with a new request_id; resolves with the status and the code. */
+async function ask(app: AppClient, revision: number, { text, ...part }: Part = {}) {
+  const draft = { text: text ?? 'Please send the report', revision };
+  const { status, code } = await app.predict({ ...predictionBody({ session_id: 's-1' }), ...part, draft });
+  return [status, code];
+}

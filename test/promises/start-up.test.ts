@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { migrate } from '../../shared/db/migrate.ts';
+import { MIGRATIONS } from '../../shared/db/orm.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+describe('start-up', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ webs: 0, workers: 0 });
+  });
+  after(() => system.stop());
+  afterEach(() => Promise.all([...system.webs, ...system.workers].map((one) => one.stop())));
+
+  describe('on an empty database', () => {
+    let empty: TestDatabase;
+    beforeEach(async () => {
+      empty = await createDatabase({ empty: true });
+    });
+    afterEach(async () => {
+      await Promise.all([...system.webs, ...system.workers].map((one) => one.stop()));
+      await empty.drop();
+    });
+    const migrated = () => migrate({ directUrl: empty.url, queuePrefix: 'forecue' });
+
+    it('any number may migrate at once: all succeed, and each migration is applied once', async () => {
+      await Promise.all(Array.from({ length: 6 }, migrated));
+      const { rows } = await empty.pool.query<{ name: string }>(
+        'select name from mikro_orm_migrations order by name',
+      );
+      const files = (await readdir(MIGRATIONS)).filter((file) => file.startsWith('Migration')).sort();
+      assert.deepEqual(
+        rows.map(({ name }) => `${name}.ts`),
+        files,
+      );
+      await migrated();
+      const { rowCount } = await empty.pool.query('select from mikro_orm_migrations');
+      assert.equal(rowCount, files.length);
+    });
+
+    it('a process stays unready, says which migration it waits for, and is ready by itself when that was run', async () => {
+      const ports = [await freePort(), await freePort()];
+      const env = { DATABASE_URL: empty.url, DATABASE_DIRECT_URL: empty.url };
+      const started = [
+        system.launch('web', { ...env, OPERATOR_PORT: String(ports[0]) }),
+        system.launch('worker', { ...env, OPERATOR_PORT: String(ports[1]) }),
+      ];
+      for (const [n, process] of started.entries()) {
+        await until(() => process.log.includes('Migration20261120000001'));
+        assert.equal(await readiness(ports[n]), 503);
+      }
+      await migrated();
+      await Promise.all(started.map((process) => process.ready()));
+      for (const port of ports) assert.equal(await readiness(port), 200);
+      const { status } = await fetch(`${started[0]?.url}/readyz`);
+      assert.equal(status, 200);
+    });
+  });
+
+  it('a process whose database is away is unready until it is there, and can be stopped meanwhile', async () => {
+    const [port, operatorPort] = [await freePort(), await freePort()];
+    const target = new URL(system.database.url);
+    const away = new URL(target);
+    away.hostname = '127.0.0.1';
+    away.port = String(port);
+    const env = { DATABASE_URL: away.href, DATABASE_DIRECT_URL: away.href };
+    const web = system.launch('web', { ...env, OPERATOR_PORT: String(operatorPort) });
+    const worker = system.launch('worker', env);
+    for (const { log } of await Promise.all([web, worker].map(saysWhy))) assert.match(log, /ECONNREFUSED/);
+    assert.equal(await readiness(operatorPort), 503);
+
+    worker.kill('SIGTERM');
+    await worker.exited;
+    assert.equal(worker.child.exitCode, 0);
+
+    const proxy = await forward(port, target);
+    await web.ready();
+    assert.equal(await readiness(operatorPort), 200);
+    await web.stop();
+    proxy.close();
+  });
+
+  it('a bad value stops the process with one line that names the variable', async () => {
+    const secret = 'mysql://user:hunter2@localhost/x';
+    const faults: [kind: 'web' | 'worker', variable: string, value: string][] = [
+      ['web', 'PORT', '80a'],
+      ['web', 'DATABASE_URL', secret],
+      ['worker', 'PROVIDER_TIMEOUT_MS', '0'],
+    ];
+    await Promise.all(
+      faults.map(async ([kind, variable, value]) => {
+        const line = await onlyLine(system.launch(kind, { [variable]: value }));
+        assert.match(line, new RegExp(`\\b${variable}\\b`));
+        assert.doesNotMatch(line, /hunter2/);
+      }),
+    );
+  });
+
+  it('a production start names all that is missing', async () => {
+    const env = { NODE_ENV: 'production', DATABASE_URL: '' };
+    const [web, worker] = await Promise.all([
+      onlyLine(system.launch('web', env)),
+      onlyLine(system.launch('worker', env)),
+    ]);
+    const required = ['DATABASE_URL', 'PUBLIC_URL', 'JWT_SECRET'];
+    for (const name of [...required, 'ADMIN_TOKEN']) assert.ok(web.includes(name), web);
+    for (const name of required) assert.ok(worker.includes(name), worker);
+    assert.ok(!worker.includes('ADMIN_TOKEN'), worker);
+  });
+
+  it('two processes of a kind run side by side on operator ports of their own; empty values count as unset', async () => {
+    const ports = [await freePort(), await freePort()];
+    await Promise.all(
+      ports.map((port) => system.startWorker({ OPERATOR_PORT: String(port), LEASE_MS: '', LOG_LEVEL: '' })),
+    );
+    for (const port of ports) assert.equal(await readiness(port), 200);
+  });
+});
+
+async function saysWhy(process: TestProcess): Promise<TestProcess> {
+  await until(() => process.log.includes('not ready'));
+  return process;
+}
+
+/** What a process said that stopped by itself with an error. */
+async function onlyLine(process: TestProcess): Promise<string> {
+  await process.exited;
+  assert.equal(process.child.exitCode, 1);
+  const log = await until(() => process.log.endsWith('\n') && process.log);
+  assert.equal(log.trimEnd().split('\n').length, 1, log);
+  return log;
+}
+
+/** The status of `/readyz` on an operator port. */
+async function readiness(port: number | undefined): Promise<number> {
+  const { status } = await fetch(`http://127.0.0.1:${port}/readyz`, { headers: { connection: 'close' } });
+  return status;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
+/** Lets the database be reached at the port from now on. */
+async function forward(port: number, target: URL): Promise<Server> {
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port) || 5432, target.hostname);
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on('error', () => other.destroy());
+      one.pipe(other);
+    }
+  }).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}

@@ -1,0 +1,446 @@
+import assert from 'node:assert/strict';
+import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
+import type { UsageResponse } from '../../shared/schemas/usage.ts';
+import { type AppClient, predictionBody, type Reply } from '../support/client.ts';
+import { delay, hang, ok, refusal, type Step, status, when } from '../support/fake-provider.ts';
+import { rowOf } from '../support/rows.ts';
+import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { alterApp, alterRow, whileFrozen } from '../support/time-travel.ts';
+import { until } from '../support/until.ts';
+
+type Body = ReturnType<typeof predictionBody>;
+type Answer = Reply<PredictionResponse>;
+type Refusal = [status: number, code: string | undefined];
+
+const SANDBOX_UNITS = 50;
+/** A fifth of a cent: a cap of 10 cents leaves 50 units. */
+const PRICE = 200_000;
+const PRICE_ELSEWHERE = 300_000;
+const THIS_MONTH = 'month_of(now())';
+const LAST_MONTH = `month_of(date_trunc('month', now() at time zone 'UTC') at time zone 'UTC' - interval '1 day')`;
+
+describe('units', () => {
+  let system: System;
+  /** An ingress that was started with another price. */
+  let elsewhere: TestProcess;
+  before(async () => {
+    system = await startSystem({
+      env: {
+        SANDBOX_UNITS: `${SANDBOX_UNITS}`,
+        UNIT_PRICE_MICROCENTS: `${PRICE}`,
+        // Room for all that the units allow, so that nothing is refused because it would wait too long.
+        WORKER_CONCURRENCY: '64',
+        PREDICTION_TIMEOUT_MS: '60000',
+      },
+    });
+    elsewhere = await system.startWeb({ UNIT_PRICE_MICROCENTS: `${PRICE_ELSEWHERE}` });
+  });
+  beforeEach(() => system.provider.reset());
+  after(() => system.stop());
+
+  describe('are never overshot', () => {
+    for (const [what, plan, capCents, code] of [
+      ['a monthly cap', 'paid', 10, 'monthly_cap_reached'],
+      ['a sandbox', 'sandbox', null, 'sandbox_exhausted'],
+    ] as const) {
+      it(`${what} that leaves 50 runs exactly 50 of 200 requests at once and refuses 150 with 402 ${code}`, async () => {
+        const app = await system.app({ plan, capCents });
+        const gate = Promise.withResolvers<void>();
+        system.provider.respond(when(gate.promise));
+        const answered: Answer[] = [];
+        const asked = Array.from({ length: 200 }, async (_, i) => {
+          // Prices differ between the two ingresses, a sandbox knows none.
+          const options = plan === 'sandbox' && i % 2 === 0 ? { at: elsewhere } : {};
+          answered.push(await app.predict(predictionBody(), options));
+        });
+        // Nothing has ended yet: what refuses them are the units that are only reserved.
+        await until(() => answered.length >= 150, 15_000);
+        const refused = answered.slice(0, 150).map((reply) => `${reply.status} ${reply.code}`);
+        assert.deepEqual([...new Set(refused)], [`402 ${code}`]);
+        assert.deepEqual(pick((await app.usage()).body), { prediction_units: 0, reserved_units: 50 });
+        gate.resolve();
+        await Promise.all(asked);
+        assert.deepEqual(new Set(answered.slice(150).map(({ status }) => status)), new Set([200]));
+        assert.equal(system.provider.calls.length, 50);
+        await expectUnits(app, 50);
+        assert.equal((await app.predict(predictionBody())).code, code);
+      });
+    }
+
+    it('at several ingresses at once: the last unit goes to one of them', async () => {
+      for (let i = 0; i < 20; i += 1) {
+        const app = await system.app();
+        await spend(app, 'sandbox', SANDBOX_UNITS - 1);
+        const replies = await Promise.all(system.webs.map((at) => app.predict(predictionBody(), { at })));
+        assert.deepEqual(replies.map(({ status }) => status).toSorted(), [200, 402]);
+        await expectUnits(app, SANDBOX_UNITS);
+      }
+    });
+
+    it('also when most requests fail and return their units: no more are settled than there are', async () => {
+      const app = await system.app({ plan: 'paid', capCents: 1 });
+      system.provider.respond((response, call) =>
+        delay(5, call.index % 2 === 0 ? status(500) : ok())(response, call),
+      );
+      const replies = await Promise.all(
+        Array.from({ length: 60 }, (_, i) =>
+          app.predict(predictionBody(), i % 2 === 0 ? {} : { at: elsewhere }),
+        ),
+      );
+      const settled = replies.filter((reply) => reply.status === 200).length;
+      await expectUnits(app, settled);
+      const { rows } = await system.database.pool.query<{ cents: number }>(
+        'select (paid_settled_microcents / 1e6)::float8 as cents from usage where app_id = $1',
+        [app.id],
+      );
+      assert.ok(settled > 0 && Number(rows[0]?.cents) <= 1, `${settled} units for ${rows[0]?.cents} cents`);
+    });
+  });
+
+  describe('a monthly cap', () => {
+    it('of 0 refuses all', async () => {
+      const app = await system.app({ plan: 'paid', capCents: 0 });
+      const { status, code } = await app.predict(predictionBody());
+      assert.deepEqual([status, code], [402, 'monthly_cap_reached']);
+      assert.equal(system.provider.calls.length, 0);
+    });
+
+    it('of null refuses nothing', async () => {
+      const app = await system.app({ plan: 'paid', capCents: null });
+      await spend(app, 'paid', 10_000_000);
+      assert.equal((await app.predict(predictionBody())).status, 200);
+      await expectUnits(app, 10_000_001);
+    });
+
+    it('counts exactly, before rounding: three units of 0.3 cents fit into one cent, a fourth does not', async () => {
+      const app = await system.app({ plan: 'paid', capCents: 1 });
+      const statuses: number[] = [];
+      for (let i = 0; i < 4; i += 1)
+        statuses.push((await app.predict(predictionBody(), { at: elsewhere })).status);
+      assert.deepEqual(statuses, [200, 200, 200, 402]);
+      assert.equal((await app.usage()).body.invoice_cents, 0);
+    });
+
+    it('leaves what it can pay to the last unit: at 0.2 cents the fifth fits into one cent exactly', async () => {
+      const app = await system.app({ plan: 'paid', capCents: 1 });
+      await spend(app, 'paid', 4);
+      const statuses = [await app.predict(predictionBody()), await app.predict(predictionBody())];
+      assert.deepEqual(
+        statuses.map((reply) => reply.status),
+        [200, 402],
+      );
+    });
+
+    it('binds paid units only', async () => {
+      const app = await system.app({ plan: 'sandbox', capCents: 0 });
+      assert.equal((await app.predict(predictionBody())).status, 200);
+      await alterApp(system, app, `plan = 'paid', cap_cents = 1`);
+      await spend(app, 'sandbox', 40);
+      assert.equal((await app.predict(predictionBody())).status, 200);
+    });
+
+    it('binds a month: what last month cost is not counted', async () => {
+      const app = await system.app({ plan: 'paid', capCents: 1 });
+      await spend(app, 'paid', 5, LAST_MONTH);
+      assert.equal((await app.predict(predictionBody())).status, 200);
+    });
+  });
+
+  describe('are returned, and nothing is charged,', () => {
+    const ends: Record<string, (app: AppClient) => Promise<Refusal>> = {
+      'when the prediction abstains': (app) => ended(app, refusal()),
+      'when the provider fails': (app) => ended(app, status(500)),
+      'when it is cancelled': (app) =>
+        ended(app, hang(), async (body) => {
+          const { body: cancelled } = await app.cancel(body.request_id, body.user_id);
+          assert.deepEqual(cancelled, { status: 'cancelled', prediction_units: 0 });
+        }),
+      'when it runs out of time': (app) =>
+        ended(app, hang(), (body) => alterRow(system, app, body, 'deadline_at = now()')),
+    };
+    const expected = [
+      [200, undefined],
+      [502, 'provider_failed'],
+      [499, 'prediction_cancelled'],
+      [504, 'prediction_timeout'],
+    ];
+    for (const [when, end] of Object.entries(ends)) {
+      it(when, async () => {
+        const app = await system.app();
+        const last = await system.app({ plan: 'paid', capCents: 1 });
+        await spend(last, 'paid', 4);
+        const answer = expected[Object.keys(ends).indexOf(when)];
+        assert.deepEqual([await end(app), await end(last)], [answer, answer]);
+        await expectUnits(app, 0);
+        assert.equal((await app.usage()).body.sandbox_remaining, SANDBOX_UNITS);
+        assert.equal((await last.predict(predictionBody())).status, 200, 'the last unit is free again');
+        await expectUnits(last, 5);
+      });
+    }
+
+    for (const [plan, before] of [
+      ['sandbox', SANDBOX_UNITS - 1],
+      ['paid', 4],
+    ] as const) {
+      it(`when it is superseded, so that the newcomer may have the ${plan} plan's last unit`, async () => {
+        const app = await system.app({ plan, capCents: 1 });
+        await spend(app, plan, before);
+        const body = predictionBody();
+        system.provider.next(hang());
+        const first = app.predict(body);
+        await system.provider.called(1);
+        const stranger = await app.predict(predictionBody());
+        assert.equal(stranger.status, 402, 'the last unit is reserved');
+        const second = await app.predict(
+          predictionBody({ session_id: body.session_id, draft: { text: 'Please', revision: 2 } }),
+        );
+        assert.deepEqual([second.status, (await first).code], [200, 'prediction_superseded'], second.text);
+        await expectUnits(app, before + 1);
+        // A cent more is five units more, if nothing of the victim is still reserved.
+        await alterApp(system, app, `plan = 'paid', cap_cents = ${plan === 'paid' ? 2 : 1}`);
+        for (let i = 0; i < 5; i += 1) assert.equal((await app.predict(predictionBody())).status, 200);
+      });
+    }
+  });
+
+  describe('as usage tells them', () => {
+    it('have exactly the fields of the contract', async () => {
+      const app = await system.app({ plan: 'paid', capCents: 7 });
+      for (let i = 0; i < 9; i += 1) await app.predict(predictionBody());
+      const usage = await app.usage();
+      assert.equal(usage.status, 200);
+      assert.deepEqual(usage.body, {
+        app_id: app.id,
+        month: await month(THIS_MONTH),
+        plan: 'paid',
+        prediction_units: 9,
+        reserved_units: 0,
+        paid_prediction_units: 9,
+        invoice_cents: 1,
+        monthly_cap_cents: 7,
+        sandbox_remaining: SANDBOX_UNITS,
+        currency: 'USD',
+        billing_model: 'manual',
+        cap_scope: 'app',
+      });
+    });
+
+    it('round the invoice down: 4 units of 0.2 cents are 0 cents, 5 are 1', async () => {
+      const app = await system.app({ plan: 'paid', capCents: null });
+      const invoices: number[] = [];
+      for (let i = 0; i < 6; i += 1) {
+        await app.predict(predictionBody());
+        invoices.push((await app.usage()).body.invoice_cents);
+      }
+      assert.deepEqual(invoices, [0, 0, 0, 0, 1, 1]);
+    });
+
+    it('are zero in an unused month, with the plan and the cap of today', async () => {
+      const app = await system.app({ plan: 'paid', capCents: 7 });
+      await app.predict(predictionBody());
+      const { status, body } = await app.usage('2020-02');
+      assert.equal(status, 200);
+      assert.deepEqual(body, {
+        app_id: app.id,
+        month: '2020-02',
+        plan: 'paid',
+        prediction_units: 0,
+        reserved_units: 0,
+        paid_prediction_units: 0,
+        invoice_cents: 0,
+        monthly_cap_cents: 7,
+        sandbox_remaining: SANDBOX_UNITS,
+        currency: 'USD',
+        billing_model: 'manual',
+        cap_scope: 'app',
+      });
+    });
+
+    it('are the same whether the current month is named or not', async () => {
+      const app = await system.app();
+      await app.predict(predictionBody());
+      assert.equal((await app.usage(await month(THIS_MONTH))).text, (await app.usage()).text);
+    });
+
+    it('answer a malformed month 400 invalid_month, never 422', async () => {
+      const app = await system.app();
+      for (const malformed of MALFORMED_MONTHS) {
+        const { status, code } = await app.usage(malformed);
+        assert.deepEqual([malformed, status, code], [malformed, 400, 'invalid_month']);
+      }
+    });
+
+    it('never leave less than nothing of a sandbox', async () => {
+      const app = await system.app();
+      await spend(app, 'sandbox', SANDBOX_UNITS + 7);
+      assert.equal((await app.usage()).body.sandbox_remaining, 0);
+    });
+
+    it('show what is on its way, and take it off what remains of a sandbox', async () => {
+      const app = await system.app();
+      const gate = Promise.withResolvers<void>();
+      system.provider.respond(when(gate.promise));
+      const running = [app.predict(predictionBody()), app.predict(predictionBody())];
+      await system.provider.called(2);
+      const { body } = await app.usage();
+      assert.deepEqual(pick(body), { prediction_units: 0, reserved_units: 2 });
+      assert.equal(body.sandbox_remaining, SANDBOX_UNITS - 2);
+      gate.resolve();
+      await Promise.all(running);
+      await expectUnits(app, 2);
+    });
+
+    it('count both plans when the plan is switched in the middle of a month', async () => {
+      const app = await system.app({ plan: 'sandbox', capCents: 9 });
+      for (let i = 0; i < 3; i += 1) await app.predict(predictionBody());
+      await alterApp(system, app, `plan = 'paid'`);
+      for (let i = 0; i < 6; i += 1) await app.predict(predictionBody());
+      const paid = (await app.usage()).body;
+      assert.deepEqual(
+        [
+          paid.plan,
+          paid.prediction_units,
+          paid.paid_prediction_units,
+          paid.invoice_cents,
+          paid.sandbox_remaining,
+        ],
+        ['paid', 9, 6, 1, SANDBOX_UNITS - 3],
+      );
+      await alterApp(system, app, `plan = 'sandbox'`);
+      await app.predict(predictionBody());
+      const back = (await app.usage()).body;
+      assert.deepEqual(
+        [
+          back.plan,
+          back.prediction_units,
+          back.paid_prediction_units,
+          back.invoice_cents,
+          back.sandbox_remaining,
+        ],
+        ['sandbox', 10, 6, 1, SANDBOX_UNITS - 4],
+      );
+    });
+
+    it('are those of the app that asks', async () => {
+      const [app, other] = [await system.app(), await system.app()];
+      await app.predict(predictionBody());
+      await expectUnits(other, 0);
+    });
+  });
+
+  describe('belong to their admission', () => {
+    it('its plan: a switch while the prediction runs changes nothing for it', async () => {
+      const app = await system.app({ plan: 'paid', capCents: null });
+      const gate = Promise.withResolvers<void>();
+      system.provider.respond(when(gate.promise));
+      const running = app.predict(predictionBody());
+      await system.provider.called(1);
+      await alterApp(system, app, `plan = 'sandbox'`);
+      gate.resolve();
+      assert.equal((await running).status, 200);
+      const { body } = await app.usage();
+      assert.deepEqual([body.paid_prediction_units, body.sandbox_remaining], [1, SANDBOX_UNITS]);
+    });
+
+    it('its price: a later price changes nothing for it', async () => {
+      const app = await system.app({ plan: 'paid', capCents: null });
+      const at = elsewhere;
+      for (let i = 0; i < 5; i += 1) await app.predict(predictionBody(), { at });
+      for (let i = 0; i < 3; i += 1) await app.predict(predictionBody());
+      const { body } = await app.usage();
+      assert.deepEqual([body.paid_prediction_units, body.invoice_cents], [8, 2], '5 × 0.3 + 3 × 0.2 cents');
+    });
+
+    it('its month: what runs over the end of a month is settled in the month that it began in', async () => {
+      const app = await system.app({ plan: 'paid', capCents: null });
+      const body = predictionBody();
+      const reply = await whileFrozen(system.workers, async () => {
+        const running = app.predict(body);
+        await until(async () => (await app.usage()).body.reserved_units === 1);
+        await moveToLastMonth(app);
+        return { running };
+      });
+      assert.equal((await reply.running).status, 200);
+      const last = (await app.usage(await month(LAST_MONTH))).body;
+      assert.deepEqual([last.prediction_units, last.reserved_units, last.paid_prediction_units], [1, 0, 1]);
+      await expectUnits(app, 0);
+      assert.equal((await rowOf(system, body)).state, 'suggested');
+    });
+
+    it('its month: what is cancelled after the end of a month is returned to the month that it began in', async () => {
+      const app = await system.app();
+      const body = predictionBody();
+      system.provider.next(hang());
+      const running = app.predict(body);
+      await system.provider.called(1);
+      await moveToLastMonth(app);
+      assert.equal((await app.cancel(body.request_id, body.user_id)).body.status, 'cancelled');
+      assert.equal((await running).status, 499);
+      assert.deepEqual(pick((await app.usage(await month(LAST_MONTH))).body), NOTHING);
+      await expectUnits(app, 0);
+    });
+  });
+
+  /** Has the provider do `step`, does `act` meanwhile; resolves with what the caller got. */
+  async function ended(app: AppClient, step: Step, act?: (body: Body) => Promise<void>): Promise<Refusal> {
+    const body = predictionBody();
+    system.provider.next(step);
+    const place = system.provider.calls.length + 1;
+    const reply = app.predict(body);
+    await system.provider.called(place);
+    await act?.(body);
+    const { status, code } = await reply;
+    return [status, code];
+  }
+
+  /** Has the app use up units of a month without asking for them one by one. */
+  async function spend(app: AppClient, plan: 'sandbox' | 'paid', units: number, month = THIS_MONTH) {
+    const paid = plan === 'paid' ? units : 0;
+    await system.database.pool.query(
+      `insert into usage as u (app_id, month, settled, paid_settled, paid_settled_microcents)
+       values ($1, ${month}, $2, $3, $4)
+       on conflict (app_id, month) do update
+          set settled = u.settled + excluded.settled, paid_settled = u.paid_settled + excluded.paid_settled,
+              paid_settled_microcents = u.paid_settled_microcents + excluded.paid_settled_microcents`,
+      [app.id, units, paid, paid * PRICE],
+    );
+  }
+
+  /** The end of a month passes: what the app has done was done before it. */
+  async function moveToLastMonth(app: AppClient): Promise<void> {
+    for (const table of ['usage', 'predictions'])
+      await system.database.pool.query(`update ${table} set month = ${LAST_MONTH} where app_id = $1`, [
+        app.id,
+      ]);
+  }
+
+  async function month(sql: string): Promise<string> {
+    const { rows } = await system.database.pool.query<{ month: string }>(`select ${sql} as month`);
+    return rows[0]?.month ?? '';
+  }
+
+  async function expectUnits(app: AppClient, units: number): Promise<void> {
+    assert.deepEqual(pick((await app.usage()).body), { prediction_units: units, reserved_units: 0 });
+  }
+});
+
+const NOTHING = { prediction_units: 0, reserved_units: 0 };
+const MALFORMED_MONTHS = [
+  '',
+  '2026-13',
+  '2026-00',
+  '2026-1',
+  '202601',
+  '26-01',
+  '2026-01-01',
+  '%202026-01',
+  '2026-01%0A',
+  '2026-01&month=2026-02',
+  'now',
+  '-001-01',
+  '%00',
+];
+
+function pick({ prediction_units, reserved_units }: UsageResponse) {
+  return { prediction_units, reserved_units };
+}

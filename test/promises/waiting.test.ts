@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { delay, ok, type Step, status } from '../support/fake-provider.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+/** A suggestion that only this draft gets. */
+const echo: Step = (response, call) => ok({ continuation: `<${call.record.draft.trim()}>` })(response, call);
+
+describe('waiting', () => {
+  describe('when every wake-up is lost', () => {
+    let system: System;
+    before(async () => {
+      system = await startSystem({ withoutWakeUps: true });
+    });
+    after(() => system.stop());
+
+    /** Milliseconds from the row's end to now, by the database's clock. */
+    const sinceEnd = async (requestId: string): Promise<number> => {
+      const { rows } = await system.database.pool.query<{ ms: number }>(
+        `select (extract(epoch from clock_timestamp() - ended_at) * 1000)::float8 as ms
+           from predictions where request_id = $1`,
+        [requestId],
+      );
+      return rows[0]?.ms ?? Number.NaN;
+    };
+
+    const assertAnswered = async (app: AppClient, expected: number) => {
+      const delays = await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const body = predictionBody();
+          const reply = await app.predict(body);
+          const ms = await sinceEnd(body.request_id);
+          assert.equal(reply.status, expected, reply.text);
+          return ms;
+        }),
+      );
+      for (const ms of delays) assert.ok(ms < 1500, `answered ${ms} ms after the end`);
+    };
+
+    it('a success is answered within 1.5 s of its commit', async () => {
+      const before = system.droppedWakeUps();
+      // Spread over more than a second, so that no moment between two looks is left out.
+      system.provider.respond((response, call) => delay((call.index % 20) * 70)(response, call));
+      await assertAnswered(await system.app(), 200);
+      assert.ok(system.droppedWakeUps() > before, 'no wake-up was dropped');
+    });
+
+    it('a failure is answered within 1.5 s of its commit', async () => {
+      const before = system.droppedWakeUps();
+      system.provider.respond((response, call) => delay((call.index % 20) * 70, status(500))(response, call));
+      await assertAnswered(await system.app(), 502);
+      assert.ok(system.droppedWakeUps() > before, 'no wake-up was dropped');
+    });
+  });
+
+  describe('with wake-ups', () => {
+    let system: System;
+    before(async () => {
+      system = await startSystem({ webs: 2 });
+    });
+    after(() => system.stop());
+    beforeEach(() => system.provider.reset());
+
+    it('an answer comes through at once, and does not wait for the look of each second', async () => {
+      const app = await system.app();
+      const waits: number[] = [];
+      let left = 300;
+      await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          while (left-- > 0) {
+            const reply = await app.predict(predictionBody());
+            assert.equal(reply.status, 200, reply.text);
+            waits.push(waitOf(reply.headers));
+          }
+        }),
+      );
+      waits.sort((a, b) => a - b);
+      assert.equal(waits.length, 300);
+      // Without wake-ups the median is half a second, and a tenth takes longer than this.
+      const slow = waits.filter((ms) => ms > 900);
+      assert.ok(slow.length <= 15, `${slow.length} of 300 waited more than 900 ms: ${slow}`);
+      assert.ok((waits[150] ?? 0) < 300, `half of the calls waited more than ${waits[150]} ms`);
+    });
+
+    it('a caller gets the answer to its own request, whatever else its ingress and the others wait for', async () => {
+      system.provider.respond((response, call) => delay(Math.random() * 50, echo)(response, call));
+      const [one, other] = [await system.app(), await system.app()];
+      const assertOwn = async (app: AppClient, body: ReturnType<typeof predictionBody>, web: number) => {
+        const reply = await app.predict(body, { at: { url: system.webs[web % 2]?.url ?? '' } });
+        assert.equal(reply.status, 200, reply.text);
+        assert.equal(reply.body.session_id, body.session_id);
+        assert.equal(reply.body.completion, `<${body.draft.text.trim()}>`);
+      };
+      await Promise.all(
+        Array.from({ length: 50 }, async (_, n) => {
+          const body = predictionBody();
+          // Apps choose these ids themselves, so that two of them may choose the same.
+          const namesake = predictionBody({ request_id: body.request_id });
+          await Promise.all([assertOwn(one, body, n), assertOwn(other, namesake, n + 1)]);
+        }),
+      );
+    });
+
+    it('200 callers who wait at one ingress cost no more database connections than its pools allow', async () => {
+      const app = await system.app();
+      const released = Promise.withResolvers<void>();
+      system.provider.respond(async (response, call) => {
+        await released.promise;
+        await ok()(response, call);
+      });
+      const calls = Array.from({ length: 200 }, () => app.predict(predictionBody()));
+      await until(() => system.provider.running >= 32);
+      const connections = await until(async () => {
+        const { rows } = await system.database.pool.query<{ name: string; count: number; live: number }>(
+          `select application_name as name, count(*)::int as count,
+                  (select count(*)::int from predictions where state in ('queued', 'running')) as live
+             from pg_stat_activity where datname = current_database() group by 1`,
+        );
+        return rows[0]?.live === 200 && new Map(rows.map(({ name, count }) => [name, count]));
+      });
+      released.resolve();
+      for (const reply of await Promise.all(calls)) assert.equal(reply.status, 200, reply.text);
+      const of = (name: string) => connections.get(name) ?? 0;
+      // Two ingresses with pools of 10, and one listener for each of the three processes.
+      assert.ok(of('forecue web') > 0 && of('forecue web') <= 20, `${of('forecue web')} of two ingresses`);
+      assert.equal(of('forecue wake-ups'), 3);
+      const all = [...connections.values()].reduce((sum, count) => sum + count, 0);
+      assert.ok(all < 60, `${all} connections in all`);
+    });
+  });
+});
+
+/** Milliseconds of a call that neither the queue nor the provider took, by its `Server-Timing`. */
+function waitOf(headers: Headers): number {
+  const times = new Map(
+    [...(headers.get('server-timing') ?? '').matchAll(/(\w+);dur=([\d.]+)/g)].map(([, name, ms]) => [
+      name,
+      Number(ms),
+    ]),
+  );
+  const of = (name: string) => times.get(name) ?? Number.NaN;
+  return of('total') - of('queue') - of('provider');
+}
