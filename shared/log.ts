@@ -7,5 +7,27 @@ export type Log = Logger;
  * an e-mail address or any text of a person, so callers pass fields one by one and no object from outside.
  */
 export function createLog(process: string, level: string): Log {
-  return pino({ level, base: { process }, timestamp: pino.stdTimeFunctions.isoTime });
+  return pino({
+    level,
+    base: { process },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers: { err: loggable },
+  });
+}
+
+const SQLSTATE = /^[0-9A-Z]{5}$/;
+
+/** An error as it may be logged. PostgreSQL's messages may repeat a person's text, so only their frames are. */
+function loggable(error: unknown) {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const frames = error.stack?.slice(error.stack.indexOf('\n    at ') + 1);
+  const message = isFromPostgres(error) ? undefined : error.message;
+  return { name: error.name, code, message, stack: frames };
+}
+
+/** An ORM or a pool puts the driver's error under `cause`, and its text into its own. */
+function isFromPostgres(error: Error): boolean {
+  if ('code' in error && typeof error.code === 'string' && SQLSTATE.test(error.code)) return true;
+  return error.cause instanceof Error && error.cause !== error && isFromPostgres(error.cause);
 }

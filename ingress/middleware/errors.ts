@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { Next } from 'koa';
-import { isFromPostgres, isUnavailable } from '../../shared/db/faults.ts';
+import { isUnavailable } from '../../shared/db/faults.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { RequestContext } from './request-context.ts';
@@ -19,25 +19,11 @@ export async function errors(ctx: RequestContext, next: Next): Promise<void> {
 /** What nobody foresaw: the database away, or a defect. Only this is worth a line of its own in the log. */
 function classify(ctx: RequestContext, error: unknown): AppError {
   if (isUnavailable(error)) {
-    ctx.state.log.warn({ error: loggable(error) }, 'database out of reach');
+    ctx.state.log.warn({ err: error }, 'database out of reach');
     return new AppError('service_unavailable', { cause: error });
   }
-  ctx.state.log.error({ error: loggable(error) }, 'defect');
+  ctx.state.log.error({ err: error }, 'defect');
   return new AppError('internal_error', { cause: error });
-}
-
-/** PostgreSQL's messages may repeat a person's text, so only their frames are logged. */
-function loggable(error: unknown) {
-  if (!(error instanceof Error)) return { name: typeof error };
-  const code = 'code' in error ? error.code : undefined;
-  // The stack begins with the message too.
-  const frames = error.stack?.match(/\n {4}at .*/s)?.[0];
-  return {
-    name: error.name,
-    code,
-    message: isFromPostgres(error) ? undefined : error.message,
-    stack: frames,
-  };
 }
 
 function answerFaults(ctx: RequestContext, error: ValidationError): void {
