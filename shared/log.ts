@@ -1,18 +1,19 @@
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
 /**
- * JSON lines on standard output. A log line names ids, codes, counts and durations; never a body, a key,
+ * JSON lines on standard output, or where a test wants them. A log line names ids, codes, counts and durations; never a body, a key,
  * an e-mail address or any text of a person, so callers pass fields one by one and no object from outside.
  */
-export function createLog(process: string, level: string): Log {
-  return pino({
+export function createLog(process: string, level: string, destination?: DestinationStream): Log {
+  const options = {
     level,
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: loggable },
-  });
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
 }
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;

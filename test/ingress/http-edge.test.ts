@@ -6,13 +6,13 @@ import { connect, type Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync, gzipSync } from 'node:zlib';
-import { pino } from 'pino';
 import Type from 'typebox';
 import { createApp } from '../../ingress/app.ts';
 import { endpoint } from '../../ingress/endpoint.ts';
 import { type Listening, listen } from '../../ingress/server.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
+import { createLog } from '../../shared/log.ts';
 import { closed, text } from '../../shared/schemas/build.ts';
 import { ErrorBody } from '../../shared/schemas/errors.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
@@ -126,8 +126,9 @@ const endpoints = [
   }),
 ];
 
-const log = pino(
-  { level: 'info' },
+const log = createLog(
+  'test',
+  'info',
   new Writable({
     write(line, _encoding, done) {
       lines.push(String(line));
@@ -683,8 +684,8 @@ describe('other errors', () => {
     await call('/v1/fail/row');
     const defect = JSON.parse(lines.find((line) => line.includes('"defect"')) ?? '{}');
     assert.equal(defect.requestId, reply.headers.get('x-request-id'));
-    assert.match(defect.error.stack, /http-edge\.test\.ts/);
-    assert.equal(defect.error.message, 'undefined is not a function');
+    assert.match(defect.err.stack, /http-edge\.test\.ts/);
+    assert.equal(defect.err.message, 'undefined is not a function');
     assert.equal(lines.filter((line) => line.includes('"defect"')).length, 2);
     assert.ok(!lines.join('').includes(PERSON));
   });

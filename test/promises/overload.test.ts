@@ -20,9 +20,9 @@ describe('overload', () => {
   it('is refused early, with when to come again and nothing reserved, while what was accepted is answered in time', async () => {
     const app = await system.app();
     const calls: ReturnType<typeof app.predict>[] = [];
-    // Sixteen at once that take 400 ms are 40 a second: this is five times as much, for five seconds.
+    // Sixteen at once that take 400 ms are 40 a second: this is three times as much, for five seconds.
     for (let n = 0; n < 50; n += 1) {
-      for (let m = 0; m < 20; m += 1) calls.push(app.predict(predictionBody({ user_id: `u-${m}` })));
+      for (let m = 0; m < 12; m += 1) calls.push(app.predict(predictionBody({ user_id: `u-${m}` })));
       await sleep(100);
     }
     const replies = await Promise.all(calls);
