@@ -54,7 +54,7 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
     sandboxUnits: config.sandboxUnits,
     unitPriceMicrocents: config.unitPriceMicrocents,
   };
-  queues = openQueues(config, log);
+  queues = await openQueues(config, log);
   const together = { most: MOST_TOGETHER };
   const rows = {
     look: combine((ids: string[]) => outcomesOf(pool, ids), together),

@@ -44,7 +44,7 @@ export async function startWorker(config: WorkerConfig, log: Log): Promise<Runni
 
   const presence = new Presence(pool, { kind: 'worker', leaseMs: config.leaseMs, log });
   await presence.enter();
-  queues = openQueues(config, log);
+  queues = await openQueues(config, log);
   const dispatch = createDispatch(queues.queue('predict'));
   const together = { most: MOST_TOGETHER };
   const endTogether = combine((batch: Ending[]) => end(pool, batch, config.recoveryWindowS), together);

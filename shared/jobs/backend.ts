@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   assertSchemaCompatibility,
   type BackendClasses,
@@ -47,7 +48,7 @@ export interface Queues {
 }
 
 /** The queues on Redis where there is one, else on PostgreSQL. */
-export function openQueues(config: QueueConfig, log: Log): Queues {
+export async function openQueues(config: QueueConfig, log: Log): Promise<Queues> {
   return config.redis === undefined
     ? onPostgres(config, log)
     : onRedis(config.redis, config.queuePrefix, log);
@@ -93,8 +94,10 @@ function onPostgres({ database, queuePrefix }: QueueConfig, log: Log): Queues {
   return queuesOf(classes, { producer: connection, consumer: () => connection }, log);
 }
 
+const FIRST_CONNECTION_MS = 2000;
+
 /** The prefix is a hash tag, so that a cluster keeps all keys of the queues in one slot. */
-function onRedis(target: RedisTarget, queuePrefix: string, log: Log): Queues {
+async function onRedis(target: RedisTarget, queuePrefix: string, log: Log): Promise<Queues> {
   const producer = connectRedis(target, 'producer', log);
   producer.on('ready', () => void warnOfEviction(producer, log));
   const consumers: RedisClient[] = [];
@@ -104,6 +107,8 @@ function onRedis(target: RedisTarget, queuePrefix: string, log: Log): Queues {
     return client;
   };
   const options = { prefix: `{${queuePrefix}}`, skipVersionCheck: true };
+  // Usually there at once; else the process goes on, unready, and is ready when Redis is.
+  await Promise.race([new Promise((resolve) => producer.once('ready', resolve)), sleep(FIRST_CONNECTION_MS)]);
   const queues = queuesOf(withBackend(createRedisBackend), { producer, consumer, options }, log);
   return {
     ...queues,

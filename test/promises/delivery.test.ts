@@ -70,8 +70,8 @@ describe('delivery', () => {
     const request = admission(app);
     const [one] = await admitOnly([request]);
     const id = one?.predictionId ?? '';
-    const queues = openQueues(
-      workerConfig({ DATABASE_URL: system.database.url }),
+    const queues = await openQueues(
+      workerConfig({ DATABASE_URL: system.database.url, ...system.queue.env }),
       createLog('test', 'silent'),
     );
     const queue = queues.queue('predict');
@@ -86,11 +86,11 @@ describe('delivery', () => {
       await deliver();
       await system.provider.called(1);
       // All deliveries but the one that runs it have come to nothing.
-      await until(async () => (await jobsLeft(system)) === 1);
+      await until(async () => (await system.queue.jobs()) === 1);
       answer.resolve();
       await until(async () => (await rowOf(system, { request_id: request.requestId })).ended_at);
       await deliver();
-      await until(async () => (await jobsLeft(system)) === 0);
+      await until(async () => (await system.queue.jobs()) === 0);
     } finally {
       await queues.close();
     }
@@ -146,11 +146,4 @@ function admission(app: AppClient): Admission {
     cancelOnDisconnect: false,
     overloaded: false,
   };
-}
-
-async function jobsLeft({ database }: System): Promise<number> {
-  const { rowCount } = await database.pool.query(
-    `select from forecue_queue.job where state in ('waiting', 'active')`,
-  );
-  return rowCount ?? 0;
 }

@@ -107,14 +107,14 @@ describe('privacy', () => {
     const [marker, user] = [newMarker(), newMarker()];
     const body = { ...marked(marker), user_id: user };
     const assertNotQueued = async () => {
-      for (const text of [marker, user]) assert.deepEqual(await tablesWith(text, 'forecue_queue'), []);
+      for (const text of [marker, user]) assert.equal(await system.queue.holds(text), false);
     };
     let reply: ReturnType<AppClient['predict']> | undefined;
     await whileFrozen(system.workers, async () => {
       reply = app.predict(body);
       // The queue has it, and nobody takes it.
       const { id } = await until(() => rowOf(system, body).catch(() => undefined));
-      await until(async () => (await tablesWith(id, 'forecue_queue')).length > 0);
+      await until(() => system.queue.holds(id));
       await assertNotQueued();
     });
     assert.equal((await reply)?.status, 200);

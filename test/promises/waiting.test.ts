@@ -39,18 +39,18 @@ describe('waiting', () => {
     };
 
     it('a success is answered within 1.5 s of its commit', async () => {
-      const before = system.droppedWakeUps();
+      const before = await system.queue.droppedWakeUps();
       // Spread over more than a second, so that no moment between two looks is left out.
       system.provider.respond((response, call) => delay((call.index % 20) * 70)(response, call));
       await assertAnswered(await system.app(), 200);
-      assert.ok(system.droppedWakeUps() > before, 'no wake-up was dropped');
+      assert.ok((await system.queue.droppedWakeUps()) > before, 'no wake-up was dropped');
     });
 
     it('a failure is answered within 1.5 s of its commit', async () => {
-      const before = system.droppedWakeUps();
+      const before = await system.queue.droppedWakeUps();
       system.provider.respond((response, call) => delay((call.index % 20) * 70, status(500))(response, call));
       await assertAnswered(await system.app(), 502);
-      assert.ok(system.droppedWakeUps() > before, 'no wake-up was dropped');
+      assert.ok((await system.queue.droppedWakeUps()) > before, 'no wake-up was dropped');
     });
   });
 
@@ -124,7 +124,7 @@ describe('waiting', () => {
       const of = (name: string) => connections.get(name) ?? 0;
       // Two ingresses with pools of 10, and one listener for each of the three processes.
       assert.ok(of('forecue web') > 0 && of('forecue web') <= 20, `${of('forecue web')} of two ingresses`);
-      assert.equal(of('forecue wake-ups'), 3);
+      assert.equal(of('forecue wake-ups'), process.env['TEST_REDIS_URL'] ? 0 : 3);
       const all = [...connections.values()].reduce((sum, count) => sum + count, 0);
       assert.ok(all < 60, `${all} connections in all`);
     });

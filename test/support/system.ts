@@ -8,7 +8,8 @@ import { createLog } from '../../shared/log.ts';
 import { AppClient } from './client.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { type FakeProvider, startFakeProvider } from './fake-provider.ts';
-import { dropWakeUps } from './wake-up-proxy.ts';
+import { createQueue } from './queue.ts';
+import type { TestQueue } from './test-queue.ts';
 
 type Environment = Record<string, string>;
 
@@ -29,6 +30,7 @@ export interface SystemOptions {
 /** A real installation of a test file's own: its database, its queue, its processes. */
 export interface System {
   database: TestDatabase;
+  queue: TestQueue;
   provider: FakeProvider;
   webs: TestProcess[];
   workers: TestProcess[];
@@ -36,8 +38,6 @@ export interface System {
   startWorker(env?: Environment): Promise<TestProcess>;
   /** Starts a process of the kind without waiting until it is ready. */
   launch(kind: Kind, env?: Environment): TestProcess;
-  /** How many wake-ups were dropped on their way; 0 unless that was asked for. */
-  droppedWakeUps(): number;
   /** A new app, as a client of the first ingress. */
   app(app?: Partial<NewApp>): Promise<AppClient>;
   stop(): Promise<void>;
@@ -87,7 +87,7 @@ export class TestProcess {
 export async function startSystem(options: SystemOptions = {}): Promise<System> {
   const database = await createDatabase();
   const provider = await startFakeProvider();
-  const proxy = options.withoutWakeUps ? await dropWakeUps(database.url) : undefined;
+  const queue = await createQueue(database, { withoutWakeUps: options.withoutWakeUps ?? false });
   const admin = await openDatabase(
     { database: { url: database.url, directUrl: database.url, poolSize: 2 } },
     createLog('test', 'silent'),
@@ -99,7 +99,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     LOG_LEVEL: 'info',
     LEASE_MS: '15000',
     DATABASE_URL: database.url,
-    DATABASE_DIRECT_URL: proxy?.url ?? database.url,
+    ...queue.env,
     OPENAI_API_KEY: 'sk-test',
     OPENAI_BASE_URL: provider.url,
     DEFAULT_MODEL: 'fake-model',
@@ -109,6 +109,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const workers: TestProcess[] = [];
   const system: System = {
     database,
+    queue,
     provider,
     webs,
     workers,
@@ -119,13 +120,12 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     },
     startWeb: (more) => system.launch('web', more).ready(),
     startWorker: (more) => system.launch('worker', more).ready(),
-    droppedWakeUps: () => proxy?.dropped() ?? 0,
     app: (app) => makeApp(admin, webs, app),
     async stop() {
       await Promise.all([...webs, ...workers].map((one) => one.stop()));
       await provider.close();
       await admin.close();
-      await proxy?.close();
+      await queue.close();
       await database.drop();
     },
   };

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { parseRedisUrl } from '../../shared/config/redis-url.ts';
+import { connectRedis, type RedisClient } from '../../shared/jobs/redis.ts';
+import { createLog } from '../../shared/log.ts';
+import type { TestQueue } from './test-queue.ts';
+
+/**
+ * A corner of the Redis at the address that no other test file uses. Without wake-ups the product logs in as a user who
+ * may do all but publish and subscribe, on whatever kind of Redis it is.
+ */
+export async function queueOnRedis(url: string, options: { withoutWakeUps: boolean }): Promise<TestQueue> {
+  const target = parseRedisUrl(url);
+  if (target === undefined) throw new Error('TEST_REDIS_URL is no Redis URL');
+  const prefix = `t${randomBytes(6).toString('hex')}`;
+  const client = connectRedis(target, 'consumer', createLog('test', 'silent'));
+  const nodes = await nodesOf(client);
+  if (options.withoutWakeUps) await onAll(nodes, (node) => silence(node, prefix));
+  return {
+    env: {
+      QUEUE_PREFIX: prefix,
+      REDIS_URL: options.withoutWakeUps ? url.replace('://', `://${prefix}:any@`) : url,
+    },
+    async droppedWakeUps() {
+      const logs = await onAll(nodes, (node) => node.call('ACL', 'LOG', '1000') as Promise<unknown[]>);
+      return logs.flat().reduce((sum: number, entry) => sum + deniedTo(prefix, entry), 0);
+    },
+    async holds(text) {
+      const dumps = await onAll(nodes, async (node) => {
+        const keys = await keysOf(node, prefix);
+        const contents = await Promise.all(keys.map((key) => node.dumpBuffer(key)));
+        return keys.some((key) => key.includes(text)) || contents.some((content) => content?.includes(text));
+      });
+      return dumps.includes(true);
+    },
+    async jobs() {
+      const lists = ['wait', 'active', 'prioritized'].map((list) => `{${prefix}}:predict:${list}`);
+      const counts = await Promise.all(lists.map((list) => lengthOf(client, list)));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+    async close() {
+      await onAll(nodes, async (node) => {
+        for (const key of await keysOf(node, prefix)) await node.unlink(key);
+        if (options.withoutWakeUps) await node.call('ACL', 'DELUSER', prefix);
+      });
+      client.disconnect();
+    },
+  };
+}
+
+/** An entry is a list of names and values; the same refusal again only raises its count. */
+function deniedTo(user: string, entry: unknown): number {
+  if (!Array.isArray(entry) || !entry.includes(user)) return 0;
+  return Number(entry[entry.indexOf('count') + 1]);
+}
+
+async function silence(node: Redis, user: string): Promise<void> {
+  await node.call('ACL', 'SETUSER', user, 'on', 'nopass', '~*', '+@all', 'resetchannels');
+}
+
+async function nodesOf(client: RedisClient): Promise<Redis[]> {
+  await client.ping();
+  return 'nodes' in client ? client.nodes('master') : [client];
+}
+
+function onAll<T>(nodes: Redis[], act: (node: Redis) => Promise<T>): Promise<T[]> {
+  return Promise.all(nodes.map(act));
+}
+
+async function keysOf(node: Redis, prefix: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const keys of node.scanStream({ match: `{${prefix}}*`, count: 1000 })) found.push(...keys);
+  return found;
+}
+
+async function lengthOf(client: RedisClient, key: string): Promise<number> {
+  return (await client.type(key)) === 'zset' ? client.zcard(key) : client.llen(key);
+}
