@@ -1,10 +1,25 @@
+import { Redis } from 'ioredis';
 import pg from 'pg';
 
-/** Exits with 0 when a PostgreSQL answers at the address, and with 1 otherwise. */
-const client = new pg.Client({ connectionString: process.argv[2] ?? '', connectionTimeoutMillis: 2000 });
+const PATIENCE_MS = 2000;
+
+/** Exits with 0 when the PostgreSQL or Redis at the address answers, and with 1 otherwise. */
+const address = process.argv[2] ?? '';
 try {
-  await client.connect();
-  await client.end();
+  await (address.startsWith('redis') ? askRedis() : askPostgres());
 } catch {
   process.exitCode = 1;
+}
+
+async function askPostgres(): Promise<void> {
+  const client = new pg.Client({ connectionString: address, connectionTimeoutMillis: PATIENCE_MS });
+  await client.connect();
+  await client.end();
+}
+
+async function askRedis(): Promise<void> {
+  const client = new Redis(address, { lazyConnect: true, connectTimeout: PATIENCE_MS, retryStrategy: null });
+  client.on('error', () => {});
+  await client.connect();
+  client.disconnect();
 }

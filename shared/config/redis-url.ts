@@ -11,6 +11,7 @@ interface Host {
 
 const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26379;
+const PORT_MAX = 65_535;
 
 /** Of `redis+sentinel://user:password@h1:26379,h2/name/0` and `redis+cluster://h1:6379,h2`: a list of hosts is no URL. */
 const MANY =
@@ -39,5 +40,5 @@ function hostsOf(list: string, defaultPort: number): Host[] | undefined {
       ? undefined
       : { host: host.replace(/^\[|\]$/g, ''), port: port === undefined ? defaultPort : Number(port) };
   });
-  return hosts.every((one) => one !== undefined) ? hosts : undefined;
+  return hosts.every((one) => one !== undefined && one.port <= PORT_MAX) ? hosts : undefined;
 }

@@ -60,6 +60,12 @@ export async function openQueues(config: QueueConfig, log: Log): Promise<Queues>
  */
 const LOWEST_PRIORITY = 2 ** 21 - 1;
 
+/**
+ * How soon a worker asks again after its store refused the connection. BullMQ's own 15 s would outlast the deadlines of
+ * all who come meanwhile.
+ */
+const ASK_AGAIN_MS = 500;
+
 type QueueConfig = Pick<BaseConfig, 'database' | 'queuePrefix' | 'redis'>;
 
 /** The schema of the queue's tables, when the queues are on PostgreSQL. */
@@ -176,7 +182,12 @@ function queuesOf<B extends IQueueBackend, C>(
           take(1, data.ids.length);
           await perform(data, () => take(0, -1)).finally(() => take(-1, 0));
         },
-        { connection: consumer(), concurrency: concurrency(), ...options },
+        {
+          connection: consumer(),
+          concurrency: concurrency(),
+          runRetryDelay: ASK_AGAIN_MS,
+          ...options,
+        },
       );
       worker.on('error', (error) => log.warn({ err: error, queue: name }, 'worker connection'));
       worker.on('failed', (job, error) => log.error({ err: error, queue: name, job: job?.id }, 'job failed'));

@@ -21,15 +21,19 @@ export function createDispatch(queue: JobQueue<'predict'>): (admitted: Dispatche
   const queued = combine(
     async (batch: Dispatched[]) => {
       // A queue that is away is so for all of them: none is to be tried alone.
-      const fault = await patiently(() => queue.add(jobsOf(batch))).catch((error: unknown) => ({ error }));
+      const fault = await inTime(() => queue.add(jobsOf(batch))).catch((error: unknown) => ({ error }));
       return batch.map(() => fault);
     },
     { most: 1000 },
   );
-  return async (admitted) => {
-    const fault = await queued(admitted);
-    if (fault) throw fault.error;
-  };
+  // Each has a patience of its own: nobody waits for that of the ones before, and then for his own.
+  return (admitted) =>
+    inTime((over) =>
+      persistently(async () => {
+        const fault = await queued(admitted);
+        if (fault) throw fault.error;
+      }, over),
+    );
 }
 
 /** Ids by app, in the order of their arrival, at most eight together, in the turn of the first. */
@@ -46,11 +50,11 @@ export function jobsOf(batch: Dispatched[]): Job<'predict'>[] {
 }
 
 /** A client that waits for its connection may never answer, so the clock has the last word. */
-async function patiently(add: () => Promise<void>): Promise<void> {
+async function inTime(work: (over: AbortSignal) => Promise<void>): Promise<void> {
   const over = new AbortController();
   try {
     await Promise.race([
-      persistently(add, over.signal),
+      work(over.signal),
       sleep(PATIENCE_MS, undefined, { signal: over.signal }).then(() => {
         throw new Error('the queue took no job in time');
       }),

@@ -102,13 +102,16 @@ describe('privacy', () => {
     await until(async () => (await tablesWith(marker)).length === 0, 5000);
   });
 
-  it('no text and no user is ever in the queue', async () => {
+  it('no text, no user and no id of the app’s is ever in the queue or said to its server', async () => {
     const app = await system.app();
     const [marker, user] = [newMarker(), newMarker()];
-    const body = { ...marked(marker), user_id: user };
+    const body = { ...marked(marker), request_id: newMarker(), session_id: newMarker(), user_id: user };
     const assertNotQueued = async () => {
-      for (const text of [marker, user]) assert.equal(await system.queue.holds(text), false);
+      for (const text of [marker, user, body.request_id, body.session_id]) {
+        assert.equal(await system.queue.holds(text), false);
+      }
     };
+    await system.queue.listen();
     let reply: ReturnType<AppClient['predict']> | undefined;
     await whileFrozen(system.workers, async () => {
       reply = app.predict(body);

@@ -16,6 +16,8 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
   const client = connectRedis(target, 'consumer', createLog('test', 'silent'));
   const nodes = await nodesOf(client);
   if (options.withoutWakeUps) await onAll(nodes, (node) => silence(node, prefix));
+  const overheard: string[] = [];
+  const monitors: Redis[] = [];
   return {
     env: {
       QUEUE_PREFIX: prefix,
@@ -31,7 +33,13 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
         const contents = await Promise.all(keys.map((key) => node.dumpBuffer(key)));
         return keys.some((key) => key.includes(text)) || contents.some((content) => content?.includes(text));
       });
-      return dumps.includes(true);
+      return dumps.includes(true) || overheard.some((said) => said.includes(text));
+    },
+    async listen() {
+      monitors.push(...(await onAll(nodes, (node) => node.monitor())));
+      for (const monitor of monitors) {
+        monitor.on('monitor', (_time: string, said: string[]) => overheard.push(said.join(' ')));
+      }
     },
     async jobs() {
       const lists = ['wait', 'active', 'prioritized'].map((list) => `{${prefix}}:predict:${list}`);
@@ -43,6 +51,7 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
         for (const key of await keysOf(node, prefix)) await node.unlink(key);
         if (options.withoutWakeUps) await node.call('ACL', 'DELUSER', prefix);
       });
+      for (const monitor of monitors) monitor.disconnect();
       client.disconnect();
     },
   };

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../../shared/db/migrate.ts';
+import { startPostgres } from '../../shared/local/postgres.ts';
+import { preparePostgresHome } from '../../shared/local/postgres-home.ts';
+import { run } from '../../shared/local/run.ts';
+import { administer, databaseUrl } from './database.ts';
+
+/** A PostgreSQL server of one test file's own, which may be stopped, crashed and filled. */
+export interface OwnServer {
+  /** Of the superuser, for the database `postgres`. */
+  url: string;
+  /** Cuts every connection off; what was committed stays. */
+  stop(how: 'fast' | 'immediate'): Promise<void>;
+  /** At the same address, over the same data. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const TEMPLATE = 'forecue_template';
+
+/**
+ * Commits reach the operating system, so that a crash of the server alone loses none. The slots are enough for an
+ * installation and few enough to be filled.
+ */
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'timezone=UTC',
+  'fsync=off',
+  'max_connections=60',
+];
+
+/** Until `close`, the databases of this process's tests are made there. */
+export async function startOwnServer(): Promise<OwnServer> {
+  const directory = await mkdtemp(join(tmpdir(), 'forecue-fault-'));
+  const postgres = await startPostgres({ directory, throwaway: true });
+  const { folder, account, programs } = await preparePostgresHome(directory);
+  const url = databaseUrl(postgres.url, 'postgres');
+  const control = async (...args: string[]) => {
+    const done = await run(programs.pg_ctl, [...args, '-w', '-D', join(folder, 'data')], account);
+    if (!done.ok) throw new Error(done.output);
+  };
+  const options = [`-p ${new URL(url).port}`, ...SETTINGS.map((setting) => `-c ${setting}`)].join(' ');
+  await control('restart', '-m', 'fast', '-l', join(folder, 'log'), '-o', options);
+  await administer(url, `create database ${TEMPLATE}`);
+  await migrate({ directUrl: databaseUrl(url, TEMPLATE), queuePrefix: 'forecue' });
+
+  const { FORECUE_TEST_SERVER = '', FORECUE_TEST_TEMPLATE = '' } = process.env;
+  Object.assign(process.env, { FORECUE_TEST_SERVER: url, FORECUE_TEST_TEMPLATE: TEMPLATE });
+  return {
+    url,
+    stop: (how) => control('stop', '-m', how),
+    start: () => control('start', '-l', join(folder, 'log'), '-o', options),
+    async close() {
+      Object.assign(process.env, { FORECUE_TEST_SERVER, FORECUE_TEST_TEMPLATE });
+      await postgres.stop();
+      for (const path of [folder, directory]) await rm(path, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { parseRedisUrl } from '../../../shared/config/redis-url.ts';
+
+describe('REDIS_URL', () => {
+  it('may name one server, with TLS or without', () => {
+    for (const url of ['redis://localhost', 'rediss://user:p%40ss@redis.example:6380/2']) {
+      assert.deepEqual(parseRedisUrl(url), { kind: 'single', url });
+    }
+  });
+
+  it('may name sentinels, the master’s name and a database', () => {
+    assert.deepEqual(parseRedisUrl('redis+sentinel://h1,h2:26380/main/3'), {
+      kind: 'sentinel',
+      hosts: [
+        { host: 'h1', port: 26379 },
+        { host: 'h2', port: 26380 },
+      ],
+      name: 'main',
+      db: 3,
+    });
+    assert.deepEqual(parseRedisUrl('redis+sentinel://u:p%40s@h1/main'), {
+      kind: 'sentinel',
+      hosts: [{ host: 'h1', port: 26379 }],
+      name: 'main',
+      db: 0,
+      username: 'u',
+      password: 'p@s',
+    });
+  });
+
+  it('may name nodes of a cluster', () => {
+    assert.deepEqual(parseRedisUrl('redis+cluster://:secret@10.0.0.1:7000,[::1]:7001'), {
+      kind: 'cluster',
+      hosts: [
+        { host: '10.0.0.1', port: 7000 },
+        { host: '::1', port: 7001 },
+      ],
+      password: 'secret',
+    });
+  });
+
+  it('is refused when it is anything else', () => {
+    const wrong = [
+      'localhost:6379',
+      'http://localhost',
+      'redis+sentinel://h1',
+      'redis+sentinel:///main',
+      'redis+sentinel://h1/main/0/x',
+      'redis+cluster://',
+      'redis+cluster://h1:70000',
+      'redis+cluster://h1,,h2',
+      'redis+cluster://h1/0',
+      'redis+other://h1',
+    ];
+    for (const url of wrong) assert.equal(parseRedisUrl(url), undefined, url);
+  });
+});
