@@ -40,5 +40,6 @@ function hostsOf(list: string, defaultPort: number): Host[] | undefined {
       ? undefined
       : { host: host.replace(/^\[|\]$/g, ''), port: port === undefined ? defaultPort : Number(port) };
   });
-  return hosts.every((one) => one !== undefined && one.port <= PORT_MAX) ? hosts : undefined;
+  const known = hosts.filter((one) => one !== undefined).filter(({ port }) => port <= PORT_MAX);
+  return known.length === hosts.length ? known : undefined;
 }
