@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseConfig } from './config/config.ts';
 import { missingMigrations } from './db/migrate.ts';
 import type { Database } from './db/orm.ts';
-import { assertQueueReady } from './jobs/backend.ts';
+import { assertQueueReady } from './jobs/postgres-queues.ts';
 import type { Log } from './log.ts';
 
 const LOOK_EVERY_MS = 500;

@@ -3,7 +3,7 @@ import type { AdminConfig } from '../config/config.ts';
 import { isFromPostgres, isUnavailable } from '../db/faults.ts';
 import { missingMigrations } from '../db/migrate.ts';
 import { openDatabase } from '../db/orm.ts';
-import { assertQueueReady, queueSchema } from '../jobs/backend.ts';
+import { assertQueueReady, queueSchema } from '../jobs/postgres-queues.ts';
 import { createLog } from '../log.ts';
 import { diagnose } from './admin-error.ts';
 import { type Finding, fault, fine } from './check.ts';

@@ -4,7 +4,7 @@ import { runMigrations } from 'bullmq';
 import pg from 'pg';
 import { migrateConfig } from '../config/config.ts';
 import { ConfigError } from '../config/env.ts';
-import { queueSchema } from '../jobs/backend.ts';
+import { queueSchema } from '../jobs/postgres-queues.ts';
 import { createLog } from '../log.ts';
 import { MIGRATIONS, ormOptions } from './orm.ts';
 

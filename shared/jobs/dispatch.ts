@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { combine } from '../db/combine.ts';
-import type { Job, JobQueue } from './backend.ts';
 import { contracts } from './contracts.ts';
+import type { Job, JobQueue } from './queues.ts';
 
 /** Milliseconds that a producer tries before it says that the queue is out of reach. */
 const PATIENCE_MS = 2000;
