@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { newId } from '../shared/ids.ts';
 
@@ -44,11 +44,17 @@ function refuse(socket: Duplex, status: string): void {
   socket.end([`HTTP/1.1 ${status}`, ...headers, `X-Request-Id: ${newId()}`, '', ''].join('\r\n'));
 }
 
+/** How long a kept-alive connection may bring one more request, the answer to which then says `Connection: close`. */
+const LAST_REQUEST_MS = 500;
+
 async function drain(server: Server, graceMs: number): Promise<void> {
   const closed = once(server, 'close');
-  server.close();
-  // A kept-alive connection becomes idle again after each answer and would hold the server open.
-  const sweep = setInterval(() => server.closeIdleConnections(), 100);
+  // HTTP's own close would cut idle connections off at once: under requests that are on their way, too.
+  NetServer.prototype.close.call(server);
+  const idleUntil = performance.now() + LAST_REQUEST_MS;
+  const sweep = setInterval(() => {
+    if (performance.now() > idleUntil) server.closeIdleConnections();
+  }, 100);
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearInterval(sweep);

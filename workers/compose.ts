@@ -8,8 +8,9 @@ import { claim, handBack, heldBy } from '../shared/db/stores/predictions/claim.t
 import { type Ending, end } from '../shared/db/stores/predictions/end.ts';
 import { eraseTexts, forget } from '../shared/db/stores/predictions/erase.ts';
 import { doomed, forgotten, takeOver } from '../shared/db/stores/predictions/reap.ts';
-import { openQueues, type Queues } from '../shared/jobs/backend.ts';
+import { openQueues } from '../shared/jobs/backend.ts';
 import { createDispatch } from '../shared/jobs/dispatch.ts';
+import type { Queues } from '../shared/jobs/queues.ts';
 import { openWakeUps } from '../shared/jobs/wake-ups.ts';
 import type { Running } from '../shared/lifecycle.ts';
 import type { Log } from '../shared/log.ts';
@@ -23,6 +24,8 @@ import { RunningAttempts } from './running.ts';
 /** How long what runs may finish after the signal to stop; the rest is handed back to other processes. */
 const DRAIN_MS = 15_000;
 const MOST_TOGETHER = 200;
+/** A queue that is away never says good-bye: it is not waited for longer than this when there is nothing else to do. */
+const FAREWELL_MS = 1000;
 /** Without a look at the truth for this long the process is stuck. */
 const STUCK_MS = 15_000;
 
@@ -87,11 +90,13 @@ export async function startWorker(config: WorkerConfig, log: Log): Promise<Runni
     async stop() {
       serving = false;
       const taken = worker.close();
-      await Promise.race([taken, sleep(DRAIN_MS)]);
+      await Promise.race([taken, idle(running), sleep(DRAIN_MS)]);
       const unfinished = running.ids;
       running.relinquish();
-      if (unfinished.length > 0) await giveBack(unfinished);
-      await taken;
+      // What no queue takes now is queued by the reaper of another process.
+      if (unfinished.length > 0)
+        await giveBack(unfinished).catch((error: unknown) => log.warn({ err: error }, 'not queued again'));
+      await Promise.race([taken, sleep(FAREWELL_MS)]);
       await reaper.close();
       running.close();
       await wakeUps.close();
@@ -101,4 +106,10 @@ export async function startWorker(config: WorkerConfig, log: Log): Promise<Runni
       await database.close();
     },
   };
+}
+
+/** Resolves when nothing has run here for as long as a queue that answers would need to say good-bye. */
+async function idle(running: RunningAttempts): Promise<void> {
+  for (let idleMs = 0; idleMs < FAREWELL_MS; idleMs = running.ids.length === 0 ? idleMs + 100 : 0)
+    await sleep(100);
 }

@@ -11,6 +11,11 @@ export type RedisClient = Redis | Cluster;
 export type RedisRole = 'producer' | 'consumer' | 'listener';
 
 const COMMAND_TIMEOUT_MS = 1500;
+/**
+ * A connection that owes an answer for so long is given up and made again: a host that lost its power, or a balancer
+ * that forgot us, never says so. A consumer may block for the queue's five seconds.
+ */
+const SILENCE_MS = { producer: 2000, consumer: 8000, listener: 2000 };
 const LONGEST_RETRY_MS = 2000;
 
 /** Connects in the background. The connection is made again for ever, whatever breaks it. */
@@ -40,7 +45,12 @@ function create(target: RedisTarget, options: CommonRedisOptions, failFast: bool
 }
 
 function optionsOf(role: RedisRole): CommonRedisOptions {
-  const alive = { connectTimeout: 2000, keepAlive: 10_000, connectionName: `forecue ${role}` };
+  const alive = {
+    connectTimeout: 2000,
+    socketTimeout: SILENCE_MS[role],
+    keepAlive: 10_000,
+    connectionName: `forecue ${role}`,
+  };
   return role === 'producer'
     ? { ...alive, maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS }
     : { ...alive, maxRetriesPerRequest: null };

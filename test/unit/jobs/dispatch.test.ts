@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createDispatch, jobsOf } from '../../../shared/jobs/dispatch.ts';
 
 const of = (appId: string, count: number) =>
@@ -25,6 +26,16 @@ describe('dispatch', () => {
     });
     await dispatch({ id: 'x', appId: 'a', turn: 1 });
     assert.deepEqual(added, [['x']]);
+  });
+
+  it('rejects in two seconds also whoever came while it was tried for others', async () => {
+    const dispatch = createDispatch({ add: () => new Promise(() => {}) });
+    const rejected = assert.rejects(dispatch({ id: 'x', appId: 'a', turn: 1 }), /took no job/);
+    await sleep(500);
+    const since = performance.now();
+    await assert.rejects(dispatch({ id: 'y', appId: 'a', turn: 2 }), /took no job/);
+    assert.ok(performance.now() - since < 2500);
+    await rejected;
   });
 
   it('rejects when the queue stays away', async () => {
