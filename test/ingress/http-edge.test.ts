@@ -773,6 +773,18 @@ describe('a server that stops', () => {
     await closed;
   });
 
+  it('takes the request that was on its way on a kept-alive connection, and answers it with Connection: close', async () => {
+    const other = await start();
+    const kept = connect(other.port, '127.0.0.1');
+    kept.write('GET /v1/nowhere HTTP/1.1\r\nHost: x\r\n\r\n');
+    await once(kept, 'data');
+    shuttingDown = true;
+    const closed = other.close(5000);
+    kept.write('GET /v1/nowhere HTTP/1.1\r\nHost: x\r\n\r\n');
+    assert.match(await readAll(kept), /^HTTP\/1.1 404 .*\r\nconnection: close\r\n/is);
+    await closed;
+  });
+
   it('does not wait for idle connections', async () => {
     const other = await start();
     const idle = connect(other.port, '127.0.0.1');

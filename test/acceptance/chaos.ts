@@ -1,0 +1,228 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import type { AppClient } from '../support/client.ts';
+import { delay, hang, ok, reset, type Step, status } from '../support/fake-provider.ts';
+import { type Call, startLoad } from '../support/load.ts';
+import { type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { type Fates, unreliableRedis } from '../support/unreliable-redis.ts';
+
+/**
+ * Predictions in a closed loop while wake-ups are dropped, doubled and delayed, Redis is flushed and workers are killed.
+ * Then the books must balance. Run by hand: `node test/acceptance/chaos.ts`; 1 when a promise was broken.
+ */
+
+const FLUSH_EVERY_MS = 5000;
+const KILL_EVERY_MS = 3000;
+const DEADLINE_MS = 10_000;
+const LATE_MS = DEADLINE_MS + 1000;
+const WORKERS = 3;
+/** Every end that this load may honestly come to, of those in the contract's section 2. */
+const DOCUMENTED = [
+  '200',
+  '502 provider_failed',
+  '503 service_unavailable',
+  '503 overloaded',
+  '503 provider_rate_limited',
+  '504 prediction_timeout',
+];
+
+const { values: options } = parseArgs({
+  options: {
+    predictions: { type: 'string', default: '10000' },
+    callers: { type: 'string', default: '100' },
+    seconds: { type: 'string', default: '1200' },
+  },
+});
+
+async function runChaos(): Promise<boolean> {
+  await mochaGlobalSetup();
+  const redis = await startRedisServer();
+  const proxy = await unreliableRedis(redis.url);
+  const system = await startSystem({
+    webs: 2,
+    workers: WORKERS,
+    env: {
+      REDIS_URL: proxy.url,
+      LEASE_MS: '3000',
+      PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}`,
+      RECOVERY_WINDOW_S: '7200',
+      SANDBOX_UNITS: '1000000',
+      LOG_LEVEL: 'warn',
+    },
+  });
+  try {
+    return await unleash(system, redis, proxy.fates);
+  } finally {
+    await system.stop();
+    await proxy.close();
+    await redis.kill();
+    await mochaGlobalTeardown();
+  }
+}
+
+async function unleash(system: System, redis: RedisServer, fates: Fates): Promise<boolean> {
+  const app = await system.app();
+  let asked = 0;
+  const ask = (body: object) => {
+    const at = system.webs[asked % system.webs.length] ?? app;
+    asked += 1;
+    return app.predict(body, { at });
+  };
+  system.provider.respond(moody);
+  const since = performance.now();
+  const load = startLoad(ask, { callers: Number(options.callers), most: Number(options.predictions) });
+  const trouble = new AbortController();
+  const chaos = { flushes: 0, kills: 0 };
+  const troubles = [
+    every(FLUSH_EVERY_MS, trouble.signal, async () => {
+      await redis.flush();
+      chaos.flushes += 1;
+    }),
+    every(KILL_EVERY_MS, trouble.signal, async () => {
+      const victim = system.workers[chaos.kills % WORKERS];
+      if (victim === undefined) return;
+      await victim.stop('SIGKILL');
+      system.workers[chaos.kills % WORKERS] = system.launch('worker');
+      system.workers.pop();
+      chaos.kills += 1;
+    }),
+    every(FLUSH_EVERY_MS, trouble.signal, async () => {
+      const seconds = Math.round((performance.now() - since) / 1000);
+      process.stderr.write(`${seconds} s: ${JSON.stringify({ ...tally(load.calls), ...chaos })}\n`);
+    }),
+  ];
+  await Promise.race([load.done, sleep(1000 * Number(options.seconds), undefined, { ref: false })]);
+  const calls = await load.stop();
+  const seconds = Math.round((performance.now() - since) / 1000);
+  trouble.abort();
+  await Promise.all(troubles);
+
+  process.stderr.write('over; asking again for what did not end with 200\n');
+  system.provider.respond(delay(30, ok()));
+  const books = await balance(system, app, calls, ask);
+  const slowestMs = Math.round(Math.max(...calls.map(({ reply }) => reply.tookMs)));
+  const checks = {
+    ...books.checks,
+    'every call ended with a documented status': calls.every(({ reply }) =>
+      DOCUMENTED.includes(endOf(reply)),
+    ),
+    'every 503 says when to come again': calls.every(
+      ({ reply }) => reply.status !== 503 || Number(reply.headers.get('retry-after')) >= 1,
+    ),
+    'none ended later than its deadline and a second': slowestMs <= LATE_MS,
+    'the ingresses never died': system.webs.every(
+      ({ child }) => child.exitCode === null && !child.signalCode,
+    ),
+  };
+  const took = calls.map(({ reply }) => reply.tookMs).sort((a, b) => a - b);
+  const [p50, p99] = [0.5, 0.99].map((share) => Math.round(took[Math.floor(share * took.length)] ?? 0));
+  const result = {
+    predictions: calls.length,
+    seconds,
+    ...chaos,
+    wakeUps: fates,
+    providerCalls: system.provider.calls.length,
+    ends: tally(calls),
+    tookMs: { p50, p99, slowest: slowestMs },
+    books: books.figures,
+    checks,
+  };
+  process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
+  return Object.values(checks).every(Boolean);
+}
+
+/** Compares what was charged with what the callers have, or get when they ask again. */
+async function balance(
+  system: System,
+  app: AppClient,
+  calls: readonly Call[],
+  ask: (body: object) => ReturnType<AppClient['predict']>,
+) {
+  const { rows } = await system.database.pool.query<{ live: number; suggested: number }>(
+    `select count(*) filter (where state in ('queued', 'running'))::int as live,
+            count(*) filter (where state = 'suggested')::int as suggested from predictions`,
+  );
+  const { body: before } = await app.usage();
+  const seen = calls.filter(({ reply }) => isSuggested(reply));
+  const others = calls.filter(({ reply }) => reply.status !== 200);
+  const again = await inTurn(others, ({ body }) => ask(body));
+  const recovered = again.filter((reply) => isSuggested(reply));
+  const replayed = recovered.filter(({ headers }) => headers.get('idempotency-replayed') === 'true');
+  const { body: after } = await app.usage();
+  const sample = seen.filter((_, n) => n % Math.ceil(seen.length / 500) === 0);
+  const repeated = await inTurn(sample, async ({ body, reply }) => (await ask(body)).text === reply.text);
+  const { body: atLast } = await app.usage();
+  return {
+    figures: {
+      row: rows[0],
+      seenSuggested: seen.length,
+      settledUnseen: replayed.length,
+      recoveredByAskingAgain: recovered.length,
+      askedAgain: others.length,
+      unitsBefore: before.prediction_units,
+      unitsAfter: after.prediction_units,
+      reserved: [before.reserved_units, after.reserved_units, atLast.reserved_units],
+      repeated: repeated.length,
+    },
+    checks: {
+      'no row is live': rows[0]?.live === 0,
+      'reserved_units is 0': [before, after, atLast].every(({ reserved_units }) => reserved_units === 0),
+      'units are the suggested answers, seen or stored for whoever asks again':
+        before.prediction_units === seen.length + replayed.length &&
+        before.prediction_units === rows[0]?.suggested,
+      'every call that failed can be asked again': again.every((reply) => reply.status === 200),
+      'units are the distinct suggested answers when all were asked again':
+        after.prediction_units === seen.length + recovered.length,
+      'answers are the same bytes when asked for again, and cost nothing':
+        repeated.every(Boolean) && atLast.prediction_units === after.prediction_units,
+    },
+  };
+}
+
+/** Mostly quick and right; now and then unsure, broken, busy, cut off, or silent until its time is over. */
+const moody: Step = (response, call) => {
+  const mood = Math.random();
+  return delay(30 + 70 * Math.random(), stepOf(mood))(response, call);
+};
+
+function stepOf(mood: number): Step {
+  if (mood < 0.02) return status(500);
+  if (mood < 0.03) return status(429);
+  if (mood < 0.04) return reset();
+  if (mood < 0.05) return hang();
+  if (mood < 0.1) return ok({ continuation: '' });
+  return ok();
+}
+
+async function every(ms: number, over: AbortSignal, work: () => Promise<void>): Promise<void> {
+  while (!over.aborted) {
+    const woken = await sleep(ms, true, { signal: over }).catch(() => false);
+    if (woken) await work();
+  }
+}
+
+/** Twenty at once. */
+async function inTurn<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {
+  const outs: Out[] = [];
+  for (let n = 0; n < items.length; n += 20) {
+    outs.push(...(await Promise.all(items.slice(n, n + 20).map(work))));
+  }
+  return outs;
+}
+
+function isSuggested({ status: code, body }: Call['reply']): boolean {
+  return code === 200 && body.usage.prediction_units === 1;
+}
+
+function tally(calls: readonly Call[]): Record<string, number> {
+  const ends = Map.groupBy(calls, ({ reply }) => endOf(reply));
+  return Object.fromEntries([...ends].map(([end, of]) => [end, of.length]));
+}
+
+function endOf({ status: number, code }: Call['reply']): string {
+  return code === undefined ? `${number}` : `${number} ${code}`;
+}
+
+process.exitCode = (await runChaos()) ? 0 : 1;

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { openDatabase } from '../../shared/db/orm.ts';
+import { createLog } from '../../shared/log.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { delay, ok } from '../support/fake-provider.ts';
+import { type Call, startLoad } from '../support/load.ts';
+import { type OwnServer, startOwnServer } from '../support/own-server.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const SERVICE_MS = 50;
+const CALLERS = 20;
+const POOL = 4;
+/** Far less than the second after which the sweep finds an answer whose wake-up was lost. */
+const PROMPT_MS = 500;
+
+describe('PostgreSQL that fails', function () {
+  this.timeout(60_000);
+  let server: OwnServer;
+  let system: System;
+  let app: AppClient;
+  before(async () => {
+    server = await startOwnServer();
+    const env = { SANDBOX_UNITS: '1000000', DATABASE_POOL: String(POOL), LEASE_MS: '3000' };
+    system = await startSystem({ env });
+    system.provider.respond(delay(SERVICE_MS, ok()));
+  });
+  after(async () => {
+    await system?.stop();
+    await server?.close();
+  });
+  beforeEach(async () => {
+    app = await system.app();
+  });
+  afterEach(() => {
+    const exits = [...system.webs, ...system.workers].map(({ child }) => child.exitCode ?? child.signalCode);
+    assert.deepEqual(exits, [null, null], 'a process ended');
+  });
+
+  /** Ends every connection to the product's database, whoever has it. */
+  const terminateAll = () =>
+    administer(
+      server,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(system.database.url)}'`,
+    );
+
+  it('loses all connections once: every call ends as it may, answers are prompt again, the books balance', async () => {
+    const load = startLoad((body) => app.predict(body), { callers: CALLERS });
+    await sleep(500);
+    await terminateAll();
+    const over = performance.now();
+    await sleep(1500);
+    const calls = await load.stop();
+    assertHonest(calls);
+    assertBack(calls, over);
+    await assertPrompt(app);
+    await assertBooks(system, app, calls);
+  });
+
+  it('loses all connections every 500 ms, more often than a pool has places: the same', async () => {
+    const load = startLoad((body) => app.predict(body), { callers: CALLERS });
+    for (let n = 0; n < 10; n += 1) {
+      await sleep(500);
+      await terminateAll();
+    }
+    const over = performance.now();
+    await sleep(1500);
+    const calls = await load.stop();
+    assertHonest(calls);
+    assertBack(calls, over);
+    await assertPrompt(app);
+    await assertBooks(system, app, calls);
+  });
+
+  it('ends connections inside transactions: each gives its place in the pool back', async () => {
+    const { url } = system.database;
+    const database = await openDatabase(
+      { database: { url, directUrl: url, poolSize: 2 } },
+      createLog('test', 'silent'),
+      'forecue test',
+    );
+    for (let n = 0; n < 3; n += 1) {
+      const transactions = Array.from({ length: 2 }, () =>
+        database.orm.em.fork().transactional((em) => em.execute('select pg_sleep(5)')),
+      );
+      const ended = Promise.allSettled(transactions);
+      await until(async () => (await sleepers(server)) === 2);
+      await terminateAll();
+      assert.ok((await ended).every(({ status }) => status === 'rejected'));
+    }
+    assert.equal((await database.pool.query('select 1')).rowCount, 1);
+    assert.equal(database.pool.waitingCount, 0);
+    await database.orm.em.fork().transactional((em) => em.execute('select 1'));
+    await database.close();
+  });
+
+  for (const how of ['fast', 'immediate'] as const) {
+    it(`stops (${how}) and starts: 503 meanwhile, then all goes on, and every answer given stands as it was`, async () => {
+      const load = startLoad((body) => app.predict(body), { callers: CALLERS });
+      await sleep(500);
+      await server.stop(how);
+      await sleep(2500);
+      const away = await app.predict(predictionBody());
+      assertUnavailable(away);
+      await server.start();
+      const over = performance.now();
+      await sleep(3500);
+      const calls = await load.stop();
+      assertHonest(calls);
+      assertBack(calls, over);
+      await assertPrompt(app);
+      await assertBooks(system, app, calls);
+      for (const { body, reply } of calls.filter((call) => call.reply.status === 200)) {
+        assert.equal((await app.predict(body)).text, reply.text);
+      }
+    });
+  }
+
+  it('has no slot free: 503 within 3 s while /healthz is fine, and all works once there are slots', async () => {
+    const keep = await connected(server);
+    assert.ok(keep);
+    const fillers: pg.Client[] = [];
+    // Whatever the product gives up is taken by somebody else, until it has nothing left.
+    await until(async () => {
+      for (let more = await connected(server); more; more = await connected(server)) fillers.push(more);
+      const { rowCount } = await keep.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
+        [nameOf(system.database.url)],
+      );
+      return rowCount === 0;
+    });
+    const replies = await Promise.all(Array.from({ length: 10 }, () => app.predict(predictionBody())));
+    replies.forEach(assertUnavailable);
+    const { status } = await fetch(`${app.url}/healthz`);
+    assert.equal(status, 200);
+    await sleep(2000);
+    const unready = await fetch(`${app.url}/readyz`);
+    assert.equal(unready.status, 503);
+
+    const over = performance.now();
+    await Promise.all([keep, ...fillers].map((client) => client.end()));
+    await until(async () => (await app.predict(predictionBody())).status === 200, 3000);
+    assert.ok(performance.now() - over < 3000);
+    await assertPrompt(app);
+    const { body: usage } = await app.usage();
+    assert.equal(usage.reserved_units, 0);
+  });
+});
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1);
+
+/** A connection of no use to the product; undefined when there is no slot left. */
+async function connected({ url }: OwnServer): Promise<pg.Client | undefined> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    assert.equal((error as { code?: string }).code, '53300');
+    return undefined;
+  }
+}
+
+async function administer(server: OwnServer, statement: string): Promise<pg.QueryResult> {
+  const client = await connected(server);
+  assert.ok(client);
+  try {
+    return await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function sleepers(server: OwnServer): Promise<number> {
+  const { rowCount } = await administer(
+    server,
+    "select from pg_stat_activity where query like '%pg_sleep(5)%' and pid <> pg_backend_pid()",
+  );
+  return rowCount ?? 0;
+}
+
+function assertUnavailable({ status, code, headers, tookMs }: Call['reply']): void {
+  assert.deepEqual([status, code], [503, 'service_unavailable']);
+  assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+  assert.ok(tookMs < 3000, `${tookMs} ms`);
+}
+
+/** Answered, or refused in words that say when to come again. */
+function assertHonest(calls: readonly Call[]): void {
+  for (const { reply } of calls) {
+    if (reply.status === 200 || reply.code === 'prediction_timeout') continue;
+    assert.equal(reply.code, 'service_unavailable', reply.text);
+    assert.match(reply.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+  }
+  assert.ok(calls.every(({ reply }) => reply.tookMs < 11_000));
+}
+
+/** The first answer came within three seconds after the fault. */
+function assertBack(calls: readonly Call[], over: number): void {
+  const answered = calls.filter(({ reply, endedAt }) => reply.status === 200 && endedAt > over);
+  const first = Math.min(...answered.map(({ endedAt }) => endedAt));
+  assert.ok(first - over < 3000, `back after ${first - over} ms`);
+}
+
+/** Wake-ups arrive again. Where none does, calls one after the other all wait for the sweep; a busy machine delays a few. */
+async function assertPrompt(app: AppClient): Promise<void> {
+  const isPrompt = async () => {
+    const { status, tookMs } = await app.predict(predictionBody());
+    return status === 200 && tookMs < PROMPT_MS;
+  };
+  await until(isPrompt, 5000);
+  let prompt = 0;
+  for (let n = 0; n < 10; n += 1) prompt += (await isPrompt()) ? 1 : 0;
+  assert.ok(prompt > 5, `${prompt} of 10 did not wait`);
+}
+
+/** The repetition of every call that failed succeeds, and each answer has cost one unit, however often it was asked for. */
+async function assertBooks(system: System, app: AppClient, calls: readonly Call[]): Promise<void> {
+  const failed = calls.filter(({ reply }) => reply.status !== 200);
+  const repeat = async () => {
+    for (let call = failed.pop(); call !== undefined; call = failed.pop()) {
+      const { status, text } = await app.predict(call.body, { headers: { prefer: 'wait' } });
+      assert.equal(status, 200, text);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, repeat));
+  await until(async () => (await app.usage()).body.reserved_units === 0);
+  const { rows } = await system.database.pool.query<{ request_id: string }>(
+    "select request_id from predictions where app_id = $1 and state = 'suggested'",
+    [app.id],
+  );
+  const suggested = new Set(rows.map(({ request_id }) => request_id));
+  assert.ok(calls.every(({ body }) => suggested.has(body.request_id)));
+  assert.equal((await app.usage()).body.prediction_units, suggested.size);
+}

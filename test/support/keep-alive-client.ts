@@ -1,0 +1,67 @@
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+/** How one request over HTTP ended; times are milliseconds. */
+export interface Answer {
+  status: number;
+  /** The error's code; undefined on success. */
+  code: string | undefined;
+  retryAfterS: number | undefined;
+  /** Whether the server takes nothing more on this connection. */
+  closes: boolean;
+  tookMs: number;
+}
+
+/** Posts predictions on kept-alive connections, by Node's plain client: it costs a fraction of what fetch does. */
+export class KeepAliveClient {
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #key: string;
+
+  constructor(key: string) {
+    this.#key = key;
+  }
+
+  /** Rejects when the connection was refused, reset or closed without an answer. */
+  async predict(url: string, body: object): Promise<Answer> {
+    const since = performance.now();
+    const content = JSON.stringify(body);
+    const outgoing = request(`${url}/v1/predictions`, {
+      method: 'POST',
+      agent: this.#agent,
+      headers: {
+        authorization: `Bearer ${this.#key}`,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(content),
+      },
+    });
+    const answered = responseOf(outgoing);
+    outgoing.end(content);
+    const response = await answered;
+    const parsed = JSON.parse(await text(response));
+    const retryAfter = response.headers['retry-after'];
+    return {
+      status: response.statusCode ?? 0,
+      code: parsed.detail?.code,
+      retryAfterS: retryAfter === undefined ? undefined : Number(retryAfter),
+      closes: response.headers.connection === 'close',
+      tookMs: performance.now() - since,
+    };
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+function responseOf(outgoing: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    outgoing.once('response', resolve);
+    outgoing.once('error', reject);
+  });
+}
+
+/** A share of the values is at most this; NaN where there are none. */
+export function percentile(values: number[], share: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}

@@ -1,0 +1,94 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What became of the wake-ups on their way. */
+export interface Fates {
+  passed: number;
+  dropped: number;
+  doubled: number;
+  delayed: number;
+}
+
+const LONGEST_DELAY_MS = 3000;
+
+/**
+ * A way to the Redis at the address on which a wake-up of the product may be dropped, doubled or delayed, each as often
+ * as it passes unharmed, and nothing else happens.
+ */
+export async function unreliableRedis(
+  target: string,
+): Promise<{ url: string; fates: Fates; close(): Promise<void> }> {
+  const { hostname, port } = new URL(target);
+  const fates: Fates = { passed: 0, dropped: 0, doubled: 0, delayed: 0 };
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.pipe(upstream);
+    let pending = Buffer.alloc(0);
+    upstream.on('data', (chunk: Buffer) => {
+      pending = Buffer.concat([pending, chunk]);
+      let start = 0;
+      for (let end = frameEnd(pending, start); end !== undefined; end = frameEnd(pending, start)) {
+        const frame = pending.subarray(start, end);
+        if (isWakeUp(frame)) void befall(frame, client, fates);
+        else client.write(frame);
+        start = end;
+      }
+      pending = pending.subarray(start);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    fates,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function befall(wakeUp: Buffer, client: Socket, fates: Fates): Promise<void> {
+  const all = Object.keys(fates) as (keyof Fates)[];
+  const fate = all[Math.floor(Math.random() * all.length)] ?? 'passed';
+  fates[fate] += 1;
+  if (fate === 'dropped') return;
+  if (fate === 'delayed') await sleep(LONGEST_DELAY_MS * Math.random());
+  if (client.destroyed) return;
+  client.write(wakeUp);
+  if (fate === 'doubled') client.write(wakeUp);
+}
+
+/** A message is an array (RESP 2) or a push (RESP 3) of `message`, the channel's name and what was said. */
+function isWakeUp(frame: Buffer): boolean {
+  return /^[*>]3\r\n\$7\r\nmessage\r\n\$\d+\r\n\S+_(ended|cancel)\r\n/.test(frame.toString('latin1', 0, 200));
+}
+
+/** Where the value of Redis' protocol that begins at `start` is over; undefined when not all of it is there yet. */
+function frameEnd(buffer: Buffer, start: number): number | undefined {
+  const line = buffer.indexOf('\r\n', start);
+  if (line === -1) return undefined;
+  const type = String.fromCharCode(buffer[start] ?? 0);
+  const size = Number(buffer.toString('latin1', start + 1, line));
+  let end: number | undefined = line + 2;
+  if ('$=!'.includes(type)) {
+    if (size >= 0) end += size + 2;
+    return end <= buffer.length ? end : undefined;
+  }
+  const values = '*~>'.includes(type) ? size : '%|'.includes(type) ? 2 * size : 0;
+  for (let n = 0; n < values && end !== undefined; n += 1) end = frameEnd(buffer, end);
+  return end;
+}
