@@ -29,6 +29,8 @@ import { WaitingRoom } from './waiting-room.ts';
 const DRAIN_MS = 20_000;
 const FAREWELL_MS = 2000;
 const MOST_TOGETHER = 200;
+/** How long after its deadline a call gets its answer at the latest. */
+const LATEST_MS = 900;
 
 /** Builds an ingress out of its configuration, in the order in which the parts need each other. */
 export async function startIngress(config: IngressConfig, log: Log): Promise<Running> {
@@ -86,6 +88,7 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
     room,
     wakeUps,
     log,
+    answerWithinMs: config.predictionTimeoutMs + LATEST_MS,
   });
   const app = createApp({
     endpoints: endpoints({

@@ -24,6 +24,8 @@ export interface PredictionSteps {
   room: WaitingRoom;
   wakeUps: Pick<WakeUps, 'send'>;
   log: Log;
+  /** When a caller is told that the service is away, should a database that has frozen tell nothing. */
+  answerWithinMs: number;
 }
 
 /** A validated request, before anything is known of the load. */
@@ -50,9 +52,12 @@ export class PredictionService {
   async predict(request: PredictionCall, gone: AbortSignal): Promise<Answered> {
     const name = nameOf(request);
     this.#callers.enter(name);
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const limit = setTimeout(() => reject(new AppError('service_unavailable')), this.#steps.answerWithinMs);
     try {
-      return await this.#admitAndWait(request, gone);
+      return await Promise.race([this.#admitAndWait(request, gone), late]);
     } finally {
+      clearTimeout(limit);
       const left = this.#callers.leave(name);
       if (left !== undefined) void this.#detach(left);
     }

@@ -14,6 +14,8 @@ const LOWEST_PRIORITY = 2 ** 21 - 1;
  * all who come meanwhile.
  */
 const ASK_AGAIN_MS = 500;
+/** How long a worker with nothing to do waits for word of a job before it looks by itself: that word may be lost. */
+const LOOK_AGAIN_S = 1;
 
 export interface Connections<C> {
   producer: C;
@@ -67,6 +69,7 @@ export function bullmqQueues<B extends IQueueBackend, C>(
           connection: consumer(),
           concurrency: concurrency(),
           runRetryDelay: ASK_AGAIN_MS,
+          drainDelay: LOOK_AGAIN_S,
           ...options,
         },
       );

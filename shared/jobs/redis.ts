@@ -13,9 +13,9 @@ export type RedisRole = 'producer' | 'consumer' | 'listener';
 const COMMAND_TIMEOUT_MS = 1500;
 /**
  * A connection that owes an answer for so long is given up and made again: a host that lost its power, or a balancer
- * that forgot us, never says so. A consumer may block for the queue's five seconds.
+ * that forgot us, never says so. A consumer may block for the queue's second.
  */
-const SILENCE_MS = { producer: 2000, consumer: 8000, listener: 2000 };
+const SILENCE_MS = { producer: 2000, consumer: 4000, listener: 2000 };
 const LONGEST_RETRY_MS = 2000;
 
 /** Connects in the background. The connection is made again for ever, whatever breaks it. */

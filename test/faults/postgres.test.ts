@@ -211,7 +211,7 @@ async function assertPrompt(app: AppClient): Promise<void> {
     const { status, tookMs } = await app.predict(predictionBody());
     return status === 200 && tookMs < PROMPT_MS;
   };
-  await until(isPrompt, 5000);
+  await until(isPrompt, 15_000);
   let prompt = 0;
   for (let n = 0; n < 10; n += 1) prompt += (await isPrompt()) ? 1 : 0;
   assert.ok(prompt > 5, `${prompt} of 10 did not wait`);
