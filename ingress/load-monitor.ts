@@ -38,6 +38,10 @@ export class LoadMonitor {
     this.#estimate.joined(appId);
   }
 
+  queueAway(): void {
+    this.#estimate.forget();
+  }
+
   served(providerMs: number | null): void {
     if (providerMs !== null) this.#estimate.served(providerMs);
   }

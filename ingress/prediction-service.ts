@@ -16,7 +16,7 @@ const CLOCK_GRACE_MS = 50;
 /** The statements and messages that a prediction's way through the ingress is made of; each shares its round trips. */
 export interface PredictionSteps {
   admit(admission: Admission): Promise<Admitted>;
-  load: Pick<LoadMonitor, 'admitted' | 'served' | 'retryAfterS'>;
+  load: Pick<LoadMonitor, 'admitted' | 'queueAway' | 'served' | 'retryAfterS'>;
   dispatch(admitted: Dispatched): Promise<void>;
   end(ending: Ending): Promise<boolean>;
   detach(id: string): Promise<{ id: string; appId: string; month: string } | undefined>;
@@ -152,6 +152,7 @@ export class PredictionService {
       await this.#steps.dispatch({ id, appId: admission.appId, turn });
     } catch (error) {
       this.#steps.log.warn({ err: error, prediction: id }, 'queue out of reach');
+      this.#steps.load.queueAway();
       await this.#refuse(id, admission, attempt);
     }
   }

@@ -50,6 +50,12 @@ export class LoadEstimate {
     }
   }
 
+  /** Forgets what was measured: the queue was away, which says nothing about the workers. */
+  forget(): void {
+    this.#spellStart = undefined;
+    this.#perMs = undefined;
+  }
+
   /** Counts a prediction that joined the queue since the latest snapshot. */
   joined(appId: string): void {
     const queued = this.#latest?.queuedByApp;

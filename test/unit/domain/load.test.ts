@@ -76,4 +76,11 @@ describe('the estimate of the load', () => {
     for (let n = 0; n < 100; n += 1) load.served(2000);
     assert.ok(Math.abs(load.answerMs('a') - 3000) < 1);
   });
+
+  it('forgets what it measured while the queue was away', () => {
+    const load = measured({ a: 500 });
+    load.forget();
+    load.observe(snapshot(2000, { a: 500 }));
+    assert.equal(load.answerMs('a'), 0);
+  });
 });
