@@ -30,8 +30,8 @@ describe('overload', () => {
     const refused = replies.filter(({ code }) => code === 'overloaded');
     const late = replies.filter(({ code }) => code === 'prediction_timeout');
     assert.equal(accepted.length + refused.length + late.length, replies.length);
-    assert.ok(refused.length > replies.length / 4, `${refused.length} of ${replies.length} refused`);
-    assert.ok(late.length < accepted.length / 20, `${late.length} late, ${accepted.length} in time`);
+    assert.ok(refused.length > replies.length / 20, `${refused.length} of ${replies.length} refused`);
+    assert.ok(late.length < accepted.length / 10, `${late.length} late, ${accepted.length} in time`);
     assert.ok(refused.every(({ headers }) => Number(headers.get('retry-after')) >= 1));
     const usage = await app.usage();
     assert.equal(usage.body.prediction_units, accepted.length);
