@@ -21,7 +21,8 @@ export async function runBareApp(
         const completion = await predict(request);
         ctx.body = { request_id: request.request_id, status: 'suggested', completion };
       });
-      const server = await listen(app, { host: '127.0.0.1', port: 0 });
+      const server = await listen({ host: '127.0.0.1', port: 0 });
+      server.serve(app.callback());
       return {
         url: server.url,
         async stop() {

@@ -3,6 +3,7 @@ import type { IngressConfig } from '../shared/config/config.ts';
 import { combine } from '../shared/db/combine.ts';
 import { openDatabase } from '../shared/db/orm.ts';
 import { Presence } from '../shared/db/processes.ts';
+import { findUsers, findUsersByKey } from '../shared/db/stores/accounts.ts';
 import { findAppsByKey } from '../shared/db/stores/apps.ts';
 import { type Admission, admit } from '../shared/db/stores/predictions/admit.ts';
 import { detach } from '../shared/db/stores/predictions/detach.ts';
@@ -17,8 +18,9 @@ import { openWakeUps } from '../shared/jobs/wake-ups.ts';
 import type { Running } from '../shared/lifecycle.ts';
 import type { Log } from '../shared/log.ts';
 import { openOperatorPort } from '../shared/operator-port.ts';
+import { AccessTokens } from '../shared/security/access-tokens.ts';
 import { createApp } from './app.ts';
-import { rememberApps } from './auth/known-apps.ts';
+import { createCredentials } from './auth/credentials.ts';
 import { LoadMonitor } from './load-monitor.ts';
 import { PredictionService } from './prediction-service.ts';
 import { endpoints } from './routes/index.ts';
@@ -90,6 +92,9 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
     log,
     answerWithinMs: config.predictionTimeoutMs + LATEST_MS,
   });
+  const server = await listen(config);
+  const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
+  const tokens = new AccessTokens(publicUrl, config.signingKeys);
   const app = createApp({
     endpoints: endpoints({
       predictions,
@@ -98,11 +103,20 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
       sandboxUnits: config.sandboxUnits,
       health,
     }),
-    findApp: rememberApps(combine((hashes: Buffer[]) => findAppsByKey(pool, hashes), together)),
+    credentials: createCredentials(
+      {
+        app: combine((hashes: Buffer[]) => findAppsByKey(pool, hashes), together),
+        user: {
+          byId: combine((ids: string[]) => findUsers(pool, ids), together),
+          byKey: combine((hashes: Buffer[]) => findUsersByKey(pool, hashes), together),
+        },
+      },
+      tokens,
+    ),
     log,
     isShuttingDown: () => !serving,
   });
-  const server = await listen(app, config);
+  server.serve(app.callback());
   serving = true;
 
   return {

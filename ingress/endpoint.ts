@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ParsedUrlQuery } from 'node:querystring';
+import type { Readable } from 'node:stream';
 import type { Static, TSchema } from 'typebox';
+import type { UserPrincipal } from '../shared/domain/account.ts';
 import type { AppPrincipal } from '../shared/domain/app.ts';
 import type { ErrorCode } from '../shared/errors/catalogue.ts';
 import type { Log } from '../shared/log.ts';
@@ -8,17 +10,26 @@ import type { Log } from '../shared/log.ts';
 /** One HTTP operation, declared as data: the router and the API document are both made from it. */
 export interface EndpointSpec {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** `/api` is served with and without the slash at the end that the path has. */
   path: `/${string}`;
-  auth: 'app' | 'none';
+  auth: 'app' | 'user' | 'none';
+  /** What the path's parameters must be, or the path is 404; an identifier where it is not said. */
+  params?: Record<string, ParamKind>;
   body?: TSchema;
   /** Bytes of the body, unpacked. */
   bodyLimit?: number;
   query?: TSchema;
   /** What it may answer besides what every endpoint may (404, 405, its credential's and its body's errors). */
   errors: readonly ErrorCode[];
+  /** Of success. A handler may answer with `otherStatus` instead. */
   status: number;
-  response: TSchema;
+  otherStatus?: number;
+  /** Left out: no body. */
+  response?: TSchema;
 }
+
+/** `identifier`: as in our own ids; `uuid`: of a row; `text`: whatever a client chose, up to 200 code points. */
+export type ParamKind = 'identifier' | 'uuid' | 'text';
 
 /** What a handler is given. */
 export interface EndpointInput<S> {
@@ -27,6 +38,9 @@ export interface EndpointInput<S> {
   query: S extends { query: infer Q extends TSchema } ? Static<Q> : ParsedUrlQuery;
   params: S extends { path: infer P extends string } ? PathParams<P> : never;
   app: S extends { auth: 'app' } ? AppPrincipal : undefined;
+  user: S extends { auth: 'user' } ? UserPrincipal : undefined;
+  /** The client's address, by `TRUST_PROXY`. */
+  address: string;
   headers: IncomingHttpHeaders;
   /** Aborted when the caller's connection closes before the answer was sent. */
   signal: AbortSignal;
@@ -36,7 +50,8 @@ export interface EndpointInput<S> {
 
 /** What a handler gives back. A string is JSON that was rendered before, sent byte for byte. */
 export interface Answer<Body = unknown> {
-  body: Body | string;
+  body?: Body | string | Readable;
+  status?: number;
   headers?: Record<string, string>;
 }
 
@@ -45,12 +60,15 @@ export interface Endpoint extends EndpointSpec {
   run(input: ErasedInput): Promise<Answer>;
 }
 
-interface ErasedInput extends Omit<EndpointInput<unknown>, 'body' | 'query' | 'params' | 'app'> {
+interface ErasedInput extends Omit<EndpointInput<unknown>, 'body' | 'query' | 'params' | 'app' | 'user'> {
   body: unknown;
   query: unknown;
   params: Record<string, string>;
   app: AppPrincipal | undefined;
+  user: UserPrincipal | undefined;
 }
+
+type ResponseOf<S> = S extends { response: infer R extends TSchema } ? Static<R> : undefined;
 
 type PathParams<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
   ? Record<Name, string> & PathParams<Rest>
@@ -64,7 +82,7 @@ type PathParams<P extends string> = P extends `${string}:${infer Name}/${infer R
  */
 export function endpoint<const S extends EndpointSpec>(spec: S) {
   return {
-    handle(handler: (input: EndpointInput<S>) => Promise<Answer<Static<S['response']>>>): Endpoint {
+    handle(handler: (input: EndpointInput<S>) => Promise<Answer<ResponseOf<S>>>): Endpoint {
       // The router hands over only what it checked against this very declaration.
       return { ...spec, run: handler as unknown as Endpoint['run'] };
     },

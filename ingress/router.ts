@@ -1,10 +1,11 @@
+import { Readable } from 'node:stream';
 import { Router, type RouterContext } from '@koa/router';
 import type { Next } from 'koa';
 import { AppError } from '../shared/errors/app-error.ts';
-import { IDENTIFIER_MAX, IDENTIFIER_PATTERN, KIB } from '../shared/schemas/limits.ts';
+import { IDENTIFIER_MAX, IDENTIFIER_PATTERN, KIB, NAME_MAX, UUID } from '../shared/schemas/limits.ts';
 import { compile, ValidationError, type Validator } from '../shared/schemas/validator.ts';
-import { authenticateApp, type FindApp } from './auth/app-key.ts';
-import type { Answer, Endpoint } from './endpoint.ts';
+import type { Credentials } from './auth/credentials.ts';
+import type { Answer, Endpoint, ParamKind } from './endpoint.ts';
 import { jsonReader } from './middleware/body.ts';
 import type { RequestContext, RequestState } from './middleware/request-context.ts';
 
@@ -13,15 +14,20 @@ type Context = RouterContext<RequestState>;
 const BODY_LIMIT = 256 * KIB;
 
 /** Serves the table of endpoints, and says 404 or 405 to whatever is not in it. Compiles every schema. */
-export function createRouter(endpoints: readonly Endpoint[], findApp: FindApp): Router<RequestState> {
+export function createRouter(endpoints: readonly Endpoint[], credentials: Credentials): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const endpoint of endpoints)
-    router.register(endpoint.path, [endpoint.method], serve(endpoint, findApp));
+    router.register(patternOf(endpoint), [endpoint.method], serve(endpoint, credentials));
   return router.on('not-found', refuse);
 }
 
+/** `/v1` has no slash at the end, `/api` answers with and without. */
+function patternOf({ path }: Endpoint): string {
+  return path.startsWith('/api/') ? path.replace(/\/$/, '{/}') : path;
+}
+
 /** The steps of every request, in the contract's order. */
-function serve(endpoint: Endpoint, findApp: FindApp) {
+function serve(endpoint: Endpoint, credentials: Credentials) {
   const readJson = jsonReader(endpoint.bodyLimit ?? BODY_LIMIT);
   const checkBody = endpoint.body && compile(endpoint.body);
   const checkQuery = endpoint.query && compile(endpoint.query, 'query');
@@ -29,23 +35,16 @@ function serve(endpoint: Endpoint, findApp: FindApp) {
   return async (ctx: Context): Promise<void> => {
     const { requestId, log, signal } = ctx.state;
     ctx.state.route = endpoint.path;
-    const params = checkIds(ctx.params);
-    const app =
-      endpoint.auth === 'app' ? await authenticateApp(ctx.get('Authorization'), findApp) : undefined;
+    const params = checkParams(ctx.params, endpoint.params);
+    const app = endpoint.auth === 'app' ? await credentials.app(ctx.headers) : undefined;
+    const user = endpoint.auth === 'user' ? await credentials.user(ctx.headers) : undefined;
     ctx.state.appId = app?.id;
+    ctx.state.accountId = user?.id;
     const body = checkBody && checked(checkBody, await readJson(ctx));
     const query = checkQuery ? checked(checkQuery, ctx.query) : ctx.query;
-    const answer = await endpoint.run({
-      body,
-      query,
-      params,
-      app,
-      headers: ctx.headers,
-      signal,
-      requestId,
-      log,
-    });
-    send(ctx, endpoint.status, answer);
+    const { headers, ip: address } = ctx;
+    const input = { body, query, params, app, user, address, headers, signal, requestId, log };
+    send(ctx, endpoint, await endpoint.run(input));
   };
 }
 
@@ -68,12 +67,20 @@ function refuse(ctx: Context): void {
   throw new AppError('method_not_allowed');
 }
 
-const ID = new RegExp(IDENTIFIER_PATTERN);
+const PARAMS: Record<ParamKind, (value: string) => boolean> = {
+  identifier: (value) => IDENTIFIER.test(value) && value.length <= IDENTIFIER_MAX,
+  uuid: (value) => UUID.test(value),
+  text: (value) => value.isWellFormed() && !value.includes('\0') && [...value].length <= NAME_MAX,
+};
+const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
 
-/** The router decodes once and leaves a bad escape as it is: no id has a `%`. */
-function checkIds(params: Record<string, string>): Record<string, string> {
-  const areIds = Object.values(params).every((id) => ID.test(id) && id.length <= IDENTIFIER_MAX);
-  if (!areIds) throw new AppError('not_found');
+/** What cannot be an id is no path. The router decodes once and leaves a bad escape as it is. */
+function checkParams(
+  params: Record<string, string>,
+  kinds: Record<string, ParamKind> = {},
+): Record<string, string> {
+  for (const [name, value] of Object.entries(params))
+    if (!PARAMS[kinds[name] ?? 'identifier'](value)) throw new AppError('not_found');
   return params;
 }
 
@@ -83,9 +90,17 @@ function checked<T>(check: Validator<T>, value: unknown): T {
   return result.value;
 }
 
-function send(ctx: Context, status: number, { body, headers = {} }: Answer): void {
+function send(
+  ctx: Context,
+  endpoint: Endpoint,
+  { body, status = endpoint.status, headers = {} }: Answer,
+): void {
   ctx.status = status;
   ctx.set(headers);
-  ctx.type = 'json';
-  ctx.body = typeof body === 'string' ? body : JSON.stringify(body);
+  if (endpoint.response === undefined) return;
+  if (body instanceof Readable) ctx.body = body;
+  else {
+    ctx.type = 'json';
+    ctx.body = typeof body === 'string' ? body : JSON.stringify(body);
+  }
 }

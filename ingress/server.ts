@@ -7,6 +7,8 @@ import { newId } from '../shared/ids.ts';
 export interface Listening {
   url: string;
   port: number;
+  /** From now on requests are handled; those that came before have waited for it. */
+  serve(handle: RequestListener): void;
   /** Takes no more connections, lets what runs finish within `graceMs`, then cuts the rest off. */
   close(graceMs: number): Promise<void>;
 }
@@ -19,12 +21,10 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 1000,
 };
 
-/** Serves the app over HTTP. Rejects when the address cannot be had. */
-export async function listen(
-  app: { callback(): RequestListener },
-  address: { host: string; port: number },
-): Promise<Listening> {
-  const handle = app.callback();
+/** Opens the port. Rejects when the address cannot be had. */
+export async function listen(address: { host: string; port: number }): Promise<Listening> {
+  const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
+  const handle: RequestListener = async (request, response) => (await served)(request, response);
   const server = createServer(TIMEOUTS, handle);
   server.on('checkExpectation', handle);
   server.on('clientError', (_error, socket) => refuse(socket, '400 Bad Request'));
@@ -34,7 +34,7 @@ export async function listen(
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return { url: `http://${host}:${port}`, port, close: (graceMs) => drain(server, graceMs) };
+  return { url: `http://${host}:${port}`, port, serve, close: (graceMs) => drain(server, graceMs) };
 }
 
 /** Answers what never becomes a request of the application, and closes. */

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { Next } from 'koa';
 import { isUnavailable } from '../../shared/db/faults.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
+import { catalogue } from '../../shared/errors/catalogue.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { RequestContext } from './request-context.ts';
 
@@ -38,8 +39,13 @@ function answerCode(ctx: RequestContext, error: AppError): void {
   if (error.retryAfterS !== undefined)
     ctx.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterS))));
   if (error.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
-  send(ctx, error.status, { detail: { code: error.code } });
+  send(ctx, error.status, { detail: detailOf(ctx, error) });
   if (error.code === 'body_too_large') linger(ctx);
+}
+
+/** `/api` is read by people as well. */
+function detailOf(ctx: RequestContext, { code }: AppError): object {
+  return ctx.url.startsWith('/api/') ? { code, message: catalogue[code].message } : { code };
 }
 
 function send(ctx: RequestContext, status: number, body: object): void {

@@ -12,6 +12,7 @@ export interface RequestState {
   /** The matched path's pattern: paths themselves name users and never reach the log. */
   route?: string;
   appId?: string;
+  accountId?: string;
   errorCode?: string;
 }
 
@@ -51,9 +52,17 @@ function disconnection({ res }: RequestContext): AbortSignal {
 }
 
 function logAccess(ctx: RequestContext, durationMs: number): void {
-  const { log, route, appId, errorCode } = ctx.state;
+  const { log, route, appId, accountId, errorCode } = ctx.state;
   log.info(
-    { method: ctx.method, route, status: ctx.status, durationMs: Math.round(durationMs), appId, errorCode },
+    {
+      method: ctx.method,
+      route,
+      status: ctx.status,
+      durationMs: Math.round(durationMs),
+      appId,
+      accountId,
+      errorCode,
+    },
     'request',
   );
 }

@@ -1,5 +1,6 @@
 import { ConfigError, Env } from './env.ts';
 import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
+import { parseSigningKeys, type SigningKeys } from './signing-keys.ts';
 
 /** What every process needs: where the truth and the queues are, and how long it may be silent. */
 export interface BaseConfig {
@@ -18,8 +19,18 @@ export interface BaseConfig {
 export interface IngressConfig extends BaseConfig {
   host: string;
   port: number;
+  /** Base of every URL that we build; undefined: that of the port. */
   publicUrl: string | undefined;
+  signingKeys: SigningKeys;
+  inviteOnly: boolean;
+  /** Undefined: no limit. Requests a second on average, and at once. */
+  rateLimit: { rps: number; burst: number } | undefined;
+  /** Proxies whose `X-Forwarded-For` counts: addresses, networks or the names of `proxy-addr`. */
+  trustProxy: readonly string[];
+  /** Origins whose pages may use `/api`. */
+  corsOrigins: readonly string[];
   predictionTimeoutMs: number;
+  connectionAttemptTtlS: number;
   contextEnvelopeChars: number;
   sandboxUnits: number;
   unitPriceMicrocents: number;
@@ -47,13 +58,20 @@ const OPERATOR_PORTS = { web: 9460, worker: 9461 };
 export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.web);
-  if (base.production) env.require('PUBLIC_URL', 'JWT_SECRET', 'ADMIN_TOKEN');
+  env.require('JWT_SECRET');
+  if (base.production) env.require('PUBLIC_URL', 'ADMIN_TOKEN');
   const config = {
     ...base,
     host: env.text('HOST') ?? (base.production ? '0.0.0.0' : '127.0.0.1'),
     port: env.integer('PORT', 8080, { min: 0, max: 65535 }),
     publicUrl: env.url('PUBLIC_URL', ['http:', 'https:']),
+    signingKeys: signingKeys(env, base.production),
+    inviteOnly: env.choice('INVITE_ONLY', 'false', ['true', 'false']) === 'true',
+    rateLimit: rateLimit(env),
+    trustProxy: env.list('TRUST_PROXY') ?? [],
+    corsOrigins: env.list('CORS_ORIGINS') ?? [],
     predictionTimeoutMs: env.integer('PREDICTION_TIMEOUT_MS', 10_000, { min: 1000, max: 600_000 }),
+    connectionAttemptTtlS: env.integer('CONNECTION_ATTEMPT_TTL_S', 600, { min: 1, max: 86_400 }),
     contextEnvelopeChars: env.integer('CONTEXT_ENVELOPE_CHARS', 120_000, { min: 1, max: 1_000_000 }),
     ...unitConfig(env),
   };
@@ -120,6 +138,22 @@ function baseConfig(env: Env, operatorPort: number): BaseConfig {
     leaseMs: env.integer('LEASE_MS', 3000, { min: 500, max: 60_000 }),
     recoveryWindowS: env.integer('RECOVERY_WINDOW_S', 600, { min: 1, max: 86_400 }),
   };
+}
+
+/** Secrets of at least 32 bytes are asked for in production only: they are the operator's there, and ours elsewhere. */
+function signingKeys(env: Env, production: boolean): SigningKeys {
+  const parsed = env.parsed(
+    'JWT_SECRET',
+    (value) => parseSigningKeys(value, { strong: production }),
+    'a secret of 32 bytes or more, or a list kid:secret,… of such',
+  );
+  return parsed ?? [{ kid: '', secret: '' }];
+}
+
+function rateLimit(env: Env): IngressConfig['rateLimit'] {
+  const rps = env.integer('RATE_LIMIT_RPS', 50, { min: 0, max: 1_000_000 });
+  const burst = env.integer('RATE_LIMIT_BURST', 100, { min: 0, max: 1_000_000 });
+  return rps === 0 || burst === 0 ? undefined : { rps, burst };
 }
 
 function unitConfig(env: Env) {

@@ -7,37 +7,157 @@
 export interface ErrorEntry {
   status: number;
   source: ErrorSource;
+  /** One sentence for people: `/api` answers with it. */
+  message: string;
   retryAfterS?: number;
 }
 
 export type ErrorSource = 'ingress' | 'worker' | 'provider';
 
 export const catalogue = {
-  invalid_json: { status: 400, source: 'ingress' },
-  invalid_content_type: { status: 400, source: 'ingress' },
-  invalid_month: { status: 400, source: 'ingress' },
-  invalid_app_key: { status: 401, source: 'ingress' },
-  sandbox_exhausted: { status: 402, source: 'ingress' },
-  monthly_cap_reached: { status: 402, source: 'ingress' },
-  access_denied: { status: 403, source: 'ingress' },
-  not_found: { status: 404, source: 'ingress' },
-  feature_disabled: { status: 404, source: 'ingress' },
-  method_not_allowed: { status: 405, source: 'ingress' },
-  idempotency_conflict: { status: 409, source: 'ingress' },
-  request_in_flight: { status: 409, source: 'ingress', retryAfterS: 1 },
-  context_revision_conflict: { status: 409, source: 'ingress' },
-  recovery_window_expired: { status: 410, source: 'ingress' },
-  body_too_large: { status: 413, source: 'ingress' },
-  context_too_large: { status: 413, source: 'ingress' },
-  prediction_cancelled: { status: 499, source: 'ingress' },
-  prediction_superseded: { status: 499, source: 'ingress' },
-  internal_error: { status: 500, source: 'ingress' },
-  provider_failed: { status: 502, source: 'provider' },
-  overloaded: { status: 503, source: 'ingress', retryAfterS: 1 },
-  service_unavailable: { status: 503, source: 'ingress', retryAfterS: 1 },
-  provider_not_configured: { status: 503, source: 'provider', retryAfterS: 60 },
-  provider_rate_limited: { status: 503, source: 'provider', retryAfterS: 5 },
-  prediction_timeout: { status: 504, source: 'worker' },
+  invalid_json: { status: 400, source: 'ingress', message: 'The body is not valid JSON in UTF-8.' },
+  invalid_content_type: {
+    status: 400,
+    source: 'ingress',
+    message: 'Send the body as application/json in UTF-8, plain or compressed with gzip.',
+  },
+  invalid_month: { status: 400, source: 'ingress', message: 'A month is written YYYY-MM.' },
+  invalid_redirect_uri: {
+    status: 400,
+    source: 'ingress',
+    message: "The redirect URI is not one of the app's registered ones.",
+  },
+  invalid_grant: {
+    status: 400,
+    source: 'ingress',
+    message: 'The code, the verifier, the user or the redirect URI do not belong to this attempt.',
+  },
+  authorization_pending: { status: 400, source: 'ingress', message: 'The person has not decided yet.' },
+  invalid_app_key: {
+    status: 401,
+    source: 'ingress',
+    message: 'The app key is missing, wrong or no longer valid.',
+  },
+  not_authenticated: {
+    status: 401,
+    source: 'ingress',
+    message: 'Send a valid access token in Authorization: Bearer, or a key in X-Service-API-Key.',
+  },
+  token_expired: {
+    status: 401,
+    source: 'ingress',
+    message: 'The token has expired; renew it or log in again.',
+  },
+  invalid_credentials: {
+    status: 401,
+    source: 'ingress',
+    message: 'The e-mail address or the password is wrong.',
+  },
+  sandbox_exhausted: {
+    status: 402,
+    source: 'ingress',
+    message: 'The sandbox units of this month are used up.',
+  },
+  monthly_cap_reached: { status: 402, source: 'ingress', message: 'The monthly spending cap is reached.' },
+  access_denied: { status: 403, source: 'ingress', message: 'This is not allowed.' },
+  connection_revoked: { status: 403, source: 'ingress', message: 'The connection was revoked.' },
+  invite_required: {
+    status: 403,
+    source: 'ingress',
+    message: 'Signing up needs an invite code that was not used yet.',
+  },
+  not_found: { status: 404, source: 'ingress', message: 'There is nothing at this address.' },
+  feature_disabled: { status: 404, source: 'ingress', message: 'This feature is turned off for the app.' },
+  method_not_allowed: {
+    status: 405,
+    source: 'ingress',
+    message: 'This address does not take this method; the Allow header lists those that it takes.',
+  },
+  idempotency_conflict: {
+    status: 409,
+    source: 'ingress',
+    message: 'This id was used before with another body.',
+  },
+  request_in_flight: {
+    status: 409,
+    source: 'ingress',
+    message: 'The same request is still running.',
+    retryAfterS: 1,
+  },
+  context_revision_conflict: {
+    status: 409,
+    source: 'ingress',
+    message: 'A newer revision of this draft was seen before.',
+  },
+  event_conflict: {
+    status: 409,
+    source: 'ingress',
+    message: 'This event id was used before for another event.',
+  },
+  email_taken: { status: 409, source: 'ingress', message: 'An account with this e-mail address exists.' },
+  recovery_window_expired: {
+    status: 410,
+    source: 'ingress',
+    message: 'The time in which this answer could be asked for again is over.',
+  },
+  connection_attempt_expired: {
+    status: 410,
+    source: 'ingress',
+    message: 'The time for this connection attempt is over.',
+  },
+  body_too_large: { status: 413, source: 'ingress', message: 'The body is too large.' },
+  context_too_large: {
+    status: 413,
+    source: 'ingress',
+    message: 'The texts together are longer than the limit.',
+  },
+  rate_limited: {
+    status: 429,
+    source: 'ingress',
+    message: 'Too many requests; try again after the seconds in Retry-After.',
+    retryAfterS: 1,
+  },
+  prediction_cancelled: { status: 499, source: 'ingress', message: 'The prediction was cancelled.' },
+  prediction_superseded: {
+    status: 499,
+    source: 'ingress',
+    message: 'A newer draft took the place of this one.',
+  },
+  internal_error: {
+    status: 500,
+    source: 'ingress',
+    message: 'Something went wrong on our side; tell us the X-Request-Id.',
+  },
+  provider_failed: {
+    status: 502,
+    source: 'provider',
+    message: 'The language-model provider gave no usable answer.',
+  },
+  overloaded: {
+    status: 503,
+    source: 'ingress',
+    message: 'Too much is waiting at the moment; try again after the seconds in Retry-After.',
+    retryAfterS: 1,
+  },
+  service_unavailable: {
+    status: 503,
+    source: 'ingress',
+    message: 'The service is not available at the moment; try again after the seconds in Retry-After.',
+    retryAfterS: 1,
+  },
+  provider_not_configured: {
+    status: 503,
+    source: 'provider',
+    message: "The language-model provider's key is missing or refused.",
+    retryAfterS: 60,
+  },
+  provider_rate_limited: {
+    status: 503,
+    source: 'provider',
+    message: "The language-model provider's rate limit is reached.",
+    retryAfterS: 5,
+  },
+  prediction_timeout: { status: 504, source: 'worker', message: 'The prediction took too long.' },
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof catalogue;

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { ingressConfig, workerConfig } from '../config/config.ts';
 import { Env } from '../config/env.ts';
 import { migrate } from '../db/migrate.ts';
+import { withSecret } from './development-secret.ts';
 import { guide } from './guide.ts';
 import { lockFolder } from './lock.ts';
 import { assertPortFree } from './ports.ts';
@@ -36,7 +37,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   await mkdir(files.logs, { recursive: true, mode: 0o700 });
   opened.use(lockFolder(data) ?? (await alreadyRunning(files.address)));
   const embedded = usesEmbeddedPostgres();
-  await assertPortsFree(embedded, existsSync(files.address));
+  await assertPortsFree(data, embedded, existsSync(files.address));
   for (const file of [files.address, files.databaseUrl]) {
     await rm(file, { force: true });
     opened.defer(() => rm(file, { force: true }));
@@ -52,7 +53,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
     stopping.throwIfAborted();
   }
 
-  const { web, worker } = configure(databaseUrl);
+  const { web, worker } = configure(data, databaseUrl);
   const { directUrl } = web.config.database;
   const target = embedded ? 'the database' : 'the database at DATABASE_URL';
   await step(`Migrating ${target}`, migrate({ directUrl, queuePrefix: web.config.queuePrefix }));
@@ -80,9 +81,9 @@ function usesEmbeddedPostgres(): boolean {
 }
 
 /** What both processes get to know. Their operator ports are neighbours, because they share this machine. */
-function configure(databaseUrl: string | undefined) {
+function configure(data: string, databaseUrl: string | undefined) {
   const database = databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl, DATABASE_DIRECT_URL: '' };
-  const webEnv: NodeJS.ProcessEnv = { ...process.env, ...database };
+  const webEnv = withSecret({ ...process.env, ...database }, data);
   const web = { env: webEnv, config: ingressConfig(webEnv) };
   const { port } = web.config.operator;
   const workerEnv = { ...webEnv, OPERATOR_PORT: String(port === 0 ? 0 : port + 1) };
@@ -90,8 +91,8 @@ function configure(databaseUrl: string | undefined) {
 }
 
 /** Reads the whole configuration and tries its ports, so that a fault is told before the long work begins. */
-async function assertPortsFree(embedded: boolean, afterKill: boolean): Promise<void> {
-  const { web, worker } = configure(embedded ? 'postgres://127.0.0.1' : undefined);
+async function assertPortsFree(data: string, embedded: boolean, afterKill: boolean): Promise<void> {
+  const { web, worker } = configure(data, embedded ? 'postgres://127.0.0.1' : undefined);
   const patienceMs = afterKill ? LEFTOVER_PATIENCE_MS : 0;
   await assertPortFree({ variable: 'PORT', ...web.config }, patienceMs);
   for (const { operator } of [web.config, worker.config])

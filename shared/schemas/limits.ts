@@ -2,6 +2,8 @@
 export const IDENTIFIER_PATTERN = '^[A-Za-z0-9._:-]+$';
 export const IDENTIFIER_MAX = 80;
 export const NAME_MAX = 200;
+/** The canonical form (RFC 9562, 4). */
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export const TEXT_MAX = 8000;
 export const SELECTION_MAX = 1000;
 export const PREFERENCES_MAX = 4000;
@@ -31,6 +33,7 @@ export const MESSAGE_ORIGINS = [
   'unknown',
 ] as const;
 export const ARTIFACT_KINDS = ['video', 'slides', 'other'] as const;
+export const EVENT_KINDS = ['presented', 'accepted', 'edited', 'dismissed', 'submitted'] as const;
 export const PLANS = ['sandbox', 'paid'] as const;
 
 /** How long what billing, conflicts and statistics need outlives the recovery window. */

@@ -1,4 +1,5 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
 import type { Fault } from './errors.ts';
 import { VALIDATION_ITEMS_MAX } from './limits.ts';
@@ -52,6 +53,7 @@ function newAjv(allErrors: boolean): Ajv2020 {
     strict: true,
     allowUnionTypes: true,
   });
+  formats.default(instance, ['uuid', 'date-time', 'email']);
   return instance.addKeyword({
     keyword: 'wellFormed',
     type: 'string',
@@ -121,6 +123,12 @@ const TYPES: Record<string, Description> = {
 
 const INVALID: Description = { type: 'value_error', msg: 'Value error' };
 
+const FORMATS: Record<string, Description> = {
+  uuid: { type: 'uuid_parsing', msg: 'Input should be a valid UUID' },
+  'date-time': { type: 'datetime_parsing', msg: 'Input should be a valid date and time with a zone' },
+  email: { type: 'value_error', msg: 'Input should be a valid e-mail address' },
+};
+
 /** Ajv's keyword, its `params` -> the contract's type. */
 const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => Description | undefined> = {
   required: () => ({ type: 'missing', msg: 'Field required' }),
@@ -167,6 +175,7 @@ const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => Descriptio
     msg: `List should have at most ${limit} items`,
     ctx: { max_length: limit },
   }),
+  format: ({ format }) => FORMATS[format],
   wellFormed: () => ({ type: 'value_error', msg: 'Text should hold neither NUL nor a lone surrogate' }),
 };
 

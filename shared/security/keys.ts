@@ -7,6 +7,7 @@ const CHECKSUM_LENGTH = 6;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 const APP_KEY = 'fc_';
+const SERVICE_KEY = 'service_';
 
 export interface NewKey {
   /** Shown once, stored nowhere. */
@@ -26,7 +27,28 @@ export function looksLikeAppKey(value: string): boolean {
   return looksLikeKey(APP_KEY, value);
 }
 
-/** What is stored of a key. It has 256 random bits, so one round of SHA-256 is enough. */
+/** A new key of an account. */
+export function newServiceKey(): NewKey {
+  return newKey(SERVICE_KEY);
+}
+
+/** Whether the value has the beginning of an account's key: the shape that decides its header. */
+export function isServiceKeyShaped(value: string): boolean {
+  return value.startsWith(SERVICE_KEY);
+}
+
+/** Whether the value could be an account's key: its shape and its checksum. */
+export function looksLikeServiceKey(value: string): boolean {
+  return looksLikeKey(SERVICE_KEY, value);
+}
+
+/** A random token of 43 characters, and what is stored of it: for codes, sessions and refresh tokens. */
+export function newToken(): { token: string; hash: Buffer } {
+  const token = randomBytes(SECRET_BYTES).toString('base64url');
+  return { token, hash: hashKey(token) };
+}
+
+/** What is stored of a key or token. It has 256 random bits, so one round of SHA-256 is enough. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync, gzipSync } from 'node:zlib';
 import Type from 'typebox';
 import { createApp } from '../../ingress/app.ts';
+import { authenticateApp } from '../../ingress/auth/app-key.ts';
+import type { Credentials } from '../../ingress/auth/credentials.ts';
 import { endpoint } from '../../ingress/endpoint.ts';
 import { type Listening, listen } from '../../ingress/server.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
@@ -46,6 +48,12 @@ async function findApp(wanted: Buffer): Promise<AppPrincipal | undefined> {
   if (wanted.equals(broken.hash)) throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
   return wanted.equals(hash) ? principal : undefined;
 }
+
+/** Looks up anew for every request: what is remembered has tests of its own. */
+const credentials: Credentials = {
+  app: (headers) => authenticateApp(headers.authorization, findApp),
+  user: () => Promise.reject(new AppError('not_authenticated')),
+};
 
 const FAILURES: Record<string, () => unknown> = {
   conflict: () => new AppError('request_in_flight'),
@@ -158,8 +166,10 @@ const bearer = { authorization: `Bearer ${key}` };
 const json = { ...bearer, 'content-type': 'application/json' };
 
 async function start(): Promise<Listening> {
-  const app = createApp({ endpoints, findApp, log, isShuttingDown: () => shuttingDown });
-  return await listen(app, { host: '127.0.0.1', port: 0 });
+  const app = createApp({ endpoints, credentials, log, isShuttingDown: () => shuttingDown });
+  const listening = await listen({ host: '127.0.0.1', port: 0 });
+  listening.serve(app.callback());
+  return listening;
 }
 
 interface Reply {
@@ -820,7 +830,6 @@ describe('a server that stops', () => {
   });
 
   it('rejects when its port is taken', async () => {
-    const app = createApp({ endpoints: [], findApp, log, isShuttingDown: () => false });
-    await assert.rejects(listen(app, { host: '127.0.0.1', port: server.port }), { code: 'EADDRINUSE' });
+    await assert.rejects(listen({ host: '127.0.0.1', port: server.port }), { code: 'EADDRINUSE' });
   });
 });

@@ -101,7 +101,7 @@ describe('start-up', () => {
   });
 
   it('a production start names all that is missing', async () => {
-    const env = { NODE_ENV: 'production', DATABASE_URL: '' };
+    const env = { NODE_ENV: 'production', DATABASE_URL: '', JWT_SECRET: '' };
     const [web, worker] = await Promise.all([
       onlyLine(system.launch('web', env)),
       onlyLine(system.launch('worker', env)),

@@ -103,6 +103,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     OPENAI_API_KEY: 'sk-test',
     OPENAI_BASE_URL: provider.url,
     DEFAULT_MODEL: 'fake-model',
+    JWT_SECRET: 'a secret of the tests, of 32 bytes or more',
+    RATE_LIMIT_RPS: '0',
     ...options.env,
   };
   const webs: TestProcess[] = [];

@@ -1,6 +1,34 @@
+import { Account, Invite, RefreshToken, ServiceKey, WaitlistEntry, WebSession } from './account.ts';
 import { App, AppKey } from './app.ts';
+import { Connection, ConnectionAttempt } from './connection.ts';
+import { Fact, Profile } from './memory.ts';
 import { Prediction, PredictionSession, PredictionText } from './prediction.ts';
+import { PredictionEvent } from './prediction-event.ts';
 import { Process } from './process.ts';
+import { RateLimit } from './rate-limit.ts';
+import { RecordingEvent, RecordingSession } from './recording.ts';
 import { Usage } from './usage.ts';
 
-export const entities = [App, AppKey, Usage, Prediction, PredictionText, PredictionSession, Process];
+export const entities = [
+  App,
+  AppKey,
+  Usage,
+  Prediction,
+  PredictionText,
+  PredictionSession,
+  PredictionEvent,
+  Process,
+  Account,
+  RefreshToken,
+  ServiceKey,
+  WebSession,
+  Invite,
+  WaitlistEntry,
+  Connection,
+  ConnectionAttempt,
+  Profile,
+  Fact,
+  RecordingSession,
+  RecordingEvent,
+  RateLimit,
+];

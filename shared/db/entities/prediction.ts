@@ -65,6 +65,10 @@ export const Prediction = defineEntity({
       expression: `create index "predictions_live" on "predictions" ("deadline_at") where state in ('queued', 'running')`,
     },
     {
+      name: 'predictions_connected',
+      expression: `create index "predictions_connected" on "predictions" ("connection_id") where connection_id is not null`,
+    },
+    {
       name: 'predictions_unerased',
       expression: `create index "predictions_unerased" on "predictions" ("expires_at") where expires_at is not null and not erased`,
     },

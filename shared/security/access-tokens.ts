@@ -1,0 +1,63 @@
+import { errors, jwtVerify, SignJWT } from 'jose';
+import type { SigningKeys } from '../config/signing-keys.ts';
+import { newId } from '../ids.ts';
+
+const LIFETIME_S = 3600;
+/** How far the clocks of two ingresses may be apart. */
+const CLOCK_TOLERANCE_S = 5;
+/** The one algorithm, whatever a token's header says. */
+const ALGORITHM = 'HS256';
+
+/** What a token turned out to be: an account's, too old, or none of ours. */
+export type VerifiedToken = { accountId: string } | 'expired' | 'invalid';
+
+/** Issues and verifies access tokens (RFC 7519) of one issuer, for its own `/api` only. */
+export class AccessTokens {
+  readonly #issuer: string;
+  readonly #audience: string;
+  readonly #signing: { kid: string; key: Uint8Array };
+  readonly #keys: ReadonlyMap<string, Uint8Array>;
+
+  constructor(issuer: string, keys: SigningKeys) {
+    this.#issuer = issuer;
+    this.#audience = `${issuer}/api`;
+    const [first, ...others] = keys.map(({ kid, secret }) => ({ kid, key: Buffer.from(secret) }));
+    if (first === undefined) throw new Error('no signing key');
+    this.#signing = first;
+    this.#keys = new Map([first, ...others].map(({ kid, key }) => [kid, key]));
+  }
+
+  /** A token that is good for an hour. */
+  issue(accountId: string): Promise<string> {
+    return new SignJWT()
+      .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid: this.#signing.kid })
+      .setIssuer(this.#issuer)
+      .setAudience(this.#audience)
+      .setSubject(accountId)
+      .setJti(newId())
+      .setIssuedAt()
+      .setExpirationTime(`${LIFETIME_S} s`)
+      .sign(this.#signing.key);
+  }
+
+  async verify(token: string): Promise<VerifiedToken> {
+    try {
+      const { payload } = await jwtVerify(token, ({ kid }) => this.#keyOf(kid), {
+        algorithms: [ALGORITHM],
+        issuer: this.#issuer,
+        audience: this.#audience,
+        requiredClaims: ['sub', 'jti', 'iat', 'exp'],
+        clockTolerance: CLOCK_TOLERANCE_S,
+      });
+      return { accountId: payload.sub ?? '' };
+    } catch (error) {
+      return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
+    }
+  }
+
+  #keyOf(kid: string | undefined): Uint8Array {
+    const key = this.#keys.get(kid ?? '');
+    if (key === undefined) throw new Error('unknown key id');
+    return key;
+  }
+}

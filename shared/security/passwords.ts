@@ -1,0 +1,53 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+
+/** OWASP's Password Storage Cheat Sheet (2025): argon2id, 19 MiB, two passes, one lane. */
+const COST = { memory: 19 * 1024, passes: 2, parallelism: 1 };
+const SALT_BYTES = 16;
+const TAG_BYTES = 32;
+
+const derive = promisify(argon2);
+
+/** The hash of a new password, as a PHC string: it names its own cost, so that a later one can differ. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const tag = await tagOf(password, salt, COST);
+  const { memory, passes, parallelism } = COST;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
+}
+
+/** Whether the password is the hash's. Without a hash, for an account that does not exist, it takes the same time. */
+export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
+  const { cost, salt, tag } = read(hash ?? (await decoy()));
+  const same = timingSafeEqual(await tagOf(password, salt, cost), tag);
+  return same && hash !== undefined;
+}
+
+function tagOf(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
+  return derive('argon2id', { message: normalize(password), nonce, tagLength: TAG_BYTES, ...cost });
+}
+
+/** Keyboards differ in how they compose what people take for the same letter. */
+function normalize(password: string): string {
+  return password.normalize('NFC');
+}
+
+const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+function read(hash: string): { cost: typeof COST; salt: Buffer; tag: Buffer } {
+  const [, memory, passes, parallelism, salt = '', tag = ''] = PHC.exec(hash) ?? [];
+  const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
+  return { cost, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') };
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}
+
+let aHash: Promise<string> | undefined;
+
+/** The hash of a password that nobody has. */
+function decoy(): Promise<string> {
+  aHash ??= hashPassword(randomBytes(16).toString('hex'));
+  return aHash;
+}
