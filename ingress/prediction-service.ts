@@ -67,7 +67,7 @@ export class PredictionService {
     const retryAfterS = this.#steps.load.retryAfterS(request.appId);
     const admission = { ...request, overloaded: retryAfterS !== undefined };
     const { outcome: decision, predictionId: id, ...admitted } = await this.#steps.admit(admission);
-    this.#announce(admitted.superseded);
+    this.announce(admitted.superseded);
     switch (decision) {
       case 'ended':
         return { outcome: await this.#find(admission), replayed: true };
@@ -134,7 +134,7 @@ export class PredictionService {
         if (isEnded(found)) return place.tell(found);
         const ending = { guard: 'overdue', state: 'failed', code: 'prediction_timeout' } as const;
         // The database's clock decides; by ours it may still have a moment.
-        if (await this.#steps.end({ ...found, ...ending })) this.#announce([found.id]);
+        if (await this.#steps.end({ ...found, ...ending })) this.announce([found.id]);
         else await sleep(CLOCK_GRACE_MS);
       }
     } catch (error) {
@@ -161,7 +161,7 @@ export class PredictionService {
     try {
       const found = await this.#find(admission);
       const ending = { guard: 'queued', attempt, state: 'failed', code: 'service_unavailable' } as const;
-      if (await this.#steps.end({ ...found, ...ending })) this.#announce([id]);
+      if (await this.#steps.end({ ...found, ...ending })) this.announce([id]);
     } catch (error) {
       this.#steps.log.warn({ err: error, prediction: id }, 'the reaper will queue or end it');
     }
@@ -179,11 +179,11 @@ export class PredictionService {
   async #cancelLive(live: { id: string; appId: string; month: string }): Promise<void> {
     const { id, appId, month } = live;
     const ending = { guard: 'live', state: 'cancelled', code: 'prediction_cancelled' } as const;
-    if (await this.#steps.end({ id, appId, month, ...ending })) this.#announce([id]);
+    if (await this.#steps.end({ id, appId, month, ...ending })) this.announce([id]);
   }
 
-  /** Tells everybody who may wait for these rows, or run them, to look at them. */
-  #announce(ids: readonly string[]): void {
+  /** Tells everybody who may wait for these rows, or run them, to look at them: somebody else ended them. */
+  announce(ids: readonly string[]): void {
     if (ids.length === 0) return;
     this.#steps.room.wake(ids);
     this.#steps.wakeUps.send('ended', ids);

@@ -38,12 +38,6 @@ begin
       select i.connection_id::uuid from json_populate_recordset(null::admission_v1, batch) i
        where i.connection_id is not null)
     order by c.id for share;
-  if not found and not exists (
-    select from json_populate_recordset(null::admission_v1, batch) i where i.connection_id is not null)
-  then
-    return query select * from admit_v1(batch, process, timeout_ms, window_s, sandbox_units, price);
-    return;
-  end if;
 
   return query
   select i.place, r.refusal, i.id, 1, 0::float8, 0::float8, '{}'::uuid[]

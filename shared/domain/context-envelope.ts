@@ -1,4 +1,5 @@
 import type { Artifact, Message, PredictionRequest } from '../schemas/predictions.ts';
+import type { Memory } from './memory.ts';
 
 /** What is to be predicted, cut to the context budget. It names no person, session or request. */
 export interface PredictionTask {
@@ -12,6 +13,8 @@ export interface PredictionTask {
   artifact: Pick<Artifact, 'kind' | 'selection' | 'summary'> | null;
   language: string;
   preferences: string;
+  /** What is known about the person from their connected account. */
+  memory: Memory | null;
 }
 
 type Texts = Pick<PredictionRequest, 'draft' | 'messages' | 'artifact' | 'user_preferences'>;
@@ -25,9 +28,13 @@ export function envelopeSize(request: Texts): number {
   return texts.reduce((sum, text) => sum + codePoints(text), 0);
 }
 
+/** The share of the budget that an account's memory may take from a request's own texts. */
+const MEMORY_SHARE = 1 / 4;
+
 /**
- * The part of a request that fits into `budgetTokens`, and whether any of its text was left out.
+ * The part of a request that fits into `budgetTokens`, and whether any of its own text was left out.
  *
+ * Memory comes first, but gets little: whole facts, as many as its share holds.
  * Each text takes from what the more telling ones left: the draft (its end), the last message, the artifact's
  * selection, the preferences, the artifact's summary, then the other messages from new to old. So the
  * oldest messages go first, and the draft's end stays. A message that fits in part keeps its end, where the question
@@ -36,8 +43,11 @@ export function envelopeSize(request: Texts): number {
 export function fitContext(
   request: Context,
   budgetTokens: number,
+  memory: Memory | null = null,
 ): { task: PredictionTask; truncated: boolean } {
-  const room = new Room(budgetTokens);
+  const share = new Room(budgetTokens * MEMORY_SHARE);
+  const known = memory && fitMemory(share, memory);
+  const room = new Room(budgetTokens - share.taken);
   const { artifact, messages } = request;
   const draft = room.end(request.draft.text);
   const last = messages.slice(-1).flatMap((message) => fitMessage(room, message));
@@ -56,8 +66,15 @@ export function fitContext(
     artifact: artifact && { kind: artifact.kind, selection, summary },
     language: request.language,
     preferences,
+    memory: known,
   };
   return { task, truncated: room.truncated };
+}
+
+function fitMemory(room: Room, { profile, facts }: Memory): Memory {
+  const summary = room.beginning(profile?.summary ?? '');
+  const data = profile !== null && room.holds(JSON.stringify(profile.data)) ? profile.data : {};
+  return { profile: profile && { summary, data }, facts: facts.filter((fact) => room.holds(fact)) };
 }
 
 function fitMessage(room: Room, message: Message): Message[] {
@@ -68,6 +85,8 @@ function fitMessage(room: Room, message: Message): Message[] {
 /** What is left of the budget. After the first text that does not fit whole nothing else does. */
 class Room {
   truncated = false;
+  /** Tokens. */
+  taken = 0;
   /** In quarters of a token, so that the sums stay whole. */
   #left: number;
 
@@ -86,6 +105,11 @@ class Room {
     return text.slice(0, at);
   }
 
+  /** Whether all of `text` fits. */
+  holds(text: string): boolean {
+    return this.beginning(text) === text && !this.truncated;
+  }
+
   /** As much of the end of `text` as fits. */
   end(text: string): string {
     let at = text.length;
@@ -102,6 +126,7 @@ class Room {
     const cost = quarterTokens(codePoint);
     this.truncated ||= cost > this.#left;
     this.#left -= cost;
+    if (!this.truncated) this.taken += cost / 4;
     return !this.truncated;
   }
 }

@@ -9,6 +9,7 @@ export interface PromptRecord {
   mode: string;
   language: string;
   preferences: string;
+  memory: { profile: { summary: string; data: object } | null; facts: string[] } | null;
   artifact: { kind: string; selection: string; summary: string } | null;
   messages: { role: string; origin: string; content: string }[];
   draft: string;

@@ -25,7 +25,7 @@ export function createPredict(provider: Provider, settings: Settings, log: Log):
     // Written by the ingress in its canonical form, after validation.
     const request = JSON.parse(claim.request) as PredictionRequest;
     if (hasNothingToWorkOn(request)) return { state: 'abstained', truncated: false, providerMs: null };
-    const { task, truncated } = fitContext(request, settings.contextBudgetTokens);
+    const { task, truncated } = fitContext(request, settings.contextBudgetTokens, claim.memory);
     const since = performance.now();
     const providerMs = () => Math.round(performance.now() - since);
     try {

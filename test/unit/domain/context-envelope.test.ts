@@ -67,6 +67,7 @@ describe('fitContext', () => {
       artifact: { kind: 'slides', selection: letters(1), summary: letters(2) },
       language: 'auto',
       preferences: letters(1),
+      memory: null,
     });
     assert.equal(fitContext(given, 9).truncated, true);
   });

@@ -27,6 +27,7 @@ function predict(
     artifact: null,
     language: 'auto',
     preferences: '',
+    memory: null,
     ...fields,
   };
   const signal = new AbortController().signal;

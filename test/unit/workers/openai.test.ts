@@ -16,6 +16,7 @@ const task: PredictionTask = {
   artifact: null,
   language: 'auto',
   preferences: '',
+  memory: null,
 };
 
 const noUsage = { inputTokens: 0, outputTokens: 0 };

@@ -11,6 +11,7 @@ const base: PredictionTask = {
   artifact: { kind: 'slides', selection: 'Q3', summary: 'sales' },
   language: 'en',
   preferences: 'short',
+  memory: null,
 };
 
 const text = fc.string({ unit: 'binary', maxLength: 60 });
@@ -34,6 +35,7 @@ describe('prediction question', () => {
     assert.deepEqual(record, {
       language: 'en',
       preferences: 'short',
+      memory: null,
       artifact: { kind: 'slides', selection: 'Q3', summary: 'sales' },
       messages: [{ role: 'user', origin: 'human', content: 'hello' }],
       mode: 'complete_draft',

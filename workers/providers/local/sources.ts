@@ -40,11 +40,20 @@ function readTexts(task: PredictionTask, room: number): { tokens: Token[]; weigh
   return texts.reverse();
 }
 
-function rank({ artifact, messages, preferences }: PredictionTask): { text: string; weight: number }[] {
+function rank({
+  artifact,
+  messages,
+  preferences,
+  memory,
+}: PredictionTask): { text: string; weight: number }[] {
   const told = messages
     .filter(({ origin }) => origin !== 'accepted_prediction')
     .map((message) => ({ text: message.content, weight: isOwn(message) ? OWN_WEIGHT : OTHER_WEIGHT }));
-  const around = [artifact?.summary, preferences].map((text) => ({ text: text ?? '', weight: OTHER_WEIGHT }));
+  const known = [...(memory?.facts ?? []), memory?.profile?.summary];
+  const around = [artifact?.summary, preferences, ...known].map((text) => ({
+    text: text ?? '',
+    weight: OTHER_WEIGHT,
+  }));
   return [{ text: artifact?.selection ?? '', weight: OTHER_WEIGHT }, ...told.reverse(), ...around];
 }
 

@@ -44,6 +44,9 @@ export type AdmissionOutcome =
   | 'ended'
   | Extract<
       ErrorCode,
+      | 'not_found'
+      | 'access_denied'
+      | 'connection_revoked'
       | 'recovery_window_expired'
       | 'idempotency_conflict'
       | 'request_in_flight'
@@ -65,10 +68,10 @@ export interface Admitted {
   superseded: string[];
 }
 
-const ADMIT = {
-  name: 'admit_v1',
-  text: 'select * from admit_v1($1::json, $2::uuid, $3::int, $4::int, $5::int, $6::bigint)',
-};
+const PARAMETERS = '($1::json, $2::uuid, $3::int, $4::int, $5::int, $6::bigint)';
+const ADMIT = { name: 'admit_v1', text: `select * from admit_v1 ${PARAMETERS}` };
+/** Looks at connections first. */
+const ADMIT_CONNECTED = { name: 'admit_v2', text: `select * from admit_v2 ${PARAMETERS}` };
 
 interface AdmitRow {
   place: number;
@@ -81,7 +84,7 @@ interface AdmitRow {
 }
 
 /**
- * The admission of a batch, in one transaction: idempotency, stale context, superseding, units, row.
+ * The admission of a batch, in one transaction: connection, idempotency, stale context, superseding, units, row.
  * Outputs stand in the order of the inputs. Promise: a cap is never overshot, a request id never runs twice at once.
  */
 export async function admit(pool: Pool, admissions: Admission[], terms: AdmissionTerms): Promise<Admitted[]> {
@@ -103,7 +106,8 @@ export async function admit(pool: Pool, admissions: Admission[], terms: Admissio
     cancel_on_disconnect: admission.cancelOnDisconnect,
     overloaded: admission.overloaded,
   }));
-  const rows = await query<AdmitRow>(pool, ADMIT, [
+  const connected = admissions.some(({ connectionId }) => connectionId !== null);
+  const rows = await query<AdmitRow>(pool, connected ? ADMIT_CONNECTED : ADMIT, [
     JSON.stringify(batch),
     terms.process,
     terms.timeoutMs,
@@ -114,7 +118,7 @@ export async function admit(pool: Pool, admissions: Admission[], terms: Admissio
   const byPlace = new Map(rows.map((row) => [row.place, row]));
   return admissions.map((_, place) => {
     const row = byPlace.get(place);
-    if (row === undefined) throw new Error('admit_v1 left out a request');
+    if (row === undefined) throw new Error('an admission was left out');
     return {
       outcome: row.outcome,
       predictionId: row.prediction_id,

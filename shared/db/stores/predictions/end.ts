@@ -27,11 +27,15 @@ const END = { name: 'end_v1', text: 'select place from end_v1($1::json, $2::int)
  * Ends predictions and their units, in one transaction. Promise: one end and one settlement for each admission,
  * whoever tries; a zombie's late answer is refused by its attempt number (false in its place).
  */
-export async function end(pool: Pool, endings: Ending[], recoveryWindowS: number): Promise<boolean[]> {
-  const batch = endings.map((ending, place) => ({ place, ...row(ending) }));
-  const rows = await query<{ place: number }>(pool, END, [JSON.stringify(batch), recoveryWindowS]);
+export async function end(pool: Pool, batch: Ending[], recoveryWindowS: number): Promise<boolean[]> {
+  const rows = await query<{ place: number }>(pool, END, [endings(batch), recoveryWindowS]);
   const done = new Set(rows.map((row) => row.place));
-  return endings.map((_, place) => done.has(place));
+  return batch.map((_, place) => done.has(place));
+}
+
+/** The batch as `end_v1` takes it. */
+export function endings(batch: Ending[]): string {
+  return JSON.stringify(batch.map((ending, place) => ({ place, ...row(ending) })));
 }
 
 function row(ending: Ending) {

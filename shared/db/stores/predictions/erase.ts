@@ -42,6 +42,17 @@ const SESSIONS = {
     returning session_id`,
 };
 
+/** What was only for a time, with the moment after which it is of no use to anybody. */
+const EXPIRED = [
+  ['prediction_events', `recorded_at < now() - interval '${TOMBSTONE_DAYS} days'`],
+  ['connection_attempts', `greatest(expires_at, code_expires_at) < now() - interval '1 day'`],
+  ['refresh_tokens', `expires_at < now() - interval '1 day'`],
+  ['web_sessions', `expires_at < now()`],
+].map(([table, over]) => ({
+  name: `old_${table}_v1`,
+  text: `delete from ${table} where ctid = any (array(select ctid from ${table} where ${over} limit ${MOST})) returning 1`,
+}));
+
 const PROCESSES = {
   name: 'old_processes_v1',
   text: `delete from processes where alive_until < now() - interval '1 hour' returning id`,
@@ -49,7 +60,9 @@ const PROCESSES = {
 
 /** Deletes what is kept for 35 days only, and the rows of processes that died long ago. */
 export async function forget(pool: Pool): Promise<number> {
-  return (await all(pool, TOMBSTONES)) + (await all(pool, SESSIONS)) + (await all(pool, PROCESSES));
+  let total = 0;
+  for (const statement of [TOMBSTONES, SESSIONS, PROCESSES, ...EXPIRED]) total += await all(pool, statement);
+  return total;
 }
 
 /** Repeats a bounded statement until it finds little, so that no single one holds its locks for long. */

@@ -1,0 +1,112 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { startAttempt } from '../../../shared/db/stores/connections/attempts.ts';
+import { exchange } from '../../../shared/db/stores/connections/exchange.ts';
+import { revokeConnection } from '../../../shared/db/stores/connections/revoke.ts';
+import type { AppPrincipal } from '../../../shared/domain/app.ts';
+import { AppError } from '../../../shared/errors/app-error.ts';
+import {
+  ConnectionExchangeRequest,
+  ConnectionExchangeResponse,
+  ConnectionStartRequest,
+  ConnectionStartResponse,
+  RevokeResponse,
+} from '../../../shared/schemas/connections.ts';
+import { UUID } from '../../../shared/schemas/limits.ts';
+import { SubjectRequest } from '../../../shared/schemas/predictions.ts';
+import { type Endpoint, endpoint } from '../../endpoint.ts';
+import type { PredictionService } from '../../prediction-service.ts';
+
+export interface ConnectionRoutes {
+  em: () => EntityManager;
+  predictions: Pick<PredictionService, 'announce'>;
+  publicUrl: string;
+  connectionAttemptTtlS: number;
+  recoveryWindowS: number;
+}
+
+export function connectionEndpoints(parts: ConnectionRoutes): Endpoint[] {
+  const { em, predictions, publicUrl, connectionAttemptTtlS, recoveryWindowS } = parts;
+  return [
+    endpoint({
+      method: 'POST',
+      path: '/v1/connections',
+      operationId: 'startConnection',
+      tag: 'Connections',
+      summary: 'Start to connect a user of the app',
+      description:
+        'Send the person to `authorize_url`, where they approve or deny; they come back to `redirect_uri`.',
+      auth: 'app',
+      body: ConnectionStartRequest,
+      errors: ['feature_disabled', 'invalid_redirect_uri'],
+      status: 200,
+      response: ConnectionStartResponse,
+    }).handle(async ({ body, app }) => {
+      checkFeature(app);
+      const started = await startAttempt(em(), {
+        appId: app.id,
+        userId: body.user_id,
+        redirectUri: body.redirect_uri,
+        state: body.state,
+        codeChallenge: body.code_challenge,
+        ttlS: connectionAttemptTtlS,
+      });
+      if (started === undefined) throw new AppError('invalid_redirect_uri');
+      const { id, expiresAt } = started;
+      return { body: { request_id: id, expires_at: expiresAt, authorize_url: `${publicUrl}/connect/${id}` } };
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: '/v1/connections/exchange',
+      operationId: 'exchangeConnection',
+      tag: 'Connections',
+      summary: 'Exchange the code that came back for a connection',
+      description: 'Repeated, it answers the same until attempt and code have expired.',
+      auth: 'app',
+      body: ConnectionExchangeRequest,
+      errors: [
+        'feature_disabled',
+        'not_found',
+        'connection_attempt_expired',
+        'authorization_pending',
+        'access_denied',
+        'invalid_grant',
+        'connection_revoked',
+      ],
+      status: 200,
+      response: ConnectionExchangeResponse,
+    }).handle(async ({ body, app }) => {
+      checkFeature(app);
+      if (!UUID.test(body.request_id)) throw new AppError('not_found');
+      const exchanged = await exchange(em(), app.id, body, recoveryWindowS);
+      if ('refusal' in exchanged) throw new AppError(exchanged.refusal);
+      predictions.announce(exchanged.ended);
+      return { body: exchanged.answer };
+    }),
+
+    endpoint({
+      method: 'POST',
+      path: '/v1/connections/:connection_id/revoke',
+      operationId: 'revokeConnection',
+      tag: 'Connections',
+      summary: 'End a connection',
+      params: { connection_id: 'uuid' },
+      auth: 'app',
+      body: SubjectRequest,
+      errors: ['not_found', 'access_denied'],
+      status: 200,
+      response: RevokeResponse,
+    }).handle(async ({ body, params, app }) => {
+      const connection = { id: params.connection_id, appId: app.id, userId: body.user_id };
+      const revoked = await revokeConnection(em(), connection, recoveryWindowS);
+      if (typeof revoked === 'string') throw new AppError(revoked);
+      predictions.announce(revoked.ended);
+      return { body: { status: 'revoked' } };
+    }),
+  ];
+}
+
+/** What exists can be revoked also when no more are to be made. */
+function checkFeature(app: AppPrincipal): void {
+  if (app.disabled.includes('connections')) throw new AppError('feature_disabled');
+}

@@ -1,0 +1,47 @@
+import Type, { type Static } from 'typebox';
+import { closed, oneOf, text } from './build.ts';
+import { Identifier, Name, Timestamp } from './common.ts';
+
+const RedirectUri = text(2048, 1);
+
+export const ConnectionStartRequest = closed({
+  user_id: Name,
+  redirect_uri: RedirectUri,
+  state: Type.String({ minLength: 32, maxLength: 160, pattern: '^[A-Za-z0-9_-]+$' }),
+  code_challenge: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
+});
+
+export const ConnectionStartResponse = closed({
+  request_id: Type.String(),
+  expires_at: Type.Integer(),
+  authorize_url: Type.String(),
+});
+
+export const ConnectionExchangeRequest = closed({
+  request_id: Identifier,
+  user_id: Name,
+  code: text(160, 32),
+  code_verifier: Type.String({ minLength: 43, maxLength: 128, pattern: '^[A-Za-z0-9._~-]+$' }),
+  redirect_uri: RedirectUri,
+});
+export type ConnectionExchangeRequest = Static<typeof ConnectionExchangeRequest>;
+
+export const ConnectionExchangeResponse = closed({
+  connection_id: Type.String(),
+  profile_revision: Type.String(),
+  grant_revision: Type.Integer(),
+  status: oneOf(['connected']),
+});
+export type ConnectionExchangeResponse = Static<typeof ConnectionExchangeResponse>;
+
+export const RevokeResponse = closed({ status: oneOf(['revoked']) });
+
+const ConnectionSummary = closed({
+  connection_id: Type.String(),
+  app_name: Type.String(),
+  status: oneOf(['connected', 'revoked']),
+  created_at: Timestamp,
+});
+export type ConnectionSummary = Static<typeof ConnectionSummary>;
+
+export const ConnectionList = closed({ results: Type.Array(ConnectionSummary) });

@@ -1,0 +1,254 @@
+import assert from 'node:assert/strict';
+import { signUp, type UserClient } from '../support/account.ts';
+import type { AppClient } from '../support/client.ts';
+import {
+  type Attempt,
+  approve,
+  connect,
+  connectingApp,
+  deny,
+  exchange,
+  REDIRECT_URI,
+  revoke,
+  startBody,
+  startConnection,
+} from '../support/connection.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+describe('connecting a user', () => {
+  let system: System;
+  let app: AppClient;
+  let person: UserClient;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+    app = await connectingApp(system);
+    person = await signUp(system);
+  });
+  after(() => system.stop());
+
+  describe('to start', () => {
+    it('is answered with the address of a page, and when the attempt ends', async () => {
+      const begin = Math.floor(Date.now() / 1000);
+      const { request_id, expires_at, authorize_url } = await startConnection(app);
+      assert.match(request_id, /^[A-Za-z0-9._:-]{1,80}$/);
+      assert.match(authorize_url, new RegExp(`^http://localhost:\\d+/connect/${request_id}$`));
+      assert.ok(expires_at >= begin + 600 && expires_at <= begin + 605, String(expires_at - begin));
+    });
+
+    it("takes the app's own redirect URIs only, character for character", async () => {
+      const others = [
+        'https://app.example/callback',
+        `${REDIRECT_URI}&x=1`,
+        REDIRECT_URI.replace('https', 'HTTPS'),
+        `${REDIRECT_URI}/`,
+        REDIRECT_URI.replace('app.', 'app%2E'),
+        'https://evil.example/',
+      ];
+      for (const redirect_uri of others) {
+        const reply = await app.request('POST', '/v1/connections', { ...startBody().body, redirect_uri });
+        assert.deepEqual([reply.status, reply.code], [400, 'invalid_redirect_uri'], redirect_uri);
+      }
+    });
+
+    it('is 404 where the operator turned connections off', async () => {
+      const off = await connectingApp(system);
+      await system.database.pool.query(`update apps set disabled = '{connections}' where id = $1`, [off.id]);
+      const attempt = await startConnection(app);
+      for (const reply of [
+        await off.request('POST', '/v1/connections', startBody().body),
+        await exchange(off, attempt, 'c'.repeat(43)),
+      ])
+        assert.deepEqual([reply.status, reply.code], [404, 'feature_disabled']);
+    });
+  });
+
+  describe('to exchange', () => {
+    it('makes the connection, and answers every repetition with the same bytes', async () => {
+      const attempt = await startConnection(app, 'first');
+      const code = await approve(system, attempt, person);
+      assert.match(code, /^[A-Za-z0-9_-]{43}$/);
+      const reply = await exchange(app, attempt, code);
+      assert.equal(reply.status, 200, reply.text);
+      assert.deepEqual(Object.keys(reply.body), [
+        'connection_id',
+        'profile_revision',
+        'grant_revision',
+        'status',
+      ]);
+      assert.equal(reply.body.grant_revision, 1);
+      assert.equal(reply.body.status, 'connected');
+      for (let n = 0; n < 3; n++) assert.equal((await exchange(app, attempt, code)).text, reply.text);
+    });
+
+    it('makes one connection and one grant of 1,000 exchanges at once, and answers all alike', async () => {
+      const attempt = await startConnection(app, 'crowd');
+      const code = await approve(system, attempt, person);
+      const replies = await Promise.all(Array.from({ length: 1000 }, () => exchange(app, attempt, code)));
+      assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
+      assert.equal(new Set(replies.map(({ text }) => text)).size, 1);
+      assert.equal(replies[0]?.body.grant_revision, 1);
+      const { rows } = await system.database.pool.query(
+        `select grant_revision from connections where app_id = $1 and user_id = 'crowd'`,
+        [app.id],
+      );
+      assert.deepEqual(rows, [{ grant_revision: 1 }]);
+    });
+
+    it('answers alike those who waited for each other', async () => {
+      const attempt = await startConnection(app, 'queue');
+      const code = await approve(system, attempt, person);
+      const holder = await system.database.pool.connect();
+      await holder.query('begin');
+      await holder.query('select from connection_attempts where id = $1 for update', [attempt.request_id]);
+      const replies = Promise.all(Array.from({ length: 5 }, () => exchange(app, attempt, code)));
+      await until(async () => {
+        const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        return (await system.database.pool.query(waiting)).rowCount === 5;
+      });
+      await holder.query('commit');
+      holder.release();
+      const answers = (await replies).map(({ status, text }) => `${status} ${text}`);
+      assert.equal(new Set(answers).size, 1, answers.join('\n'));
+      assert.match(answers[0] ?? '', /^200 /);
+    });
+
+    it('keeps the id of a connection that is made anew, and counts its grants', async () => {
+      const first = await connect(system, app, person, 'again');
+      const second = await connect(system, app, await signUp(system), 'again');
+      assert.deepEqual([second.connection_id, second.grant_revision], [first.connection_id, 2]);
+      assert.notEqual(second.profile_revision, first.profile_revision);
+      await revoke(app, first.connection_id, 'again');
+      assert.equal((await connect(system, app, person, 'again')).grant_revision, 3);
+    });
+
+    it('of two attempts of one user at once makes one connection with two grants', async () => {
+      const attempts = await Promise.all([startConnection(app, 'twice'), startConnection(app, 'twice')]);
+      const exchanged = await Promise.all(
+        attempts.map(async (attempt) => exchange(app, attempt, await approve(system, attempt, person))),
+      );
+      assert.equal(new Set(exchanged.map(({ body }) => body.connection_id)).size, 1);
+      assert.deepEqual(exchanged.map(({ body }) => body.grant_revision).sort(), [1, 2]);
+    });
+  });
+
+  describe('is refused', () => {
+    let attempt: Attempt;
+    let code: string;
+    beforeEach(async () => {
+      attempt = await startConnection(app, `refused-${Math.random()}`);
+      code = await approve(system, attempt, person);
+    });
+    const refused = async (part: object, of: AppClient = app) => {
+      const { status, code: error } = await exchange(of, attempt, code, part);
+      return [status, error];
+    };
+    const connections = async () => {
+      const { rowCount } = await system.database.pool.query('select from connections where user_id = $1', [
+        attempt.userId,
+      ]);
+      return rowCount;
+    };
+    const alter = (assignments: string) =>
+      system.database.pool.query(`update connection_attempts set ${assignments} where id = $1`, [
+        attempt.request_id,
+      ]);
+
+    it('to an app that did not start it, and to whoever names an unknown attempt', async () => {
+      const other = await connectingApp(system);
+      assert.deepEqual(await refused({}, other), [404, 'not_found']);
+      for (const request_id of ['c-unknown', '00000000-0000-7000-8000-000000000000'])
+        assert.deepEqual(await refused({ request_id }), [404, 'not_found']);
+      assert.equal(await connections(), 0);
+    });
+
+    it('for another verifier, user, redirect URI or code, also that of another attempt', async () => {
+      const another = await startConnection(app, attempt.userId);
+      const anothersCode = await approve(system, another, person);
+      const wrong = [
+        { code_verifier: another.verifier },
+        { user_id: 'somebody else' },
+        { redirect_uri: 'https://app.example/callback' },
+        { code: anothersCode },
+      ];
+      for (const part of wrong)
+        assert.deepEqual(await refused(part), [400, 'invalid_grant'], JSON.stringify(part));
+      assert.equal(await connections(), 0);
+      // Four wrong ones are forgiven.
+      assert.equal((await exchange(app, attempt, code)).status, 200);
+    });
+
+    it('for the plain challenge in place of the verifier', async () => {
+      const { body, verifier } = startBody(attempt.userId);
+      const plain = { ...body, code_challenge: verifier };
+      const started = await app.request<Attempt>('POST', '/v1/connections', plain);
+      const downgraded = { ...started.body, userId: attempt.userId, verifier };
+      const reply = await exchange(app, downgraded, await approve(system, downgraded, person));
+      assert.deepEqual([reply.status, reply.code], [400, 'invalid_grant']);
+    });
+
+    it('for good after the fifth wrong one', async () => {
+      for (let n = 0; n < 5; n++)
+        assert.deepEqual(await refused({ code: 'x'.repeat(43) }), [400, 'invalid_grant']);
+      assert.deepEqual(await refused({}), [400, 'invalid_grant']);
+      assert.equal(await connections(), 0);
+    });
+
+    it('for good after five wrong ones at once, however they meet', async () => {
+      await Promise.all(Array.from({ length: 20 }, () => refused({ code: 'x'.repeat(43) })));
+      assert.deepEqual(await refused({}), [400, 'invalid_grant']);
+    });
+
+    it('while nobody has decided, and when somebody denied', async () => {
+      attempt = await startConnection(app, attempt.userId);
+      assert.deepEqual(await refused({}), [400, 'authorization_pending']);
+      await deny(system, attempt);
+      assert.deepEqual(await refused({}), [403, 'access_denied']);
+    });
+
+    it('when the time to decide, or that of the code, is over', async () => {
+      await alter(`code_expires_at = now()`);
+      assert.deepEqual(await refused({}), [410, 'connection_attempt_expired']);
+      attempt = await startConnection(app, attempt.userId);
+      await alter(`expires_at = now()`);
+      assert.deepEqual(await refused({}), [410, 'connection_attempt_expired']);
+      await assert.rejects(approve(system, attempt, person));
+      assert.equal(await connections(), 0);
+    });
+
+    it('to be repeated when both times are over, not when one is', async () => {
+      assert.equal((await exchange(app, attempt, code)).status, 200);
+      await alter(`code_expires_at = now()`);
+      assert.equal((await exchange(app, attempt, code)).status, 200);
+      await alter(`expires_at = now()`);
+      assert.deepEqual(await refused({}), [410, 'connection_attempt_expired']);
+    });
+
+    it('to be repeated when the grant was revoked or replaced', async () => {
+      const { body } = await exchange(app, attempt, code);
+      await revoke(app, body.connection_id, attempt.userId);
+      assert.deepEqual(await refused({}), [403, 'connection_revoked']);
+      await connect(system, app, person, attempt.userId);
+      assert.deepEqual(await refused({}), [403, 'connection_revoked']);
+    });
+
+    it('when the account is erased before the exchange', async () => {
+      const gone = await signUp(system);
+      attempt = await startConnection(app, attempt.userId);
+      code = await approve(system, attempt, gone);
+      await system.database.pool.query('delete from accounts where id = $1', [gone.id]);
+      assert.deepEqual(await refused({}), [404, 'not_found']);
+    });
+  });
+
+  it("neither the code nor the verifier appears in an error or in the ingress's log", async () => {
+    const attempt = await startConnection(app, 'quiet');
+    const code = await approve(system, attempt, person);
+    const reply = await exchange(app, attempt, code, { code_verifier: 'a secret with spaces in it' });
+    assert.equal(reply.status, 422);
+    await exchange(app, attempt, code);
+    for (const text of [reply.text, system.webs[0]?.log ?? ''])
+      for (const secret of [code, attempt.verifier, 'a secret with spaces'])
+        assert.ok(!text.includes(secret));
+  });
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { signUp, type UserClient } from '../support/account.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { connect, connectingApp, type Exchanged, revoke } from '../support/connection.ts';
+import { delay, hang, ok } from '../support/fake-provider.ts';
+import { addFact, setProfile } from '../support/memory.ts';
+import { rowOf } from '../support/rows.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { whileFrozen } from '../support/time-travel.ts';
+import { until } from '../support/until.ts';
+
+const REVOKED = [403, 'connection_revoked'];
+
+describe('predictions with a connection', () => {
+  let system: System;
+  let app: AppClient;
+  let person: UserClient;
+  let connection: Exchanged;
+  before(async () => {
+    system = await startSystem({ webs: 2 });
+  });
+  after(() => system.stop());
+  beforeEach(async () => {
+    system.provider.reset();
+    app = await connectingApp(system);
+    person = await signUp(system);
+    connection = await connect(system, app, person);
+  });
+  const connected = (part: object = {}) =>
+    predictionBody({ connection_id: connection.connection_id, ...part });
+  const statusOf = ({ status, code }: { status: number; code: string | undefined }) => [status, code];
+
+  it('use the profile and the facts that hold, and answer with the revisions used', async () => {
+    await setProfile(system, person, 'Writes short, friendly mails', { team: 'sales' });
+    await addFact(system, person, { text: 'Reports to Ada', confidence: 0.8 });
+    await addFact(system, person, { text: 'Signs as Max', pinned: true, confidence: 0.5 });
+    await addFact(system, person, { text: 'Moved to Oslo', valid_to: '2020-01-01' });
+    await addFact(system, person, { text: 'Will move to Rome', valid_from: '2999-01-01' });
+    await addFact(system, person, { text: 'Reports to Bob', superseded_by: connection.connection_id });
+
+    const reply = await app.predict(connected());
+    assert.equal(reply.status, 200, reply.text);
+    assert.deepEqual((await system.provider.called(1)).record.memory, {
+      profile: { summary: 'Writes short, friendly mails', data: { team: 'sales' } },
+      facts: ['Signs as Max', 'Reports to Ada'],
+    });
+    const { connection_id, profile_revision, grant_revision } = reply.body;
+    assert.equal(connection_id, connection.connection_id);
+    assert.equal(grant_revision, 1);
+    assert.notEqual(profile_revision, connection.profile_revision);
+
+    assert.equal((await app.predict(connected())).body.profile_revision, profile_revision);
+    await addFact(system, person, { text: 'Likes tables' });
+    assert.notEqual((await app.predict(connected())).body.profile_revision, profile_revision);
+  });
+
+  it('name the connection or go without it', async () => {
+    await addFact(system, person, { text: 'Reports to Ada' });
+    const { body } = await app.predict(predictionBody());
+    assert.deepEqual([body.connection_id, body.profile_revision, body.grant_revision], [null, 'none', 0]);
+    assert.equal((await system.provider.called(1)).record.memory, null);
+  });
+
+  it('are 404 with an unknown connection or that of another app, 403 with that of another user', async () => {
+    const unknown = ['c-1', '00000000-0000-7000-8000-000000000000', connection.connection_id.toUpperCase()];
+    for (const connection_id of unknown)
+      assert.deepEqual(statusOf(await app.predict(connected({ connection_id }))), [404, 'not_found']);
+    const other = await connectingApp(system);
+    assert.deepEqual(statusOf(await other.predict(connected())), [404, 'not_found']);
+    assert.deepEqual(statusOf(await app.predict(connected({ user_id: 'u-2' }))), [403, 'access_denied']);
+    assert.equal((await app.usage()).body.reserved_units, 0);
+  });
+
+  it('are refused from the revoke on, a repeated one too, until there is a new grant', async () => {
+    const body = connected();
+    const first = await app.predict(body);
+    assert.deepEqual((await revoke(app, connection.connection_id)).body, { status: 'revoked' });
+    assert.deepEqual((await revoke(app, connection.connection_id)).body, { status: 'revoked' });
+    assert.deepEqual(statusOf(await app.predict(body)), REVOKED);
+    assert.deepEqual(statusOf(await app.predict(connected())), REVOKED);
+    await connect(system, app, person);
+    assert.equal((await app.predict(body)).text, first.text);
+    assert.equal((await app.predict(connected())).body.grant_revision, 2);
+  });
+
+  it('end 403 at once when the connection is revoked while they run, and run again after a new grant', async () => {
+    system.provider.next(hang());
+    const body = connected();
+    const waiting = app.predict(body);
+    const call = await system.provider.called(1);
+    const at = { url: system.webs[1]?.url ?? '' };
+    const path = `/v1/connections/${connection.connection_id}/revoke`;
+    assert.equal((await app.request('POST', path, { user_id: 'u-1' }, { at })).status, 200);
+    assert.deepEqual(statusOf(await waiting), REVOKED);
+    await call.aborted;
+    assert.deepEqual((await app.cancel(body.request_id, body.user_id)).body, {
+      status: 'failed',
+      prediction_units: 0,
+    });
+    assert.equal((await app.usage()).body.reserved_units, 0);
+    const { id } = await rowOf(system, body);
+
+    await connect(system, app, person);
+    const again = await app.predict(body);
+    assert.deepEqual([again.status, again.body.prediction_id], [200, id], again.text);
+    assert.equal(again.headers.get('idempotency-replayed'), null);
+  });
+
+  it('that are queued when the connection is revoked never run', async () => {
+    await whileFrozen(system.workers, async () => {
+      const body = connected();
+      const waiting = app.predict(body);
+      await until(async () => (await rowOf(system, body).catch(() => undefined))?.state === 'queued');
+      await revoke(app, connection.connection_id);
+      assert.deepEqual(statusOf(await waiting), REVOKED);
+    });
+    await app.predict(predictionBody());
+    assert.equal(system.provider.calls.length, 1);
+  });
+
+  it('go on when the same account connects again, and end when another one does', async () => {
+    system.provider.next(delay(300, ok()), hang());
+    const going = app.predict(connected());
+    await system.provider.called(1);
+    await connect(system, app, person);
+    assert.equal((await going).status, 200);
+
+    const ending = app.predict(connected());
+    await system.provider.called(2);
+    const replaced = await connect(system, app, await signUp(system));
+    assert.equal(replaced.connection_id, connection.connection_id);
+    assert.deepEqual(statusOf(await ending), REVOKED);
+  });
+
+  it('that meet a revoke are answered or refused, and leave nothing running or reserved', async () => {
+    system.provider.respond(delay(50, ok()));
+    const calls = Array.from({ length: 60 }, async (_, n) => {
+      if (n === 30) await revoke(app, connection.connection_id);
+      return app.predict(connected({ session_id: `s-${n}` }));
+    });
+    const replies = await Promise.all(calls);
+    for (const reply of replies) if (reply.status !== 200) assert.deepEqual(statusOf(reply), REVOKED);
+    assert.ok(replies.some(({ status }) => status === 403));
+    const usage = (await app.usage()).body;
+    assert.equal(usage.reserved_units, 0);
+    assert.equal(usage.prediction_units, replies.filter(({ status }) => status === 200).length);
+  });
+
+  describe('and the person', () => {
+    it('sees the connections of the account alone, and ends one: what runs with it ends', async () => {
+      const other = await signUp(system);
+      const list = await person.request<{ results: object[] }>('GET', '/api/connections/');
+      const [{ created_at, ...summary }] = list.body.results as [{ created_at: string }];
+      assert.deepEqual(summary, {
+        connection_id: connection.connection_id,
+        app_name: 'test',
+        status: 'connected',
+      });
+      assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      assert.deepEqual((await other.request('GET', '/api/connections')).body, { results: [] });
+
+      system.provider.next(hang());
+      const waiting = app.predict(connected());
+      await system.provider.called(1);
+      const path = `/api/connections/${connection.connection_id}/`;
+      assert.equal((await other.request('DELETE', path)).status, 404);
+      assert.equal((await person.request('DELETE', path)).status, 204);
+      assert.deepEqual(statusOf(await waiting), REVOKED);
+      assert.equal((await person.request('DELETE', path)).status, 204);
+      assert.deepEqual(statusOf(await app.predict(connected())), REVOKED);
+    });
+  });
+
+  it('to be revoked by the app are 404 when unknown or of another app, 403 with another user', async () => {
+    const { connection_id } = connection;
+    for (const id of ['c-1', '00000000-0000-7000-8000-000000000000'])
+      assert.deepEqual(statusOf(await revoke(app, id)), [404, 'not_found']);
+    assert.deepEqual(statusOf(await revoke(await connectingApp(system), connection_id)), [404, 'not_found']);
+    assert.deepEqual(statusOf(await revoke(app, connection_id, 'u-2')), [403, 'access_denied']);
+    assert.equal((await app.predict(connected())).status, 200);
+  });
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { hang, status } from '../support/fake-provider.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { alterRow } from '../support/time-travel.ts';
+
+describe('prediction events', () => {
+  let system: System;
+  let app: AppClient;
+  before(async () => {
+    system = await startSystem();
+    app = await system.app();
+  });
+  after(() => system.stop());
+  beforeEach(() => system.provider.reset());
+
+  let events = 0;
+  const eventOf = ({ request_id }: { request_id: string }, part: object = {}) => {
+    events += 1;
+    return { event_id: `e-${events}`, request_id, user_id: 'u-1', kind: 'presented', ...part };
+  };
+  const send = async (event: object, as: AppClient = app) => {
+    const reply = await as.request('POST', '/v1/prediction-events', event);
+    return reply.status === 200 ? reply.body : [reply.status, reply.code];
+  };
+  const RECORDED = { status: 'recorded' };
+
+  it('of every kind are taken in any order, once each', async () => {
+    const body = predictionBody();
+    await app.predict(body);
+    for (const kind of ['submitted', 'accepted', 'presented', 'edited', 'dismissed']) {
+      const event = eventOf(body, { kind });
+      assert.deepEqual(await send(event), RECORDED);
+      assert.deepEqual(await send(event), RECORDED);
+    }
+    const { rows } = await system.database.pool.query(
+      'select kind from prediction_events where request_id = $1',
+      [body.request_id],
+    );
+    assert.equal(rows.length, 5);
+  });
+
+  it('with an id that was used for another event are a conflict, also when they come at once', async () => {
+    const body = predictionBody();
+    await app.predict(body);
+    const event = eventOf(body);
+    const twins = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => send(n % 2 === 0 ? event : { ...event, kind: 'accepted' })),
+    );
+    const recorded = twins.filter((one) => !Array.isArray(one));
+    assert.equal(recorded.length, 10);
+    for (const one of twins) if (Array.isArray(one)) assert.deepEqual(one, [409, 'event_conflict']);
+    const other = await system.app();
+    const foreign = predictionBody();
+    await other.predict(foreign);
+    assert.deepEqual(await send({ ...event, request_id: foreign.request_id }, other), RECORDED);
+  });
+
+  it('belong to the app, the user and the prediction', async () => {
+    const body = predictionBody();
+    await app.predict(body);
+    assert.deepEqual(await send(eventOf({ request_id: 'unknown' })), [404, 'not_found']);
+    assert.deepEqual(await send(eventOf(body), await system.app()), [404, 'not_found']);
+    assert.deepEqual(await send(eventOf(body, { user_id: 'u-2' })), [403, 'access_denied']);
+  });
+
+  it('come after the end, whatever it was', async () => {
+    system.provider.next(hang());
+    const body = predictionBody();
+    const waiting = app.predict(body);
+    await system.provider.called(1);
+    const reply = await app.request('POST', '/v1/prediction-events', eventOf(body));
+    assert.deepEqual([reply.status, reply.code], [409, 'request_in_flight']);
+    assert.equal(reply.headers.get('retry-after'), '1');
+    await app.cancel(body.request_id, body.user_id);
+    await waiting;
+    assert.deepEqual(await send(eventOf(body)), RECORDED);
+
+    system.provider.next(status(500));
+    const failed = predictionBody();
+    await app.predict(failed);
+    assert.deepEqual(await send(eventOf(failed)), RECORDED);
+  });
+
+  it('are taken until the tombstone goes, and an old id may be used again', async () => {
+    const body = predictionBody();
+    await app.predict(body);
+    await alterRow(system, app, body, `expires_at = now() - interval '1 hour'`);
+    const event = eventOf(body);
+    assert.deepEqual(await send(event), RECORDED);
+    await system.database.pool.query(`delete from predictions where request_id = $1`, [body.request_id]);
+    assert.deepEqual(await send(event), RECORDED);
+    assert.deepEqual(await send(eventOf(body)), [404, 'not_found']);
+  });
+});

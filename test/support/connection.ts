@@ -1,0 +1,100 @@
+import { randomBytes } from 'node:crypto';
+import { approveAttempt, denyAttempt } from '../../shared/db/stores/connections/attempts.ts';
+import { challengeOf } from '../../shared/security/fingerprint.ts';
+import type { UserClient } from './account.ts';
+import type { AppClient, Reply } from './client.ts';
+import type { System } from './system.ts';
+
+export const REDIRECT_URI = 'https://app.example/callback?from=forecue';
+
+export interface Started {
+  request_id: string;
+  expires_at: number;
+  authorize_url: string;
+}
+
+export interface Exchanged {
+  connection_id: string;
+  profile_revision: string;
+  grant_revision: number;
+  status: string;
+}
+
+/** An attempt to connect, as the app remembers it: with its verifier. */
+export interface Attempt extends Started {
+  userId: string;
+  verifier: string;
+}
+
+/** An app that may send people to `REDIRECT_URI`. */
+export function connectingApp(system: System): Promise<AppClient> {
+  return system.app({ redirectUris: [REDIRECT_URI] });
+}
+
+/** A valid start, and what the app keeps of it. */
+export function startBody(userId = 'u-1') {
+  const verifier = randomBytes(32).toString('base64url');
+  const state = randomBytes(24).toString('base64url');
+  const body = { user_id: userId, redirect_uri: REDIRECT_URI, state, code_challenge: challengeOf(verifier) };
+  return { verifier, body };
+}
+
+export async function startConnection(app: AppClient, userId = 'u-1'): Promise<Attempt> {
+  const { verifier, body } = startBody(userId);
+  const reply = await app.request<Started>('POST', '/v1/connections', body);
+  if (reply.status !== 200) throw new Error(`starting was answered ${reply.status} ${reply.text}`);
+  return { ...reply.body, userId, verifier };
+}
+
+/** The person agrees, as the consent page has it done. */
+export async function approve(
+  system: Pick<System, 'em'>,
+  attempt: Attempt,
+  { id }: Pick<UserClient, 'id'>,
+): Promise<string> {
+  const code = await approveAttempt(system.em(), attempt.request_id, id);
+  if (code === undefined) throw new Error('the attempt cannot be approved');
+  return code;
+}
+
+export async function deny(system: Pick<System, 'em'>, attempt: Attempt): Promise<void> {
+  if (!(await denyAttempt(system.em(), attempt.request_id))) throw new Error('the attempt cannot be denied');
+}
+
+/** The exchange of a code, with what the test is about on top. */
+export function exchange(
+  app: AppClient,
+  attempt: Attempt,
+  code: string,
+  part: object = {},
+): Promise<Reply<Exchanged>> {
+  return app.request('POST', '/v1/connections/exchange', {
+    request_id: attempt.request_id,
+    user_id: attempt.userId,
+    code,
+    code_verifier: attempt.verifier,
+    redirect_uri: REDIRECT_URI,
+    ...part,
+  });
+}
+
+/** A connection of the app's user with the account, from start to exchange. */
+export async function connect(
+  system: Pick<System, 'em'>,
+  app: AppClient,
+  account: Pick<UserClient, 'id'>,
+  userId = 'u-1',
+): Promise<Exchanged> {
+  const attempt = await startConnection(app, userId);
+  const reply = await exchange(app, attempt, await approve(system, attempt, account));
+  if (reply.status !== 200) throw new Error(`the exchange was answered ${reply.status} ${reply.text}`);
+  return reply.body;
+}
+
+export function revoke(
+  app: AppClient,
+  connectionId: string,
+  userId = 'u-1',
+): Promise<Reply<{ status: string }>> {
+  return app.request('POST', `/v1/connections/${connectionId}/revoke`, { user_id: userId });
+}
