@@ -3,6 +3,8 @@ export interface Limit {
   name: string;
   points: number;
   windowS: number;
+  /** Nothing is ever given back: a refusal holds until its window is over, and needs no store. */
+  final?: boolean;
 }
 
 /** What a limiter says to one request, and what its headers tell. */

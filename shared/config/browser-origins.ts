@@ -1,0 +1,13 @@
+const WEB = /^https?:$/;
+
+/** `CORS_ORIGINS`: origins as browsers send them, comma separated. Undefined when one is anything else. */
+export function parseOrigins(value: string): string[] | undefined {
+  const origins = value.split(',').map((origin) => origin.trim());
+  return origins.every(isOrigin) ? origins : undefined;
+}
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { origin, protocol } = new URL(text);
+  return WEB.test(protocol) && origin === text;
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import pg from 'pg';
+import type { Limits } from '../../ingress/limits/limiter.ts';
+import { openLimits } from '../../ingress/limits/open-limits.ts';
+import { createLog } from '../../shared/log.ts';
+import type { AppClient, Reply } from '../support/client.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type OwnServer, startOwnServer } from '../support/own-server.ts';
+import { hasRedisServer, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+/** So few a second that no window ends while a test looks at it. */
+const POINTS = 20;
+const LIMITS = { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` };
+const AWAY = 'store of the rate limits out of reach';
+const BACK = 'store of the rate limits is back';
+/** What waits for a store that says nothing waits for a quarter of it; the rest is for a busy machine. */
+const HELD_MS = 3000;
+
+describe('a store of the rate limits that is away', function () {
+  this.timeout(60_000);
+
+  describe('PostgreSQL', () => {
+    let server: OwnServer;
+    let database: TestDatabase;
+    let pool: pg.Pool;
+    let limits: Limits;
+    let lines = '';
+    before(async () => {
+      server = await startOwnServer();
+      database = await createDatabase();
+      pool = new pg.Pool({ connectionString: database.url, connectionTimeoutMillis: 2000 });
+      pool.on('error', () => {});
+      const destination = new Writable({
+        write(line, _encoding, done) {
+          lines += line;
+          done();
+        },
+      });
+      limits = openLimits(
+        { redis: undefined, queuePrefix: 'forecue' },
+        pool,
+        createLog('test', 'info', destination),
+      );
+    });
+    after(async () => {
+      await limits?.close();
+      await pool?.end();
+      await database?.pool.end();
+      await server?.close();
+    });
+
+    it('stops: callers are counted here, one line tells it, and it is asked again when it is back', async () => {
+      const limiter = limits.open({ name: 'app', points: POINTS, windowS: 600 });
+      await limiter.take('early');
+      await server.stop('fast');
+      const verdicts = await Promise.all(Array.from({ length: 3 * POINTS }, () => limiter.take('late')));
+      assert.equal(verdicts.filter(({ allowed }) => allowed).length, POINTS);
+      assert.ok(verdicts.every(({ allowed, resetS }) => allowed || resetS > 0));
+      await limiter.giveBack('late');
+      assert.equal((await limiter.take('late')).allowed, false);
+      assert.equal(occurrences(lines, AWAY), 1);
+
+      await server.start();
+      await until(async () => {
+        await limiter.take('probe');
+        return lines.includes(BACK);
+      });
+      assert.equal((await limiter.take('early')).remaining, POINTS - 2);
+      assert.equal(occurrences(lines, AWAY), 1);
+    });
+  });
+
+  describe('a table that somebody has locked', () => {
+    let system: System;
+    before(async () => {
+      system = await startSystem({ workers: 0, env: { ...LIMITS, REDIS_URL: '', QUEUE_PREFIX: '' } });
+    });
+    after(() => system?.stop());
+
+    it('holds no request for longer than a moment, and lets no more through than the limit', async () => {
+      const [web] = system.webs as [TestProcess];
+      const app = await system.app();
+      const locker = await system.database.pool.connect();
+      try {
+        await locker.query('begin; lock table rate_limits in access exclusive mode');
+        assertCounted(await usages(app, 2 * POINTS));
+        assert.equal(occurrences(web.log, AWAY), 1);
+      } finally {
+        await locker.query('rollback');
+        locker.release();
+      }
+
+      await until(async () => {
+        await usages(await system.app(), 1);
+        return web.log.includes(BACK);
+      });
+      const fresh = await system.app();
+      await usages(fresh, 2);
+      const { rows } = await system.database.pool.query('select from rate_limits where points = 2');
+      assert.equal(rows.length, 1);
+    });
+  });
+
+  const available = hasRedisServer();
+  describe(`Redis${available ? '' : ' (not tried: this machine has no redis-server)'}`, () => {
+    if (!available) return;
+    let redis: RedisServer;
+    let system: System;
+    before(async () => {
+      redis = await startRedisServer();
+      system = await startSystem({ webs: 2, workers: 0, env: { ...LIMITS, REDIS_URL: redis.url } });
+    });
+    after(async () => {
+      await system?.stop();
+      await redis?.kill();
+    });
+
+    it('counts for all ingresses; without it each counts for itself; then all together again', async () => {
+      const webs = system.webs as [TestProcess, TestProcess];
+      const shared = await usagesAtAll(await system.app(), webs, 2 * POINTS);
+      assert.equal(shared.filter(({ status }) => status === 200).length, POINTS);
+
+      await redis.kill();
+      const app = await system.app();
+      for (const at of webs) assertCounted(await usages(app, 2 * POINTS, at));
+
+      await redis.start();
+      await until(async () => {
+        const another = await system.app();
+        for (const at of webs) await usages(another, 1, at);
+        return webs.every(({ log }) => log.includes(BACK));
+      });
+      const again = await usagesAtAll(await system.app(), webs, 2 * POINTS);
+      assert.equal(again.filter(({ status }) => status === 200).length, POINTS);
+      for (const { log } of webs) assert.equal(occurrences(log, AWAY), 1);
+    });
+
+    it('is frozen: no request is held for longer than a moment, and the limit holds', async () => {
+      const app = await system.app();
+      await redis.pause(4000);
+      assertCounted(await usages(app, 2 * POINTS));
+    });
+  });
+});
+
+/** Calls that need no store but the database, all at once. */
+function usages(app: AppClient, count: number, at: { url: string } = app): Promise<Reply<unknown>[]> {
+  return Promise.all(Array.from({ length: count }, () => app.request('GET', '/v1/usage', undefined, { at })));
+}
+
+async function usagesAtAll(app: AppClient, webs: TestProcess[], count: number): Promise<Reply<unknown>[]> {
+  return (await Promise.all(webs.map((web) => usages(app, count, web)))).flat();
+}
+
+/** Exactly the limit was answered, the rest refused, and none had to wait for the store. */
+function assertCounted(calls: readonly Reply<unknown>[]): void {
+  const statuses = calls.map(({ status }) => status);
+  assert.equal(statuses.filter((status) => status === 200).length, POINTS, `${statuses}`);
+  assert.equal(statuses.filter((status) => status === 429).length, calls.length - POINTS, `${statuses}`);
+  assert.ok(calls.every(({ headers }) => headers.has('ratelimit')));
+  for (const { tookMs } of calls) assert.ok(tookMs < HELD_MS, `${tookMs} ms`);
+}
+
+function occurrences(log: string, text: string): number {
+  return log.split(text).length - 1;
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import Type from 'typebox';
+import { createApp } from '../../ingress/app.ts';
+import { endpoint } from '../../ingress/endpoint.ts';
+import type { Limits } from '../../ingress/limits/limiter.ts';
+import { requestLimits } from '../../ingress/limits/request-limits.ts';
+import { networkOf } from '../../ingress/middleware/address.ts';
+import { type Listening, listen } from '../../ingress/server.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { createLog } from '../../shared/log.ts';
+import { closed } from '../../shared/schemas/build.ts';
+
+const endpoints = [
+  endpoint({
+    operationId: 'readAddress',
+    tag: 'Health',
+    summary: 'The address of the caller',
+    method: 'GET',
+    path: '/v1/address',
+    auth: 'none',
+    errors: [],
+    status: 200,
+    response: closed({ address: Type.String() }),
+  }).handle(async ({ address }) => ({ body: { address } })),
+];
+
+/** Whom the requests were counted for. */
+let counted: string[] = [];
+const limits: Limits = {
+  open: (limit) => ({
+    limit,
+    async take(key) {
+      counted.push(`${limit.name} ${key}`);
+      return { allowed: true, remaining: 1, resetS: 1 };
+    },
+    async giveBack() {},
+  }),
+  async close() {},
+};
+const nobody = () => Promise.reject(new AppError('not_authenticated'));
+
+describe("a client's address", () => {
+  const servers: Listening[] = [];
+  beforeEach(() => {
+    counted = [];
+  });
+  after(() => Promise.all(servers.map((server) => server.close(0))));
+
+  /** How an ingress that trusts these proxies sees a request of this machine. */
+  async function seen(trustProxy: string[], forwarded?: string, host = '127.0.0.1'): Promise<string> {
+    const app = createApp({
+      endpoints,
+      credentials: { app: nobody, user: nobody },
+      countRequest: requestLimits({ rps: 1, burst: 1 }, limits),
+      trustProxy,
+      corsOrigins: [],
+      log: createLog('test', 'silent'),
+      isShuttingDown: () => false,
+    });
+    const server = await listen({ host, port: 0 });
+    servers.push(server);
+    server.serve(app.callback());
+    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+    const answer = await fetch(`http://127.0.0.1:${server.port}/v1/address`, { headers });
+    return ((await answer.json()) as { address: string }).address;
+  }
+
+  it('is that of its connection, whatever it says about itself', async () => {
+    assert.equal(await seen([]), '127.0.0.1');
+    assert.equal(await seen([], '203.0.113.9'), '127.0.0.1');
+    assert.equal(await seen(['10.0.0.0/8'], '203.0.113.9'), '127.0.0.1');
+    assert.deepEqual(new Set(counted), new Set(['address 127.0.0.1']));
+  });
+
+  it('is what trusted proxies say, up to the first hop that is not one of them', async () => {
+    assert.equal(await seen(['loopback'], '203.0.113.9'), '203.0.113.9');
+    assert.equal(await seen(['127.0.0.1'], '1.1.1.1, 203.0.113.9'), '203.0.113.9');
+    assert.equal(await seen(['loopback', '10.0.0.0/8'], '1.1.1.1, 203.0.113.9, 10.1.2.3'), '203.0.113.9');
+    assert.equal(await seen(['loopback', 'uniquelocal'], '192.168.1.1, 10.1.2.3'), '192.168.1.1');
+    assert.equal(counted.at(-2), 'address 203.0.113.9');
+  });
+
+  it('is never something else than an address', async () => {
+    assert.equal(await seen(['loopback'], 'unknown'), '127.0.0.1');
+    assert.equal(await seen(['loopback'], '"; drop table, ,,'), '127.0.0.1');
+    assert.equal(await seen(['loopback', '10.0.0.0/8'], 'x, 10.0.0.1'), '10.0.0.1');
+    assert.equal(await seen(['loopback'], ','.repeat(2000)), '127.0.0.1');
+  });
+
+  it('is IPv4 where IPv4 comes through IPv6', async () => {
+    assert.equal(await seen([], undefined, '::'), '127.0.0.1');
+    assert.equal(await seen(['loopback'], '::ffff:203.0.113.9', '::'), '203.0.113.9');
+  });
+
+  it('is counted by the /64 where it is IPv6, since one client has all of that', async () => {
+    await seen(['loopback'], '2001:db8:1:2:3:4:5:6');
+    await seen(['loopback'], '2001:DB8:1:2::1');
+    await seen(['loopback'], '2001:db8:1:3::1');
+    assert.deepEqual(counted, [
+      'address 2001:db8:1:2::/64',
+      'address 2001:db8:1:2::/64',
+      'address 2001:db8:1:3::/64',
+    ]);
+  });
+
+  it('has one network, however it is written', () => {
+    const networks: Record<string, string> = {
+      '203.0.113.9': '203.0.113.9',
+      '::1': '0:0:0:0::/64',
+      '::': '0:0:0:0::/64',
+      'fe80::1%eth0': 'fe80:0:0:0::/64',
+      '2001:0db8::a:b:c:d': '2001:db8:0:0::/64',
+      '2001:db8:0:1:0:0:0:0': '2001:db8:0:1::/64',
+      '64:ff9b::203.0.113.9': '64:ff9b:0:0::/64',
+      '': '',
+    };
+    for (const [address, network] of Object.entries(networks)) assert.equal(networkOf(address), network);
+  });
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { type System, startSystem } from '../support/system.ts';
+
+const PAGE = 'https://app.example';
+const PREFLIGHT = {
+  origin: PAGE,
+  'access-control-request-method': 'POST',
+  'access-control-request-headers': 'authorization,content-type',
+};
+
+describe('pages of other origins', () => {
+  let system: System;
+  let url: string;
+  before(async () => {
+    system = await startSystem({ workers: 0, env: { CORS_ORIGINS: `${PAGE}, http://localhost:5173` } });
+    url = system.webs[0]?.url ?? '';
+  });
+  after(() => system?.stop());
+
+  const ask = (path: string, method: string, headers: Record<string, string>, at = url) =>
+    fetch(at + path, { method, headers });
+
+  it('may ask beforehand for any path of /api, without a credential', async () => {
+    const answer = await ask('/api/connections/', 'OPTIONS', PREFLIGHT);
+    assert.equal(answer.status, 204);
+    assert.equal(answer.headers.get('access-control-allow-origin'), PAGE);
+    assert.deepEqual(listOf(answer, 'access-control-allow-methods'), [
+      'DELETE',
+      'GET',
+      'HEAD',
+      'PATCH',
+      'POST',
+      'PUT',
+    ]);
+    assert.deepEqual(listOf(answer, 'access-control-allow-headers'), [
+      'Accept',
+      'Authorization',
+      'Content-Type',
+      'Idempotency-Key',
+      'Prefer',
+      'X-Request-Id',
+      'X-Service-API-Key',
+    ]);
+    assert.equal(answer.headers.get('vary'), 'Origin');
+    assert.equal(answer.headers.get('access-control-allow-credentials'), null);
+  });
+
+  it('may read answers and errors of /api with their headers', async () => {
+    const answer = await ask('/api/connections/', 'GET', { origin: 'http://localhost:5173' });
+    assert.equal(answer.status, 401);
+    assert.equal(answer.headers.get('access-control-allow-origin'), 'http://localhost:5173');
+    assert.deepEqual(listOf(answer, 'access-control-expose-headers'), [
+      'Idempotency-Replayed',
+      'RateLimit',
+      'RateLimit-Policy',
+      'Retry-After',
+      'Server-Timing',
+      'WWW-Authenticate',
+      'X-Error-Source',
+      'X-Request-Id',
+    ]);
+    assert.equal(answer.headers.get('access-control-allow-credentials'), null);
+    const nothing = await ask('/api/nothing/', 'GET', { origin: PAGE });
+    assert.deepEqual([nothing.status, nothing.headers.get('access-control-allow-origin')], [404, PAGE]);
+  });
+
+  it('may not when they are not in the list: nothing is said of CORS, OPTIONS is 405', async () => {
+    for (const origin of ['https://evil.example', `${PAGE}.evil.example`, 'http://app.example', 'null']) {
+      const preflight = await ask('/api/connections/', 'OPTIONS', { ...PREFLIGHT, origin });
+      assert.equal(preflight.status, 405);
+      assertSilent(preflight);
+      const answer = await ask('/api/connections/', 'GET', { origin });
+      assertSilent(answer);
+      assert.equal(answer.headers.get('vary'), 'Origin');
+    }
+  });
+
+  it('may never use /v1 or what else there is', async () => {
+    for (const [path, status] of [['/v1/usage', 405] as const, ['/healthz', 405] as const]) {
+      const preflight = await ask(path, 'OPTIONS', PREFLIGHT);
+      assert.equal(preflight.status, status);
+      assertSilent(preflight);
+      assertSilent(await ask(path, 'GET', { origin: PAGE }));
+    }
+  });
+
+  it('may use nothing without CORS_ORIGINS', async () => {
+    const closed = await system.startWeb({ CORS_ORIGINS: '' });
+    const preflight = await ask('/api/connections/', 'OPTIONS', PREFLIGHT, closed.url);
+    assert.equal(preflight.status, 405);
+    assertSilent(preflight);
+    assert.equal(preflight.headers.get('vary'), null);
+  });
+});
+
+function listOf(answer: Response, name: string): string[] | undefined {
+  return answer.headers
+    .get(name)
+    ?.split(',')
+    .map((item) => item.trim())
+    .sort();
+}
+
+function assertSilent({ headers }: Response): void {
+  assert.deepEqual(
+    [...headers.keys()].filter((name) => name.startsWith('access-control-')),
+    [],
+  );
+}

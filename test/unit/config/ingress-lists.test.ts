@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import proxyAddress from 'proxy-addr';
+import { parseOrigins } from '../../../shared/config/browser-origins.ts';
+import { ingressConfig } from '../../../shared/config/config.ts';
+import { parseTrustedProxies } from '../../../shared/config/trusted-proxies.ts';
+
+describe('TRUST_PROXY', () => {
+  it('lists addresses, networks and names, all of which the reader of addresses understands', () => {
+    const proxies = ['10.0.0.1', '10.0.0.0/8', '::1', '2001:db8::/32', '::ffff:10.0.0.1', 'loopback'];
+    assert.deepEqual(parseTrustedProxies(proxies.join(' , ')), proxies);
+    assert.doesNotThrow(() => proxyAddress.compile([...proxies, 'linklocal', 'uniquelocal']));
+    assert.ok(parseTrustedProxies('linklocal,uniquelocal'));
+  });
+
+  it('is refused when an entry is anything else', () => {
+    const wrong = ['', 'true', '1', 'localhost', '10.0.0', '10.0.0.0/0', '::/0', '10.0.0.0/33', '::1/129'];
+    for (const entry of [...wrong, '10.0.0.0/', '10.0.0.0/8/8', '10.0.0.1:80', 'fe80::1%eth0', '*']) {
+      assert.equal(parseTrustedProxies(`10.0.0.1,${entry}`), undefined, entry);
+    }
+  });
+});
+
+describe('CORS_ORIGINS', () => {
+  it('lists origins as browsers send them', () => {
+    const origins = ['https://app.example', 'http://localhost:5173', 'http://[::1]:3000'];
+    assert.deepEqual(parseOrigins(origins.join(', ')), origins);
+  });
+
+  it('is refused when an entry is anything else', () => {
+    const wrong = ['', '*', 'null', 'app.example', 'https://app.example/', 'https://app.example/path'];
+    for (const entry of [...wrong, 'https://App.example', 'https://app.example:443', 'ftp://app.example']) {
+      assert.equal(parseOrigins(`https://ok.example,${entry}`), undefined, entry);
+    }
+  });
+});
+
+it('bad lists stop the ingress with one line that names both variables', () => {
+  const values = { DATABASE_URL: 'postgres://h/d', JWT_SECRET: 's', TRUST_PROXY: 'all', CORS_ORIGINS: '*' };
+  assert.throws(
+    () => ingressConfig(values),
+    /^ConfigError: configuration: TRUST_PROXY must be [^\n]*; CORS_ORIGINS must be [^\n]*$/,
+  );
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { countPoints, type Points } from '../../../shared/db/stores/rate-limits.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { until } from '../../support/until.ts';
+
+const WINDOW_MS = 600_000;
+
+describe('points of rate limits', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createDatabase();
+  });
+  after(() => database?.drop());
+
+  const count = async (...batch: [key: string, points: number, windowMs?: number][]) => {
+    const points: Points[] = batch.map(([key, n, windowMs = WINDOW_MS]) => ({ key, points: n, windowMs }));
+    return countPoints(database.pool, points, { withinMs: 5000 });
+  };
+  const used = (counts: { points: number }[]) => counts.map(({ points }) => points);
+
+  it('that are counted together see each other in their order', async () => {
+    assert.deepEqual(used(await count(['a', 1], ['b', 1], ['a', 1], ['a', -1], ['b', 5])), [1, 1, 2, 1, 6]);
+    assert.deepEqual(used(await count(['b', 1], ['a', 1])), [7, 2]);
+  });
+
+  it('are forgotten with their window, which the first of them begins', async () => {
+    const [first] = await count(['short', 3, 200]);
+    assert.ok(first && first.leftMs > 0 && first.leftMs <= 200);
+    const next = await until(async () => {
+      const [now] = await count(['short', 1, 200]);
+      return now && now.points < 4 && now;
+    });
+    assert.equal(next.points, 1);
+    const [long] = await count(['long', 1]);
+    assert.ok(long && long.leftMs > WINDOW_MS - 60_000 && long.leftMs <= WINDOW_MS);
+  });
+
+  it('are counted exactly by any number of statements at once, whatever the order of their keys', async () => {
+    const batches = Array.from({ length: 60 }, (_, n) => {
+      const both: [string, number][] = [
+        ['x', 1],
+        ['y', 1],
+      ];
+      return count(...(n % 2 === 0 ? both : both.toReversed()));
+    });
+    await Promise.all(batches);
+    assert.deepEqual(used(await count(['x', 1], ['y', 1])), [61, 61]);
+  });
+});

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import type { Limit, Limits } from '../../../ingress/limits/limiter.ts';
+import { requestLimits } from '../../../ingress/limits/request-limits.ts';
+
+/** The limits that a configuration opens, by their names. */
+function opened(rps: number, burst: number): Map<string, Limit> {
+  const found = new Map<string, Limit>();
+  const limits: Limits = {
+    open(limit) {
+      found.set(limit.name, limit);
+      return {
+        limit,
+        take: async () => ({ allowed: true, remaining: 0, resetS: 1 }),
+        giveBack: async () => {},
+      };
+    },
+    async close() {},
+  };
+  requestLimits({ rps, burst }, limits);
+  return found;
+}
+
+describe('RATE_LIMIT_RPS and RATE_LIMIT_BURST', () => {
+  it('make windows of whole seconds: `rps` on average, and the burst at least at once', () => {
+    const windows: [rps: number, burst: number, points: number, windowS: number][] = [
+      [50, 100, 100, 2],
+      [50, 120, 150, 3],
+      [1, 20, 20, 20],
+      [100, 100, 100, 1],
+      [100, 1, 100, 1],
+    ];
+    for (const [rps, burst, points, windowS] of windows) {
+      const limit = opened(rps, burst).get('app');
+      assert.deepEqual([limit?.points, limit?.windowS], [points, windowS], `${rps}, ${burst}`);
+    }
+  });
+
+  it('hold for apps, for users, and for addresses that show no credential', () => {
+    assert.deepEqual([...opened(1, 1).keys()], ['app', 'user', 'address']);
+  });
+
+  it('open nothing where there is no limit', async () => {
+    const limits: Limits = {
+      open: () => assert.fail('a limiter was opened'),
+      close: async () => {},
+    };
+    requestLimits(undefined, limits);
+  });
+});
