@@ -59,12 +59,14 @@ export async function startProduct(options: ProductOptions): Promise<{ web: Chil
     PUBLIC_URL: 'http://localhost',
     JWT_SECRET: 'bench'.repeat(8),
     ADMIN_TOKEN: 'bench'.repeat(8),
+    // Never reached, but counted: its cost belongs to the figures.
+    RATE_LIMIT_RPS: '1000000',
+    RATE_LIMIT_BURST: '1000000',
     QUEUE_PREFIX: options.queuePrefix,
     OPENAI_API_KEY: 'sk-bench',
     OPENAI_BASE_URL: `${options.providerUrl}/v1`,
     DEFAULT_MODEL: 'bench',
     SANDBOX_UNITS: '1000000000',
-    RATE_LIMIT_RPS: '0',
   };
   const start = (kind: 'web' | 'worker', file: string, args: string[]) =>
     startChild(`${name}-${kind}`, file, { args, env: { ...common, ...options.env[kind] }, profile });

@@ -51,11 +51,9 @@ export class Migration20261121000001 extends Migration {
     this.addSql(
       `create table "recording_events" ("account_id" uuid not null, "id" text not null, "arrival" bigserial not null, "session_id" text not null, "type" text not null, "occurred_at" timestamptz(3) not null, "received_at" timestamptz(3) not null, "body" text not null, primary key ("account_id", "id"));`,
     );
+    this.addSql(`create index "recording_events_arrival" on "recording_events" ("session_id", "arrival");`);
     this.addSql(
-      `alter table "recording_events" add constraint "recording_events_arrival_unique" unique ("arrival");`,
-    );
-    this.addSql(
-      `create index "recording_events_session" on "recording_events" ("account_id", "session_id", "occurred_at", "arrival");`,
+      `create index "recording_events_session" on "recording_events" ("session_id", "occurred_at", "arrival");`,
     );
 
     this.addSql(

@@ -1,0 +1,93 @@
+import Type, { type Static, type TProperties } from 'typebox';
+import { closed, nullable, oneOf, text } from './build.ts';
+import { Name, Timestamp } from './common.ts';
+import { NAME_MAX } from './limits.ts';
+
+const BATCH_MAX = 1000;
+const EVENT_TEXT_MAX = 64_000;
+const SOURCE_DETAIL_MAX = 2000;
+
+/** A posted batch. Its rows are checked one by one, each against the schema of its type. */
+export const RecordingBatch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: BATCH_MAX });
+
+/** What every event has. Unknown properties are kept. */
+const event = <P extends TProperties>(properties: P) =>
+  Type.Object({
+    id: Name,
+    session_id: Name,
+    occurred_at: Timestamp,
+    source: Name,
+    source_detail: Type.Optional(text(SOURCE_DETAIL_MAX)),
+    ...properties,
+  });
+
+const EventText = text(EVENT_TEXT_MAX);
+
+/** The schema of each type of event. */
+export const EVENTS = {
+  'session.started': event({ type: oneOf(['session.started']) }),
+  'session.stopped': event({ type: oneOf(['session.stopped']) }),
+  'agent.prompt': event({ type: oneOf(['agent.prompt']), agent: Name, prompt: EventText }),
+  'agent.message': event({ type: oneOf(['agent.message']), agent: Name, text: EventText }),
+  'user.reply': event({
+    type: oneOf(['user.reply']),
+    agent: Name,
+    reply: EventText,
+    /** The id of the `agent.prompt` that it answers, which may arrive later. */
+    in_reply_to: Type.Optional(Name),
+  }),
+  'user.message': event({ type: oneOf(['user.message']), text: EventText }),
+  note: event({ type: oneOf(['note']), text: EventText }),
+};
+
+export const CUSTOM_PREFIX = 'custom.';
+
+/** The schema of the types that clients make up. */
+export const CustomEvent = event({
+  type: text(NAME_MAX, CUSTOM_PREFIX.length + 1),
+  payload: Type.Object({}),
+});
+
+/** What a row should be. The row's own type decides which of these it is checked against. */
+export const RecordingEvent = Type.Union([...Object.values(EVENTS), CustomEvent]);
+
+/** Fits no event: it tells what is wrong with one whose type is missing or unknown. */
+export const UnknownEvent = event({ type: oneOf([...Object.keys(EVENTS), `${CUSTOM_PREFIX}*`]) });
+
+export const RecordingReceipt = closed({
+  accepted: Type.Integer({ minimum: 0 }),
+  duplicates: Type.Integer({ minimum: 0 }),
+  invalid: Type.Array(
+    closed({ index: Type.Integer({ minimum: 0 }), errors: Type.Array(Type.String(), { minItems: 1 }) }),
+  ),
+});
+export type RecordingReceipt = Static<typeof RecordingReceipt>;
+
+/** As it was posted, with its time in UTC, and the time of its arrival. */
+export const StoredEvent = event({ type: Name, received_at: Timestamp });
+
+export const Session = closed({
+  session_id: Name,
+  /** The id of the user who posted first for it. */
+  owner: Type.String({ format: 'uuid' }),
+  started_at: Timestamp,
+  source: Name,
+  source_detail: nullable(Type.String()),
+  ended_at: nullable(Timestamp),
+});
+export type Session = Static<typeof Session>;
+
+export const SessionList = closed({ results: Type.Array(Session) });
+
+export const SessionEventsQuery = Type.Object({
+  /** 1 to 2000. */
+  limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d{0,2}|1\\d{3}|2000)$' })),
+  /** The `next` of the page before. */
+  after: Type.Optional(Type.String({ pattern: '^\\d{1,15}-\\d{1,15}$' })),
+});
+
+export const SessionEvents = closed({
+  session: Session,
+  results: Type.Array(StoredEvent),
+  next: nullable(Type.String()),
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { signUp, type UserClient } from '../../support/account.ts';
+import { countOf, event, post, recording } from '../../support/recording.ts';
+import { type System, startSystem } from '../../support/system.ts';
+import { until } from '../../support/until.ts';
+
+describe('recording, when something goes wrong', () => {
+  let system: System;
+  let user: UserClient;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    user = await signUp(system);
+  });
+
+  const assertNothingStored = async (owner: UserClient) => {
+    assert.deepEqual(await countOf(system, owner), { events: 0, ids: 0 });
+    const { rows } = await system.database.pool.query(
+      'select from recording_sessions where account_id = $1',
+      [owner.id],
+    );
+    assert.equal(rows.length, 0);
+  };
+
+  const failures = {
+    'the disk is full': `raise exception 'no space left' using errcode = '53100'`,
+    'the connection is ended': `perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5)`,
+  };
+  for (const [name, failure] of Object.entries(failures)) {
+    it(`stores nothing of a batch and says 503 when ${name} in its midst`, async () => {
+      const { pool } = system.database;
+      const batch = Array.from({ length: 1000 }, () => event());
+      await pool.query(`
+        create function fail() returns trigger language plpgsql as $$ begin ${failure}; return new; end $$;
+        create trigger fail before insert on recording_events for each row
+          when (new.id = '${batch[600]?.id}') execute function fail()`);
+      try {
+        const { status, code, headers } = await post(user, batch);
+        assert.deepEqual([status, code], [503, 'service_unavailable']);
+        assert.match(headers.get('retry-after') ?? '', /^[1-9]/);
+        await assertNothingStored(user);
+      } finally {
+        await pool.query('drop function fail cascade');
+      }
+      assert.equal((await post(user, batch)).body.accepted, 1000);
+    });
+  }
+
+  it('stores nothing for an account that is erased meanwhile, and says 401', async () => {
+    const { pool } = system.database;
+    // Its credential is remembered from here on.
+    assert.equal((await recording.sessions(user)).status, 200);
+    const erasure = await pool.connect();
+    let posting: ReturnType<typeof post>;
+    try {
+      await erasure.query('begin');
+      await erasure.query('delete from accounts where id = $1', [user.id]);
+      posting = post(user, [event()]);
+      await until(async () => {
+        const { rowCount } = await pool.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v1%'`,
+        );
+        return rowCount === 1;
+      });
+      await erasure.query('commit');
+    } finally {
+      erasure.release();
+    }
+    const { status, code } = await posting;
+    assert.deepEqual([status, code], [401, 'not_authenticated']);
+    await assertNothingStored(user);
+  });
+
+  it('answers hostile rows one by one, and stores the good one among them', async () => {
+    const good = event();
+    const json = (part: string) => JSON.stringify(event()).replace(/}$/, `,${part}}`);
+    const rows = [
+      json('"extra":"\\u0000"'),
+      json('"extra":"\\ud800"'),
+      json('"\\udc00":1'),
+      json('"id":"a\\u0000"'),
+      json('"__proto__":{"accepted":7}'),
+      json('"extra":1e999'),
+      json(`"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}`),
+      '['.repeat(1_000_000) + ']'.repeat(1_000_000),
+      json('"occurred_at":"2016-12-31T23:59:60Z"'),
+      json('"occurred_at":"10000-01-01T00:00:00Z"'),
+      json('"occurred_at":"2026-01-01T00:00:00"'),
+      json(`"occurred_at":"${new Date(Date.now() + 25 * 3_600_000).toISOString()}"`),
+      json('"type":"constructor"'),
+      json('"type":{"toString":1}'),
+      'null',
+      '"text"',
+    ];
+    const { status, body } = await post(user, `[${[...rows, JSON.stringify(good)].join()}]`);
+    assert.equal(status, 201);
+    assert.deepEqual([body.accepted, body.duplicates], [1, 0]);
+    assert.deepEqual(
+      body.invalid.map(({ index }) => index),
+      rows.map((_, index) => index),
+    );
+    assert.ok(body.invalid.every(({ errors }) => errors.length >= 1 && errors.length <= 3));
+    assert.equal((await recording.event(user, good.id)).status, 200);
+  });
+
+  it('logs nothing of what is recorded', async () => {
+    const marker = 'said-in-confidence';
+    await post(user, [event({ prompt: marker }), event({ type: marker }), event({ extra: `${marker}\0` })]);
+    await recording.event(user, marker);
+    await recording.sessionEvents(user, marker);
+    assert.ok(system.webs.every(({ log }) => !log.includes(marker)));
+  });
+});

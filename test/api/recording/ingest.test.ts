@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { signUp, type UserClient } from '../../support/account.ts';
+import { countOf, event, post, recording } from '../../support/recording.ts';
+import { type System, startSystem } from '../../support/system.ts';
+import { until } from '../../support/until.ts';
+
+describe('posting recording events', () => {
+  let system: System;
+  let ann: UserClient;
+  let bob: UserClient;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+    [ann, bob] = await Promise.all([signUp(system), signUp(system)]);
+  });
+  after(() => system?.stop());
+
+  const sessionOf = async (user: UserClient, id: string) => {
+    const { body } = await recording.sessionEvents(user, id);
+    return body.session;
+  };
+
+  it('stores new events with 201 and says 200 when there was nothing new', async () => {
+    const batch = [event(), event({ type: 'note', text: 'n' })];
+    const first = await post(ann, batch);
+    assert.deepEqual([first.status, first.body], [201, { accepted: 2, duplicates: 0, invalid: [] }]);
+    const again = await post(ann, batch);
+    assert.deepEqual([again.status, again.body], [200, { accepted: 0, duplicates: 2, invalid: [] }]);
+  });
+
+  it('says 200 when no row is valid', async () => {
+    const { status, body } = await post(ann, [{}, 7]);
+    assert.equal(status, 200);
+    assert.deepEqual([body.accepted, body.duplicates], [0, 0]);
+    assert.deepEqual(
+      body.invalid.map(({ index }) => index),
+      [0, 1],
+    );
+  });
+
+  it('refuses what is no list of 1 to 1000 rows with 422 at the body', async () => {
+    for (const body of [
+      '{}',
+      '[]',
+      '"x"',
+      'null',
+      JSON.stringify(Array.from({ length: 1001 }, () => event())),
+    ]) {
+      const { status, text } = await post(ann, body);
+      assert.equal(status, 422);
+      assert.deepEqual(JSON.parse(text).detail[0].loc, ['body']);
+    }
+  });
+
+  it('takes a body of 16 MiB and no more', async () => {
+    const rows = (bytes: number) => {
+      const row = event({ type: 'custom.big', payload: { filler: '' } });
+      const empty = JSON.stringify([row]);
+      return empty.replace('"filler":""', `"filler":"${'x'.repeat(bytes - empty.length)}"`);
+    };
+    assert.equal((await post(ann, rows(16 * 1024 * 1024))).status, 201);
+    assert.equal((await post(ann, rows(16 * 1024 * 1024 + 1))).status, 413);
+  });
+
+  it('leaves the stored event as it was when its id comes again, also in another session', async () => {
+    const first = event({ extra: 'first' });
+    await post(ann, [first]);
+    const other = event({ id: first.id, extra: 'second' });
+    const { body } = await post(ann, [other]);
+    assert.deepEqual(body, { accepted: 0, duplicates: 1, invalid: [] });
+    assert.equal((await recording.event(ann, first.id)).body['extra'], 'first');
+    assert.equal((await recording.sessionEvents(ann, other.session_id)).status, 404);
+  });
+
+  it('lets a duplicate do nothing to its session', async () => {
+    const started = event({ type: 'session.started', source: 'one', occurred_at: '2026-01-01T00:00:00Z' });
+    await post(ann, [started]);
+    const before = await sessionOf(ann, started.session_id);
+    await post(ann, [{ ...started, source: 'two' }]);
+    await post(ann, [{ ...started, type: 'session.stopped' }]);
+    assert.deepEqual(await sessionOf(ann, started.session_id), before);
+  });
+
+  it('counts twins in a batch as duplicates of the first valid one', async () => {
+    const id = randomUUID();
+    const session_id = randomUUID();
+    const { body } = await post(ann, [
+      event({ id, session_id, source: 5 }),
+      event({ id, session_id, extra: 1 }),
+      event({ id, session_id: randomUUID(), extra: 2 }),
+      event({ id, source: undefined }),
+    ]);
+    assert.deepEqual([body.accepted, body.duplicates], [1, 1]);
+    assert.deepEqual(
+      body.invalid.map(({ index }) => index),
+      [0, 3],
+    );
+    assert.equal((await recording.event(ann, id)).body['extra'], 1);
+  });
+
+  it('keeps ids of different users apart', async () => {
+    const id = randomUUID();
+    for (const user of [ann, bob]) assert.equal((await post(user, [event({ id })])).body.accepted, 1);
+  });
+
+  it('refuses events for another user’s session, row by row', async () => {
+    const hers = event();
+    await post(ann, [hers]);
+    const known = event();
+    await post(bob, [known]);
+    const session_id = hers.session_id;
+    const twin = randomUUID();
+    const { status, body } = await post(bob, [
+      event({ session_id }),
+      event({ id: known.id, session_id }),
+      event({ id: twin, session_id }),
+      event({ id: twin }),
+      event({ id: twin, session_id }),
+      event({ session_id, source: '' }),
+    ]);
+    const errors = ['session belongs to another user'];
+    assert.equal(status, 201);
+    assert.deepEqual([body.accepted, body.duplicates], [1, 2]);
+    assert.deepEqual(body.invalid.slice(0, 2), [
+      { index: 0, errors },
+      { index: 2, errors },
+    ]);
+    assert.deepEqual(body.invalid[2]?.index, 5);
+    assert.notDeepEqual(body.invalid[2]?.errors, errors);
+    assert.equal((await sessionOf(ann, session_id)).owner, ann.id);
+  });
+
+  it('makes no session for an invalid row', async () => {
+    const row = event({ prompt: 5 });
+    await post(ann, [row]);
+    assert.equal((await recording.sessionEvents(ann, row.session_id)).status, 404);
+    assert.equal((await post(bob, [event({ session_id: row.session_id })])).body.accepted, 1);
+  });
+
+  it('starts a session with its first event, whatever its type', async () => {
+    const first = event({ occurred_at: '2026-03-01T10:00:00+02:00', source_detail: 'tab 1' });
+    await post(ann, [first, event({ session_id: first.session_id, occurred_at: '2026-02-01T00:00:00Z' })]);
+    assert.deepEqual(await sessionOf(ann, first.session_id), {
+      session_id: first.session_id,
+      owner: ann.id,
+      started_at: '2026-03-01T08:00:00.000Z',
+      source: first.source,
+      source_detail: 'tab 1',
+      ended_at: null,
+    });
+  });
+
+  it('re-anchors a session by each session.started that is stored, the last one wins', async () => {
+    const first = event({ occurred_at: '2026-03-01T10:00:00Z', source_detail: 'tab 1' });
+    const { session_id } = first;
+    const started = (part: object) => event({ type: 'session.started', session_id, ...part });
+    const anchor = async () => {
+      const { started_at, source, source_detail } = await sessionOf(ann, session_id);
+      return [started_at, source, source_detail];
+    };
+    await post(ann, [first, event({ session_id })]);
+    await post(ann, [
+      started({ occurred_at: '2026-03-05T00:00:00Z', source: 'later', source_detail: 'x' }),
+      started({ occurred_at: '2026-02-01T00:00:00Z', source: 'editor', source_detail: 'main' }),
+    ]);
+    assert.deepEqual(await anchor(), ['2026-02-01T00:00:00.000Z', 'editor', 'main']);
+    await post(ann, [started({ occurred_at: '2026-04-01T00:00:00Z', source: 'phone' })]);
+    assert.deepEqual(await anchor(), ['2026-04-01T00:00:00.000Z', 'phone', null]);
+  });
+
+  it('moves the end of a session forward only', async () => {
+    const session_id = randomUUID();
+    const stop = async (occurred_at: string) => {
+      await post(ann, [event({ type: 'session.stopped', session_id, occurred_at })]);
+      return (await sessionOf(ann, session_id)).ended_at;
+    };
+    assert.equal(await stop('2026-03-02T00:00:00Z'), '2026-03-02T00:00:00.000Z');
+    assert.equal(await stop('2026-03-01T00:00:00Z'), '2026-03-02T00:00:00.000Z');
+    assert.equal(await stop('2026-03-03T00:00:00Z'), '2026-03-03T00:00:00.000Z');
+    await post(ann, [
+      event({ type: 'session.stopped', session_id, occurred_at: '2026-03-09T00:00:00Z' }),
+      event({ type: 'session.stopped', session_id, occurred_at: '2026-03-04T00:00:00Z' }),
+    ]);
+    assert.equal((await sessionOf(ann, session_id)).ended_at, '2026-03-09T00:00:00.000Z');
+  });
+
+  it('gives a session to one of two users who race for it', async () => {
+    for (let n = 0; n < 10; n += 1) {
+      const ids = Array.from({ length: 20 }, () => randomUUID());
+      const batch = (order: string[]) => order.map((session_id) => event({ session_id }));
+      const [his, hers] = await Promise.all([post(bob, batch(ids)), post(ann, batch(ids.toReversed()))]);
+      assert.deepEqual([his.body.duplicates, hers.body.duplicates], [0, 0]);
+      assert.equal(his.body.accepted + hers.body.accepted, ids.length);
+      for (const { body } of [his, hers]) assert.equal(body.accepted + body.invalid.length, ids.length);
+    }
+  });
+
+  for (const [outcome, expected] of [
+    ['commit', { accepted: 1, duplicates: 1 }],
+    ['rollback', { accepted: 2, duplicates: 2 }],
+  ] as const)
+    it(`waits for another user who is making the session: after their ${outcome} it knows whose it is`, async () => {
+      const { pool } = system.database;
+      const [session_id, twin] = [randomUUID(), randomUUID()];
+      const other = await pool.connect();
+      let posting: ReturnType<typeof post>;
+      try {
+        await other.query('begin');
+        await other.query(
+          `insert into recording_sessions (id, account_id, started_at, source, created_at, last_arrival)
+           values ($1, $2, now(), 'test', now(), 0)`,
+          [session_id, bob.id],
+        );
+        posting = post(ann, [
+          event({ session_id }),
+          event({ id: twin, session_id }),
+          event({ id: twin, extra: 'second' }),
+          event({ id: twin, session_id }),
+        ]);
+        await until(async () => {
+          const { rowCount } = await pool.query(
+            `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v1%'`,
+          );
+          return rowCount === 1;
+        });
+        await other.query(outcome);
+      } finally {
+        other.release();
+      }
+      const { accepted, duplicates, invalid } = (await posting).body;
+      assert.deepEqual({ accepted, duplicates }, expected);
+      assert.deepEqual(
+        invalid.map(({ index }) => index),
+        outcome === 'commit' ? [0, 1] : [],
+      );
+      assert.equal(
+        (await recording.event(ann, twin)).body['extra'],
+        outcome === 'commit' ? 'second' : undefined,
+      );
+    });
+
+  it('adds up, and keeps each id once, with 8 posters of the same account and many duplicates', async () => {
+    const user = await signUp(system);
+    const pool = Array.from({ length: 3000 }, (_, n) => event({ session_id: `${user.id}-${n % 7}` }));
+    const batch = () =>
+      Array.from({ length: 1000 }, (_, n) =>
+        n % 20 === 0 ? { ...event(), source: '' } : pool[Math.floor(Math.random() * pool.length)],
+      );
+    const replies = await Promise.all(Array.from({ length: 8 }, () => post(user, batch())));
+    for (const { body } of replies) {
+      assert.equal(body.accepted + body.duplicates + body.invalid.length, 1000);
+      assert.equal(body.invalid.length, 50);
+    }
+    const accepted = replies.reduce((sum, { body }) => sum + body.accepted, 0);
+    assert.deepEqual(await countOf(system, user), { events: accepted, ids: accepted });
+  });
+
+  it('does to any batch what its rows one after the other would do', async () => {
+    const row = fc.record({
+      id: fc.constantFrom('a', 'b', 'c'),
+      session: fc.constantFrom('mine', 'theirs', 'new', 'newer'),
+      valid: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), async (rows) => {
+        const run = randomUUID();
+        const named = (name: string) => `${run} ${name}`;
+        await post(bob, [event({ session_id: named('theirs') })]);
+        await post(ann, [event({ id: named('c'), session_id: named('mine') })]);
+        const batch = rows.map(({ id, session, valid }) =>
+          event({ id: named(id), session_id: named(session), ...(!valid && { prompt: null }) }),
+        );
+        const known = new Set(['c']);
+        const expected = { accepted: 0, duplicates: 0, invalid: [] as number[] };
+        for (const [index, { id, session, valid }] of rows.entries()) {
+          if (valid && known.has(id)) expected.duplicates += 1;
+          else if (!valid || session === 'theirs') expected.invalid.push(index);
+          else {
+            known.add(id);
+            expected.accepted += 1;
+          }
+        }
+        const { body } = await post(ann, batch);
+        assert.deepEqual({ ...body, invalid: body.invalid.map(({ index }) => index) }, expected);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

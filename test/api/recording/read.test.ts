@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { signUp, type UserClient } from '../../support/account.ts';
+import { event, post, recording } from '../../support/recording.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+describe('reading recordings', () => {
+  let system: System;
+  let ann: UserClient;
+  let bob: UserClient;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+    [ann, bob] = await Promise.all([signUp(system), signUp(system)]);
+  });
+  after(() => system?.stop());
+
+  it('gives an event back as it was posted, its time in UTC, and when it arrived', async () => {
+    const since = Date.now();
+    const row = event({
+      occurred_at: '2026-05-01T14:00:00.5+02:00',
+      received_at: 'ours wins',
+      extra: { list: [1, 2.5, null, { x: '“é”' }] },
+    });
+    await post(ann, [row]);
+    const { status, body } = await recording.event(ann, row.id);
+    const { received_at, ...rest } = body;
+    const { received_at: _, ...posted }: Record<string, unknown> = row;
+    assert.equal(status, 200);
+    assert.deepEqual(rest, { ...posted, occurred_at: '2026-05-01T12:00:00.500Z' });
+    assert.match(String(received_at), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.ok(Math.abs(Date.parse(String(received_at)) - since) < 60_000);
+  });
+
+  it('finds events and sessions whose ids hold anything that text may', async () => {
+    for (const odd of ['a/b', 'a:b c', '%2F', '../up', 'ü🎈', '?x=1#y', '"q"\\', '🎈'.repeat(200)]) {
+      const row = event({ id: odd, session_id: odd });
+      assert.equal((await post(ann, [row])).body.accepted, 1);
+      assert.equal((await recording.event(ann, odd)).body['id'], odd);
+      assert.equal((await recording.sessionEvents(ann, odd)).body.session.session_id, odd);
+    }
+  });
+
+  it('knows no event and no session of somebody else', async () => {
+    const row = event();
+    await post(ann, [row]);
+    for (const id of [row.id, 'unknown', 'x'.repeat(201)])
+      assert.deepEqual(code(await recording.event(bob, id)), [404, 'not_found']);
+    for (const id of [row.session_id, 'unknown'])
+      assert.deepEqual(code(await recording.sessionEvents(bob, id)), [404, 'not_found']);
+    assert.deepEqual((await recording.sessions(bob)).body, { results: [] });
+  });
+
+  it('wants a credential everywhere', async () => {
+    for (const [method, path] of [
+      ['POST', '/api/recording/events/'],
+      ['GET', '/api/recording/events/x/'],
+      ['GET', '/api/recording/sessions'],
+      ['GET', '/api/recording/sessions/x/events'],
+    ] as const) {
+      const { status } = await fetch(system.webs[0]?.url + path, { method });
+      assert.equal(status, 401);
+    }
+  });
+
+  it('lists the 50 sessions whose last events arrived last, those first', async () => {
+    const user = await signUp(system);
+    const ids = Array.from({ length: 55 }, (_, n) => `${user.id} ${n}`);
+    await post(
+      user,
+      ids.map((session_id) => event({ session_id })),
+    );
+    await post(user, [event({ session_id: ids[3], occurred_at: '2001-01-01T00:00:00Z' })]);
+    const { body } = await recording.sessions(user);
+    const expected = [ids[3], ...ids.filter((id) => id !== ids[3]).toReversed()].slice(0, 50);
+    assert.deepEqual(
+      body.results.map(({ session_id }) => session_id),
+      expected,
+    );
+    assert.deepEqual(body.results[1], {
+      session_id: ids[54],
+      owner: user.id,
+      started_at: '2026-05-01T12:00:00.000Z',
+      source: 'test',
+      source_detail: null,
+      ended_at: null,
+    });
+  });
+
+  it('pages through a session, the oldest first, those of one moment as they arrived', async () => {
+    const session_id = randomUUID();
+    const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3)).toISOString();
+    const rows = Array.from({ length: 20 }, (_, n) => event({ session_id, occurred_at: at(n) }));
+    const order = rows.map(({ id }) => id);
+    // Moments in any order; within one the order of arrival is that of the ids above.
+    await post(ann, [...rows.slice(9), ...rows.slice(0, 9)]);
+    const all = await recording.sessionEvents(ann, session_id);
+    assert.deepEqual([idsOf(all.body.results), all.body.next], [order, null]);
+
+    const found: unknown[] = [];
+    let after = '';
+    for (;;) {
+      const { body } = await recording.sessionEvents(ann, session_id, `?limit=7${after}`);
+      assert.ok(body.results.length <= 7);
+      assert.equal(body.session.session_id, session_id);
+      found.push(...idsOf(body.results));
+      // What is older than the page that was read does not show up again, nor does it move what follows.
+      await post(ann, [event({ session_id, occurred_at: '2025-01-01T00:00:00Z' })]);
+      if (body.next === null) break;
+      after = `&after=${encodeURIComponent(body.next)}`;
+    }
+    assert.deepEqual(found, order);
+  });
+
+  it('goes on to an event that arrived after the last page was read', async () => {
+    const session_id = randomUUID();
+    await post(ann, [event({ session_id }), event({ session_id })]);
+    const first = await recording.sessionEvents(ann, session_id, '?limit=1');
+    const late = event({ session_id });
+    await post(ann, [late]);
+    const second = await recording.sessionEvents(ann, session_id, `?after=${first.body.next}`);
+    assert.deepEqual([second.body.results.length, second.body.results[1]?.['id']], [2, late.id]);
+  });
+
+  it('gives 500 events unless 1 to 2000 are asked for', async () => {
+    const session_id = randomUUID();
+    for (let n = 0; n < 3; n += 1)
+      await post(
+        ann,
+        Array.from({ length: 700 }, () => event({ session_id })),
+      );
+    const counted = async (query: string) =>
+      (await recording.sessionEvents(ann, session_id, query)).body.results.length;
+    assert.equal(await counted(''), 500);
+    assert.equal(await counted('?limit=2000'), 2000);
+    assert.equal(await counted('?limit=1'), 1);
+  });
+
+  it('ends a page early when its events are large', async () => {
+    const session_id = randomUUID();
+    const large = () =>
+      event({ session_id, type: 'custom.large', payload: { filler: 'x'.repeat(7_000_000) } });
+    for (let n = 0; n < 4; n += 1) assert.equal((await post(ann, [large()])).status, 201);
+    const { body } = await recording.sessionEvents(ann, session_id);
+    assert.equal(body.results.length, 2);
+    const rest = await recording.sessionEvents(ann, session_id, `?after=${body.next}`);
+    assert.deepEqual([rest.body.results.length, rest.body.next], [2, null]);
+  });
+
+  it('refuses a bad limit or cursor with 422 at the query', async () => {
+    const row = event();
+    await post(ann, [row]);
+    for (const query of [
+      'limit=0',
+      'limit=2001',
+      'limit=-1',
+      'limit=1e2',
+      'limit=',
+      'limit=1&limit=2',
+      'limit=01',
+    ]) {
+      const { status, text } = await recording.sessionEvents(ann, row.session_id, `?${query}`);
+      assert.equal(status, 422, query);
+      assert.deepEqual(JSON.parse(text).detail[0].loc, ['query', 'limit']);
+    }
+    for (const after of ['x', '', '1', '1-', `${'9'.repeat(16)}-1`, '1-1-1', '%00']) {
+      const { status, text } = await recording.sessionEvents(ann, row.session_id, `?after=${after}`);
+      assert.equal(status, 422, after);
+      assert.deepEqual(JSON.parse(text).detail[0].loc, ['query', 'after']);
+    }
+    const extreme = await recording.sessionEvents(
+      ann,
+      row.session_id,
+      `?after=${'9'.repeat(15)}-${'9'.repeat(15)}`,
+    );
+    assert.deepEqual([extreme.status, extreme.body.results], [200, []]);
+    assert.equal((await recording.sessionEvents(ann, row.session_id, '?other=1')).status, 200);
+  });
+});
+
+const code = (reply: { status: number; code: string | undefined }) => [reply.status, reply.code];
+const idsOf = (results: Record<string, unknown>[]) => results.map(({ id }) => id);

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import type { RecordingReceipt, Session } from '../../shared/schemas/recording.ts';
+import type { UserClient } from './account.ts';
+import type { Reply } from './client.ts';
+import type { System } from './system.ts';
+
+/** A valid event that is like no other, in a session of its own, with what the test is about on top. */
+export function event<Part extends object>(part?: Part) {
+  return {
+    id: randomUUID(),
+    session_id: randomUUID(),
+    occurred_at: '2026-05-01T12:00:00Z',
+    source: 'test',
+    type: 'agent.prompt',
+    agent: 'coder',
+    prompt: 'Shall I go on?',
+    ...part,
+  };
+}
+
+/** A body that is text is sent as it is. */
+export function post(user: UserClient, batch: unknown[] | string): Promise<Reply<RecordingReceipt>> {
+  return user.request('POST', '/api/recording/events/', batch);
+}
+
+interface Page {
+  session: Session;
+  results: Record<string, unknown>[];
+  next: string | null;
+}
+
+/** What a user reads of their recordings. */
+export const recording = {
+  event: (user: UserClient, id: string): Promise<Reply<Record<string, unknown>>> =>
+    user.request('GET', `/api/recording/events/${encodeURIComponent(id)}/`),
+  sessions: (user: UserClient): Promise<Reply<{ results: Session[] }>> =>
+    user.request('GET', '/api/recording/sessions/'),
+  sessionEvents: (user: UserClient, id: string, query = ''): Promise<Reply<Page>> =>
+    user.request('GET', `/api/recording/sessions/${encodeURIComponent(id)}/events/${query}`),
+};
+
+/** How many events the table holds of a user, and how many different ids they have. */
+export async function countOf(
+  { database }: Pick<System, 'database'>,
+  user: UserClient,
+): Promise<{ events: number; ids: number }> {
+  const { rows } = await database.pool.query<{ events: number; ids: number }>(
+    `select count(*)::int as events, count(distinct id)::int as ids from recording_events where account_id = $1`,
+    [user.id],
+  );
+  const [counts] = rows;
+  if (counts === undefined) throw new Error('nothing was counted');
+  return counts;
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { checkBatch } from '../../../shared/domain/recording.ts';
+import { event } from '../../support/recording.ts';
+
+const NOW = Date.parse('2026-11-20T10:00:00Z');
+const DATE_ERROR = 'occurred_at: Input should be a valid date and time with a zone';
+const RANGE_ERROR = 'occurred_at: Input should be from 2000-01-01 on, and at most 24 hours ahead';
+const TEXT_ERROR = 'Text should hold neither NUL nor a lone surrogate';
+
+/** The errors of a row; none when it may be stored. */
+function errorsOf(row: unknown): string[] {
+  const { invalid } = checkBatch([row], NOW);
+  return invalid[0]?.errors ?? [];
+}
+
+function stored(row: unknown) {
+  const [found] = checkBatch([row], NOW).events;
+  assert.ok(found);
+  return found;
+}
+
+const bare = (type: string, part: object) => {
+  const { agent: _, prompt: __, ...envelope } = event();
+  return { ...envelope, type, ...part };
+};
+
+describe('the schema of recording events', () => {
+  it('knows each type by what it must have', () => {
+    const valid = [
+      bare('session.started', {}),
+      bare('session.stopped', {}),
+      bare('agent.prompt', { agent: 'a', prompt: '' }),
+      bare('agent.message', { agent: 'a', text: 't' }),
+      bare('user.reply', { agent: 'a', reply: 'r', in_reply_to: 'p' }),
+      bare('user.message', { text: 't' }),
+      bare('note', { text: 't' }),
+      bare('custom.anything at all', { payload: { any: ['thing'] } }),
+    ];
+    for (const row of valid) assert.deepEqual(errorsOf(row), []);
+    const missing = {
+      'agent.prompt': ['agent', 'prompt'],
+      'agent.message': ['agent', 'text'],
+      'user.reply': ['agent', 'reply'],
+      'user.message': ['text'],
+      note: ['text'],
+      'custom.x': ['payload'],
+    };
+    for (const [type, fields] of Object.entries(missing))
+      assert.deepEqual(
+        errorsOf(bare(type, {})),
+        fields.map((field) => `${field}: Field required`),
+      );
+  });
+
+  it('names the types that there are where a row has another or none', () => {
+    for (const type of ['custom', 'constructor', '__proto__', 'Note', ''])
+      assert.match(
+        errorsOf(event({ type })).join(),
+        /^type: Input should be one of session\.started, .*custom\.\*$/,
+      );
+    assert.deepEqual(errorsOf(event({ type: 'custom.', payload: {} })), [
+      'type: String should have at least 8 characters',
+    ]);
+    assert.deepEqual(errorsOf(bare('note', { type: undefined })), ['type: Field required']);
+    assert.match(errorsOf(event({ type: ['note'] })).join(), /^type: /);
+  });
+
+  it('gives the first three errors of a row', () => {
+    assert.equal(errorsOf({ type: 'agent.prompt' }).length, 3);
+    assert.equal(errorsOf(event({ id: '', source: 5 })).length, 2);
+  });
+
+  it('takes nothing but objects', () => {
+    for (const row of [null, 7, 'x', true, [], [[event()]]])
+      assert.deepEqual(errorsOf(row), ['Input should be a valid object']);
+  });
+
+  it('counts lengths in code points', () => {
+    for (const field of ['id', 'session_id', 'source', 'agent']) {
+      assert.deepEqual(errorsOf(event({ [field]: '🎈'.repeat(200) })), []);
+      assert.match(
+        errorsOf(event({ [field]: 'x'.repeat(201) })).join(),
+        new RegExp(`^${field}: .*at most 200`),
+      );
+      assert.match(errorsOf(event({ [field]: '' })).join(), new RegExp(`^${field}: .*at least 1`));
+    }
+    assert.deepEqual(errorsOf(event({ prompt: '🎈'.repeat(64_000) })), []);
+    assert.equal(errorsOf(event({ prompt: 'x'.repeat(64_001) })).length, 1);
+    assert.deepEqual(errorsOf(event({ source_detail: 'x'.repeat(2000) })), []);
+    assert.equal(errorsOf(event({ source_detail: 'x'.repeat(2001) })).length, 1);
+  });
+
+  it('takes a time with a zone and gives it back in UTC to the millisecond', () => {
+    const times = {
+      '2026-11-20T10:00:00Z': '2026-11-20T10:00:00.000Z',
+      '2026-11-20t10:00:00.5z': '2026-11-20T10:00:00.500Z',
+      '2026-11-20T10:00:00.123987+02:00': '2026-11-20T08:00:00.123Z',
+      '2024-02-29T23:30:00-01:00': '2024-03-01T00:30:00.000Z',
+      '2000-01-01T00:00:00Z': '2000-01-01T00:00:00.000Z',
+      '2026-11-21T10:00:00Z': '2026-11-21T10:00:00.000Z',
+    };
+    for (const [occurred_at, normal] of Object.entries(times)) {
+      const found = stored(event({ occurred_at }));
+      assert.equal(found.occurredAt, normal);
+      assert.equal(JSON.parse(found.body).occurred_at, normal);
+    }
+  });
+
+  it('refuses what is no time, or has no zone', () => {
+    const times = [
+      '2026-11-20T10:00:00',
+      '2026-11-20T10:00:00+0200',
+      '2026-11-20T10:00:00+02',
+      '2026-11-20 10:00:00Z',
+      '2026-11-20',
+      '2026-02-30T10:00:00Z',
+      '2026-06-30T23:59:60Z',
+      '2016-12-31T23:59:60Z',
+      '2026-11-20T24:00:00Z',
+      '2026-11-20T10:00Z',
+      '10000-01-01T00:00:00Z',
+      '+010000-01-01T00:00:00Z',
+      '2026-11-20T10:00:00Z\n',
+      'yesterday',
+      '',
+    ];
+    for (const occurred_at of times)
+      assert.deepEqual(errorsOf(event({ occurred_at })), [DATE_ERROR], occurred_at);
+    assert.deepEqual(errorsOf(event({ occurred_at: 1_795_000_000 })), [
+      'occurred_at: Input should be a valid string',
+    ]);
+  });
+
+  it('refuses a time before 2000 or more than 24 hours ahead', () => {
+    for (const occurred_at of [
+      '1999-12-31T23:59:59.999Z',
+      '2026-11-21T10:00:00.001Z',
+      '9999-12-31T23:59:59Z',
+    ])
+      assert.deepEqual(errorsOf(event({ occurred_at })), [RANGE_ERROR]);
+  });
+
+  it('keeps unknown properties, but for a received_at', () => {
+    const row = event({ extra: { deep: [1, null, 'x'] }, toJSON: 'x', constructor: 1, received_at: 'never' });
+    const { received_at: _, ...kept }: Record<string, unknown> = row;
+    assert.deepEqual(JSON.parse(stored(row).body), { ...kept, occurred_at: '2026-05-01T12:00:00.000Z' });
+    assert.doesNotMatch(stored(event({ text: 'a\nb\u2028c' })).body, /\n/);
+  });
+
+  it('refuses text that no store keeps, wherever it is', () => {
+    for (const bad of ['\0', 'a\ud800', '\udc00b']) {
+      assert.deepEqual(errorsOf(event({ prompt: bad })), [`prompt: ${TEXT_ERROR}`]);
+      for (const part of [
+        { extra: bad },
+        { [bad]: 1 },
+        { extra: [{ a: [bad] }] },
+        { extra: { a: { [bad]: 1 } } },
+      ])
+        assert.deepEqual(errorsOf(event(part)), [TEXT_ERROR]);
+    }
+  });
+
+  it('refuses __proto__ as a name, and numbers that are none', () => {
+    const json = (part: string) => JSON.parse(JSON.stringify(event()).replace(/}$/, `,${part}}`));
+    for (const part of ['"__proto__":{"polluted":true}', '"extra":[{"__proto__":1}]'])
+      assert.deepEqual(errorsOf(json(part)), ['__proto__: Extra inputs are not permitted']);
+    assert.equal(({} as Record<string, unknown>)['polluted'], undefined);
+    assert.deepEqual(errorsOf(json('"extra":1e400')), ['Number should be finite']);
+  });
+
+  it('bears any depth and refuses more than 64 levels', () => {
+    const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
+    assert.deepEqual(errorsOf(event({ extra: nested(63) })), []);
+    for (const depth of [64, 2_000_000])
+      assert.deepEqual(errorsOf(event({ extra: nested(depth) })), [
+        'Input should be nested at most 64 levels deep',
+      ]);
+    assert.deepEqual(errorsOf(nested(2_000_000)), ['Input should be a valid object']);
+  });
+
+  it('never gives back what was sent', () => {
+    const marker = 'marker-of-somebody';
+    const row = { ...event({ type: marker, agent: 7 }), [marker]: '\0', session_id: marker.repeat(20) };
+    assert.doesNotMatch(errorsOf(row).join(), /marker/);
+  });
+});
