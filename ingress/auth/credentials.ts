@@ -12,13 +12,17 @@ export interface Credentials {
   user(headers: IncomingHttpHeaders): Promise<UserPrincipal>;
 }
 
-/** Credentials that are looked up once a second at most, each. */
-export function createCredentials(find: { app: FindApp; user: FindUser }, tokens: AccessTokens): Credentials {
+/** Credentials that are looked up once a second at most, each. `keyUsed` is told of every use of an account's key. */
+export function createCredentials(
+  find: { app: FindApp; user: FindUser },
+  tokens: AccessTokens,
+  keyUsed: (hash: Buffer) => void,
+): Credentials {
   const ofHash = (hash: Buffer) => hash.toString('base64');
   const findApp = remember(find.app, ofHash);
   const findUser = { byId: remember(find.user.byId, (id) => id), byKey: remember(find.user.byKey, ofHash) };
   return {
     app: (headers) => authenticateApp(headers.authorization, findApp),
-    user: (headers) => authenticateUser(headers, tokens, findUser),
+    user: (headers) => authenticateUser(headers, tokens, findUser, keyUsed),
   };
 }

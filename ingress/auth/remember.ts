@@ -12,10 +12,12 @@ export function remember<Key, Found>(
     const name = nameOf(key);
     const remembered = known.get(name);
     if (remembered !== undefined && remembered.until > performance.now()) return remembered.found;
+    // From before the look-up: what it finds may be as old as that.
+    const until = performance.now() + REMEMBERED_MS;
     const found = await find(key);
     if (known.size >= MOST) known = new Map();
     if (found === undefined) known.delete(name);
-    else known.set(name, { found, until: performance.now() + REMEMBERED_MS });
+    else known.set(name, { found, until });
     return found;
   };
 }

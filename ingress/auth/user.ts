@@ -19,12 +19,13 @@ export async function authenticateUser(
   headers: IncomingHttpHeaders,
   tokens: AccessTokens,
   find: FindUser,
+  keyUsed: (hash: Buffer) => void,
 ): Promise<UserPrincipal> {
   const key = headers['x-service-api-key'];
   const { authorization } = headers;
   const users = [
     ...(authorization === undefined ? [] : [await byToken(bearerOf(authorization), tokens, find)]),
-    ...(key === undefined ? [] : [await byKey(String(key), find)]),
+    ...(key === undefined ? [] : [await byKey(String(key), find, keyUsed)]),
   ];
   const [user] = users;
   if (user === undefined || users.some((other) => other?.id !== user.id))
@@ -43,6 +44,15 @@ async function byToken(
   return verified === 'invalid' ? undefined : find.byId(verified.accountId);
 }
 
-async function byKey(key: string, find: FindUser): Promise<UserPrincipal | undefined> {
-  return looksLikeServiceKey(key) ? find.byKey(hashKey(key)) : undefined;
+async function byKey(
+  key: string,
+  find: FindUser,
+  keyUsed: (hash: Buffer) => void,
+): Promise<UserPrincipal | undefined> {
+  // A typo is told by the checksum, and costs no look-up.
+  if (!looksLikeServiceKey(key)) return undefined;
+  const hash = hashKey(key);
+  const user = await find.byKey(hash);
+  if (user !== undefined) keyUsed(hash);
+  return user;
 }

@@ -1,4 +1,4 @@
-import { NAME_MAX, PREDICTION_MODES } from '../schemas/limits.ts';
+import { NAME_MAX, PREDICTION_MODES, UUID } from '../schemas/limits.ts';
 import { AdminError } from './admin-error.ts';
 
 /** What an operator can turn off for an app. */
@@ -17,8 +17,14 @@ export function required(name: string, value: string | undefined): string {
 
 export function appId(value: string | undefined): string {
   const id = required('APP_ID', value).toLowerCase();
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)) return id;
+  if (UUID.test(id)) return id;
   throw refused('the app id', 'a UUID (`app list` shows them)', id);
+}
+
+export function userId(value: string | undefined): string {
+  const id = required('USER_ID', value).toLowerCase();
+  if (UUID.test(id)) return id;
+  throw refused('the user id', 'a UUID (`user list` shows them)', id);
 }
 
 export function unknownApp(id: string): AdminError {

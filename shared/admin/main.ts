@@ -5,8 +5,10 @@ import { explain } from './admin-error.ts';
 import type { Action, Command, Outcome } from './command.ts';
 import { appCreate, appDeactivate, appList, appShow, appUpdate } from './commands/app.ts';
 import { doctor } from './commands/doctor.ts';
+import { inviteCreate } from './commands/invite.ts';
 import { keyRevoke, keyRotate } from './commands/key.ts';
 import { usage } from './commands/usage.ts';
+import { userCreate, userDisable, userList } from './commands/user.ts';
 import { withDatabase } from './environment.ts';
 
 const COMMANDS = new Map<string, Command>([
@@ -17,6 +19,10 @@ const COMMANDS = new Map<string, Command>([
   ['app deactivate', appDeactivate],
   ['key rotate', keyRotate],
   ['key revoke', keyRevoke],
+  ['user create', userCreate],
+  ['user list', userList],
+  ['user disable', userDisable],
+  ['invite create', inviteCreate],
   ['usage', usage],
   ['doctor', doctor],
 ]);

@@ -1,6 +1,7 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 import type { SigningKeys } from '../config/signing-keys.ts';
 import { newId } from '../ids.ts';
+import { UUID } from '../schemas/limits.ts';
 
 const LIFETIME_S = 3600;
 /** How far the clocks of two ingresses may be apart. */
@@ -44,12 +45,16 @@ export class AccessTokens {
     try {
       const { payload } = await jwtVerify(token, ({ kid }) => this.#keyOf(kid), {
         algorithms: [ALGORITHM],
+        typ: 'JWT',
         issuer: this.#issuer,
         audience: this.#audience,
         requiredClaims: ['sub', 'jti', 'iat', 'exp'],
+        // Also refuses what was issued in the future.
+        maxTokenAge: LIFETIME_S,
         clockTolerance: CLOCK_TOLERANCE_S,
       });
-      return { accountId: payload.sub ?? '' };
+      const { sub } = payload;
+      return typeof sub === 'string' && UUID.test(sub) ? { accountId: sub } : 'invalid';
     } catch (error) {
       return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
     }

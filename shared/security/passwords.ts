@@ -1,12 +1,10 @@
-import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
-import { promisify } from 'node:util';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { argon2id } from './argon2.ts';
 
 /** OWASP's Password Storage Cheat Sheet (2025): argon2id, 19 MiB, two passes, one lane. */
 const COST = { memory: 19 * 1024, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
-
-const derive = promisify(argon2);
 
 /** The hash of a new password, as a PHC string: it names its own cost, so that a later one can differ. */
 export async function hashPassword(password: string): Promise<string> {
@@ -24,7 +22,7 @@ export async function verifyPassword(password: string, hash: string | undefined)
 }
 
 function tagOf(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
-  return derive('argon2id', { message: normalize(password), nonce, tagLength: TAG_BYTES, ...cost });
+  return argon2id({ message: normalize(password), nonce, tagLength: TAG_BYTES, ...cost });
 }
 
 /** Keyboards differ in how they compose what people take for the same letter. */

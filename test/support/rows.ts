@@ -14,6 +14,8 @@ export interface PredictionRow {
   started_at: Date | null;
   deadline_at: Date;
   ended_at: Date | null;
+  erased: boolean;
+  profile_revision: string;
 }
 
 /** The row of a request as it is now. */

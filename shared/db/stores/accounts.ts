@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { UserPrincipal } from '../../domain/account.ts';
 import { newId } from '../../ids.ts';
-import { Account } from '../entities/account.ts';
+import { Account, RefreshToken, WebSession } from '../entities/account.ts';
 import { query } from '../statement.ts';
 
 const BY_ID = {
@@ -17,20 +17,6 @@ export async function findUsers(pool: Pool, ids: string[]): Promise<(UserPrincip
   return ids.map((id) => byId.get(id));
 }
 
-const BY_KEY = {
-  name: 'accounts_by_key_v1',
-  text: `select encode(k.hash, 'hex') as hash, a.id
-           from service_keys k join accounts a on a.id = k.account_id
-          where k.hash = any ($1::bytea[]) and a.active`,
-};
-
-/** The accounts whose keys have these SHA-256 hashes and that are not disabled, in their order. */
-export async function findUsersByKey(pool: Pool, hashes: Buffer[]): Promise<(UserPrincipal | undefined)[]> {
-  const rows = await query<UserPrincipal & { hash: string }>(pool, BY_KEY, [hashes]);
-  const byHash = new Map(rows.map(({ hash, ...user }) => [hash, user]));
-  return hashes.map((hash) => byHash.get(hash.toString('hex')));
-}
-
 /** The form in which e-mail addresses are compared. */
 export function emailKey(email: string): string {
   return email.normalize('NFC').trim().toLowerCase();
@@ -39,6 +25,16 @@ export function emailKey(email: string): string {
 /** The account of an e-mail address, also a disabled one. */
 export async function findByEmail(em: EntityManager, email: string): Promise<Account | undefined> {
   return (await em.findOne(Account, { emailKey: emailKey(email) })) ?? undefined;
+}
+
+/** The account with this id, unless it is disabled. */
+export async function findAccount(em: EntityManager, id: string): Promise<Account | undefined> {
+  return (await em.findOne(Account, { id, active: true })) ?? undefined;
+}
+
+/** All accounts, the oldest first. */
+export async function listAccounts(em: EntityManager): Promise<Account[]> {
+  return em.find(Account, {}, { orderBy: { id: 'asc' } });
 }
 
 export interface NewAccount {
@@ -64,4 +60,35 @@ export async function createAccount(
   });
   await em.flush();
   return account;
+}
+
+/**
+ * Changes the name, the password, or both. A new password ends every refresh token and web session, and is refused
+ * (undefined) when `passwordHash.from` is no longer the account's. Undefined also for an account that is gone.
+ */
+export function changeAccount(
+  em: EntityManager,
+  id: string,
+  {
+    name,
+    passwordHash,
+  }: { name?: string | undefined; passwordHash?: { from: string; to: string } | undefined },
+): Promise<Account | undefined> {
+  return em.transactional(async (tx) => {
+    const [changed] = await tx.execute<object[]>(
+      `update accounts
+          set name = coalesce(?, name), password_hash = coalesce(?, password_hash), updated_at = now()
+        where id = ? and active and password_hash = coalesce(?, password_hash) returning id`,
+      [name ?? null, passwordHash?.to ?? null, id, passwordHash?.from ?? null],
+    );
+    if (changed === undefined) return undefined;
+    if (passwordHash !== undefined) await endSessions(tx, id);
+    return findAccount(tx, id);
+  });
+}
+
+/** Ends whatever a log-in has given, within the caller's transaction. */
+export async function endSessions(tx: EntityManager, accountId: string): Promise<void> {
+  await tx.nativeDelete(RefreshToken, { account: accountId });
+  await tx.nativeDelete(WebSession, { account: accountId });
 }

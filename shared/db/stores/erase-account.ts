@@ -1,0 +1,53 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { revokeConnectionsOf } from './connections/revoke.ts';
+
+/**
+ * Erases an account and all that belongs to it, in one transaction. Its connections end as by a revoke, and the texts
+ * and the use of the profile in predictions made with them go at once; usage and tombstones stay with the apps.
+ * Returns the ids of the predictions that ended. The second time it changes nothing.
+ *
+ * Locks in the common order: attempts, connections, usage, predictions, and the account last. Whoever adds to an account
+ * holds its row, so that nothing can be added between the deletes below that lock and the account's own.
+ */
+export function eraseAccount(em: EntityManager, id: string, windowS: number): Promise<string[]> {
+  return em.transactional(async (tx) => {
+    // An account may have millions of events.
+    await tx.execute(`set local statement_timeout = 0`);
+    const ended = await revokeConnectionsOf(tx, id, windowS);
+    await erasePredictions(tx, id);
+    await tx.execute(`select id from accounts where id = ? for update`, [id]);
+    await tx.execute(`delete from recording_events where account_id = ?`, [id]);
+    await tx.execute(`delete from recording_sessions where account_id = ?`, [id]);
+    // Everything else references it with `on delete cascade`.
+    await tx.execute(`delete from accounts where id = ?`, [id]);
+    return ended;
+  });
+}
+
+/**
+ * By the connections that the account has, and by the attempts that once gave it one which is another's now: they are
+ * kept for longer than any text. The recovery window ends as well: there is nothing left to recover.
+ */
+async function erasePredictions(tx: EntityManager, accountId: string): Promise<void> {
+  await tx.execute(
+    `with grants as (
+       select id::text as connection_id, null::int as grant_revision from connections where account_id = ?
+       union
+       select connection_id::text, grant_revision from connection_attempts
+        where account_id = ? and connection_id is not null
+     ), made as (
+       select p.id from predictions p
+        where p.connection_id = any (array(select g.connection_id from grants g))
+          and exists (
+            select from grants g
+             where g.connection_id = p.connection_id and p.grant_revision = coalesce(g.grant_revision, p.grant_revision))
+        order by p.id for update
+     ), gone as (
+       delete from prediction_texts t using made where t.prediction_id = made.id
+     )
+     update predictions p
+        set erased = true, profile_revision = 'none', expires_at = least(p.expires_at, now())
+       from made where p.id = made.id`,
+    [accountId, accountId],
+  );
+}

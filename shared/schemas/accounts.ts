@@ -1,0 +1,79 @@
+import Type, { type Static } from 'typebox';
+import { closed, nullable, text } from './build.ts';
+import { Name, Timestamp } from './common.ts';
+import { EMAIL_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX } from './limits.ts';
+
+/** White space around it does not count. */
+const Email = Type.String({ format: 'email', maxLength: EMAIL_MAX, wellFormed: true });
+const NewPassword = text(PASSWORD_MAX, PASSWORD_MIN);
+/** What has to match something: whatever cannot is just wrong. */
+const Secret = text(TEXT_MAX);
+
+const newUser = { email: Email, password: NewPassword, name: Type.Optional(text(NAME_MAX)) };
+
+/** What an operator may give. */
+export const NewUser = closed(newUser);
+
+export const SignupRequest = closed({ ...newUser, invite_code: Type.Optional(Secret) });
+
+export const LoginRequest = closed({ email: text(EMAIL_MAX), password: text(PASSWORD_MAX) });
+
+export const RefreshRequest = closed({ refresh: Secret });
+
+export const InviteRequest = closed({ code: Secret });
+
+export const WaitlistRequest = closed({ email: Email });
+
+export const AccountChange = closed({
+  name: Type.Optional(text(NAME_MAX)),
+  password: Type.Optional(NewPassword),
+  current_password: Type.Optional(text(PASSWORD_MAX)),
+});
+
+export const UserResponse = closed({
+  id: Type.String(),
+  email: Type.String(),
+  name: Type.String(),
+  created_at: Timestamp,
+});
+export type UserResponse = Static<typeof UserResponse>;
+
+export const LoginResponse = closed({ access: Type.String(), refresh: Type.String(), user: UserResponse });
+export type LoginResponse = Static<typeof LoginResponse>;
+
+export const AccessResponse = closed({ access: Type.String() });
+
+export const LogoutResponse = closed({ status: Type.Literal('logged_out') });
+
+export const InviteResponse = closed({ valid: Type.Boolean() });
+
+export const WaitlistResponse = closed({ status: Type.Literal('added') });
+
+export const KeyRequest = closed({ label: Name });
+
+/** The one answer that has the key itself. */
+export const NewKeyResponse = closed({
+  id: Type.String(),
+  key: Type.String(),
+  label: Type.String(),
+  created_at: Timestamp,
+});
+export type NewKeyResponse = Static<typeof NewKeyResponse>;
+
+export const KeyResponse = closed({
+  id: Type.String(),
+  label: Type.String(),
+  prefix: Type.String(),
+  created_at: Timestamp,
+  last_used_at: nullable(Timestamp),
+});
+export type KeyResponse = Static<typeof KeyResponse>;
+
+export const KeyList = closed({ results: Type.Array(KeyResponse) });
+
+/** One line of an export: what `data` is, is told by `type`. */
+export const ExportLine = closed({
+  type: Type.String(),
+  data: Type.Record(Type.String(), Type.Unknown()),
+});
+export type ExportLine = Static<typeof ExportLine>;

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { anonymously, someEmail, UserClient } from '../support/account.ts';
+import { predictionBody } from '../support/client.ts';
+import { connect, connectingApp } from '../support/connection.ts';
+import { hang } from '../support/fake-provider.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const MAIN = fileURLToPath(new URL('../../shared/admin/main.ts', import.meta.url));
+const PASSWORD = 'a horse with 9 staples';
+
+describe('the command line for users and invitations', () => {
+  let system: System;
+
+  before(async () => {
+    system = await startSystem({ env: { INVITE_ONLY: 'true' } });
+  });
+
+  after(() => system.stop());
+
+  /** Runs a command with this on its standard input. */
+  const admin = async (args: string[], input = '') => {
+    const env = { PATH: process.env['PATH'], DATABASE_URL: system.database.url };
+    const child = spawn(process.execPath, [MAIN, ...args], { env });
+    child.stdin.end(input);
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    return { stdout, stderr };
+  };
+
+  /** The result of a command that succeeds. */
+  const result = async (args: string[], input?: string) => {
+    const { stdout, stderr } = await admin([...args, '--json'], input);
+    assert.equal(stderr, '');
+    return JSON.parse(stdout);
+  };
+
+  const login = (email: string, password: string) =>
+    anonymously<{ access: string; refresh: string }>(system, 'POST', '/api/auth/login/', { email, password });
+
+  it('makes a user with a password that is shown once', async () => {
+    const email = someEmail();
+    const { id, password, created_at, ...rest } = await result([
+      'user',
+      'create',
+      '--email',
+      email,
+      '--name',
+      'Ada',
+    ]);
+    assert.deepEqual(rest, { email, name: 'Ada', active: true });
+    assert.equal((await login(email, password)).status, 200);
+    const list = await result(['user', 'list']);
+    assert.deepEqual(list, [{ id, email, name: 'Ada', active: true, created_at }]);
+    const shown = await admin(['user', 'list']);
+    assert.ok(shown.stdout.includes(email) && !shown.stdout.includes(password));
+  });
+
+  it('makes a user with the password on standard input, which is not shown', async () => {
+    const email = someEmail();
+    const made = await result(['user', 'create', '--email', email, '--password-stdin'], `${PASSWORD}\n`);
+    assert.deepEqual(Object.keys(made), ['id', 'email', 'name', 'active', 'created_at']);
+    assert.equal((await login(email, PASSWORD)).status, 200);
+  });
+
+  it('refuses users by the rules of signing up, on one line', async () => {
+    const email = someEmail();
+    await result(['user', 'create', '--email', email]);
+    const refusals: [string[], string, RegExp][] = [
+      [['--email', email.toUpperCase()], '', /a user with this e-mail address/],
+      [['--email', 'nobody'], '', /^email: Input should be a valid e-mail address/],
+      [['--email', someEmail(), '--password-stdin'], 'short', /^password: String should have at least 10/],
+      [['--email', someEmail(), '--password-stdin'], 'password123\n', /too common/],
+      [['--email', someEmail(), '--password-stdin'], '', /^password: /],
+      [['--name', 'Ada'], '', /^--email is missing/],
+    ];
+    for (const [args, input, expected] of refusals) {
+      const { stdout, stderr } = await admin(['user', 'create', ...args], input);
+      assert.equal(stdout, '');
+      assert.match(stderr, expected);
+      assert.equal(stderr.trimEnd().split('\n').length, 1);
+    }
+  });
+
+  it('makes an invitation that works once', async () => {
+    const { code, ...rest } = await result(['invite', 'create']);
+    assert.deepEqual(rest, {});
+    const join = () =>
+      anonymously(system, 'POST', '/api/auth/signup/', {
+        email: someEmail(),
+        password: PASSWORD,
+        invite_code: code,
+      });
+    assert.deepEqual([(await join()).status, (await join()).code], [201, 'invite_required']);
+  });
+
+  it('disables a user: every credential ends within two seconds, and what runs by its connections ends', async () => {
+    const email = someEmail();
+    const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
+    const { access, refresh } = (await login(email, PASSWORD)).body;
+    const person = new UserClient({ id, email, password: PASSWORD, access, refresh }, system);
+    const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
+    const app = await connectingApp(system);
+    const connection = await connect(system, app, person);
+    system.provider.respond(hang());
+    const waiting = app.predict(predictionBody({ connection_id: connection.connection_id }));
+    await until(() => system.provider.running === 1);
+
+    const disabled = await result(['user', 'disable', id.toUpperCase()]);
+    assert.deepEqual([disabled.id, disabled.active], [id, false]);
+    const headers = { 'x-service-api-key': key.key };
+    const statuses = async () => {
+      const replies = await Promise.all([
+        person.request('GET', '/api/auth/keys/'),
+        anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers }),
+        anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh }),
+      ]);
+      return replies.map(({ status }) => status).join();
+    };
+    await until(async () => (await statuses()) === '401,401,401', 2000);
+    assert.equal((await login(email, PASSWORD)).code, 'invalid_credentials');
+    assert.equal((await waiting).code, 'connection_revoked');
+    const again = await app.predict(predictionBody({ connection_id: connection.connection_id }));
+    assert.equal(again.code, 'connection_revoked');
+    assert.equal((await result(['user', 'disable', id])).active, false);
+  });
+
+  it('knows no user by a wrong id', async () => {
+    const nobody = '00000000-0000-7000-8000-000000000000';
+    assert.match((await admin(['user', 'disable', nobody])).stderr, /there is no user/);
+    assert.match((await admin(['user', 'disable', 'ada'])).stderr, /the user id must be a UUID/);
+    assert.match((await admin(['user', 'disable'])).stderr, /USER_ID is missing/);
+  });
+});

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { SignJWT, UnsecuredJWT } from 'jose';
+import { newServiceKey } from '../../../shared/security/keys.ts';
+import { anonymously, signUp, type UserClient } from '../../support/account.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+const SECRET = 'the-first-secret-has-32-bytes-or-more';
+const OTHER = 'the-second-secret-has-32-bytes-or-more';
+const ISSUER = 'http://localhost:8080';
+
+describe('the credentials of /api', () => {
+  let system: System;
+  let person: UserClient;
+  let key: string;
+
+  before(async () => {
+    system = await startSystem({ workers: 0, env: { JWT_SECRET: `old:${SECRET}`, PUBLIC_URL: ISSUER } });
+    person = await signUp(system);
+    key = await keyOf(person);
+  });
+
+  after(() => system.stop());
+
+  const keyOf = async (user: UserClient) =>
+    (await user.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'test' })).body.key;
+
+  const me = (headers: Record<string, string>, at = system.webs[0]) =>
+    anonymously<{ id: string }>(system, 'GET', '/api/auth/me/', undefined, { headers, ...(at && { at }) });
+
+  const expectCode = async (code: string, headers: Record<string, string>) => {
+    const reply = await me(headers);
+    assert.deepEqual(
+      { status: reply.status, code: reply.code },
+      { status: 401, code },
+      JSON.stringify(headers),
+    );
+    assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
+  };
+
+  it('are an access token in one header or a key in the other, or both of the same user', async () => {
+    const authorization = `Bearer ${person.access}`;
+    const ways: Record<string, string>[] = [
+      { authorization },
+      { authorization: `bEARER  ${person.access}` },
+      { 'x-service-api-key': key },
+      { authorization, 'x-service-api-key': key },
+    ];
+    for (const headers of ways) assert.deepEqual((await me(headers)).body.id, person.id);
+  });
+
+  it('are not exchangeable: each shape has its own header', async () => {
+    await expectCode('not_authenticated', { authorization: `Bearer ${key}` });
+    await expectCode('not_authenticated', { 'x-service-api-key': person.access });
+    await expectCode('not_authenticated', {
+      cookie: `access=${person.access}; session=${person.refresh}; ${key}`,
+    });
+    await expectCode('not_authenticated', { authorization: `Bearer ${person.refresh}` });
+    await expectCode('not_authenticated', { authorization: `Basic ${person.access}` });
+    await expectCode('not_authenticated', {});
+  });
+
+  it('do not agree when one of two is wrong, or of somebody else', async () => {
+    const other = await signUp(system);
+    const authorization = `Bearer ${person.access}`;
+    await expectCode('not_authenticated', { authorization, 'x-service-api-key': await keyOf(other) });
+    await expectCode('not_authenticated', { authorization, 'x-service-api-key': newServiceKey().key });
+    await expectCode('not_authenticated', { authorization, 'x-service-api-key': '' });
+    await expectCode('not_authenticated', { authorization: 'Bearer nonsense', 'x-service-api-key': key });
+    await expectCode('not_authenticated', { authorization: '', 'x-service-api-key': key });
+  });
+
+  it('never become a 500, however malformed they are', async () => {
+    const typo = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
+    const values = [
+      'service_',
+      typo,
+      `${key} `.repeat(3),
+      `${key},${key}`,
+      '\u00ff\u00fe',
+      'a.b.c',
+      '...',
+      'e30.e30.e30',
+    ];
+    for (const value of values) {
+      await expectCode('not_authenticated', { 'x-service-api-key': value });
+      await expectCode('not_authenticated', { authorization: value });
+      await expectCode('not_authenticated', { authorization: `Bearer ${value}` });
+    }
+    for (const header of ['Authorization', 'X-Service-API-Key'])
+      assert.equal(await statusOfTwo(header, header === 'Authorization' ? `Bearer ${key}` : key), 401);
+  });
+
+  /** The status of a request that carries a header twice. */
+  const statusOfTwo = (name: string, value: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const call = request(`${system.webs[0]?.url}/api/auth/me/`, { headers: { [name]: [value, value] } });
+      call.once('response', (response) => resolve(response.resume().statusCode));
+      call.once('error', reject).end();
+    });
+
+  it('are needed on every path but those by which one comes to them', async () => {
+    for (const [method, path] of [
+      ['GET', '/api/auth/me/'],
+      ['PATCH', '/api/auth/me'],
+      ['DELETE', '/api/auth/me/'],
+      ['GET', '/api/auth/keys'],
+      ['POST', '/api/auth/logout/'],
+      ['GET', '/api/export/'],
+    ] as const) {
+      const { status, code, text } = await anonymously(system, method, path);
+      assert.deepEqual({ status, code }, { status: 401, code: 'not_authenticated' }, text);
+    }
+  });
+
+  describe('an access token', () => {
+    const claims = (part: object = {}) => ({ sub: person.id, jti: 'a-jti', ...part });
+    const now = () => Math.floor(Date.now() / 1000);
+
+    /** A token as the service makes it, but for what the test changes. */
+    const forge = (
+      change: {
+        header?: object;
+        claims?: object;
+        iss?: string;
+        aud?: string;
+        iat?: number;
+        exp?: number;
+      } = {},
+      secret = SECRET,
+    ) =>
+      new SignJWT(claims(change.claims))
+        .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: 'old', ...change.header })
+        .setIssuer(change.iss ?? ISSUER)
+        .setAudience(change.aud ?? `${ISSUER}/api`)
+        .setIssuedAt(change.iat ?? now())
+        .setExpirationTime(change.exp ?? now() + 600)
+        .sign(Buffer.from(secret));
+
+    const refused = async (token: string, code = 'not_authenticated') =>
+      expectCode(code, { authorization: `Bearer ${token}` });
+
+    it('names its issuer, audience, subject, id and key, and lives for an hour', async () => {
+      const [header = '', payload = ''] = person.access.split('.');
+      const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
+      assert.deepEqual(decode(header), { alg: 'HS256', typ: 'JWT', kid: 'old' });
+      const { iss, aud, sub, jti, iat, exp, ...rest } = decode(payload);
+      assert.deepEqual(
+        { iss, aud, sub, rest },
+        { iss: ISSUER, aud: `${ISSUER}/api`, sub: person.id, rest: {} },
+      );
+      assert.equal(exp - iat, 3600);
+      assert.match(jti, /^[0-9a-f-]{36}$/);
+    });
+
+    it('is accepted when it is made the same way, which says that the refusals below are for their one difference', async () => {
+      assert.equal((await me({ authorization: `Bearer ${await forge()}` })).status, 200);
+      // Clocks may be apart by some seconds.
+      const early = await forge({ iat: now() + 3 });
+      assert.equal((await me({ authorization: `Bearer ${early}` })).status, 200);
+      const late = await forge({ iat: now() - 60, exp: now() - 2 });
+      assert.equal((await me({ authorization: `Bearer ${late}` })).status, 200);
+    });
+
+    it('is refused with any algorithm but the one', async () => {
+      const unsecured = new UnsecuredJWT(claims()).setIssuer(ISSUER).setAudience(`${ISSUER}/api`);
+      await refused(unsecured.setIssuedAt().setExpirationTime('10 min').encode());
+      for (const alg of ['HS384', 'HS512']) await refused(await forge({ header: { alg } }, SECRET.repeat(2)));
+      const [, payload = '', signature = ''] = (await forge()).split('.');
+      for (const alg of ['none', 'None', 'RS256', 'ES256', 'EdDSA', 'HS512', 'hs256', null]) {
+        const header = Buffer.from(JSON.stringify({ alg, typ: 'JWT', kid: 'old' })).toString('base64url');
+        await refused(`${header}.${payload}.${signature}`);
+        await refused(`${header}.${payload}.`);
+      }
+    });
+
+    it('is refused when it is for or from somebody else, or changed, or signed with another key', async () => {
+      await refused(await forge({ iss: 'https://elsewhere.example' }));
+      await refused(await forge({ aud: ISSUER }));
+      await refused(await forge({}, OTHER));
+      await refused(await forge({ header: { kid: 'unknown' } }));
+      await refused(await forge({ header: { kid: undefined } }));
+      await refused(await forge({ header: { typ: 'refresh' } }));
+      const other = await signUp(system);
+      const [header, payload] = other.access.split('.');
+      await refused(`${header}.${payload}.${person.access.split('.')[2]}`);
+    });
+
+    it('is refused without its claims, and with a subject that is no account', async () => {
+      await refused(await forge({ claims: { jti: undefined } }));
+      await refused(await forge({ claims: { sub: undefined } }));
+      await refused(await forge({ claims: { sub: 'nobody' } }));
+      await refused(await forge({ claims: { sub: 7 } }));
+      await refused(await forge({ claims: { sub: '00000000-0000-7000-8000-000000000000' } }));
+      await refused(await forge({ claims: { nbf: now() + 60 } }));
+      await refused(await forge({ iat: now() + 60 }));
+      const endless = new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: 'old' });
+      await refused(await endless.setIssuer(ISSUER).setAudience(`${ISSUER}/api`).sign(Buffer.from(SECRET)));
+    });
+
+    it('is told apart when it has expired', async () => {
+      await refused(await forge({ iat: now() - 3600, exp: now() - 60 }), 'token_expired');
+      // Whatever it says itself, none is good for more than its hour.
+      await refused(await forge({ iat: now() - 3700, exp: now() + 3600 }), 'token_expired');
+      const expired = await forge({ iat: now() - 3600, exp: now() - 60 });
+      await expectCode('token_expired', { authorization: `Bearer ${expired}`, 'x-service-api-key': key });
+      await refused(await forge({ exp: now() - 60 }, OTHER));
+    });
+
+    it('survives a rotation of keys, for as long as its key is listed', async () => {
+      const { webs } = system;
+      const rotated = await system.startWeb({ JWT_SECRET: `new:${OTHER},old:${SECRET}` });
+      const dropped = await system.startWeb({ JWT_SECRET: `new:${OTHER}` });
+      assert.equal((await me({ authorization: `Bearer ${person.access}` }, rotated)).status, 200);
+      assert.equal((await me({ authorization: `Bearer ${person.access}` }, dropped)).status, 401);
+
+      const later = await signUp({ webs: [rotated] });
+      const header = JSON.parse(Buffer.from(later.access.split('.')[0] ?? '', 'base64url').toString());
+      assert.equal(header.kid, 'new');
+      assert.equal((await me({ authorization: `Bearer ${later.access}` }, dropped)).status, 200);
+      // The process that does not know the new key yet refuses it, and goes on.
+      assert.equal((await me({ authorization: `Bearer ${later.access}` }, webs[0])).status, 401);
+    });
+  });
+});

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
+import { anonymously, signUp, type UserClient } from '../../support/account.ts';
+import { predictionBody } from '../../support/client.ts';
+import { connect, connectingApp } from '../../support/connection.ts';
+import { hang } from '../../support/fake-provider.ts';
+import { addFact, setProfile } from '../../support/memory.ts';
+import { event, post } from '../../support/recording.ts';
+import { rowOf } from '../../support/rows.ts';
+import { type System, startSystem } from '../../support/system.ts';
+import { until } from '../../support/until.ts';
+
+describe('erasing an account', () => {
+  let system: System;
+
+  before(async () => {
+    // One issuer of tokens, whichever ingress is asked.
+    system = await startSystem({ webs: 2, env: { PUBLIC_URL: 'http://localhost:8080' } });
+  });
+
+  after(() => system.stop());
+  beforeEach(() => system.provider.reset());
+
+  const erase = async (person: UserClient) => {
+    const { status, text } = await person.request('DELETE', '/api/auth/me/');
+    assert.deepEqual({ status, text }, { status: 204, text: '' });
+  };
+
+  const textsOf = async (id: string) => {
+    const { rows } = await system.database.pool.query(
+      `select from prediction_texts where prediction_id = $1`,
+      [id],
+    );
+    return rows.length;
+  };
+
+  it('leaves no row of it in any table', async () => {
+    const person = await signUp(system);
+    await person.request('POST', '/api/auth/keys/', { label: 'k' });
+    await setProfile(system, person, 'writes kindly', {});
+    await addFact(system, person, { text: 'likes tea' });
+    await post(person, [event(), event()]);
+    await connect(system, await connectingApp(system), person);
+    const { pool } = system.database;
+    const { rows: columns } = await pool.query<{ table: string; column: string }>(
+      `select table_name as table, column_name as column from information_schema.columns
+        where table_schema = 'public' and (column_name = 'account_id' or (table_name, column_name) = ('accounts', 'id'))`,
+    );
+    assert.ok(columns.length >= 10, JSON.stringify(columns));
+    await erase(person);
+    for (const { table, column } of columns) {
+      const { rows } = await pool.query(`select from ${table} where ${column} = $1`, [person.id]);
+      assert.equal(rows.length, 0, table);
+    }
+  });
+
+  it('ends its credentials everywhere within two seconds, and frees its e-mail address and its session ids', async () => {
+    const person = await signUp(system);
+    const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
+    const mine = event();
+    await post(person, [mine]);
+    const { email, password } = person;
+    const statuses = async () => {
+      const headers = { 'x-service-api-key': key.key };
+      const replies = await Promise.all(
+        system.webs.flatMap((at) => [
+          person.request('GET', '/api/auth/keys/', undefined, { at }),
+          anonymously(system, 'GET', '/api/auth/keys/', undefined, { at, headers }),
+        ]),
+      );
+      return replies.map(({ status }) => status).join();
+    };
+    assert.equal(await statuses(), '200,200,200,200');
+    await erase(person);
+    await until(async () => (await statuses()) === '401,401,401,401', 2000);
+    const { refresh } = person;
+    const renewed = await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh });
+    assert.equal(renewed.code, 'not_authenticated');
+    const login = await anonymously(system, 'POST', '/api/auth/login/', { email, password });
+    assert.equal(login.code, 'invalid_credentials');
+
+    const heir = await signUp(system, { email });
+    assert.notEqual(heir.id, person.id);
+    const { body } = await post(heir, [mine]);
+    assert.deepEqual(body, { accepted: 1, duplicates: 0, invalid: [] });
+  });
+
+  it('answers whoever still acts for it within that time with 401, and writes nothing', async () => {
+    const person = await signUp(system);
+    await person.request('GET', '/api/auth/me/');
+    await erase(person);
+    const replies = await Promise.all([
+      person.request('GET', '/api/auth/me/'),
+      person.request('PATCH', '/api/auth/me/', { name: 'ghost' }),
+      person.request('POST', '/api/auth/keys/', { label: 'ghost' }),
+      person.request('GET', '/api/export/'),
+      post(person, [event()]),
+    ]);
+    assert.deepEqual(
+      replies.map(({ status, code }) => `${status} ${code}`),
+      Array(5).fill('401 not_authenticated'),
+    );
+  });
+
+  it('ends what runs by its connections with 403, and erases the texts of all that was made with them', async () => {
+    const [person, other] = await Promise.all([signUp(system), signUp(system)]);
+    const app = await connectingApp(system);
+    const mine = await connect(system, app, person, 'u-1');
+    const theirs = await connect(system, app, other, 'u-2');
+    const done = predictionBody({ connection_id: mine.connection_id });
+    const others = predictionBody({ user_id: 'u-2', connection_id: theirs.connection_id });
+    const [first, second] = await Promise.all([app.predict(done), app.predict(others)]);
+    assert.deepEqual([first.status, second.status], [200, 200], first.text);
+    const usage = (await app.usage()).body;
+
+    system.provider.respond(hang());
+    const running = predictionBody({ connection_id: mine.connection_id });
+    const waiting = app.predict(running);
+    await until(() => system.provider.running === 1);
+    await erase(person);
+    assert.deepEqual((await waiting).code, 'connection_revoked');
+
+    for (const body of [done, running]) {
+      const row = await rowOf(system, body);
+      assert.deepEqual([row.erased, row.profile_revision], [true, 'none']);
+      assert.equal(await textsOf(row.id), 0);
+    }
+    assert.equal((await app.predict(done)).code, 'connection_revoked');
+    assert.deepEqual((await app.usage()).body, usage);
+
+    const kept = await rowOf(system, others);
+    assert.deepEqual([kept.erased, await textsOf(kept.id)], [false, 1]);
+    assert.equal((await app.predict(others)).text, second.text);
+  });
+
+  it("erases what was made with a connection that is another account's by now, and nothing of that one", async () => {
+    const [person, next] = await Promise.all([signUp(system), signUp(system)]);
+    const app = await connectingApp(system);
+    const before = await connect(system, app, person);
+    const hers = predictionBody({ connection_id: before.connection_id });
+    assert.equal((await app.predict(hers)).status, 200);
+    const after = await connect(system, app, next);
+    assert.equal(after.connection_id, before.connection_id);
+    const his = predictionBody({ connection_id: after.connection_id });
+    const { text } = await app.predict(his);
+
+    await erase(person);
+    assert.equal(await textsOf((await rowOf(system, hers)).id), 0);
+    assert.equal((await app.predict(hers)).code, 'recovery_window_expired');
+    assert.equal((await app.predict(his)).text, text);
+  });
+
+  it('works once for many who ask at the same time, while others post and log in', async () => {
+    const person = await signUp(system);
+    const { email, password } = person;
+    const [erased, posted, logins] = await Promise.all([
+      Promise.all(Array.from({ length: 4 }, () => person.request('DELETE', '/api/auth/me/'))),
+      Promise.all(Array.from({ length: 8 }, () => post(person, [event(), event()]))),
+      Promise.all(
+        Array.from({ length: 4 }, () =>
+          anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', { email, password }),
+        ),
+      ),
+    ]);
+    for (const { status, text } of erased) assert.ok([204, 401].includes(status), text);
+    assert.ok(erased.some(({ status }) => status === 204));
+    for (const { status, text } of posted) assert.ok([201, 401].includes(status), text);
+    for (const { status, text } of logins) assert.ok([200, 401].includes(status), text);
+    for (const table of ['recording_events', 'recording_sessions', 'refresh_tokens']) {
+      const { rows } = await system.database.pool.query(`select from ${table} where account_id = $1`, [
+        person.id,
+      ]);
+      assert.equal(rows.length, 0, table);
+    }
+  });
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { anonymously, signUp, type UserClient } from '../../support/account.ts';
+import { connect, connectingApp } from '../../support/connection.ts';
+import { addFact, setProfile } from '../../support/memory.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+describe('the export of an account', () => {
+  let system: System;
+
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+
+  after(() => system.stop());
+
+  const record = (person: UserClient, events: object[]) =>
+    person.request('POST', '/api/recording/events/', events);
+
+  const lines = async (person: UserClient) => {
+    const response = await fetch(`${person.url}/api/export/`, {
+      headers: { authorization: `Bearer ${person.access}` },
+    });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('content-type'), 'application/x-ndjson');
+    const body = await response.text();
+    assert.ok(body.endsWith('\n'));
+    return body
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  };
+
+  const note = (person: UserClient, id: string, part: object = {}) => ({
+    id,
+    session_id: `session-of-${person.id}`,
+    occurred_at: '2026-01-02T03:04:05.678Z',
+    source: 'test',
+    type: 'note',
+    text: `note ${id}`,
+    ...part,
+  });
+
+  it('has everything of the account, the account first, and nothing of anybody else', async () => {
+    const [person, other] = await Promise.all([signUp(system, { name: 'Ada' }), signUp(system)]);
+    const { body: key } = await person.request<{ key: string; id: string }>('POST', '/api/auth/keys/', {
+      label: 'k',
+    });
+    for (const one of [person, other]) {
+      await record(one, [note(one, 'n-1', { extra: { kept: true } }), note(one, 'n-2')]);
+      await setProfile(system, one, 'writes kindly', { tone: 'kind' });
+      await addFact(system, one, { text: 'likes tea' });
+      await connect(system, await connectingApp(system), one);
+    }
+    const found = await lines(person);
+    const types = found.map(({ type }) => type);
+    assert.deepEqual(types, ['account', 'key', 'connection', 'session', 'event', 'event', 'profile', 'fact']);
+    assert.ok(found.every((line) => Object.keys(line).join() === 'type,data'));
+    const [account, exportedKey, connection, session, event] = found.map(({ data }) => data);
+    assert.deepEqual({ id: account.id, name: account.name }, { id: person.id, name: 'Ada' });
+    assert.equal(exportedKey.id, key.id);
+    assert.equal(connection.status, 'connected');
+    assert.equal(session.session_id, `session-of-${person.id}`);
+    assert.deepEqual({ id: event.id, extra: event.extra }, { id: 'n-1', extra: { kept: true } });
+    const all = JSON.stringify(found);
+    for (const foreign of [key.key, other.id, other.email, '"hash"', 'argon2'])
+      assert.ok(!all.includes(foreign), foreign);
+  });
+
+  it('has every row of many pages once', async () => {
+    const person = await signUp(system);
+    const ids = Array.from({ length: 450 }, (_, i) => `e-${i}`);
+    await record(
+      person,
+      ids.map((id, i) => note(person, id, { session_id: `${person.id}-${i % 130}` })),
+    );
+    const found = await lines(person);
+    const events = found.filter(({ type }) => type === 'event').map(({ data }) => data.id);
+    assert.deepEqual(events.toSorted(), ids.toSorted());
+    const sessions = found.filter(({ type }) => type === 'session').map(({ data }) => data.session_id);
+    assert.equal(new Set(sessions).size, 130);
+    assert.equal(sessions.length, 130);
+  });
+
+  it('reads on only when its reader does, and no more when that one goes away', async () => {
+    const person = await signUp(system);
+    for (let batch = 0; batch < 4; batch++)
+      await record(
+        person,
+        Array.from({ length: 200 }, (_, i) => note(person, `${batch}-${i}`, { text: 'x'.repeat(60_000) })),
+      );
+    const [slow, gone] = await Promise.all([startReading(person), startReading(person)]);
+    // While a third one takes everything, the two that do not read would be through as well.
+    assert.equal((await lines(person)).filter(({ type }) => type === 'event').length, 800);
+    await system.database.pool.query('delete from recording_events where account_id = $1', [person.id]);
+    gone.destroy();
+    const rest = (await text(slow)).trimEnd().split('\n');
+    assert.ok(rest.length < 600, `${rest.length} lines were read ahead`);
+    assert.equal((await person.request('GET', '/api/auth/me/')).status, 200);
+    assert.ok(!system.webs.some(({ log }) => log.includes('"defect"')));
+  });
+
+  /** An export that was asked for, and is not read yet. */
+  const startReading = async ({ url, access }: UserClient): Promise<IncomingMessage> => {
+    const call = get(`${url}/api/export/`, { headers: { authorization: `Bearer ${access}` } });
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    return response;
+  };
+
+  it('needs a credential', async () => {
+    assert.equal((await anonymously(system, 'GET', '/api/export/')).code, 'not_authenticated');
+  });
+});

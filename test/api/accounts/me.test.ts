@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { findAccount } from '../../../shared/db/stores/accounts.ts';
+import { startWebSession } from '../../../shared/db/stores/web-sessions.ts';
+import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
+import { anonymously, signUp, type UserClient } from '../../support/account.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+const NEW_PASSWORD = 'two horses with 18 staples';
+
+describe('the own account', () => {
+  let system: System;
+
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+
+  after(() => system.stop());
+
+  const change = (person: UserClient, body: object) => person.request<object>('PATCH', '/api/auth/me/', body);
+  const login = (email: string, password: string) =>
+    anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', { email, password });
+  const renew = async (refresh: string) =>
+    (await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status;
+
+  it('is shown with and without the slash at the end, to HEAD without a body', async () => {
+    const person = await signUp(system, { name: 'Ada' });
+    const [slash, none, head] = await Promise.all([
+      person.request<{ created_at: string }>('GET', '/api/auth/me/'),
+      person.request('GET', '/api/auth/me'),
+      person.request('HEAD', '/api/auth/me/'),
+    ]);
+    const { created_at } = slash.body;
+    assert.deepEqual(slash.body, { id: person.id, email: person.email, name: 'Ada', created_at });
+    assert.equal(none.text, slash.text);
+    assert.deepEqual([head.status, head.text], [200, '']);
+    assert.equal((await person.request('PUT', '/api/auth/me/')).status, 405);
+  });
+
+  it('changes its name, and nothing when nothing is asked for', async () => {
+    const person = await signUp(system, { name: 'Ada' });
+    const renamed = await change(person, { name: 'Augusta Ada' });
+    assert.equal(renamed.status, 200);
+    assert.deepEqual(renamed.body, { ...renamed.body, name: 'Augusta Ada' });
+    assert.deepEqual((await change(person, {})).body, renamed.body);
+    assert.deepEqual((await change(person, { name: '' })).body, { ...renamed.body, name: '' });
+    assert.equal(await renew(person.refresh), 200);
+    for (const body of [{ email: 'new@example.com' }, { name: 'x'.repeat(201) }, { name: null }])
+      assert.equal((await change(person, body)).status, 422);
+  });
+
+  it('changes its password, which ends every refresh token and every signed-in browser', async () => {
+    const person = await signUp(system);
+    const { email, password } = person;
+    const { body: second } = await login(email, password);
+    const account = await findAccount(system.em(), person.id);
+    assert.ok(account && (await startWebSession(system.em(), account)));
+    const { status } = await change(person, {
+      password: NEW_PASSWORD,
+      current_password: password,
+      name: 'New',
+    });
+    assert.equal(status, 200);
+    assert.deepEqual(await Promise.all([person.refresh, second.refresh].map(renew)), [401, 401]);
+    const { rows } = await system.database.pool.query(`select from web_sessions where account_id = $1`, [
+      person.id,
+    ]);
+    assert.equal(rows.length, 0);
+    assert.equal((await login(email, password)).status, 401);
+    const { status: again, body } = await login(email, NEW_PASSWORD);
+    assert.deepEqual([again, body.user.name], [200, 'New']);
+  });
+
+  it('keeps its password and its name when the current password is wrong or missing', async () => {
+    const person = await signUp(system, { name: 'Ada' });
+    for (const part of [{}, { current_password: 'not the current one' }, { current_password: '' }]) {
+      const { status, code } = await change(person, { password: NEW_PASSWORD, name: 'Eve', ...part });
+      assert.deepEqual({ status, code }, { status: 403, code: 'access_denied' });
+    }
+    const { status, body } = await login(person.email, person.password);
+    assert.deepEqual([status, body.user.name], [200, 'Ada']);
+    assert.equal(await renew(person.refresh), 200);
+  });
+
+  it('takes no new password that is easy to guess', async () => {
+    const person = await signUp(system);
+    for (const password of ['password123', 'short', person.email]) {
+      const { status, text } = await change(person, { password, current_password: person.password });
+      assert.equal(status, 422);
+      assert.ok(!text.includes('input'));
+    }
+    assert.equal((await login(person.email, person.password)).status, 200);
+  });
+
+  it('stops who guesses the current password', async () => {
+    const person = await signUp(system);
+    const guess = () => change(person, { password: NEW_PASSWORD, current_password: 'a wrong guess 123' });
+    for (let i = 0; i < 10; i++) assert.equal((await guess()).status, 403);
+    assert.equal((await guess()).code, 'rate_limited');
+  });
+
+  it('of several changes of the password at the same time, one holds, and no log-in by an older one survives', async () => {
+    const person = await signUp(system);
+    const passwords = Array.from({ length: 4 }, (_, i) => `${NEW_PASSWORD} ${i}`);
+    const [changes, logins] = await Promise.all([
+      Promise.all(
+        passwords.map((password) => change(person, { password, current_password: person.password })),
+      ),
+      Promise.all(passwords.map(() => login(person.email, person.password))),
+    ]);
+    assert.deepEqual(changes.map(({ status }) => status).sort(), [200, 403, 403, 403]);
+    const place = changes.findIndex(({ status }) => status === 200);
+    assert.equal((await login(person.email, passwords[place] ?? '')).status, 200);
+    for (const { body } of logins.filter(({ status }) => status === 200))
+      assert.equal(await renew(body.refresh), 401);
+  });
+});

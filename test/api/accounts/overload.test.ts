@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { anonymously, signUp, someEmail, type UserClient } from '../../support/account.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+/** More than may stand in the line for the hashing of passwords. */
+const STORM = 320;
+/** Fewer than the wrong passwords that an account is forgiven. */
+const MORE = 8;
+
+describe('a storm of passwords', () => {
+  let system: System;
+  let user: UserClient;
+
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+    user = await signUp(system);
+  });
+  after(() => system.stop());
+
+  it('is refused with 503 overloaded once the line is full, wherever a password is hashed', async () => {
+    const storm = new AbortController();
+    const { signal } = storm;
+    const person = () => ({ email: someEmail(), password: 'a horse with 9 staples' });
+    const change = { password: 'a mule with 10 staples', current_password: user.password };
+    const signingUp = () => anonymously(system, 'POST', '/api/auth/signup/', person(), { signal });
+    const loggingIn = () => anonymously(system, 'POST', '/api/auth/login/', person(), { signal });
+    const changing = () => user.request('PATCH', '/api/auth/me/', change, { signal });
+    try {
+      // The first refusal says that the line is full; while the storm waits in it, all but one in 33 ms are refused.
+      await firstRefusal(Array.from({ length: STORM }, signingUp));
+      for (const call of [loggingIn, changing]) {
+        const refused = await firstRefusal(Array.from({ length: MORE }, call));
+        assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+      }
+    } finally {
+      storm.abort();
+    }
+  });
+
+  it('is over as soon as those who wait have left: who comes next is served', async () => {
+    await signUp(system);
+  });
+});
+
+/** The first of the calls that is answered 503 `overloaded`. */
+function firstRefusal<Called extends { status: number; code: string | undefined }>(
+  calls: Promise<Called>[],
+): Promise<Called> {
+  return Promise.any(
+    calls.map(async (call) => {
+      const reply = await call;
+      assert.deepEqual([reply.status, reply.code], [503, 'overloaded']);
+      return reply;
+    }),
+  );
+}

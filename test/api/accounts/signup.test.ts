@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { createInvite } from '../../../shared/db/stores/invites.ts';
+import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
+import { anonymously, signUp, someEmail } from '../../support/account.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+const PASSWORD = 'a horse with 9 staples';
+
+describe('signing up', () => {
+  let system: System;
+
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+
+  after(() => system.stop());
+
+  const post = (body: object) => anonymously<LoginResponse>(system, 'POST', '/api/auth/signup/', body);
+
+  /** What the one fault of a refused body is. */
+  const faultOf = async (body: object) => {
+    const { status, text } = await post(body);
+    assert.equal(status, 422, text);
+    const { detail } = JSON.parse(text);
+    assert.equal(detail.length, 1, text);
+    return detail[0];
+  };
+
+  it('makes an account and logs it in', async () => {
+    const email = someEmail();
+    const { status, body } = await post({ email, password: PASSWORD, name: 'Ada Lovelace' });
+    assert.equal(status, 201);
+    const { access, refresh, user, ...rest } = body;
+    assert.deepEqual(rest, {});
+    assert.match(user.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    assert.match(user.created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    assert.deepEqual(user, { id: user.id, email, name: 'Ada Lovelace', created_at: user.created_at });
+    assert.match(refresh, /^[\w-]{43}$/);
+    const headers = { authorization: `Bearer ${access}` };
+    const me = await anonymously(system, 'GET', '/api/auth/me/', undefined, { headers });
+    assert.deepEqual({ status: me.status, body: me.body }, { status: 200, body: user });
+  });
+
+  it('stores neither the password nor the refresh token', async () => {
+    const { id, refresh } = await signUp(system, { password: PASSWORD });
+    const { rows } = await system.database.pool.query(
+      `select password_hash, (select count(*)::int from refresh_tokens t where t.account_id = a.id and t.hash = sha256($2::bytea))
+         as hashed from accounts a where id = $1`,
+      [id, refresh],
+    );
+    assert.match(rows[0].password_hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    assert.equal(rows[0].hashed, 1);
+    assert.ok(!webLog().includes(PASSWORD) && !webLog().includes(refresh));
+  });
+
+  const webLog = () => system.webs.map(({ log }) => log).join('');
+
+  it('gives no name its default, and keeps the e-mail address in NFC without white space around it', async () => {
+    const { body } = await post({ email: '  Zoe\u0308@Example.com ', password: PASSWORD });
+    assert.equal(body.user.name, '');
+    assert.equal(body.user.email, 'Zo\u00eb@Example.com');
+  });
+
+  it('says 409 to an e-mail address that is taken, in whatever case and form it is written', async () => {
+    await post({ email: 'caf\u00e9@example.com', password: PASSWORD });
+    for (const email of ['caf\u00e9@example.com', 'CAFE\u0301@EXAMPLE.COM', ' Caf\u00e9@example.COM\t']) {
+      const { status, body } = await post({ email, password: PASSWORD });
+      const expected = { code: 'email_taken', message: 'An account with this e-mail address exists.' };
+      assert.deepEqual({ status, body }, { status: 409, body: { detail: expected } });
+    }
+  });
+
+  it('gives an e-mail address to one of many who ask for it at the same time', async () => {
+    const email = someEmail();
+    const replies = await Promise.all(Array.from({ length: 8 }, () => post({ email, password: PASSWORD })));
+    assert.deepEqual(replies.map(({ status }) => status).sort(), [201, ...Array(7).fill(409)]);
+  });
+
+  it('refuses what is no e-mail address, a password of the wrong length, and what it does not know', async () => {
+    const email = someEmail();
+    for (const wrong of [
+      '',
+      'ada',
+      'ada@',
+      '@example.com',
+      'a b@example.com',
+      'ada@example',
+      'a@b@example.com',
+    ]) {
+      const { loc, type, input } = await faultOf({ email: wrong, password: PASSWORD });
+      assert.deepEqual({ loc, type, input }, { loc: ['body', 'email'], type: 'value_error', input: wrong });
+    }
+    const long = `${'a'.repeat(243)}@example.com`;
+    assert.equal((await faultOf({ email: long, password: PASSWORD })).type, 'string_too_long');
+    assert.equal((await faultOf({ email, password: '123456789' })).type, 'string_too_short');
+    assert.equal((await faultOf({ email, password: '\u{1f40e}'.repeat(201) })).type, 'string_too_long');
+    assert.equal((await faultOf({ email, password: `nul\0${PASSWORD}` })).type, 'value_error');
+    assert.equal((await faultOf({ email, password: null })).type, 'string_type');
+    assert.equal((await faultOf({ email, password: PASSWORD, admin: true })).type, 'extra_forbidden');
+    assert.equal((await faultOf({ email })).type, 'missing');
+  });
+
+  it('counts a password in code points, and takes any script', async () => {
+    assert.equal((await post({ email: someEmail(), password: '\u{1f40e}\u{1f984}'.repeat(5) })).status, 201);
+  });
+
+  it('refuses passwords that are easy to guess, and repeats none of them', async () => {
+    const email = 'a.long.address@example.com';
+    const easy = [
+      'password123',
+      'PassWord123',
+      'qwertyuiop',
+      'aaaaaaaaaaaa',
+      'abcdefghij',
+      '9876543210',
+      email,
+    ];
+    for (const password of easy) {
+      const { loc, type, ...rest } = await faultOf({ email, password });
+      assert.deepEqual({ loc, type }, { loc: ['body', 'password'], type: 'value_error' }, password);
+      assert.ok(!('input' in rest));
+    }
+  });
+
+  it('takes addresses for the waitlist once, and says the same each time', async () => {
+    const email = someEmail();
+    for (const written of [email, email.toUpperCase(), ` ${email}`]) {
+      const { status, body } = await anonymously(system, 'POST', '/api/auth/waitlist/', { email: written });
+      assert.deepEqual({ status, body }, { status: 200, body: { status: 'added' } });
+    }
+    const { rows } = await system.database.pool.query(`select email from waitlist where email_key = $1`, [
+      email,
+    ]);
+    assert.deepEqual(rows, [{ email }]);
+    assert.equal((await anonymously(system, 'POST', '/api/auth/waitlist/', { email: 'nobody' })).status, 422);
+  });
+
+  it('does not look at an invite code where none is needed, nor use it up', async () => {
+    const code = await createInvite(system.em());
+    assert.equal((await post({ email: someEmail(), password: PASSWORD, invite_code: code })).status, 201);
+    assert.equal(
+      (await post({ email: someEmail(), password: PASSWORD, invite_code: 'nonsense' })).status,
+      201,
+    );
+    const valid = await anonymously(system, 'POST', '/api/auth/invite/validate/', { code });
+    assert.deepEqual(valid.body, { valid: true });
+  });
+
+  describe('by invitation only', () => {
+    let web: { url: string };
+    let codes: string[];
+
+    before(async () => {
+      web = await system.startWeb({ INVITE_ONLY: 'true' });
+      codes = await Promise.all([createInvite(system.em()), createInvite(system.em())]);
+    });
+
+    const join = (part: object) =>
+      anonymously(
+        system,
+        'POST',
+        '/api/auth/signup/',
+        { email: someEmail(), password: PASSWORD, ...part },
+        { at: web },
+      );
+    const isValid = async (code = '') =>
+      (
+        await anonymously<{ valid: boolean }>(
+          system,
+          'POST',
+          '/api/auth/invite/validate/',
+          { code },
+          { at: web },
+        )
+      ).body;
+
+    it('says 403 without a code and with an unknown one, also to an e-mail address that is taken', async () => {
+      const { email } = await signUp(system);
+      for (const part of [{}, { invite_code: 'unknown' }, { invite_code: '' }, { email }]) {
+        const { status, code } = await join(part);
+        assert.deepEqual({ status, code }, { status: 403, code: 'invite_required' });
+      }
+      assert.deepEqual(await isValid('unknown'), { valid: false });
+    });
+
+    it('lets one of many in who use the same code at the same time', async () => {
+      const [code = ''] = codes;
+      assert.deepEqual(await isValid(code), { valid: true });
+      const replies = await Promise.all(Array.from({ length: 6 }, () => join({ invite_code: code })));
+      assert.deepEqual(replies.map(({ status }) => status).sort(), [201, ...Array(5).fill(403)]);
+      assert.deepEqual(await isValid(code), { valid: false });
+      assert.equal((await join({ invite_code: code })).code, 'invite_required');
+    });
+
+    it('leaves a code unused when no account came of it', async () => {
+      const [, code = ''] = codes;
+      const { email } = await signUp(system);
+      assert.equal((await join({ invite_code: code, email })).code, 'email_taken');
+      assert.equal((await join({ invite_code: code, password: 'password123' })).status, 422);
+      assert.deepEqual(await isValid(code), { valid: true });
+      assert.equal((await join({ invite_code: code })).status, 201);
+    });
+  });
+});

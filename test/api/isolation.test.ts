@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import type { Endpoint } from '../../ingress/endpoint.ts';
+import { declaredEndpoints } from '../../ingress/openapi/committed.ts';
+import { exampleOf } from '../../ingress/openapi/examples.ts';
+import { newId } from '../../shared/ids.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { connect, connectingApp } from '../support/connection.ts';
+import { addFact, setProfile } from '../support/memory.ts';
+import { event, post } from '../support/recording.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/** Stands in every text that the owner writes. */
+const MARK = 'a-word-of-the-owner-alone';
+
+/** Makes a row of the account, and tells its id. By the path that ends in that id. */
+const ROWS: Record<string, (system: System, owner: UserClient) => Promise<string>> = {
+  '/api/auth/keys/': async (_, owner) => {
+    const { body } = await owner.request<{ id: string }>('POST', '/api/auth/keys/', { label: MARK });
+    return body.id;
+  },
+  '/api/connections/': async (system, owner) => {
+    const connection = await connect(system, await connectingApp(system), owner);
+    return connection.connection_id;
+  },
+  '/api/recording/events/': async (_, owner) => {
+    const one = event({ prompt: MARK });
+    await post(owner, [one]);
+    return one.id;
+  },
+  '/api/recording/sessions/': async (_, owner) => {
+    const one = event({ session_id: `session ${MARK} ${newId()}`, prompt: MARK });
+    await post(owner, [one]);
+    return one.session_id;
+  },
+};
+
+/** Every route that acts for a user: the table is walked, so that a new one is held to this from its first day. */
+const routes = declaredEndpoints().filter(({ auth }) => auth === 'user');
+const byId = routes.filter(({ path }) => path.includes(':'));
+const whole = routes.filter(({ path }) => !path.includes(':'));
+
+describe('another account', () => {
+  let system: System;
+  let owner: UserClient;
+  let stranger: UserClient;
+  /** The owner's ids, by what of the path is before them. */
+  const ids = new Map<string, string>();
+  /** What the stranger could read before the owner had anything. */
+  const readBefore = new Map<string, string>();
+
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+    [owner, stranger] = await Promise.all([signUp(system, { name: MARK }), signUp(system)]);
+    for (const { path } of whole.filter(isRead))
+      readBefore.set(path, (await stranger.request('GET', path)).text);
+    await setProfile(system, owner, MARK, { mark: MARK });
+    await addFact(system, owner, { text: MARK });
+    for (const [path, make] of Object.entries(ROWS)) ids.set(path, await make(system, owner));
+  });
+
+  after(() => system.stop());
+
+  /** Everything of the owner in the database, in one text. */
+  const ownersRows = async (): Promise<string> => {
+    const { pool } = system.database;
+    const { rows: tables } = await pool.query<{ name: string }>(
+      `select table_name as name from information_schema.columns
+        where table_schema = 'public' and column_name = 'account_id' order by 1`,
+    );
+    const found = [];
+    for (const name of ['accounts', ...tables.map((table) => table.name)]) {
+      const column = name === 'accounts' ? 'id' : 'account_id';
+      const { rows } = await pool.query(
+        `select to_jsonb(t)::text as row from ${name} t where ${column} = $1 order by 1`,
+        [owner.id],
+      );
+      found.push(name, ...rows.map(({ row }) => row));
+    }
+    return found.join('\n');
+  };
+
+  /** The document's example is a body that gets past the schema. */
+  const call = (who: UserClient, { method, body }: Endpoint, path: string) => {
+    const example = body && exampleOf(body);
+    assert.ok(body === undefined || example !== undefined, `${method} ${path} has no example of its body`);
+    return who.request<unknown>(method, path, body && JSON.stringify(example));
+  };
+
+  it('is shown by the walk over every route of /api that there is', () => {
+    const prefixes = new Set(byId.map(prefixOf));
+    assert.deepEqual(
+      [...prefixes].sort(),
+      Object.keys(ROWS).sort(),
+      'say in ROWS how to make a row for the new path',
+    );
+  });
+
+  for (const endpoint of byId) {
+    const { method, path } = endpoint;
+
+    it(`is told by ${method} ${path} that there is no such thing, and changes nothing`, async () => {
+      const id = ids.get(prefixOf(endpoint)) ?? '';
+      const before = await ownersRows();
+      const theirs = await call(stranger, endpoint, at(path, id));
+      const nobodys = await call(stranger, endpoint, at(path, newId()));
+      assert.deepEqual([theirs.status, theirs.code], [404, 'not_found'], theirs.text);
+      assert.equal(theirs.text, nobodys.text);
+      assert.equal(await ownersRows(), before);
+    });
+  }
+
+  for (const { path } of whole.filter(isRead))
+    it(`reads by GET ${path} what it read before the other had anything`, async () => {
+      const { status, text } = await stranger.request('GET', path);
+      assert.equal(status, 200, text);
+      assert.equal(text, readBefore.get(path));
+      for (const foreign of [MARK, owner.id, owner.email, ...ids.values()])
+        assert.ok(!text.includes(foreign), foreign);
+    });
+
+  for (const endpoint of whole.filter((route) => !isRead(route))) {
+    const { method, path } = endpoint;
+
+    it(`changes nothing of the other's by ${method} ${path}`, async () => {
+      const before = await ownersRows();
+      const { status, text } = await call(await signUp(system), endpoint, path);
+      assert.ok(status < 500 && status !== 422, text);
+      assert.ok(!text.includes(MARK));
+      assert.equal(await ownersRows(), before);
+    });
+  }
+
+  it('is kept from what its owner reads by the same paths', async () => {
+    for (const endpoint of byId.filter(isRead)) {
+      const { status, text } = await owner.request(
+        'GET',
+        at(endpoint.path, ids.get(prefixOf(endpoint)) ?? ''),
+      );
+      assert.equal(status, 200, text);
+    }
+  });
+});
+
+function isRead({ method }: Endpoint): boolean {
+  return method === 'GET';
+}
+
+/** What of a path is before its one parameter. */
+function prefixOf({ path }: Endpoint): string {
+  return path.slice(0, path.indexOf(':'));
+}
+
+function at(path: string, id: string): string {
+  return path.replace(/:\w+/, encodeURIComponent(id));
+}

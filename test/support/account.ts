@@ -1,0 +1,76 @@
+import type { LoginResponse } from '../../shared/schemas/accounts.ts';
+import { call, type Options, type Reply } from './client.ts';
+import type { System } from './system.ts';
+
+let people = 0;
+
+/** An e-mail address that nobody else has. */
+export function someEmail(): string {
+  people += 1;
+  return `person-${process.pid}-${people}@example.com`;
+}
+
+/** A person who calls `/api` over HTTP with an access token. */
+export class UserClient {
+  readonly id: string;
+  readonly email: string;
+  readonly password: string;
+  readonly access: string;
+  readonly refresh: string;
+  readonly url: string;
+
+  constructor(
+    part: Pick<UserClient, 'id' | 'email' | 'password' | 'access' | 'refresh'>,
+    system: Pick<System, 'webs'>,
+  ) {
+    this.id = part.id;
+    this.email = part.email;
+    this.password = part.password;
+    this.access = part.access;
+    this.refresh = part.refresh;
+    this.url = urlOf(system);
+  }
+
+  /** A body that is text is sent as it is. */
+  request<Body>(
+    method: string,
+    path: string,
+    body?: object | string,
+    { headers = {}, at = this, signal }: Options = {},
+  ): Promise<Reply<Body>> {
+    const authorization = `Bearer ${this.access}`;
+    return call(method, at.url + path, body, { headers: { authorization, ...headers }, signal });
+  }
+}
+
+/** A new account of the installation, as a client of its first ingress. */
+export async function signUp(
+  system: Pick<System, 'webs'>,
+  part: { email?: string; password?: string; name?: string } = {},
+): Promise<UserClient> {
+  const person = { email: someEmail(), password: 'a horse with 9 staples', ...part };
+  const { status, text, body } = await anonymously<LoginResponse>(
+    system,
+    'POST',
+    '/api/auth/signup/',
+    person,
+  );
+  if (status !== 201) throw new Error(`signing up was answered ${status} ${text}`);
+  const { access, refresh, user } = body;
+  return new UserClient({ ...person, id: user.id, access, refresh }, system);
+}
+
+/** A call of the first ingress without a credential, unless the headers carry one. */
+export function anonymously<Body>(
+  system: Pick<System, 'webs'>,
+  method: string,
+  path: string,
+  body?: object | string,
+  { headers = {}, at = { url: urlOf(system) }, signal }: Options = {},
+): Promise<Reply<Body>> {
+  return call(method, at.url + path, body, { headers, signal });
+}
+
+function urlOf({ webs: [first] }: Pick<System, 'webs'>): string {
+  return first?.url ?? '';
+}

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { hashPassword, verifyPassword } from '../../../shared/security/passwords.ts';
+
+describe('the hash of a password', () => {
+  it('names its algorithm, its cost and its own salt', async () => {
+    const [one, other] = await Promise.all([hashPassword('some password'), hashPassword('some password')]);
+    const PHC = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/;
+    assert.match(one, PHC);
+    assert.notEqual(one, other);
+  });
+
+  it('is right for its password only, however that is composed', async () => {
+    const hash = await hashPassword('se\u00f1or Zo\u00eb');
+    assert.ok(await verifyPassword('sen\u0303or Zoe\u0308', hash));
+    assert.ok(!(await verifyPassword('senor Zoe', hash)));
+    assert.ok(!(await verifyPassword('', hash)));
+  });
+
+  it('is verified at the cost that it names, as another library has made it', async () => {
+    // The reference implementation: echo -n password | argon2 somesalt -id -t 2 -m 16 -p 1 -l 32
+    const known = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
+    assert.ok(await verifyPassword('password', known));
+    assert.ok(!(await verifyPassword('Password', known)));
+  });
+
+  it('is no password of anybody where there is none', async () => {
+    assert.ok(!(await verifyPassword('some password', undefined)));
+  });
+});
