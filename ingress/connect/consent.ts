@@ -1,0 +1,204 @@
+import { Router, type RouterContext } from '@koa/router';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Middleware } from 'koa';
+import type { SigningKeys } from '../../shared/config/signing-keys.ts';
+import {
+  type AttemptView,
+  approveAttempt,
+  denyAttempt,
+  findAttempt,
+} from '../../shared/db/stores/connections/attempts.ts';
+import { endWebSession, findWebSession, startWebSession } from '../../shared/db/stores/web-sessions.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { UUID } from '../../shared/schemas/limits.ts';
+import type { AccountService } from '../account-service.ts';
+import type { CountRequest } from '../limits/request-limits.ts';
+import type { RequestContext, RequestState } from '../middleware/request-context.ts';
+import { refuse } from '../router.ts';
+import { BrowserCookie } from './browser-cookie.ts';
+import { signIn, signUp } from './credentials.ts';
+import { CsrfTokens } from './csrf.ts';
+import { AttemptClosed, pageErrors } from './errors.ts';
+import { readForm } from './form.ts';
+import { allowForms, setPageHeaders } from './headers.ts';
+import type { Html } from './html.ts';
+import { type CredentialsPage, consentPage, signInPage, signUpPage } from './pages.ts';
+import { seeOther, withParameters } from './redirect.ts';
+
+type Context = RouterContext<RequestState>;
+
+export interface ConsentParts {
+  em: () => EntityManager;
+  accounts: AccountService;
+  countRequest: CountRequest;
+  signingKeys: SigningKeys;
+  /** The issuer, and the base of every URL of ours. */
+  publicUrl: string;
+  inviteOnly: boolean;
+}
+
+const PATH = '/connect/:request_id';
+
+/**
+ * The pages on which a person signs in and allows or denies an app the use of their memory: `GET` shows where things
+ * stand, `POST` does what the pressed button says (`do`). Every answer below `/connect` is a page or a redirect.
+ */
+export function consentPages(parts: ConsentParts): Middleware<RequestState> {
+  const pages = new ConsentPages(parts);
+  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  router.get(PATH, (ctx) => pages.show(ctx));
+  router.post(PATH, (ctx) => pages.act(ctx));
+  router.on('not-found', refuse);
+  // Koa's router sets its part of the context itself.
+  const routes = router.routes() as unknown as Middleware<RequestState>;
+  return (ctx, next) => {
+    if (!/^\/connect(\/|$)/.test(ctx.path)) return next();
+    setPageHeaders(ctx);
+    return pageErrors(ctx, () => routes(ctx, next));
+  };
+}
+
+class ConsentPages {
+  readonly #parts: ConsentParts;
+  readonly #cookie: BrowserCookie;
+  readonly #csrf: CsrfTokens;
+
+  constructor(parts: ConsentParts) {
+    this.#parts = parts;
+    this.#cookie = new BrowserCookie(parts.publicUrl);
+    this.#csrf = new CsrfTokens(parts.signingKeys);
+  }
+
+  async show(ctx: Context): Promise<void> {
+    await this.#begin(ctx);
+    const attempt = await this.#openAttempt(ctx);
+    const browser = this.#cookie.read(ctx) ?? this.#cookie.write(ctx);
+    const page = { attempt, csrf: this.#csrf.issue(browser, attempt.id) };
+    const person = await findWebSession(this.#parts.em(), browser);
+    if (person !== undefined) return send(ctx, attempt, consentPage({ ...page, email: person.email }));
+    send(ctx, attempt, ctx.query['view'] === 'sign-up' ? this.#signUpPage(page) : signInPage(page));
+  }
+
+  async act(ctx: Context): Promise<void> {
+    await this.#begin(ctx);
+    const form = await readForm(ctx);
+    const browser = this.#checkOrigin(ctx, form);
+    const attempt = await this.#openAttempt(ctx);
+    switch (form.get('do')) {
+      case 'sign-in':
+        return this.#enter(ctx, { attempt, browser, form, by: signIn, again: signInPage });
+      case 'sign-up':
+        return this.#enter(ctx, {
+          attempt,
+          browser,
+          form,
+          by: signUp,
+          again: (page) => this.#signUpPage(page),
+        });
+      case 'switch':
+        await endWebSession(this.#parts.em(), browser);
+        this.#cookie.write(ctx);
+        break;
+      case 'approve':
+        return this.#approve(ctx, attempt, browser);
+      case 'deny':
+        return this.#deny(ctx, attempt);
+    }
+    backToPage(ctx, attempt);
+  }
+
+  async #begin(ctx: Context): Promise<void> {
+    ctx.state.route = PATH;
+    await this.#parts.countRequest(ctx);
+  }
+
+  /** The attempt that the path names. Throws 404, or 410 when there is nothing left to decide. */
+  async #openAttempt(ctx: Context): Promise<AttemptView> {
+    const id = ctx.params['request_id'] ?? '';
+    const attempt = UUID.test(id) ? await findAttempt(this.#parts.em(), id) : undefined;
+    if (attempt === undefined) throw new AppError('not_found');
+    ctx.state.appId = attempt.appId;
+    if (attempt.standing !== 'open') throw new AttemptClosed(attempt);
+    return attempt;
+  }
+
+  /**
+   * The browser's token, if the form is one of ours that this browser got for this attempt. `Origin` would not tell:
+   * under our referrer policy browsers send `null` in it.
+   */
+  #checkOrigin(ctx: Context, form: URLSearchParams): string {
+    const browser = this.#cookie.read(ctx);
+    const site = ctx.get('Sec-Fetch-Site') || 'same-origin';
+    const isOurs =
+      browser !== undefined &&
+      ['same-origin', 'none'].includes(site) &&
+      this.#csrf.isGood(form.get('csrf') ?? '', browser, ctx.params['request_id'] ?? '');
+    if (!isOurs) throw new AppError('access_denied');
+    return browser;
+  }
+
+  #signUpPage(page: CredentialsPage): Html {
+    return signUpPage({ ...page, inviteOnly: this.#parts.inviteOnly });
+  }
+
+  async #enter(ctx: Context, { attempt, browser, form, by, again }: Entry): Promise<void> {
+    const { em, accounts } = this.#parts;
+    const entered = await by(accounts, form, ctx.state);
+    if ('faults' in entered) {
+      ctx.status = entered.status;
+      ctx.state.errorCode = entered.code;
+      if (entered.retryAfterS !== undefined) ctx.set('Retry-After', String(Math.ceil(entered.retryAfterS)));
+      const csrf = this.#csrf.issue(browser, attempt.id);
+      const email = form.get('email') ?? '';
+      return send(ctx, attempt, again({ attempt, csrf, email, faults: entered.faults }));
+    }
+    ctx.state.accountId = entered.id;
+    await endWebSession(em(), browser);
+    this.#cookie.write(ctx, await startWebSession(em(), entered));
+    backToPage(ctx, attempt);
+  }
+
+  async #approve(ctx: Context, attempt: AttemptView, browser: string): Promise<void> {
+    const person = await findWebSession(this.#parts.em(), browser);
+    if (person === undefined) return backToPage(ctx, attempt);
+    ctx.state.accountId = person.accountId;
+    const code = await approveAttempt(this.#parts.em(), attempt.id, person.accountId);
+    if (code === undefined) return this.#lookAgain(ctx);
+    this.#backToApp(ctx, attempt, { code });
+  }
+
+  async #deny(ctx: Context, attempt: AttemptView): Promise<void> {
+    if (!(await denyAttempt(this.#parts.em(), attempt.id))) return this.#lookAgain(ctx);
+    this.#backToApp(ctx, attempt, { error: 'access_denied' });
+  }
+
+  /** Somebody else decided in this very moment, or the account is gone. */
+  async #lookAgain(ctx: Context): Promise<void> {
+    backToPage(ctx, await this.#openAttempt(ctx));
+  }
+
+  /** `iss` lets the app tell our answer from another server's (RFC 9207). */
+  #backToApp(ctx: Context, { redirectUri, state }: AttemptView, outcome: Record<string, string>): void {
+    seeOther(ctx, withParameters(redirectUri, { ...outcome, state, iss: this.#parts.publicUrl }));
+  }
+}
+
+/** One try to sign in or up. */
+interface Entry {
+  attempt: AttemptView;
+  browser: string;
+  form: URLSearchParams;
+  by: typeof signIn;
+  again: (page: CredentialsPage) => Html;
+}
+
+function send(ctx: RequestContext, { redirectUri }: AttemptView, page: Html): void {
+  allowForms(ctx, redirectUri);
+  ctx.type = 'html';
+  ctx.body = page.text;
+}
+
+/** To what there is to see now. Relative, so that a prefix in front of our paths does no harm. */
+function backToPage(ctx: RequestContext, { id }: AttemptView): void {
+  seeOther(ctx, id);
+}

@@ -1,0 +1,72 @@
+import type { Next } from 'koa';
+import type { AttemptView } from '../../shared/db/stores/connections/attempts.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { ErrorCode } from '../../shared/errors/catalogue.ts';
+import { linger, setError, toAppError } from '../middleware/errors.ts';
+import type { RequestContext } from '../middleware/request-context.ts';
+import { type Html, html } from './html.ts';
+import { closedPage, messagePage, startOver } from './pages.ts';
+
+/** The attempt cannot be decided any more. Its page tells why. */
+export class AttemptClosed extends AppError {
+  readonly attempt: AttemptView;
+
+  constructor(attempt: AttemptView) {
+    super('connection_attempt_expired');
+    this.attempt = attempt;
+  }
+}
+
+/** The only place where an error becomes a page. */
+export async function pageErrors(ctx: RequestContext, next: Next): Promise<void> {
+  try {
+    await next();
+  } catch (error) {
+    const known = toAppError(ctx, error);
+    setError(ctx, known);
+    ctx.type = 'html';
+    ctx.body = pageOf(ctx, known).text;
+    if (known.code === 'body_too_large') linger(ctx);
+  }
+}
+
+function pageOf(ctx: RequestContext, error: AppError): Html {
+  if (error instanceof AttemptClosed) return closedPage(error.attempt);
+  const [title, text] = MESSAGES[error.code] ?? DEFECT;
+  return messagePage(title, html`${text}<p class="small quiet">Request id: ${ctx.state.requestId}</p>`);
+}
+
+type Message = [title: string, text: Html];
+
+const UNREADABLE: Message = ['This form could not be read', startOver];
+
+const LATER: Message = [
+  'Forecue is not available at the moment',
+  html`<p>Nothing was changed. Try again in a moment.</p>${startOver}`,
+];
+
+const DEFECT: Message = [
+  'Something went wrong on our side',
+  html`<p>It is not your fault. Go back to the app and start again.</p>`,
+];
+
+const MESSAGES: Partial<Record<ErrorCode, Message>> = {
+  not_found: [
+    'There is no such request',
+    html`<p>The address may be incomplete. Go back to the app that sent you here and start again.</p>`,
+  ],
+  method_not_allowed: ['This address takes forms of its own page only', startOver],
+  access_denied: [
+    'This page is out of date',
+    html`<p>Somebody signed in or out in another window since, or this browser refuses cookies. Nothing was changed.</p>
+    ${startOver}`,
+  ],
+  body_too_large: UNREADABLE,
+  invalid_content_type: UNREADABLE,
+  rate_limited: [
+    'Too many requests',
+    html`<p>Many requests came from your network within a short time. Wait a little, then try again.</p>${startOver}`,
+  ],
+  overloaded: LATER,
+  service_unavailable: LATER,
+};

@@ -1,0 +1,253 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { signUp as signUpByApi, someEmail } from '../support/account.ts';
+import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { type Attempt, ConnectingApp, listenForCallbacks } from './connecting-app.ts';
+
+const PASSWORD = 'a horse with 9 staples';
+const PHONE = { width: 390, height: 844 };
+const WITHIN_MS = 20_000;
+const LOOK_FOR_FAULTS = readFileSync(new URL('look-for-faults.js', import.meta.url), 'utf8');
+
+describeInBrowser('the consent page in Chromium', () => {
+  let system: System;
+  let app: ConnectingApp;
+  let browser: Browser;
+
+  before(async function () {
+    this.timeout(60_000);
+    [system, browser] = await Promise.all([startSystem({ workers: 0 }), openBrowser()]);
+    app = await ConnectingApp.register(system);
+  });
+
+  after(async () => {
+    await browser?.close();
+    await app?.close();
+    await system?.stop();
+  });
+
+  afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+
+  async function visit({ url }: Attempt, options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ viewport: PHONE, ...options });
+    context.setDefaultTimeout(WITHIN_MS);
+    const page = await context.newPage();
+    await page.goto(url);
+    return page;
+  }
+
+  async function signUp(page: Page, email = someEmail()): Promise<string> {
+    await page.getByRole('link', { name: 'Create an account' }).click();
+    await page.getByLabel('E-mail').fill(email);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await press(page, 'Create account');
+    await page.getByRole('heading', { name: 'Allow' }).waitFor();
+    return email;
+  }
+
+  const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
+
+  /** The app's page that the browser ends at. */
+  async function backAtTheApp(page: Page): Promise<URL> {
+    await page.waitForURL(({ pathname }) => pathname === '/callback');
+    return new URL(page.url());
+  }
+
+  it('signs up and approves, and the app connects', async () => {
+    const attempt = await app.start('signs up');
+    const page = await visit(attempt);
+    const email = await signUp(page);
+    assert.equal(await page.title(), 'Allow access – Forecue');
+    await page.getByText(email).waitFor();
+    await press(page, 'Allow');
+    const code = app.check(await backAtTheApp(page), attempt).get('code');
+    assert.equal((await app.exchange(attempt, code)).status, 200);
+  });
+
+  it('signs in and denies, and the app learns that alone', async () => {
+    const person = await signUpByApi(system);
+    const attempt = await app.start('denies');
+    const page = await visit(attempt);
+    await page.getByLabel('E-mail').fill(person.email);
+    await page.getByLabel('Password').fill(person.password);
+    await press(page, 'Sign in');
+    await press(page, 'Deny');
+    const back = await backAtTheApp(page);
+    assert.throws(
+      () => app.check(back, attempt),
+      (error: { error?: string }) => error.error === 'access_denied',
+    );
+    assert.equal((await app.exchange(attempt, 'x'.repeat(43))).code, 'access_denied');
+  });
+
+  it('works without JavaScript', async () => {
+    const attempt = await app.start('without JavaScript');
+    const page = await visit(attempt, { javaScriptEnabled: false });
+    await signUp(page);
+    await press(page, 'Allow');
+    const code = app.check(await backAtTheApp(page), attempt).get('code');
+    assert.equal((await app.exchange(attempt, code)).status, 200);
+  });
+
+  it('works with the keyboard alone', async () => {
+    const person = await signUpByApi(system);
+    const attempt = await app.start('keyboard');
+    const page = await visit(attempt);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(person.email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(person.password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Allow' }).waitFor();
+    const order: string[] = [];
+    for (let n = 0; n < 3; n += 1) {
+      await page.keyboard.press('Tab');
+      order.push(await page.locator(':focus').innerText());
+      const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineWidth');
+      assert.equal(outline, '3px');
+    }
+    assert.deepEqual(order, ['Use another account', 'Allow', 'Deny']);
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    app.check(await backAtTheApp(page), attempt);
+  });
+
+  it('switches to another account and goes on with that one', async () => {
+    const attempt = await app.start('switches');
+    const page = await visit(attempt);
+    const first = await signUp(page);
+    await press(page, 'Use another account');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    const second = await signUp(page);
+    assert.equal(await page.getByText(first).count(), 0);
+    await press(page, 'Allow');
+    const code = app.check(await backAtTheApp(page), attempt).get('code');
+    await app.exchange(attempt, code);
+    const { rows } = await system.database.pool.query(
+      `select a.email from connections c join accounts a on a.id = c.account_id where c.user_id = 'switches'`,
+    );
+    assert.deepEqual(rows, [{ email: second }]);
+  });
+
+  it('says at the form what is wrong, keeps the address, and puts the cursor there', async () => {
+    const page = await visit(await app.start());
+    await page.getByLabel('E-mail').fill('mira@example.com');
+    await page.getByLabel('Password').fill('not the password');
+    await press(page, 'Sign in');
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    const email = page.getByLabel('E-mail');
+    assert.equal(await email.inputValue(), 'mira@example.com');
+    assert.equal(await page.getByLabel('Password').inputValue(), '');
+    assert.equal(await email.getAttribute('aria-describedby'), await alert.getAttribute('id'));
+    assert.equal(await page.locator(':focus').getAttribute('id'), 'email');
+  });
+
+  it('lets the browser follow where the app’s own page sends it, to another origin', async () => {
+    const elsewhere = await listenForCallbacks();
+    const onward = `${elsewhere.url.replace('127.0.0.1', 'localhost')}/home`;
+    const redirecting = await ConnectingApp.register(system, { onward });
+    try {
+      for (const button of ['Allow', 'Deny']) {
+        const attempt = await redirecting.start(button);
+        const page = await visit(attempt);
+        await signUp(page);
+        await press(page, button);
+        await page.waitForURL(onward);
+        assert.equal(redirecting.returned.at(-1)?.searchParams.get('state'), attempt.state);
+      }
+    } finally {
+      await elsewhere.close();
+      await redirecting.close();
+    }
+  });
+
+  it('takes a second press of the back button for what it is', async () => {
+    const attempt = await app.start('goes back');
+    const page = await visit(attempt);
+    await signUp(page);
+    await press(page, 'Allow');
+    await backAtTheApp(page);
+    await page.goBack();
+    await page.getByRole('heading', { name: 'This request was already answered' }).waitFor();
+  });
+
+  it('shows in no frame', async () => {
+    const { url } = await app.start();
+    const framing = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end(`<iframe src="${url}"></iframe>`);
+    }).listen(0, '127.0.0.1');
+    await once(framing, 'listening');
+    try {
+      const page = await (await browser.newContext()).newPage();
+      const refusal = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
+      await page.goto(`http://127.0.0.1:${(framing.address() as AddressInfo).port}/`);
+      await refusal;
+      assert.equal(await page.frameLocator('iframe').getByText('Forecue').count(), 0);
+    } finally {
+      framing.closeAllConnections();
+      framing.close();
+    }
+  });
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    it(`is readable and labelled in ${colorScheme}, and breaks no rule of its own policy`, async () => {
+      const attempt = await app.start();
+      const page = await visit(attempt, { colorScheme });
+      const refused: string[] = [];
+      page.on('console', (message) => {
+        if (/Content Security Policy/.test(message.text())) refused.push(message.text());
+      });
+      await page.getByLabel('E-mail').fill('nobody');
+      await page.getByLabel('Password').fill('x');
+      await press(page, 'Sign in');
+      await page.getByRole('alert').waitFor();
+      await assertAccessible(page);
+      await page.goto(`${attempt.url}?view=sign-up`);
+      await assertAccessible(page);
+      await page.goto(attempt.url);
+      await signUp(page);
+      await assertAccessible(page);
+      await press(page, 'Deny');
+      await backAtTheApp(page);
+      await page.goto(attempt.url);
+      await assertAccessible(page);
+      assert.deepEqual(refused, []);
+    });
+  }
+
+  it('fits 320 pixels and doubled text, also with names that are made to burst it', async () => {
+    const name = `${'W'.repeat(120)}\u202Egnp.exe <b>&amp;</b> ${'i'.repeat(50)}`;
+    const long = await ConnectingApp.register(system, { name });
+    try {
+      const attempt = await long.start();
+      const page = await visit(attempt, { viewport: { width: 320, height: 640 } });
+      await assertFits(page);
+      await signUp(page, `${'m'.repeat(180)}@${'example'.repeat(3)}.com`);
+      await assertFits(page);
+      // What a browser does at a zoom of 200 % is to halve its viewport; here the text alone is doubled.
+      await page.evaluate("document.documentElement.style.fontSize = '200%'");
+      await assertFits(page);
+      assert.equal(await page.getByRole('heading', { level: 1 }).locator('b').count(), 0);
+    } finally {
+      await long.close();
+    }
+  });
+});
+
+/** Nothing is wider than the window. */
+async function assertFits(page: Page): Promise<void> {
+  const root = 'document.documentElement';
+  const surplus = await page.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`);
+  assert.ok(surplus <= 0, `${surplus} pixels too wide`);
+}
+
+/** What can be told by looking at the page: see there. */
+async function assertAccessible(page: Page): Promise<void> {
+  assert.deepEqual(await page.evaluate<string[]>(LOOK_FOR_FAULTS), [], page.url());
+}

@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  calculatePKCECodeChallenge,
+  generateRandomCodeVerifier,
+  generateRandomState,
+  validateAuthResponse,
+} from 'oauth4webapi';
+import type { AppClient, Reply } from '../support/client.ts';
+import type { System } from '../support/system.ts';
+
+/** One try of the app to connect one of its users. */
+export interface Attempt {
+  userId: string;
+  requestId: string;
+  /** Where the person is sent. */
+  url: string;
+  state: string;
+  verifier: string;
+}
+
+/** What the exchange of a code answers. */
+export interface Connected {
+  connection_id: string;
+  grant_revision: number;
+  status: string;
+}
+
+/** An application with a web server of its own, to which people come back. */
+export class ConnectingApp {
+  readonly client: AppClient;
+  readonly redirectUri: string;
+  readonly #issuer: string;
+  readonly #server: Callback;
+
+  private constructor(client: AppClient, redirectUri: string, issuer: string, server: Callback) {
+    this.client = client;
+    this.redirectUri = redirectUri;
+    this.#issuer = issuer;
+    this.#server = server;
+  }
+
+  /** `path` is that of the redirect URI; whoever comes there is sent `onward`, if that is given. */
+  static async register(
+    system: System,
+    { name = 'Quill Notes', path = '/callback', onward = undefined as string | undefined, issuer = '' } = {},
+  ): Promise<ConnectingApp> {
+    const server = await listenForCallbacks(onward);
+    const redirectUri = server.url + path;
+    const client = await system.app({ name, redirectUris: [redirectUri] });
+    const ours = issuer || client.url.replace('127.0.0.1', 'localhost');
+    return new ConnectingApp(client, redirectUri, ours, server);
+  }
+
+  async start(userId = 'u-1'): Promise<Attempt> {
+    const verifier = generateRandomCodeVerifier();
+    const state = generateRandomState();
+    const { status, body, text } = await this.client.request<{ request_id: string; authorize_url: string }>(
+      'POST',
+      '/v1/connections',
+      {
+        user_id: userId,
+        redirect_uri: this.redirectUri,
+        state,
+        code_challenge: await calculatePKCECodeChallenge(verifier),
+      },
+    );
+    if (status !== 200) throw new Error(`starting a connection was answered ${status} ${text}`);
+    return { userId, requestId: body.request_id, url: body.authorize_url, state, verifier };
+  }
+
+  /** The parameters that the person brought back, checked as an OAuth client does. Throws when they say no. */
+  check(returned: URL, { state }: Attempt): URLSearchParams {
+    const server = { issuer: this.#issuer, authorization_response_iss_parameter_supported: true };
+    return validateAuthResponse(server, { client_id: this.client.id }, returned, state);
+  }
+
+  exchange(attempt: Attempt, code: string | null): Promise<Reply<Connected>> {
+    return this.client.request('POST', '/v1/connections/exchange', {
+      request_id: attempt.requestId,
+      user_id: attempt.userId,
+      code,
+      code_verifier: attempt.verifier,
+      redirect_uri: this.redirectUri,
+    });
+  }
+
+  /** Where people came back to, the first first. */
+  get returned(): readonly URL[] {
+    return this.#server.visits;
+  }
+
+  close(): Promise<void> {
+    return this.#server.close();
+  }
+}
+
+interface Callback {
+  url: string;
+  visits: URL[];
+  close(): Promise<void>;
+}
+
+/** A web server of another origin than ours. */
+export async function listenForCallbacks(onward?: string): Promise<Callback> {
+  const visits: URL[] = [];
+  const server = createServer((request, response) => {
+    if (request.url === '/favicon.ico') return void response.writeHead(404).end();
+    visits.push(new URL(request.url ?? '', url));
+    if (onward !== undefined) return void response.writeHead(302, { location: onward }).end();
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<title>back at the app</title>');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    visits,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}

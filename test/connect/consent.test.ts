@@ -1,0 +1,496 @@
+import assert from 'node:assert/strict';
+import { signUp as signUpByApi, someEmail } from '../support/account.ts';
+import { call } from '../support/client.ts';
+import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type Attempt, ConnectingApp } from './connecting-app.ts';
+import { type Seen, Visitor } from './visitor.ts';
+
+const PASSWORD = 'a horse with 9 staples';
+
+let system: System;
+let app: ConnectingApp;
+
+before(async () => {
+  system = await startSystem({ workers: 0, env: { CONNECTION_ATTEMPT_TTL_S: '600' } });
+  app = await ConnectingApp.register(system);
+});
+
+after(async () => {
+  await app?.close();
+  await system?.stop();
+});
+
+/** A visitor who has signed up at this attempt, and the account's address. */
+async function signedIn({ url }: Attempt): Promise<{ visitor: Visitor; email: string }> {
+  const visitor = new Visitor();
+  const email = someEmail();
+  const { status } = await visitor.submit(url, { do: 'sign-up', email, password: PASSWORD });
+  assert.equal(status, 303);
+  return { visitor, email };
+}
+
+async function decide({ url }: Attempt, visitor: Visitor, decision: 'approve' | 'deny'): Promise<URL> {
+  const { status, location } = await visitor.submit(url, { do: decision });
+  assert.equal(status, 303);
+  return new URL(location ?? '');
+}
+
+function assertPage({ status, headers, text }: Seen, expected: number, says: RegExp): void {
+  assert.equal(status, expected);
+  assert.match(headers.get('content-type') ?? '', /^text\/html; charset=utf-8$/);
+  assert.match(text, says);
+}
+
+async function expire({ requestId }: Attempt): Promise<void> {
+  await system.database.pool.query('update connection_attempts set expires_at = now() where id = $1', [
+    requestId,
+  ]);
+}
+
+describe('the consent page', () => {
+  it('asks for a sign-in, then shows the app, the account and what is asked, and approves', async () => {
+    const attempt = await app.start('approves');
+    const visitor = new Visitor();
+    const first = await visitor.get(attempt.url);
+    assertPage(first, 200, /Sign in to continue/);
+    assert.match(first.text, /<bdi>Quill Notes<\/bdi>/);
+    const email = someEmail();
+    const signedUp = await visitor.submit(`${attempt.url}?view=sign-up`, {
+      do: 'sign-up',
+      email,
+      password: PASSWORD,
+    });
+    assert.deepEqual([signedUp.status, signedUp.location], [303, attempt.requestId]);
+    const consent = await visitor.get(attempt.url);
+    assertPage(consent, 200, /Allow <strong><bdi>Quill Notes<\/bdi><\/strong> to use your memory\?/);
+    assert.ok(consent.text.includes(email));
+    const back = await decide(attempt, visitor, 'approve');
+    const code = app.check(back, attempt).get('code');
+    assert.match(code ?? '', /^[A-Za-z0-9_-]{43}$/);
+    const { status, body } = await app.exchange(attempt, code);
+    assert.equal(status, 200);
+    assert.deepEqual([body.status, body.grant_revision], ['connected', 1]);
+  });
+
+  it('sends back access_denied with state and iss when the person denies', async () => {
+    const attempt = await app.start('denies');
+    const { visitor } = await signedIn(attempt);
+    const back = await decide(attempt, visitor, 'deny');
+    assert.throws(
+      () => app.check(back, attempt),
+      (error: { error?: string }) => error.error === 'access_denied',
+    );
+    assert.deepEqual([...back.searchParams.keys()], ['error', 'state', 'iss']);
+    assert.equal((await app.exchange(attempt, 'x'.repeat(43))).code, 'access_denied');
+  });
+
+  it('lets a person go back who does not want to sign in', async () => {
+    const attempt = await app.start();
+    const back = await decide(attempt, new Visitor(), 'deny');
+    assert.equal(back.searchParams.get('error'), 'access_denied');
+  });
+
+  it('keeps the query of the redirect URI as it is, byte for byte', async () => {
+    const queries = ['?tenant=a%20b&next=%2Fx%2f&empty=', '?', '?a&', "?it's=~!*()"];
+    for (const query of queries) {
+      const odd = await ConnectingApp.register(system, { path: `/callback${query}` });
+      try {
+        const attempt = await odd.start();
+        const { visitor } = await signedIn(attempt);
+        const { location } = await visitor.submit(attempt.url, { do: 'approve' });
+        assert.ok(location?.startsWith(odd.redirectUri), String(location));
+        const code = odd.check(new URL(String(location)), attempt).get('code');
+        assert.equal((await odd.exchange(attempt, code)).status, 200);
+      } finally {
+        await odd.close();
+      }
+    }
+  });
+
+  it('is a 404 page for an unknown attempt, whatever the id', async () => {
+    const { url } = await app.start();
+    for (const id of ['018f0000-0000-7000-8000-000000000000', 'nonsense', '%00', '%', 'a/b', ''])
+      assertPage(await new Visitor().get(url.replace(/[^/]*$/, id)), 404, /There is no such request/);
+    assertPage(await new Visitor().get(url.replace(/\/[^/]*$/, '')), 404, /There is no such request/);
+    assertPage(await new Visitor().get(`${url}/`), 404, /There is no such request/);
+  });
+
+  it('is a 410 page once the time is over, for every button, and never a redirect', async () => {
+    const attempt = await app.start();
+    const { visitor } = await signedIn(attempt);
+    const { csrf } = await visitor.get(attempt.url);
+    await expire(attempt);
+    assertPage(await visitor.get(attempt.url), 410, /This request has expired/);
+    for (const button of ['approve', 'deny', 'switch', 'sign-in', 'sign-up']) {
+      const seen = await visitor.post(attempt.url, { csrf, do: button });
+      assertPage(seen, 410, /This request has expired/);
+      assert.equal(seen.location, null);
+    }
+  });
+
+  it('approves once: a second click gets a 410 page that explains', async () => {
+    const attempt = await app.start('clicks twice');
+    const { visitor } = await signedIn(attempt);
+    const { csrf } = await visitor.get(attempt.url);
+    const clicks = await Promise.all([1, 2, 3].map(() => visitor.post(attempt.url, { csrf, do: 'approve' })));
+    assert.deepEqual(clicks.map(({ status }) => status).sort(), [303, 410, 410]);
+    const late = await visitor.post(attempt.url, { csrf, do: 'deny' });
+    assertPage(late, 410, /already answered/);
+    assertPage(await visitor.get(attempt.url), 410, /second click/);
+    const [approved] = clicks.filter(({ status }) => status === 303);
+    const code = app.check(new URL(approved?.location ?? ''), attempt).get('code');
+    assert.equal((await app.exchange(attempt, code)).status, 200);
+  });
+
+  it('escapes names and addresses, whatever they are', async () => {
+    const name = `"><script>alert(1)</script>&amp;'\u202Egnp.exe`;
+    const odd = await ConnectingApp.register(system, { name });
+    try {
+      const attempt = await odd.start();
+      const visitor = new Visitor();
+      const email = `"><img/src=x>@example.com`;
+      const seen = await visitor.submit(attempt.url, { do: 'sign-in', email, password: 'x' });
+      assert.ok(
+        seen.text.includes('&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;&#38;amp;&#39;\u202Egnp.exe'),
+      );
+      assert.ok(seen.text.includes('value="&#34;&#62;&#60;img/src=x&#62;@example.com"'));
+      assert.doesNotMatch(seen.text, /<script|<img/);
+    } finally {
+      await odd.close();
+    }
+  });
+
+  it('answers HEAD like GET, and other methods with a 405 page', async () => {
+    const { url } = await app.start();
+    const head = await new Visitor().request(url, { method: 'HEAD' });
+    assert.deepEqual([head.status, head.text], [200, '']);
+    for (const method of ['PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
+      const seen = await new Visitor().request(url, { method });
+      assertPage(seen, 405, /forms of its own page only/);
+      assert.equal(seen.headers.get('allow'), 'GET, HEAD, POST');
+    }
+  });
+
+  it('leaves paths that only begin alike to the API', async () => {
+    const { status, headers } = await new Visitor().get(`${system.webs[0]?.url}/connected`);
+    assert.equal(status, 404);
+    assert.match(headers.get('content-type') ?? '', /json/);
+  });
+
+  it('writes neither paths nor what people type into the log', async () => {
+    const attempt = await app.start();
+    const { visitor, email } = await signedIn(attempt);
+    await visitor.submit(attempt.url, { do: 'approve' });
+    const log = system.webs[0]?.log ?? '';
+    assert.match(log, /"route":"\/connect\/:request_id","status":303/);
+    for (const text of [email, PASSWORD, attempt.requestId, attempt.state, visitor.cookie ?? ''])
+      assert.ok(!log.includes(text), text);
+  });
+});
+
+describe('signing in on the consent page', () => {
+  it('takes an account of the API, and keeps the typed address when the password is wrong', async () => {
+    const person = await signUpByApi(system);
+    const attempt = await app.start();
+    const visitor = new Visitor();
+    const wrong = await visitor.submit(attempt.url, { do: 'sign-in', email: person.email, password: 'no' });
+    assertPage(wrong, 422, /role="alert" id="form-fault">This e-mail address and password do not belong/);
+    assert.match(wrong.text, new RegExp(`value="${person.email}" aria-describedby="form-fault" autofocus`));
+    assert.equal(wrong.headers.get('location'), null);
+    const right = await visitor.submit(attempt.url, {
+      do: 'sign-in',
+      email: ` ${person.email.toUpperCase()}`,
+      password: person.password,
+    });
+    assert.equal(right.status, 303);
+    assert.ok((await visitor.get(attempt.url)).text.includes(person.email));
+  });
+
+  it('tells at the field what is wrong with a new account', async () => {
+    const taken = (await signUpByApi(system)).email;
+    const cases: [Record<string, string>, RegExp][] = [
+      [{ email: 'nobody', password: PASSWORD }, /id="email-fault">Enter an e-mail address/],
+      [{ email: someEmail(), password: 'short' }, /id="password-fault">Use at least 10 characters/],
+      [{ email: someEmail(), password: 'x'.repeat(201) }, /id="password-fault">Use at most 200 characters/],
+      [{ email: someEmail(), password: 'aaaaaaaaaaaa' }, /id="password-fault">A password should not be/],
+      [{ email: someEmail(), password: `${PASSWORD}\0` }, /id="password-fault">/],
+      [{ email: taken, password: PASSWORD }, /id="email-fault">There is an account with this address/],
+      [{}, /id="email-fault">[\s\S]*id="password-fault">/],
+    ];
+    const { url } = await app.start();
+    for (const [fields, says] of cases) {
+      const seen = await new Visitor().submit(url, { do: 'sign-up', ...fields });
+      assertPage(seen, 422, says);
+      assert.match(seen.text, /aria-invalid="true"/);
+      assert.ok(!seen.text.includes(PASSWORD));
+    }
+  });
+
+  it('asks for an invite code where signing up needs one', async () => {
+    const invited = await system.startWeb({ INVITE_ONLY: 'true' });
+    const { requestId } = await app.start();
+    const url = `${invited.url}/connect/${requestId}?view=sign-up`;
+    const visitor = new Visitor();
+    assert.match((await visitor.get(url)).text, /<label for="invite_code">/);
+    const fields = { do: 'sign-up', email: someEmail(), password: PASSWORD };
+    for (const invite_code of ['', 'wrong'])
+      assertPage(await visitor.submit(url, { ...fields, invite_code }), 422, /id="invite_code-fault">/);
+    assertPage(await visitor.submit(url, fields), 422, /id="invite_code-fault">/);
+    assert.doesNotMatch(
+      (await visitor.get(url.replace(invited.url, system.webs[0]?.url ?? ''))).text,
+      /invite/i,
+    );
+  });
+
+  it('switches to another account by signing out', async () => {
+    const attempt = await app.start();
+    const { visitor, email } = await signedIn(attempt);
+    const before = visitor.cookie;
+    assert.equal((await visitor.submit(attempt.url, { do: 'switch' })).location, attempt.requestId);
+    assertPage(await visitor.get(attempt.url), 200, /Sign in to continue/);
+    const old = new Visitor();
+    old.cookie = before;
+    const seen = await old.get(attempt.url);
+    assert.ok(!seen.text.includes(email));
+  });
+
+  it('serves the next attempt of the same browser, too', async () => {
+    const { visitor, email } = await signedIn(await app.start());
+    const next = await app.start('another user');
+    assert.ok((await visitor.get(next.url)).text.includes(email));
+  });
+
+  it('ends at once when the account is disabled or erased, or its time is over', async () => {
+    const endings = [
+      'update accounts set active = false where email = $1',
+      'delete from accounts where email = $1',
+      'update web_sessions set expires_at = now() where account_id = (select id from accounts where email = $1)',
+    ];
+    for (const ending of endings) {
+      const attempt = await app.start();
+      const { visitor, email } = await signedIn(attempt);
+      const { csrf } = await visitor.get(attempt.url);
+      await system.database.pool.query(ending, [email]);
+      const approved = await visitor.post(attempt.url, { csrf, do: 'approve' });
+      assert.deepEqual([approved.status, approved.location], [303, attempt.requestId]);
+      assertPage(await visitor.get(attempt.url), 200, /Sign in to continue/);
+    }
+  });
+
+  it('ends when the password is changed', async () => {
+    const person = await signUpByApi(system);
+    const { url } = await app.start();
+    const visitor = new Visitor();
+    const { email, password } = person;
+    assert.equal((await visitor.submit(url, { do: 'sign-in', email, password })).status, 303);
+    const change = { password: `${password} and more`, current_password: password };
+    assert.equal((await person.request('PATCH', '/api/auth/me/', change)).status, 200);
+    assertPage(await visitor.get(url), 200, /Sign in to continue/);
+  });
+
+  it('says so in the form when there were too many wrong passwords', async () => {
+    const { email } = await signUpByApi(system);
+    const { url } = await app.start();
+    const visitor = new Visitor();
+    let seen = await visitor.get(url);
+    for (let tries = 0; seen.status !== 429 && tries < 50; tries += 1)
+      seen = await visitor.submit(url, { do: 'sign-in', email, password: 'wrong' });
+    assertPage(seen, 429, /role="alert"[^>]*>Too many tries/);
+    assert.match(seen.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    assert.ok(seen.text.includes(email));
+  });
+});
+
+describe('a forged request', () => {
+  it('gets a 403 page: without a token, with a wrong one, another browser’s, another attempt’s', async () => {
+    const attempt = await app.start();
+    const { visitor } = await signedIn(attempt);
+    const { csrf: others } = await new Visitor().get(attempt.url);
+    const { csrf: elsewhere } = await visitor.get((await app.start()).url);
+    const tokens = ['', 'x', 'x'.repeat(43), 'é'.repeat(43), others, elsewhere];
+    for (const csrf of tokens) {
+      for (const button of ['approve', 'deny', 'switch', 'sign-in', 'sign-up']) {
+        const seen = await visitor.post(attempt.url, { csrf, do: button });
+        assertPage(seen, 403, /This page is out of date/);
+      }
+    }
+    await decide(attempt, visitor, 'approve');
+  });
+
+  it('gets it without a cookie, too, and with an odd one', async () => {
+    const attempt = await app.start();
+    const { csrf } = await new Visitor().get(attempt.url);
+    for (const cookie of [undefined, 'forecue=', 'forecue=short', `forecue=${'x'.repeat(43)}`]) {
+      const visitor = new Visitor();
+      visitor.cookie = cookie;
+      assertPage(await visitor.post(attempt.url, { csrf, do: 'deny' }), 403, /out of date/);
+    }
+  });
+
+  it('gets it when the browser says that it comes from another site', async () => {
+    const attempt = await app.start();
+    const { visitor } = await signedIn(attempt);
+    const { csrf } = await visitor.get(attempt.url);
+    for (const site of ['cross-site', 'same-site'])
+      assertPage(
+        await visitor.post(attempt.url, { csrf, do: 'approve' }, { 'sec-fetch-site': site }),
+        403,
+        /out of date/,
+      );
+    const own = await visitor.post(attempt.url, { csrf, do: 'approve' }, { 'sec-fetch-site': 'same-origin' });
+    assert.equal(own.status, 303);
+  });
+
+  it('cannot fix the session: the cookie changes at sign-in, and the token with it', async () => {
+    const attempt = await app.start();
+    const planted = new Visitor();
+    const { csrf } = await planted.get(attempt.url);
+    const victim = new Visitor();
+    victim.cookie = planted.cookie;
+    await victim.submit(attempt.url, { do: 'sign-up', email: someEmail(), password: PASSWORD });
+    assert.notEqual(victim.cookie, planted.cookie);
+    assertPage(await planted.get(attempt.url), 200, /Sign in to continue/);
+    assertPage(await victim.post(attempt.url, { csrf, do: 'approve' }), 403, /out of date/);
+  });
+
+  it('is refused as a page when it is too large or no form', async () => {
+    const { url } = await app.start();
+    const post = (body: string, type: string) =>
+      new Visitor().request(url, { method: 'POST', body, headers: { 'content-type': type } });
+    const form = 'application/x-www-form-urlencoded';
+    assertPage(await post('x'.repeat(16 * 1024 + 1), form), 413, /could not be read/);
+    assertPage(await post('{}', 'application/json'), 400, /could not be read/);
+    assertPage(await post('csrf=%FF&do=%', form), 403, /out of date/);
+    const stream = () =>
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('x'.repeat(20_000)));
+          controller.close();
+        },
+      });
+    const streamed = await fetch(url.replace('localhost', '127.0.0.1'), {
+      method: 'POST',
+      body: stream(),
+      duplex: 'half',
+      headers: { 'content-type': form },
+    } as RequestInit);
+    assert.equal(streamed.status, 413);
+  });
+});
+
+describe('the cookie', () => {
+  const attributes = (seen: Seen) => seen.headers.getSetCookie()[0]?.split('; ').slice(1).sort();
+
+  it('is HttpOnly, SameSite=Lax, for these paths, and ends with the browser', async () => {
+    const { url } = await app.start();
+    const seen = await new Visitor().get(url);
+    assert.match(seen.headers.get('set-cookie') ?? '', /^forecue=[\w-]{43};/);
+    assert.deepEqual(attributes(seen), ['httponly', 'path=/connect', 'samesite=lax']);
+  });
+
+  it('is Secure and says so in its name under https, below the prefix of PUBLIC_URL', async () => {
+    const PUBLIC_URL = 'https://id.example.com/forecue';
+    const secure: TestProcess = await system.startWeb({ PUBLIC_URL });
+    const elsewhere = await ConnectingApp.register(system, { issuer: PUBLIC_URL });
+    try {
+      const attempt = await elsewhere.start();
+      const url = `${secure.url}/connect/${attempt.requestId}`;
+      const visitor = new Visitor();
+      const seen = await visitor.get(url);
+      assert.match(seen.headers.get('set-cookie') ?? '', /^__Secure-forecue=[\w-]{43};/);
+      assert.deepEqual(attributes(seen), ['httponly', 'path=/forecue/connect', 'samesite=lax', 'secure']);
+      await visitor.submit(url, { do: 'sign-up', email: someEmail(), password: PASSWORD });
+      const { location } = await visitor.submit(url, { do: 'approve' });
+      assert.ok(elsewhere.check(new URL(location ?? ''), attempt).get('code'));
+    } finally {
+      await elsewhere.close();
+    }
+  });
+
+  it('is no credential of the API', async () => {
+    const { visitor } = await signedIn(await app.start());
+    const token = visitor.cookie?.split('=')[1] ?? '';
+    const url = `${system.webs[0]?.url}/api/connections/`;
+    const tries: Record<string, string>[] = [
+      { cookie: `forecue=${token}` },
+      { authorization: `Bearer ${token}` },
+      { 'x-service-api-key': token },
+    ];
+    for (const headers of tries) {
+      const { status, code } = await call('GET', url, undefined, { headers });
+      assert.deepEqual([status, code], [401, 'not_authenticated']);
+    }
+  });
+
+  it('is stored as a hash', async () => {
+    const { visitor } = await signedIn(await app.start());
+    const token = visitor.cookie?.split('=')[1] ?? '';
+    const { rows } = await system.database.pool.query<{ stored: string }>(
+      `select case hash when sha256($1) then 'hashed' when $1 then 'plain' end as stored
+         from web_sessions where hash in (sha256($1), $1)`,
+      [Buffer.from(token)],
+    );
+    assert.deepEqual(rows, [{ stored: 'hashed' }]);
+  });
+});
+
+describe('the headers of every page', () => {
+  it('keep it out of frames, caches and referrers, errors and redirects too', async () => {
+    const attempt = await app.start();
+    const { visitor } = await signedIn(attempt);
+    const { csrf } = await visitor.get(attempt.url);
+    const pages = [
+      await visitor.get(attempt.url),
+      await visitor.get(`${attempt.url}x`),
+      await visitor.post(attempt.url, { do: 'approve' }),
+      await visitor.post(attempt.url, { csrf, do: 'approve' }),
+      await visitor.get(attempt.url),
+    ];
+    assert.deepEqual(
+      pages.map(({ status }) => status),
+      [200, 404, 403, 303, 410],
+    );
+    for (const { headers } of pages) {
+      assert.equal(headers.get('cache-control'), 'no-store');
+      assert.equal(headers.get('referrer-policy'), 'no-referrer');
+      assert.equal(headers.get('x-frame-options'), 'DENY');
+      assert.equal(headers.get('x-content-type-options'), 'nosniff');
+      assert.ok(headers.get('x-request-id'));
+      const policy = headers.get('content-security-policy') ?? '';
+      assert.match(policy, /^default-src 'none'; style-src 'sha256-[A-Za-z0-9+/=]{44}';/);
+      assert.match(policy, /; frame-ancestors 'none'; base-uri 'none'$/);
+    }
+  });
+
+  it('let forms lead to the scheme of the app’s address, and nowhere where there is no form', async () => {
+    const formAction = (seen: Seen) =>
+      /form-action ([^;]*);/.exec(seen.headers.get('content-security-policy') ?? '')?.[1];
+    const client = await system.app({ redirectUris: ['https://app.example.com/cb', 'http://[::1]:9/cb'] });
+    const policyOf = async (redirect_uri: string) => {
+      const { body } = await client.request<{ authorize_url: string }>('POST', '/v1/connections', {
+        user_id: 'u',
+        redirect_uri,
+        state: 's'.repeat(32),
+        code_challenge: 'c'.repeat(43),
+      });
+      return formAction(await new Visitor().get(body.authorize_url));
+    };
+    assert.equal(await policyOf('https://app.example.com/cb'), "'self' https:");
+    assert.equal(await policyOf('http://[::1]:9/cb'), "'self' http: https:");
+    const { url } = await app.start();
+    assert.equal(formAction(await new Visitor().get(`${url}x`)), "'none'");
+  });
+});
+
+describe('the consent page under load', () => {
+  it('counts requests per address, and answers too many with a 429 page', async () => {
+    const limited = await system.startWeb({ RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: '3' });
+    const { requestId } = await app.start();
+    let seen = await new Visitor().get(`${limited.url}/connect/${requestId}`);
+    assert.equal(seen.status, 200);
+    for (let n = 0; seen.status !== 429 && n < 20; n += 1)
+      seen = await new Visitor().get(`${limited.url}/connect/${requestId}`);
+    assertPage(seen, 429, /Too many requests/);
+    assert.match(seen.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+  });
+});

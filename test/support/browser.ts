@@ -1,0 +1,48 @@
+import { accessSync, constants } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+const USUAL_PATHS = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/usr/bin/google-chrome-stable',
+  '/snap/bin/chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+];
+
+/** The Chromium of this machine: the one at `CHROMIUM_PATH`, or at a usual place. */
+const executablePath = [process.env['CHROMIUM_PATH'], ...USUAL_PATHS].find(isExecutable);
+
+/** A suite that needs a real browser. It is skipped, and says so, on a machine that has none. */
+export function describeInBrowser(title: string, suite: () => void): void {
+  if (executablePath !== undefined) describe(title, suite);
+  else describe.skip(`${title} (there is no Chromium here: set CHROMIUM_PATH)`, suite);
+}
+
+/** Starts a Chromium without a window. To be closed in `after`. */
+export function openBrowser(): Promise<Browser> {
+  if (executablePath === undefined) throw new Error('there is no Chromium here');
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+function isExecutable(path: string | undefined): path is string {
+  if (!path) return false;
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
