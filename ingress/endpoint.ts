@@ -1,24 +1,40 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ParsedUrlQuery } from 'node:querystring';
 import type { Readable } from 'node:stream';
-import type { Static, TSchema } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
 import type { UserPrincipal } from '../shared/domain/account.ts';
 import type { AppPrincipal } from '../shared/domain/app.ts';
 import type { ErrorCode } from '../shared/errors/catalogue.ts';
 import type { Log } from '../shared/log.ts';
+import type { RequestHeader, ResponseHeader } from './openapi/headers.ts';
+import type { Tag } from './openapi/tags.ts';
 
 /** One HTTP operation, declared as data: the router and the API document are both made from it. */
 export interface EndpointSpec {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** `/api` is served with and without the slash at the end that the path has. */
   path: `/${string}`;
+  /** What generated clients call it. */
+  operationId: string;
+  tag: Tag;
+  /** One line for the reader of the document; `description` says more, in Markdown. */
+  summary: string;
+  description?: string;
   auth: 'app' | 'user' | 'none';
+  /** Not counted by the rate limits. */
+  unlimited?: boolean;
   /** What the path's parameters must be, or the path is 404; an identifier where it is not said. */
   params?: Record<string, ParamKind>;
   body?: TSchema;
+  /** What a row of a body that is a list should be, where the handler checks each on its own. */
+  rows?: TSchema;
   /** Bytes of the body, unpacked. */
   bodyLimit?: number;
-  query?: TSchema;
+  query?: TObject;
+  /** Query parameters that the handler checks itself, so that their fault is no 422. */
+  ownQuery?: TObject;
+  /** Headers of its own that it heeds, besides those of every endpoint. */
+  requestHeaders?: readonly RequestHeader[];
   /** What it may answer besides what every endpoint may (404, 405, its credential's and its body's errors). */
   errors: readonly ErrorCode[];
   /** Of success. A handler may answer with `otherStatus` instead. */
@@ -26,6 +42,10 @@ export interface EndpointSpec {
   otherStatus?: number;
   /** Left out: no body. */
   response?: TSchema;
+  /** Of a success; JSON where it is not said. */
+  responseType?: string;
+  /** Headers of its own that a success may carry, besides those of every answer. */
+  responseHeaders?: readonly ResponseHeader[];
 }
 
 /** `identifier`: as in our own ids; `uuid`: of a row; `text`: whatever a client chose, up to 200 code points. */

@@ -2,22 +2,25 @@ import { Readable } from 'node:stream';
 import { Router, type RouterContext } from '@koa/router';
 import type { Next } from 'koa';
 import { AppError } from '../shared/errors/app-error.ts';
-import { IDENTIFIER_MAX, IDENTIFIER_PATTERN, KIB, NAME_MAX, UUID } from '../shared/schemas/limits.ts';
+import { BODY_LIMIT, IDENTIFIER_MAX, IDENTIFIER_PATTERN, NAME_MAX, UUID } from '../shared/schemas/limits.ts';
 import { compile, ValidationError, type Validator } from '../shared/schemas/validator.ts';
 import type { Credentials } from './auth/credentials.ts';
 import type { Answer, Endpoint, ParamKind } from './endpoint.ts';
+import type { CountRequest } from './limits/request-limits.ts';
 import { jsonReader } from './middleware/body.ts';
 import type { RequestContext, RequestState } from './middleware/request-context.ts';
 
 type Context = RouterContext<RequestState>;
 
-const BODY_LIMIT = 256 * KIB;
-
 /** Serves the table of endpoints, and says 404 or 405 to whatever is not in it. Compiles every schema. */
-export function createRouter(endpoints: readonly Endpoint[], credentials: Credentials): Router<RequestState> {
+export function createRouter(
+  endpoints: readonly Endpoint[],
+  credentials: Credentials,
+  countRequest: CountRequest,
+): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
   for (const endpoint of endpoints)
-    router.register(patternOf(endpoint), [endpoint.method], serve(endpoint, credentials));
+    router.register(patternOf(endpoint), [endpoint.method], serve(endpoint, credentials, countRequest));
   return router.on('not-found', refuse);
 }
 
@@ -27,22 +30,23 @@ function patternOf({ path }: Endpoint): string {
 }
 
 /** The steps of every request, in the contract's order. */
-function serve(endpoint: Endpoint, credentials: Credentials) {
+function serve(endpoint: Endpoint, credentials: Credentials, countRequest: CountRequest) {
   const readJson = jsonReader(endpoint.bodyLimit ?? BODY_LIMIT);
   const checkBody = endpoint.body && compile(endpoint.body);
   const checkQuery = endpoint.query && compile(endpoint.query, 'query');
 
   return async (ctx: Context): Promise<void> => {
-    const { requestId, log, signal } = ctx.state;
+    const { requestId, log, signal, address } = ctx.state;
     ctx.state.route = endpoint.path;
     const params = checkParams(ctx.params, endpoint.params);
     const app = endpoint.auth === 'app' ? await credentials.app(ctx.headers) : undefined;
     const user = endpoint.auth === 'user' ? await credentials.user(ctx.headers) : undefined;
     ctx.state.appId = app?.id;
     ctx.state.accountId = user?.id;
+    if (!endpoint.unlimited) await countRequest(ctx);
     const body = checkBody && checked(checkBody, await readJson(ctx));
     const query = checkQuery ? checked(checkQuery, ctx.query) : ctx.query;
-    const { headers, ip: address } = ctx;
+    const { headers } = ctx;
     const input = { body, query, params, app, user, address, headers, signal, requestId, log };
     send(ctx, endpoint, await endpoint.run(input));
   };
@@ -59,7 +63,7 @@ export function checkTarget(ctx: RequestContext, next: Next): Promise<void> {
 }
 
 /** The method is wrong when the path alone is known. */
-function refuse(ctx: Context): void {
+export function refuse(ctx: Context): void {
   const layers = ctx.matched ?? [];
   if (layers.length === 0) throw new AppError('not_found');
   ctx.state.route = String(layers[0]?.path);
@@ -98,9 +102,6 @@ function send(
   ctx.status = status;
   ctx.set(headers);
   if (endpoint.response === undefined) return;
-  if (body instanceof Readable) ctx.body = body;
-  else {
-    ctx.type = 'json';
-    ctx.body = typeof body === 'string' ? body : JSON.stringify(body);
-  }
+  ctx.type = endpoint.responseType ?? 'json';
+  ctx.body = body instanceof Readable || typeof body === 'string' ? body : JSON.stringify(body);
 }

@@ -13,12 +13,13 @@ export async function errors(ctx: RequestContext, next: Next): Promise<void> {
     await next();
   } catch (error) {
     if (error instanceof ValidationError) answerFaults(ctx, error);
-    else answerCode(ctx, error instanceof AppError ? error : classify(ctx, error));
+    else answerCode(ctx, toAppError(ctx, error));
   }
 }
 
-/** What nobody foresaw: the database away, or a defect. Only this is worth a line of its own in the log. */
-function classify(ctx: RequestContext, error: unknown): AppError {
+/** What nobody foresaw is the database away, or a defect. Only this is worth a line of its own in the log. */
+export function toAppError(ctx: RequestContext, error: unknown): AppError {
+  if (error instanceof AppError) return error;
   if (isUnavailable(error)) {
     ctx.state.log.warn({ err: error }, 'database out of reach');
     return new AppError('service_unavailable', { cause: error });
@@ -33,11 +34,17 @@ function answerFaults(ctx: RequestContext, error: ValidationError): void {
   send(ctx, 422, { detail: error.faults });
 }
 
-function answerCode(ctx: RequestContext, error: AppError): void {
+/** The status, headers and log of an error, whatever its body. */
+export function setError(ctx: RequestContext, error: AppError): void {
+  ctx.status = error.status;
   ctx.state.errorCode = error.code;
   ctx.set('X-Error-Source', error.source);
   if (error.retryAfterS !== undefined)
     ctx.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterS))));
+}
+
+function answerCode(ctx: RequestContext, error: AppError): void {
+  setError(ctx, error);
   if (error.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
   send(ctx, error.status, { detail: detailOf(ctx, error) });
   if (error.code === 'body_too_large') linger(ctx);
@@ -60,7 +67,7 @@ const LINGER_MS = 1000;
  * Answers in full at once, then reads on for a moment before the connection closes. Closed on a client that
  * still writes, TCP would reset the connection and the client would never read why.
  */
-function linger(ctx: RequestContext): void {
+export function linger(ctx: RequestContext): void {
   const text = ctx.body as string;
   ctx.set('Connection', 'close');
   ctx.body = Readable.from(thenDrain(ctx, text));

@@ -2,6 +2,7 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import { newId } from '../../shared/ids.ts';
 import type { Log } from '../../shared/log.ts';
 import { IDENTIFIER_MAX, IDENTIFIER_PATTERN } from '../../shared/schemas/limits.ts';
+import type { AddressOf } from './address.ts';
 
 /** What the steps of a request know about it. */
 export interface RequestState {
@@ -9,6 +10,8 @@ export interface RequestState {
   log: Log;
   /** Aborted when the caller's connection closes before the answer was sent. */
   signal: AbortSignal;
+  /** The client's, by `TRUST_PROXY`. */
+  address: string;
   /** The matched path's pattern: paths themselves name users and never reach the log. */
   route?: string;
   appId?: string;
@@ -19,11 +22,20 @@ export interface RequestState {
 export type RequestContext = ParameterizedContext<RequestState>;
 
 /** Gives the request an id and a logger, the answer its common headers, and the log one line. */
-export function requestContext(log: Log, isShuttingDown: () => boolean): Middleware<RequestState> {
+export function requestContext(
+  log: Log,
+  addressOf: AddressOf,
+  isShuttingDown: () => boolean,
+): Middleware<RequestState> {
   return async (ctx, next) => {
     const start = performance.now();
     const requestId = saneId(ctx.get('X-Request-Id')) ?? newId();
-    ctx.state = { requestId, log: log.child({ requestId }), signal: disconnection(ctx) };
+    ctx.state = {
+      requestId,
+      log: log.child({ requestId }),
+      signal: disconnection(ctx),
+      address: addressOf(ctx.req),
+    };
     ctx.set({
       'X-Request-Id': requestId,
       'X-Content-Type-Options': 'nosniff',

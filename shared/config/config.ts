@@ -1,6 +1,8 @@
+import { parseOrigins } from './browser-origins.ts';
 import { ConfigError, Env } from './env.ts';
 import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
 import { parseSigningKeys, type SigningKeys } from './signing-keys.ts';
+import { parseTrustedProxies } from './trusted-proxies.ts';
 
 /** What every process needs: where the truth and the queues are, and how long it may be silent. */
 export interface BaseConfig {
@@ -52,6 +54,10 @@ interface ProviderConfig extends Pick<WorkerConfig, 'openai'> {
   defaultModel: string | undefined;
 }
 
+const TRUST_PROXY =
+  'addresses, networks (10.0.0.0/8) or the names loopback, linklocal and uniquelocal, comma separated';
+const CORS_ORIGINS = 'origins as browsers send them (https://host or https://host:port), comma separated';
+
 const OPERATOR_PORTS = { web: 9460, worker: 9461 };
 
 /** Configuration of the ingress. Throws `ConfigError`, which names every fault at once. */
@@ -68,8 +74,8 @@ export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
     signingKeys: signingKeys(env, base.production),
     inviteOnly: env.choice('INVITE_ONLY', 'false', ['true', 'false']) === 'true',
     rateLimit: rateLimit(env),
-    trustProxy: env.list('TRUST_PROXY') ?? [],
-    corsOrigins: env.list('CORS_ORIGINS') ?? [],
+    trustProxy: env.parsed('TRUST_PROXY', parseTrustedProxies, TRUST_PROXY) ?? [],
+    corsOrigins: env.parsed('CORS_ORIGINS', parseOrigins, CORS_ORIGINS) ?? [],
     predictionTimeoutMs: env.integer('PREDICTION_TIMEOUT_MS', 10_000, { min: 1000, max: 600_000 }),
     connectionAttemptTtlS: env.integer('CONNECTION_ATTEMPT_TTL_S', 600, { min: 1, max: 86_400 }),
     contextEnvelopeChars: env.integer('CONTEXT_ENVELOPE_CHARS', 120_000, { min: 1, max: 1_000_000 }),

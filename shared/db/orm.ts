@@ -20,6 +20,8 @@ export interface Database {
  */
 const PLANNING = '-c enable_seqscan=off -c jit=off';
 
+const STATEMENT_TIMEOUT_MS = 10_000;
+
 /** Opens no connection yet: the first statement does, and a database that is away fails that statement. */
 export async function openDatabase(
   config: Pick<BaseConfig, 'database'>,
@@ -33,7 +35,9 @@ export async function openDatabase(
     driverOptions: {
       application_name: name,
       connectionTimeoutMillis: 2000,
-      statement_timeout: 10_000,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      // A server that is alive says so itself before that; else the connection is given up.
+      query_timeout: STATEMENT_TIMEOUT_MS + 1000,
       keepAlive: true,
       options: PLANNING,
       onPoolCreated: mendPool,

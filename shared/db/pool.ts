@@ -1,18 +1,24 @@
-import type { Pool, PoolClient } from 'pg';
+import type { Client, Pool } from 'pg';
 
 const ROLLED_BACK = { command: 'ROLLBACK', rowCount: 0, rows: [], fields: [], oid: 0 };
+
+const SILENT = 'Query read timeout';
 
 /**
  * Lets a connection that dies inside a transaction leave the pool. The query builder under the ORM never
  * releases it (kysely issue 1990), so after `max` such deaths every query would hang: a failed rollback is
- * therefore taken as done, and a failed begin gives its connection back itself.
+ * therefore taken as done, and a failed begin gives its connection back itself. One that has fallen silent is ended:
+ * the pool keeps no client that was.
  */
 export function mendPool(pool: Pool): void {
-  pool.on('connect', (client: PoolClient) => {
+  pool.on('connect', (client) => {
     const query: (...args: unknown[]) => unknown = client.query.bind(client);
     const mended = (...args: unknown[]): unknown => {
       const result = query(...args);
       if (!(result instanceof Promise)) return result;
+      result.catch((error: Error) => {
+        if (error.message === SILENT) void (client as unknown as Client).end();
+      });
       const statement = statementOf(args[0]);
       if (statement === 'rollback') return result.catch(() => ROLLED_BACK);
       if (statement === 'begin' || statement.startsWith('start transaction')) {

@@ -10,3 +10,6 @@ export const Identifier = Type.String({
 });
 
 export const Name = text(NAME_MAX, 1);
+
+/** A moment in an answer of `/api`: RFC 3339, UTC, with milliseconds. */
+export const Timestamp = Type.String({ format: 'date-time' });

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { catalogue, type ErrorCode } from '../errors/catalogue.ts';
+import type { ErrorCode } from '../errors/catalogue.ts';
 import { closed, oneOf } from './build.ts';
 import { VALIDATION_ITEMS_MAX } from './limits.ts';
 
@@ -25,11 +25,12 @@ const FAULT_TYPES = [
   'value_error',
 ] as const;
 
-/** The body of every error but 422. */
-export const ErrorBody = closed({
-  detail: closed({ code: oneOf(Object.keys(catalogue) as ErrorCode[]) }),
-});
-export type ErrorBody = Static<typeof ErrorBody>;
+/** The body of an error of `/v1` that is one of these. */
+export const errorBody = (codes: readonly ErrorCode[]) => closed({ detail: closed({ code: oneOf(codes) }) });
+
+/** The same of `/api`, with a sentence for people. */
+export const explainedErrorBody = (codes: readonly ErrorCode[]) =>
+  closed({ detail: closed({ code: oneOf(codes), message: Type.String() }) });
 
 /** What is wrong with one field: the first thing that is. */
 export const Fault = closed({

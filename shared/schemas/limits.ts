@@ -2,8 +2,12 @@
 export const IDENTIFIER_PATTERN = '^[A-Za-z0-9._:-]+$';
 export const IDENTIFIER_MAX = 80;
 export const NAME_MAX = 200;
+export const EMAIL_MAX = 254;
+export const PASSWORD_MIN = 10;
+export const PASSWORD_MAX = 200;
 /** The canonical form (RFC 9562, 4). */
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+export const MONTH_PATTERN = '^\\d{4}-(0[1-9]|1[0-2])$';
 export const TEXT_MAX = 8000;
 export const SELECTION_MAX = 1000;
 export const PREFERENCES_MAX = 4000;
@@ -14,6 +18,8 @@ export const VALIDATION_ITEMS_MAX = 100;
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
+/** Bytes of a body, unpacked, where its endpoint says nothing else. */
+export const BODY_LIMIT = 256 * KIB;
 
 export const PREDICTION_MODES = ['complete_draft', 'next_prompt'] as const;
 export const PREDICTION_STATES = [
@@ -36,6 +42,12 @@ export const ARTIFACT_KINDS = ['video', 'slides', 'other'] as const;
 export const EVENT_KINDS = ['presented', 'accepted', 'edited', 'dismissed', 'submitted'] as const;
 export const PLANS = ['sandbox', 'paid'] as const;
 
+/** How many facts a prediction gets to know. */
+export const FACTS_DEFAULT = 20;
+/** How long the code of an approved connection attempt lives. */
+export const CODE_TTL_S = 120;
+/** So many wrong exchanges burn an attempt. */
+export const MISMATCHES_MAX = 5;
 /** How long what billing, conflicts and statistics need outlives the recovery window. */
 export const TOMBSTONE_DAYS = 35;
 /** How long a queued prediction whose callers are all gone waits for one to come back. */

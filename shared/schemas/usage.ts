@@ -1,8 +1,10 @@
 import Type, { type Static } from 'typebox';
 import { closed, nullable, oneOf } from './build.ts';
-import { PLANS } from './limits.ts';
+import { MONTH_PATTERN, PLANS } from './limits.ts';
 
 const Count = Type.Integer({ minimum: 0 });
+
+export const UsageQuery = Type.Object({ month: Type.Optional(Type.String({ pattern: MONTH_PATTERN })) });
 
 export const UsageResponse = closed({
   app_id: Type.String(),

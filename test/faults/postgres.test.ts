@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { createLog } from '../../shared/log.ts';
-import { type AppClient, predictionBody } from '../support/client.ts';
+import { type AppClient, call, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { type Call, startLoad } from '../support/load.ts';
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
+import { silentProxy } from '../support/silent-proxy.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -146,6 +147,27 @@ describe('PostgreSQL that fails', function () {
     await assertPrompt(app);
     const { body: usage } = await app.usage();
     assert.equal(usage.reserved_units, 0);
+  });
+
+  it('falls silent on every connection of an ingress: 503 soon after the deadline, and all works again by itself', async () => {
+    const proxy = await silentProxy(server.url);
+    const behind = new URL(system.database.url);
+    behind.port = new URL(proxy.url).port;
+    const web = await system.startWeb({ DATABASE_URL: behind.href, PREDICTION_TIMEOUT_MS: '1000' });
+    const ask = () => app.predict(predictionBody(), { at: web });
+    const warm = await Promise.all(Array.from({ length: POOL }, ask));
+    assert.ok(warm.every(({ status }) => status === 200));
+
+    proxy.silence();
+    for (const reply of await Promise.all(Array.from({ length: 2 * POOL }, ask))) assertUnavailable(reply);
+    const account = async () => {
+      const credentials = { email: 'nobody@example.com', password: 'a password' };
+      return (await call('POST', `${web.url}/api/auth/login/`, credentials)).status;
+    };
+    await until(async () => (await ask()).status === 200 && (await account()) === 401, 30_000);
+    await web.stop();
+    system.webs.pop();
+    await proxy.close();
   });
 });
 

@@ -14,9 +14,10 @@ import { endpoint } from '../../ingress/endpoint.ts';
 import { type Listening, listen } from '../../ingress/server.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
+import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
 import { createLog } from '../../shared/log.ts';
 import { closed, text } from '../../shared/schemas/build.ts';
-import { ErrorBody } from '../../shared/schemas/errors.ts';
+import { errorBody } from '../../shared/schemas/errors.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
 import { PredictionRequest, SubjectRequest } from '../../shared/schemas/predictions.ts';
 import { compile } from '../../shared/schemas/validator.ts';
@@ -34,7 +35,7 @@ const principal: AppPrincipal = {
 const RENDERED = '{"month": "2026-07",  "units":1.0}';
 const PERSON = 'a secret text of a person';
 
-const checkErrorBody = compile(ErrorBody);
+const checkErrorBody = compile(errorBody(Object.keys(catalogue) as ErrorCode[]));
 
 let lookUps = 0;
 let shuttingDown = false;
@@ -70,8 +71,12 @@ const FAILURES: Record<string, () => unknown> = {
 
 let nextWait = Promise.withResolvers<void>();
 
+/** No document shows these endpoints. */
+const undocumented = { operationId: '', tag: 'Health', summary: '' } as const;
+
 const endpoints = [
   endpoint({
+    ...undocumented,
     method: 'POST',
     path: '/v1/predictions',
     auth: 'app',
@@ -82,6 +87,7 @@ const endpoints = [
     response: closed({ request: PredictionRequest, app: Type.String() }),
   }).handle(async ({ body, app }) => ({ body: { request: body, app: app.id } })),
   endpoint({
+    ...undocumented,
     method: 'POST',
     path: '/v1/predictions/:request_id/cancel',
     auth: 'app',
@@ -91,6 +97,7 @@ const endpoints = [
     response: closed({ request_id: Type.String() }),
   }).handle(async ({ params }) => ({ body: { request_id: params.request_id } })),
   endpoint({
+    ...undocumented,
     method: 'GET',
     path: '/v1/usage',
     auth: 'app',
@@ -106,6 +113,7 @@ const endpoints = [
     headers: { 'Idempotency-Replayed': 'true', 'X-Seen': String(headers['prefer']) },
   })),
   endpoint({
+    ...undocumented,
     method: 'GET',
     path: '/v1/fail/:kind',
     auth: 'none',
@@ -116,6 +124,7 @@ const endpoints = [
     throw FAILURES[params.kind]?.();
   }),
   endpoint({
+    ...undocumented,
     method: 'GET',
     path: '/v1/wait',
     auth: 'none',
@@ -166,7 +175,15 @@ const bearer = { authorization: `Bearer ${key}` };
 const json = { ...bearer, 'content-type': 'application/json' };
 
 async function start(): Promise<Listening> {
-  const app = createApp({ endpoints, credentials, log, isShuttingDown: () => shuttingDown });
+  const app = createApp({
+    endpoints,
+    credentials,
+    countRequest: async () => {},
+    trustProxy: [],
+    corsOrigins: [],
+    log,
+    isShuttingDown: () => shuttingDown,
+  });
   const listening = await listen({ host: '127.0.0.1', port: 0 });
   listening.serve(app.callback());
   return listening;

@@ -13,11 +13,11 @@ export interface Reply<Body> {
   tookMs: number;
 }
 
-interface Options {
+export interface Options {
   headers?: Record<string, string>;
   /** The ingress to ask instead of the client's own. */
   at?: { url: string };
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /** An app that calls the product over HTTP with its key. */
@@ -45,31 +45,42 @@ export class AppClient {
     return this.request('GET', `/v1/usage${month === undefined ? '' : `?month=${month}`}`);
   }
 
-  async request<Body>(
+  request<Body>(
     method: string,
     path: string,
     body?: object | string,
     { headers = {}, at = this, signal }: Options = {},
   ): Promise<Reply<Body>> {
-    const since = performance.now();
-    const response = await fetch(at.url + path, {
-      method,
-      headers: { authorization: `Bearer ${this.key}`, 'content-type': 'application/json', ...headers },
-      ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      ...(signal && { signal }),
-    });
-    const text = await response.text();
-    const tookMs = performance.now() - since;
-    const parsed = text === '' ? undefined : JSON.parse(text);
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      body: parsed,
-      code: parsed?.detail?.code,
-      tookMs,
-    };
+    const authorization = `Bearer ${this.key}`;
+    return call(method, at.url + path, body, { headers: { authorization, ...headers }, signal });
   }
+}
+
+/** One HTTP call. A body that is text is sent as it is. */
+export async function call<Body>(
+  method: string,
+  url: string,
+  body?: object | string,
+  { headers = {}, signal }: Pick<Options, 'headers' | 'signal'> = {},
+): Promise<Reply<Body>> {
+  const since = performance.now();
+  const response = await fetch(url, {
+    method,
+    headers: { 'content-type': 'application/json', ...headers },
+    ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
+  });
+  const text = await response.text();
+  const tookMs = performance.now() - since;
+  const parsed = text === '' ? undefined : JSON.parse(text);
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: parsed,
+    code: parsed?.detail?.code,
+    tookMs,
+  };
 }
 
 let drafts = 0;

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Database, openDatabase } from '../../shared/db/orm.ts';
 import { createApp, type NewApp } from '../../shared/db/stores/apps.ts';
 import type { ReadyMessage } from '../../shared/lifecycle.ts';
@@ -8,6 +9,7 @@ import { createLog } from '../../shared/log.ts';
 import { AppClient } from './client.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { type FakeProvider, startFakeProvider } from './fake-provider.ts';
+import { noteAnswers } from './noted-answers.ts';
 import { createQueue } from './queue.ts';
 import type { TestQueue } from './test-queue.ts';
 
@@ -38,6 +40,8 @@ export interface System {
   startWorker(env?: Environment): Promise<TestProcess>;
   /** Starts a process of the kind without waiting until it is ready. */
   launch(kind: Kind, env?: Environment): TestProcess;
+  /** For what a test does with the product's own stores, behind its processes' backs. */
+  em(): EntityManager;
   /** A new app, as a client of the first ingress. */
   app(app?: Partial<NewApp>): Promise<AppClient>;
   stop(): Promise<void>;
@@ -57,6 +61,7 @@ export class TestProcess {
     this.#announced = once(child, 'message') as Promise<[ReadyMessage]>;
     child.stdout?.on('data', (chunk) => this.#keep(chunk));
     child.stderr?.on('data', (chunk) => this.#keep(chunk));
+    noteAnswers(child);
   }
 
   async ready(): Promise<this> {
@@ -122,6 +127,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     },
     startWeb: (more) => system.launch('web', more).ready(),
     startWorker: (more) => system.launch('worker', more).ready(),
+    em: () => admin.orm.em.fork(),
     app: (app) => makeApp(admin, webs, app),
     async stop() {
       await Promise.all([...webs, ...workers].map((one) => one.stop()));

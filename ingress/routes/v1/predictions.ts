@@ -4,7 +4,7 @@ import { envelopeSize } from '../../../shared/domain/context-envelope.ts';
 import { answerOf, cancelAnswerOf, refusalOf } from '../../../shared/domain/prediction.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { newId } from '../../../shared/ids.ts';
-import { MIB } from '../../../shared/schemas/limits.ts';
+import { MIB, UUID } from '../../../shared/schemas/limits.ts';
 import {
   CancelResponse,
   PredictionRequest,
@@ -25,13 +25,21 @@ export function predictionEndpoints({ predictions, contextEnvelopeChars }: Predi
     endpoint({
       method: 'POST',
       path: '/v1/predictions',
+      operationId: 'predict',
+      tag: 'Predictions',
+      summary: 'Predict what the person will type next',
+      description:
+        'Waits for the answer. The same request again is answered the same for a while, and charged once.',
       auth: 'app',
       body: PredictionRequest,
       bodyLimit: 4 * MIB,
+      requestHeaders: ['Prefer', 'X-On-Disconnect'],
       errors: [
         'context_too_large',
         'not_found',
         'feature_disabled',
+        'access_denied',
+        'connection_revoked',
         'idempotency_conflict',
         'request_in_flight',
         'context_revision_conflict',
@@ -48,12 +56,12 @@ export function predictionEndpoints({ predictions, contextEnvelopeChars }: Predi
       ],
       status: 200,
       response: PredictionResponse,
+      responseHeaders: ['Idempotency-Replayed', 'Server-Timing'],
     }).handle(async ({ body, app, headers, signal }) => {
       const since = performance.now();
       checkFeatures(app, body);
       if (envelopeSize(body) > contextEnvelopeChars) throw new AppError('context_too_large');
-      // Connections are not served yet, so that none can be known by this id.
-      if (body.connection_id !== null) throw new AppError('not_found');
+      if (body.connection_id !== null && !UUID.test(body.connection_id)) throw new AppError('not_found');
       const { outcome, replayed } = await predictions.predict(admissionOf(body, app, headers), signal);
       const refusal = refusalOf(outcome);
       if (refusal !== undefined) throw refusal;
@@ -69,6 +77,9 @@ export function predictionEndpoints({ predictions, contextEnvelopeChars }: Predi
     endpoint({
       method: 'POST',
       path: '/v1/predictions/:request_id/cancel',
+      operationId: 'cancelPrediction',
+      tag: 'Predictions',
+      summary: 'Cancel a prediction, or learn how it ended',
       auth: 'app',
       body: SubjectRequest,
       errors: ['not_found', 'access_denied'],

@@ -1,7 +1,8 @@
 import type { readUsage } from '../../../shared/db/stores/usage.ts';
 import { usageReport } from '../../../shared/domain/usage.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
-import { UsageResponse } from '../../../shared/schemas/usage.ts';
+import { MONTH_PATTERN } from '../../../shared/schemas/limits.ts';
+import { UsageQuery, UsageResponse } from '../../../shared/schemas/usage.ts';
 import { type Endpoint, endpoint } from '../../endpoint.ts';
 
 export interface UsageRoutes {
@@ -9,14 +10,18 @@ export interface UsageRoutes {
   sandboxUnits: number;
 }
 
-const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/;
+const MONTH = new RegExp(MONTH_PATTERN);
 
 export function usageEndpoints({ readUsage, sandboxUnits }: UsageRoutes): Endpoint[] {
   return [
     endpoint({
       method: 'GET',
       path: '/v1/usage',
+      operationId: 'readUsage',
+      tag: 'Usage',
+      summary: 'What the app used in a month',
       auth: 'app',
+      ownQuery: UsageQuery,
       errors: ['invalid_month'],
       status: 200,
       response: UsageResponse,

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Response {
+  $ref?: string;
+  content?: { 'application/json'?: { examples?: Record<string, unknown> } };
+}
+
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
+}
+
+/**
+ * Exits with 1 when an answer that the published document lists was given in no test, or an operation answered in a
+ * test as the document does not say. The folder holds what the tests noted: `POST /v1/predictions 409 request_in_flight`.
+ */
+const [folder = ''] = process.argv.slice(2);
+const noted = new Set(readdirSync(folder).flatMap((file) => lines(readFileSync(join(folder, file), 'utf8'))));
+const { operations, answers } = published(new URL('../docs/openapi.json', import.meta.url));
+
+const missed = [...answers].filter((answer) => !noted.has(answer));
+const unlisted = [...noted].filter((answer) => operations.has(operationOf(answer)) && !answers.has(answer));
+report('published, but given in no test', missed);
+report('given in a test, but not published', unlisted);
+process.stdout.write(
+  `interface: ${answers.size - missed.length} of ${answers.size} published answers exercised\n`,
+);
+
+function published(file: URL): { operations: Set<string>; answers: Set<string> } {
+  const { paths }: Document = JSON.parse(readFileSync(file, 'utf8'));
+  const operations = new Set<string>();
+  const answers = new Set<string>();
+  for (const [path, methods] of Object.entries(paths))
+    for (const [method, { responses }] of Object.entries(methods)) {
+      const operation = `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`;
+      operations.add(operation);
+      for (const [status, response] of Object.entries(responses))
+        for (const answer of answersOf(status, response)) answers.add(`${operation} ${answer}`);
+    }
+  return { operations, answers };
+}
+
+/** A refusal's examples are its codes. A defect, the `default`, is what no test can bring about. */
+function answersOf(status: string, { content }: Response): string[] {
+  if (status === 'default') return [];
+  if (status === '422') return ['422 validation_error'];
+  if (Number(status) < 400) return [status];
+  return Object.keys(content?.['application/json']?.examples ?? {}).map((code) => `${status} ${code}`);
+}
+
+function operationOf(answer: string): string {
+  return answer.split(' ', 2).join(' ');
+}
+
+function report(title: string, list: string[]): void {
+  if (list.length === 0) return;
+  process.exitCode = 1;
+  process.stdout.write(
+    `${title}:\n${list
+      .sort()
+      .map((one) => `  ${one}\n`)
+      .join('')}`,
+  );
+}
+
+function lines(text: string): string[] {
+  return text.split('\n').filter((line) => line !== '');
+}

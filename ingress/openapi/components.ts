@@ -1,0 +1,71 @@
+import type { TSchema } from 'typebox';
+import * as accounts from '../../shared/schemas/accounts.ts';
+import * as connections from '../../shared/schemas/connections.ts';
+import * as errors from '../../shared/schemas/errors.ts';
+import * as health from '../../shared/schemas/health.ts';
+import * as predictionEvents from '../../shared/schemas/prediction-events.ts';
+import * as predictions from '../../shared/schemas/predictions.ts';
+import * as recording from '../../shared/schemas/recording.ts';
+import * as usage from '../../shared/schemas/usage.ts';
+
+const MODULES = [connections, predictions, predictionEvents, usage, accounts, recording, health, errors];
+
+/** Keywords of our validator that JSON Schema does not know. */
+const OWN_KEYWORDS = ['wellFormed'];
+
+interface ObjectSchema extends TSchema {
+  type: unknown;
+  properties: object;
+  default?: unknown;
+}
+
+/**
+ * The schemas of the document. The schema of an object that one of the modules exports is a component by the name of
+ * that export; others stand where they are used.
+ */
+export class Components {
+  /** By their `properties`, which the copies that `nullable`, `defaulted` and `Type.Optional` make still share. */
+  readonly #exported = new Map<object, { name: string; schema: ObjectSchema }>();
+  readonly #used = new Map<string, ObjectSchema>();
+
+  constructor() {
+    for (const module of MODULES)
+      for (const [name, schema] of Object.entries<unknown>(module))
+        if (isObjectSchema(schema)) this.#exported.set(schema.properties, { name, schema });
+  }
+
+  /** The schema as the document has it: a reference where it has a name. */
+  refer(schema: TSchema): object {
+    return this.#publish(schema);
+  }
+
+  /** The schemas that were referred to so far, and those that these refer to, by their names. */
+  all(): Record<string, object> {
+    const published = new Map<string, object>();
+    // What is published may refer to more, which joins the map while it is walked.
+    for (const [name, schema] of this.#used) published.set(name, this.#publish(schema, schema));
+    return Object.fromEntries([...published].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** A copy with a reference in the place of all that has a name, but for the schema `itself`. */
+  #publish(schema: TSchema, itself?: TSchema): object {
+    const copied = JSON.stringify(schema, (key, value: unknown) => {
+      if (OWN_KEYWORDS.includes(key)) return undefined;
+      return value === itself || !isObjectSchema(value) ? value : this.#reference(value);
+    });
+    return JSON.parse(copied);
+  }
+
+  #reference(copy: ObjectSchema): object {
+    const found = this.#exported.get(copy.properties);
+    if (found === undefined) return copy;
+    this.#used.set(found.name, found.schema);
+    const reference = { $ref: `#/components/schemas/${found.name}` };
+    if (!Array.isArray(copy.type)) return reference;
+    return { anyOf: [reference, { type: 'null' }], default: copy.default };
+  }
+}
+
+function isObjectSchema(value: unknown): value is ObjectSchema {
+  return typeof value === 'object' && value !== null && 'type' in value && 'properties' in value;
+}

@@ -1,0 +1,66 @@
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Endpoint } from '../endpoint.ts';
+import { Components } from './components.ts';
+import { sharedResponses } from './errors.ts';
+import { sharedHeaders } from './headers.ts';
+import { operationOf } from './operation.ts';
+import { TAGS } from './tags.ts';
+
+const DESCRIPTION = `Predicts what a person will type next.
+
+- Every body is \`application/json\` in UTF-8, plain or compressed with gzip.
+- An address that is no endpoint is 404 \`not_found\`, a method that it does not take 405 \`method_not_allowed\` with
+  \`Allow\`. HEAD answers like GET, without a body.
+- \`/api\` answers with and without the slash at the end of its paths.
+- A defect of ours is 500 \`internal_error\`, with any operation.`;
+
+const SECURITY_SCHEMES = {
+  appKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The key of an app. It belongs on servers, never in a browser.',
+  },
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'An access token, as logging in gives it. Good for an hour.',
+  },
+  serviceKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Service-API-Key',
+    description: 'A key of an account, `service_…`. Good until it is revoked.',
+  },
+};
+
+/** The OpenAPI 3.1 document of these endpoints at this address. */
+export function describeEndpoints(endpoints: readonly Endpoint[], publicUrl: string): object {
+  const components = new Components();
+  const paths: Record<string, Record<string, object>> = {};
+  for (const endpoint of endpoints) {
+    const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: operationOf(endpoint, components) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Forecue',
+      version: packageJson.version,
+      description: DESCRIPTION,
+      license: { name: packageJson.license, identifier: packageJson.license },
+    },
+    servers: [{ url: publicUrl }],
+    tags: Object.entries(TAGS)
+      .filter(([name]) => endpoints.some(({ tag }) => tag === name))
+      .map(([name, description]) => ({ name, description })),
+    paths,
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      ...sharedHeaders(),
+      responses: sharedResponses(components),
+      // The last: all that is above refers to them.
+      schemas: components.all(),
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { catalogue, type ErrorCode, type ErrorEntry } from '../../shared/errors/catalogue.ts';
+import {
+  errorBody,
+  explainedErrorBody,
+  type Fault,
+  ValidationErrorBody,
+} from '../../shared/schemas/errors.ts';
+import type { EndpointSpec } from '../endpoint.ts';
+import type { Components } from './components.ts';
+import { type ResponseHeader, responseHeaders } from './headers.ts';
+import { isValidated, possibleErrors } from './possible-errors.ts';
+
+const FAULT: Fault = {
+  loc: ['body', 'user_id'],
+  msg: 'String should have at most 200 characters',
+  type: 'string_too_long',
+  ctx: { max_length: 200 },
+};
+
+/** The responses that an endpoint may refuse with, by their status; a defect of ours is its `default`. */
+export function refusalsOf(endpoint: EndpointSpec): Record<string, object> {
+  const isExplained = endpoint.path.startsWith('/api/');
+  const byStatus = Object.groupBy(possibleErrors(endpoint), (code) => catalogue[code].status);
+  const refusals = Object.entries(byStatus).map(([status, codes = []]) => [
+    status,
+    codeResponse(codes, isExplained),
+  ]);
+  return {
+    ...Object.fromEntries(refusals),
+    ...(isValidated(endpoint) && { 422: { $ref: '#/components/responses/ValidationError' } }),
+    default: { $ref: `#/components/responses/${isExplained ? 'ExplainedDefect' : 'Defect'}` },
+  };
+}
+
+/** What the operations refer to. */
+export function sharedResponses(components: Components): Record<string, object> {
+  return {
+    ValidationError: {
+      description: 'What is wrong with each faulty field: the first thing that is. At most 100 fields.',
+      headers: responseHeaders(['X-Request-Id', 'X-Error-Source']),
+      content: {
+        'application/json': {
+          schema: components.refer(ValidationErrorBody),
+          example: { detail: [FAULT] } satisfies ValidationErrorBody,
+        },
+      },
+    },
+    Defect: codeResponse(['internal_error'], false),
+    ExplainedDefect: codeResponse(['internal_error'], true),
+  };
+}
+
+/** Refusals that share a status. */
+function codeResponse(codes: readonly ErrorCode[], isExplained: boolean): object {
+  const examples = codes.map((code) => {
+    const { message } = catalogue[code];
+    return [code, { value: { detail: isExplained ? { code, message } : { code } } }];
+  });
+  return {
+    description: descriptionOf(codes),
+    headers: responseHeaders(headersOf(codes)),
+    content: {
+      'application/json': {
+        schema: (isExplained ? explainedErrorBody : errorBody)(codes),
+        examples: Object.fromEntries(examples),
+      },
+    },
+  };
+}
+
+function descriptionOf(codes: readonly ErrorCode[]): string {
+  const sentences = codes.map((code) => `- \`${code}\`: ${catalogue[code].message}`);
+  return sentences.join('\n');
+}
+
+function headersOf(codes: readonly ErrorCode[]): ResponseHeader[] {
+  const entries: ErrorEntry[] = codes.map((code) => catalogue[code]);
+  return [
+    'X-Request-Id',
+    'X-Error-Source',
+    ...(entries.some(({ status }) => status === 401) ? (['WWW-Authenticate'] as const) : []),
+    ...(entries.some(({ retryAfterS }) => retryAfterS !== undefined) ? (['Retry-After'] as const) : []),
+    ...(codes.includes('rate_limited') ? (['RateLimit', 'RateLimit-Policy'] as const) : []),
+  ];
+}

@@ -1,0 +1,73 @@
+import Type, { type TSchema } from 'typebox';
+import { oneOf } from '../../shared/schemas/build.ts';
+import { Identifier } from '../../shared/schemas/common.ts';
+
+interface Header {
+  description: string;
+  schema: TSchema;
+}
+
+/** Headers that a caller may send. Every endpoint heeds the last. */
+const REQUEST_HEADERS = {
+  Prefer: {
+    description:
+      '`wait`: while the same request still runs, wait for its answer instead of 409 `request_in_flight`.',
+    schema: Type.String(),
+  },
+  'X-On-Disconnect': {
+    description:
+      'What becomes of the prediction when its caller hangs up; goes before the setting of the app.',
+    schema: oneOf(['continue', 'cancel']),
+  },
+  'X-Request-Id': {
+    description: 'A name of yours for this call. The answer carries it, or one of ours.',
+    schema: Identifier,
+  },
+} satisfies Record<string, Header>;
+export type RequestHeader = keyof typeof REQUEST_HEADERS;
+
+const RESPONSE_HEADERS = {
+  'X-Request-Id': {
+    description: 'The name of this call. Give it to us when you ask about an answer.',
+    schema: Identifier,
+  },
+  'X-Error-Source': {
+    description: 'Where the error comes from.',
+    schema: oneOf(['ingress', 'worker', 'provider']),
+  },
+  'WWW-Authenticate': { description: 'The scheme of the credential.', schema: oneOf(['Bearer']) },
+  'Retry-After': {
+    description: 'Whole seconds after which to try again. Not with every code of this status.',
+    schema: Type.Integer({ minimum: 1 }),
+  },
+  RateLimit: { description: 'What is left of the rate limit.', schema: Type.String() },
+  'RateLimit-Policy': { description: 'The rate limit.', schema: Type.String() },
+  'Idempotency-Replayed': {
+    description: 'An earlier call of the same request had started the work.',
+    schema: oneOf(['true']),
+  },
+  'Server-Timing': {
+    description: 'Milliseconds in the queue, at the provider and in all.',
+    schema: Type.String(),
+  },
+} satisfies Record<string, Header>;
+export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
+
+/** The headers as components of the document. */
+export function sharedHeaders(): { parameters: object; headers: object } {
+  const parameters = Object.entries(REQUEST_HEADERS).map(([name, header]) => [
+    name,
+    { name, in: 'header', ...header },
+  ]);
+  return { parameters: Object.fromEntries(parameters), headers: RESPONSE_HEADERS };
+}
+
+/** References to the headers that a caller may send. */
+export function headerParameters(names: readonly RequestHeader[]): object[] {
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+}
+
+/** References to the headers that an answer may carry. */
+export function responseHeaders(names: readonly ResponseHeader[]): Record<string, object> {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { declaredEndpoints } from '../../ingress/openapi/committed.ts';
+import { describeEndpoints } from '../../ingress/openapi/document.ts';
+import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+let system: System;
+let url: string;
+
+before(async () => {
+  system = await startSystem({ workers: 0 });
+  url = system.webs[0]?.url ?? '';
+});
+
+after(() => system.stop());
+
+describe('GET /openapi.json', () => {
+  it('is the document of the endpoints that are served, with the address that they are served at', async () => {
+    const response = await fetch(`${url}/openapi.json`);
+    assert.equal(response.status, 200);
+    assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
+    assert.equal(response.headers.get('cache-control'), 'no-store');
+    assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
+    const publicUrl = url.replace('127.0.0.1', 'localhost');
+    const expected = describeEndpoints(declaredEndpoints(), publicUrl);
+    assert.deepEqual(await response.json(), JSON.parse(JSON.stringify(expected)));
+  });
+});
+
+describe('GET /docs', () => {
+  const FILES = ['/docs', '/docs/', '/docs/init.js', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css'];
+
+  it('is a page and its parts, which browsers ask for again only when they have changed', async () => {
+    for (const path of FILES) {
+      const first = await fetch(url + path);
+      assert.equal(first.status, 200, path);
+      assert.equal(first.headers.get('cache-control'), 'no-cache', path);
+      assert.ok((await first.arrayBuffer()).byteLength > 0);
+      const headers = { 'if-none-match': first.headers.get('etag') ?? '', 'cache-control': 'max-age=0' };
+      const again = await fetch(url + path, { headers });
+      assert.deepEqual([again.status, await again.text()], [304, ''], path);
+    }
+  });
+
+  it('answers HEAD like GET without the body, and takes no other method', async () => {
+    for (const path of [...FILES, '/openapi.json']) {
+      const [get, head] = [await fetch(url + path), await fetch(url + path, { method: 'HEAD' })];
+      assert.deepEqual([head.status, await head.text()], [200, ''], path);
+      for (const name of ['content-type', 'content-length', 'etag'])
+        assert.equal(head.headers.get(name), get.headers.get(name), `${path} ${name}`);
+      const post = await fetch(url + path, { method: 'POST' });
+      assert.deepEqual([post.status, post.headers.get('allow')], [405, 'GET, HEAD'], path);
+    }
+  });
+
+  it('serves no other file of the package, and none outside of it', async () => {
+    for (const path of [
+      '/docs/index.html',
+      '/docs/package.json',
+      '/docs/%2e%2e/package.json',
+      '/docs/init.js/',
+    ])
+      assert.equal((await fetch(url + path)).status, 404, path);
+  });
+
+  it('lets the page run nothing but its own parts', async () => {
+    const policy = (await fetch(`${url}/docs`)).headers.get('content-security-policy') ?? '';
+    assert.match(policy, /^default-src 'none'; script-src 'self';/);
+    assert.doesNotMatch(policy, /https?:|unsafe-eval|script-src[^;]*unsafe/);
+  });
+});
+
+describeInBrowser('the page at /docs', () => {
+  it('renders every operation without a request to anybody else', async () => {
+    const browser = await openBrowser();
+    try {
+      const page = await browser.newPage();
+      const requested: string[] = [];
+      const complaints: string[] = [];
+      page.on('request', (request) => requested.push(request.url()));
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+      for (const path of ['/docs', '/docs/']) {
+        requested.length = 0;
+        await page.goto(url + path);
+        await page.locator('.opblock').first().waitFor();
+        assert.equal(await page.locator('.opblock').count(), declaredEndpoints().length, path);
+        const elsewhere = requested.filter((one) => !one.startsWith(`${url}/`) && !one.startsWith('data:'));
+        assert.deepEqual(elsewhere, [], path);
+        assert.ok(requested.includes(`${url}/openapi.json`), path);
+      }
+      await page.locator('#operations-Predictions-predict button').first().click();
+      await page.getByText('Idempotency-Replayed').first().waitFor();
+      assert.deepEqual(complaints, []);
+    } finally {
+      await browser.close();
+    }
+  });
+});

@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { SignJWT } from 'jose';
+import type { Endpoint, EndpointSpec, ParamKind } from '../../ingress/endpoint.ts';
+import { declaredEndpoints } from '../../ingress/openapi/committed.ts';
+import { exampleOf } from '../../ingress/openapi/examples.ts';
+import { possibleErrors } from '../../ingress/openapi/possible-errors.ts';
+import { newId } from '../../shared/ids.ts';
+import type { ValidationErrorBody } from '../../shared/schemas/errors.ts';
+import { BODY_LIMIT } from '../../shared/schemas/limits.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import type { AppClient } from '../support/client.ts';
+import { type OwnServer, startOwnServer } from '../support/own-server.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const JWT_SECRET = 'a secret of this test, of 32 bytes or more';
+const PUBLIC_URL = 'https://forecue.example';
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** What the table declares is walked, so that a new endpoint is held to all of this from its first day. */
+const endpoints = declaredEndpoints().map((endpoint) => ({
+  ...endpoint,
+  name: `${endpoint.method} ${endpoint.path}`,
+  possible: possibleErrors(endpoint),
+}));
+type Walked = (typeof endpoints)[number];
+
+/** An installation with somebody of either kind who may call it. */
+interface Installation {
+  system: System;
+  url: string;
+  app: AppClient;
+  user: UserClient;
+}
+
+async function install(env: Record<string, string> = {}): Promise<Installation> {
+  const system = await startSystem({ workers: 0, env: { JWT_SECRET, PUBLIC_URL, ...env } });
+  const [app, user] = await Promise.all([system.app(), signUp(system)]);
+  return { system, url: app.url, app, user };
+}
+
+describe('every endpoint', () => {
+  let at: Installation;
+  let serviceKey: string;
+
+  before(async () => {
+    at = await install();
+    const issued = await at.user.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'test' });
+    serviceKey = issued.body.key;
+  });
+  after(() => at.system.stop());
+
+  for (const endpoint of endpoints.filter(({ auth }) => auth !== 'none')) {
+    const { name, auth } = endpoint;
+    const code = auth === 'app' ? 'invalid_app_key' : 'not_authenticated';
+
+    it(`${name} is 401 without a credential, and with one of another kind`, async () => {
+      const { app, user } = at;
+      const others =
+        auth === 'app'
+          ? [bearer(user.access), bearer(serviceKey), { 'x-service-api-key': serviceKey }]
+          : [bearer(app.key), bearer(serviceKey), { 'x-service-api-key': user.access }];
+      for (const headers of [{}, ...others]) {
+        const reply = await send(at, endpoint, { headers });
+        await assertRefused(reply, endpoint, 401, code);
+        assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
+      }
+    });
+
+    if (auth === 'user')
+      it(`${name} is 401 token_expired with an access token that was good once`, async () => {
+        const headers = bearer(await expiredToken(at.user.id));
+        await assertRefused(await send(at, endpoint, { headers }), endpoint, 401, 'token_expired');
+      });
+  }
+
+  for (const endpoint of endpoints.filter(({ body }) => body !== undefined)) {
+    const { name } = endpoint;
+
+    it(`${name} is 400 for a body that is not JSON, and for one of another type`, async () => {
+      const headers = credentialFor(at, endpoint);
+      const notJson = await send(at, endpoint, { headers: { ...headers, ...JSON_TYPE }, body: '{' });
+      await assertRefused(notJson, endpoint, 400, 'invalid_json');
+      const text = { ...headers, 'content-type': 'text/plain' };
+      const otherType = await send(at, endpoint, { headers: text, body: '{}' });
+      await assertRefused(otherType, endpoint, 400, 'invalid_content_type');
+    });
+
+    it(`${name} is 422 with a list of faults for a body of another shape`, async () => {
+      const headers = { ...credentialFor(at, endpoint), ...JSON_TYPE };
+      const reply = await send(at, endpoint, { headers, body: '{"nonsense":1}' });
+      assert.equal(reply.status, 422);
+      const { detail } = (await reply.json()) as ValidationErrorBody;
+      assert.ok(detail.length > 0);
+      for (const { loc } of detail) assert.equal(loc[0], 'body');
+    });
+
+    it(`${name} is 413 for a body over its limit, before it is read`, async () => {
+      const request = httpRequest(at.url + pathOf(endpoint), {
+        method: endpoint.method,
+        headers: {
+          ...credentialFor(at, endpoint),
+          ...JSON_TYPE,
+          'content-length': (endpoint.bodyLimit ?? BODY_LIMIT) + 1,
+        },
+      });
+      request.on('error', () => {});
+      request.flushHeaders();
+      const [response]: IncomingMessage[] = await once(request, 'response');
+      assert.equal(response?.statusCode, 413);
+      request.destroy();
+    });
+  }
+
+  for (const endpoint of endpoints.filter(({ query }) => query !== undefined))
+    it(`${endpoint.name} is 422 for a query value that it cannot be`, async () => {
+      for (const parameter of Object.keys(endpoint.query?.properties ?? {})) {
+        const path = `${pathOf(endpoint)}?${parameter}=%00`;
+        const reply = await fetch(at.url + path, { headers: credentialFor(at, endpoint) });
+        assert.equal(reply.status, 422);
+        const { detail } = (await reply.json()) as ValidationErrorBody;
+        assert.deepEqual(detail[0]?.loc, ['query', parameter]);
+      }
+    });
+
+  for (const endpoint of endpoints.filter(({ method }) => method === 'GET'))
+    it(`${endpoint.name} answers HEAD like GET, without the body`, async () => {
+      const headers = credentialFor(at, endpoint);
+      const [get, head] = await Promise.all([
+        send(at, endpoint, { headers }),
+        send(at, endpoint, { headers, method: 'HEAD' }),
+      ]);
+      assert.deepEqual([head.status, await head.text()], [get.status, '']);
+      for (const name of ['content-type', 'content-length', 'cache-control'])
+        assert.equal(head.headers.get(name), get.headers.get(name), name);
+    });
+
+  for (const path of new Set(endpoints.map((one) => one.path))) {
+    const siblings = endpoints.filter((one) => one.path === path);
+    const methods = siblings.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+
+    it(`${path} is 405 for other methods, with those that it takes, whoever asks`, async () => {
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+        if (methods.includes(method)) continue;
+        const reply = await fetch(at.url + pathOf({ path, params: siblings[0]?.params }), { method });
+        assert.deepEqual([reply.status, await codeOf(reply)], [405, 'method_not_allowed'], method);
+        assert.equal(reply.headers.get('allow'), methods.toSorted().join(', '));
+      }
+    });
+  }
+});
+
+describe('every endpoint, when its caller has used up the rate limit', () => {
+  const POINTS = 60;
+  let at: Installation;
+
+  before(async () => {
+    at = await install({ RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: String(POINTS) });
+    const { url, app, user } = at;
+    const refused = async (call: () => Promise<{ status: number }>) => {
+      for (let calls = 0; calls <= POINTS; calls += 1) if ((await call()).status === 429) return;
+      assert.fail('never 429');
+    };
+    await Promise.all([
+      refused(() => app.usage()),
+      refused(() => user.request('GET', '/api/auth/me/')),
+      refused(() => fetch(`${url}/api/auth/waitlist/`, { method: 'POST' })),
+    ]);
+  });
+  after(() => at.system.stop());
+
+  for (const endpoint of endpoints.filter(({ unlimited }) => !unlimited))
+    it(`${endpoint.name} is 429, and says when to come back`, async () => {
+      const reply = await send(at, endpoint, { headers: credentialFor(at, endpoint), body: '{' });
+      await assertRefused(reply, endpoint, 429, 'rate_limited');
+      assert.match(reply.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+      for (const name of ['ratelimit', 'ratelimit-policy']) assert.ok(reply.headers.has(name), name);
+    });
+
+  for (const endpoint of endpoints.filter(({ unlimited }) => unlimited))
+    it(`${endpoint.name} is counted by no limit`, async () => {
+      assert.equal((await send(at, endpoint)).status, 200);
+    });
+});
+
+describe('every endpoint, while the database is away', () => {
+  let server: OwnServer;
+  let at: Installation;
+
+  before(async () => {
+    server = await startOwnServer();
+    at = await install();
+    await server.stop('immediate');
+    // Whom a credential belongs to is remembered for a moment.
+    await until(async () => (await at.app.usage()).status === 503);
+    await until(async () => (await at.user.request('GET', '/api/auth/me/')).status === 503);
+  });
+
+  after(async () => {
+    await server.start();
+    await at.system.stop();
+    await server.close();
+  });
+
+  for (const endpoint of endpoints.filter(({ possible }) => possible.includes('service_unavailable')))
+    it(`${endpoint.name} is 503 service_unavailable`, async () => {
+      const headers = { ...credentialFor(at, endpoint), ...JSON_TYPE };
+      const body = JSON.stringify(endpoint.body && exampleOf(endpoint.body));
+      const reply = await send(at, endpoint, { headers, body });
+      await assertRefused(reply, endpoint, 503, 'service_unavailable');
+      assert.match(reply.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    });
+
+  for (const endpoint of endpoints.filter(({ possible }) => !possible.includes('service_unavailable')))
+    it(`${endpoint.name} answers as ever`, async () => {
+      assert.equal((await send(at, endpoint)).status, endpoint.status);
+    });
+});
+
+/** Sends what the endpoint takes or does not take: a GET has no body. */
+function send(
+  { url }: Installation,
+  endpoint: Walked,
+  {
+    headers = {},
+    method = endpoint.method,
+    body,
+  }: { headers?: Record<string, string>; method?: string; body?: string | undefined } = {},
+): Promise<Response> {
+  const sent = endpoint.body === undefined ? undefined : body;
+  return fetch(url + pathOf(endpoint), { method, headers, ...(sent && { body: sent }) });
+}
+
+const PARAMS: Record<ParamKind, string> = { identifier: 'nobody', uuid: newId(), text: 'nothing' };
+
+/** The endpoint's path with ids that can be ids, but nobody's. */
+function pathOf({
+  path,
+  params = {},
+}: {
+  path: string;
+  params?: EndpointSpec['params'] | undefined;
+}): string {
+  return path.replaceAll(/:(\w+)/g, (_, name) => PARAMS[params[name] ?? 'identifier']);
+}
+
+function credentialFor(
+  { app, user }: Installation,
+  { auth }: Pick<Endpoint, 'auth'>,
+): Record<string, string> {
+  return auth === 'none' ? {} : bearer(auth === 'app' ? app.key : user.access);
+}
+
+function bearer(credential: string): { authorization: string } {
+  return { authorization: `Bearer ${credential}` };
+}
+
+/** A token as the installation issues them, whose hour was over a minute ago. */
+function expiredToken(accountId: string): Promise<string> {
+  const now = Math.floor(Date.now() / 1000);
+  return new SignJWT({ iss: PUBLIC_URL, aud: `${PUBLIC_URL}/api`, sub: accountId, jti: newId() })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: 'default' })
+    .setIssuedAt(now - 3660)
+    .setExpirationTime(now - 60)
+    .sign(Buffer.from(JWT_SECRET));
+}
+
+interface ErrorReply {
+  detail: { code: string; message?: string };
+}
+
+async function codeOf(reply: Response): Promise<string | undefined> {
+  return ((await reply.json()) as ErrorReply).detail.code;
+}
+
+/** The code, and around it exactly what the surface has there. */
+async function assertRefused(reply: Response, { path }: Walked, status: number, code: string): Promise<void> {
+  const { detail } = (await reply.json()) as ErrorReply;
+  assert.deepEqual([reply.status, detail.code], [status, code]);
+  assert.deepEqual(Object.keys(detail), path.startsWith('/api/') ? ['code', 'message'] : ['code']);
+}

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { Validator as OpenApiValidator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { committedDocument, DOCUMENT_FILE, declaredEndpoints } from '../../ingress/openapi/committed.ts';
+import { describeEndpoints } from '../../ingress/openapi/document.ts';
+import { exampleOf } from '../../ingress/openapi/examples.ts';
+import { compile } from '../../shared/schemas/validator.ts';
+
+interface Media {
+  schema: object;
+  example?: unknown;
+  examples?: Record<string, { value: unknown }>;
+}
+
+interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  parameters: object[];
+  requestBody?: { content: Record<string, Media> };
+  responses: Record<
+    string,
+    { $ref?: string; headers?: Record<string, object>; content?: Record<string, Media> }
+  >;
+  security: object[];
+}
+
+interface Document {
+  openapi: string;
+  info: { title: string; version: string };
+  servers: { url: string }[];
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    securitySchemes: Record<string, object>;
+    responses: Record<string, { content: Record<string, Media> }>;
+  };
+}
+
+const text = committedDocument();
+const document: Document = JSON.parse(text);
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    ...operation,
+  })),
+);
+
+describe('the published document', () => {
+  it('is the one that is committed', () => {
+    const committed = readFileSync(DOCUMENT_FILE, 'utf8');
+    assert.ok(
+      committed === text,
+      'docs/openapi.json is not what the endpoints declare: run `npm run openapi`',
+    );
+  });
+
+  it('is valid by the schema of OpenAPI 3.1', async () => {
+    const validator = new OpenApiValidator();
+    const { valid, errors } = await validator.validate(JSON.parse(text));
+    assert.ok(valid, JSON.stringify(errors));
+    assert.equal(validator.version, '3.1');
+  });
+
+  it('describes every endpoint, and nothing else', () => {
+    const declared = declaredEndpoints().map(
+      ({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`,
+    );
+    assert.deepEqual(operations.map(({ name }) => name).sort(), declared.sort());
+  });
+
+  it('gives each operation a name of its own and a section that is listed', () => {
+    const names = operations.map(({ operationId }) => operationId);
+    assert.deepEqual([...new Set(names)], names);
+    const sections = document.tags.map(({ name }) => name);
+    for (const { name, tags } of operations) for (const tag of tags) assert.ok(sections.includes(tag), name);
+  });
+
+  it('refers to nothing that it does not hold', () => {
+    const references = [...text.matchAll(/"\$ref": "#\/([^"]+)"/g)].map(([, pointer = '']) => pointer);
+    assert.notEqual(references.length, 0);
+    for (const pointer of new Set(references))
+      assert.ok(
+        pointer.split('/').reduce<unknown>((at, key) => (at as Record<string, unknown>)?.[key], document),
+        pointer,
+      );
+  });
+
+  it('holds schemas that a strict validator takes, and examples that they accept', () => {
+    const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
+    formats.default(ajv);
+    ajv.addSchema({ $id: 'document', components: document.components }, undefined, false, false);
+    ajv.addVocabulary(['components']);
+    const media = [
+      ...operations.flatMap(({ name, requestBody, responses }) =>
+        [requestBody, ...Object.values(responses)].flatMap((one) =>
+          Object.values(one?.content ?? {}).map((content) => ({ name, content })),
+        ),
+      ),
+      ...Object.entries(document.components.responses).flatMap(([name, { content }]) =>
+        Object.values(content).map((one) => ({ name, content: one })),
+      ),
+    ];
+    for (const { name, content } of media) {
+      const absolute = JSON.parse(JSON.stringify(content.schema).replaceAll('"#/', '"document#/'));
+      const validate = ajv.compile(absolute);
+      const examples = [content.example, ...Object.values(content.examples ?? {}).map(({ value }) => value)];
+      const given = examples.filter((one) => one !== undefined);
+      assert.notEqual(given.length, 0, `${name} has a body without an example`);
+      for (const one of given) assert.ok(validate(one), `${name}: ${JSON.stringify(validate.errors)}`);
+    }
+  });
+
+  it('shows examples that the very validators of the endpoints accept', () => {
+    for (const { method, path, body, response } of declaredEndpoints())
+      for (const schema of [body, response]) {
+        if (schema === undefined) continue;
+        const checked = compile(schema)(structuredClone(exampleOf(schema)));
+        assert.ok(checked.ok, `${method} ${path}: ${JSON.stringify(checked)}`);
+      }
+  });
+
+  it('gives every object of a body a name, so that generated clients have one', () => {
+    for (const { name, requestBody, responses } of operations) {
+      const contents = [requestBody, responses['200'], responses['201']].flatMap((one) =>
+        Object.values(one?.content ?? {}),
+      );
+      for (const { schema } of contents) assert.ok('$ref' in schema || schemaType(schema) === 'array', name);
+    }
+  });
+
+  it('names the credentials of each surface', () => {
+    for (const { name, security } of operations) {
+      const schemes = security.flatMap((one) => Object.keys(one));
+      for (const scheme of schemes) assert.ok(scheme in document.components.securitySchemes, name);
+      if (name.includes(' /v1/')) assert.deepEqual(schemes, ['appKey'], name);
+      else if (schemes.length > 0) assert.deepEqual(schemes, ['accessToken', 'serviceKey'], name);
+    }
+  });
+
+  it('tells the headers of refusals', () => {
+    const { responses } = document.paths['/v1/predictions']?.['post'] ?? assert.fail();
+    const headersOf = (status: number) => Object.keys(responses[status]?.headers ?? {});
+    assert.ok(headersOf(401).includes('WWW-Authenticate'));
+    for (const status of [409, 429, 503])
+      assert.ok(headersOf(status).includes('Retry-After'), String(status));
+    assert.ok(headersOf(200).includes('Idempotency-Replayed'));
+  });
+
+  it('has no 422 for the usage, whose one parameter has a code of its own', () => {
+    const { responses, parameters } = document.paths['/v1/usage']?.['get'] ?? assert.fail();
+    assert.equal(responses['422'], undefined);
+    assert.match(JSON.stringify(parameters), /"month"/);
+    assert.match(JSON.stringify(responses['400']), /"invalid_month"/);
+  });
+
+  it('names the server that it is asked to name', () => {
+    const described = describeEndpoints(declaredEndpoints(), 'https://forecue.example/base') as Document;
+    assert.deepEqual(described.servers, [{ url: 'https://forecue.example/base' }]);
+  });
+});
+
+function schemaType(schema: object): unknown {
+  return (schema as { type?: unknown }).type;
+}

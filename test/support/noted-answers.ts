@@ -1,0 +1,23 @@
+import type { ChildProcess } from 'node:child_process';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A folder where CI wants the kinds of answers that the tests have got. Elsewhere nobody asks. */
+const FOLDER = process.env['NOTED_ANSWERS'];
+
+const noted = new Set<string>();
+
+/** Notes each kind of answer that the process gives, a line `POST /v1/predictions 409 request_in_flight` for each. */
+export function noteAnswers({ stdout }: ChildProcess): void {
+  if (!FOLDER || stdout === null) return;
+  const file = join(FOLDER, `${process.pid}.txt`);
+  createInterface({ input: stdout }).on('line', (line) => {
+    if (!line.endsWith('"msg":"request"}')) return;
+    const { method, route, status, errorCode } = JSON.parse(line);
+    const answer = [method, route, status, errorCode].filter((part) => part !== undefined).join(' ');
+    if (route === undefined || noted.has(answer)) return;
+    noted.add(answer);
+    appendFileSync(file, `${answer}\n`);
+  });
+}
