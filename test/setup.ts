@@ -13,6 +13,7 @@ let embedded: { server: Postgres; directory: string } | undefined;
  * migrated database that each test file copies. The files' processes learn of it by these two variables.
  */
 export async function mochaGlobalSetup(): Promise<void> {
+  process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'forecue-compile-cache');
   const server = process.env['TEST_DATABASE_URL'] || (await startEmbedded());
   const template = `forecue_template_${randomBytes(4).toString('hex')}`;
   process.env['FORECUE_TEST_SERVER'] = server;

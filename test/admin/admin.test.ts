@@ -6,6 +6,7 @@ import { createApp, findAppsByKey, rotateKey } from '../../shared/db/stores/apps
 import { createLog } from '../../shared/log.ts';
 import { hashKey, looksLikeAppKey } from '../../shared/security/keys.ts';
 import { administer, createDatabase, databaseUrl, type TestDatabase } from '../support/database.ts';
+import { bareEnvironment } from '../support/environment.ts';
 
 const MAIN = fileURLToPath(new URL('../../shared/admin/main.ts', import.meta.url));
 const NOBODY = '00000000-0000-7000-8000-000000000000';
@@ -250,7 +251,7 @@ function run(args: string[], env: Record<string, string>) {
     const child = execFile(
       process.execPath,
       [MAIN, ...args],
-      { env: { PATH: process.env['PATH'], ...env } },
+      { env: { ...bareEnvironment(), ...env } },
       (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );
   });

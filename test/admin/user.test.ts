@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { anonymously, someEmail, UserClient } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
+import { bareEnvironment } from '../support/environment.ts';
 import { hang } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -23,7 +24,7 @@ describe('the command line for users and invitations', () => {
 
   /** Runs a command with this on its standard input. */
   const admin = async (args: string[], input = '') => {
-    const env = { PATH: process.env['PATH'], DATABASE_URL: system.database.url };
+    const env = { ...bareEnvironment(), DATABASE_URL: system.database.url };
     const child = spawn(process.execPath, [MAIN, ...args], { env });
     child.stdin.end(input);
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);

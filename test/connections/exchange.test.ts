@@ -21,7 +21,7 @@ describe('connecting a user', () => {
   let app: AppClient;
   let person: UserClient;
   before(async () => {
-    system = await startSystem({ workers: 0 });
+    system = await startSystem({ webs: 3, workers: 0 });
     app = await connectingApp(system);
     person = await signUp(system);
   });
@@ -84,7 +84,9 @@ describe('connecting a user', () => {
     it('makes one connection and one grant of 1,000 exchanges at once, and answers all alike', async () => {
       const attempt = await startConnection(app, 'crowd');
       const code = await approve(system, attempt, person);
-      const replies = await Promise.all(Array.from({ length: 1000 }, () => exchange(app, attempt, code)));
+      const replies = await Promise.all(
+        Array.from({ length: 1000 }, (_, n) => exchange(app, attempt, code, {}, system.webs[n % 3])),
+      );
       assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
       assert.equal(new Set(replies.map(({ text }) => text)).size, 1);
       assert.equal(replies[0]?.body.grant_revision, 1);
@@ -101,10 +103,11 @@ describe('connecting a user', () => {
       const holder = await system.database.pool.connect();
       await holder.query('begin');
       await holder.query('select from connection_attempts where id = $1 for update', [attempt.request_id]);
-      const replies = Promise.all(Array.from({ length: 5 }, () => exchange(app, attempt, code)));
+      // Those of one ingress share one transaction.
+      const replies = Promise.all(system.webs.map((at) => exchange(app, attempt, code, {}, at)));
       await until(async () => {
         const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        return (await system.database.pool.query(waiting)).rowCount === 5;
+        return (await system.database.pool.query(waiting)).rowCount === system.webs.length;
       });
       await holder.query('commit');
       holder.release();

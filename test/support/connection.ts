@@ -67,15 +67,17 @@ export function exchange(
   attempt: Attempt,
   code: string,
   part: object = {},
+  at: { url: string } = app,
 ): Promise<Reply<Exchanged>> {
-  return app.request('POST', '/v1/connections/exchange', {
+  const body = {
     request_id: attempt.request_id,
     user_id: attempt.userId,
     code,
     code_verifier: attempt.verifier,
     redirect_uri: REDIRECT_URI,
     ...part,
-  });
+  };
+  return app.request('POST', '/v1/connections/exchange', body, { at });
 }
 
 /** A connection of the app's user with the account, from start to exchange. */

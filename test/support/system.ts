@@ -8,6 +8,7 @@ import type { ReadyMessage } from '../../shared/lifecycle.ts';
 import { createLog } from '../../shared/log.ts';
 import { AppClient } from './client.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
+import { bareEnvironment } from './environment.ts';
 import { type FakeProvider, startFakeProvider } from './fake-provider.ts';
 import { noteAnswers } from './noted-answers.ts';
 import { createQueue } from './queue.ts';
@@ -151,9 +152,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
 
 function launch([entry = '', ...args]: string[], env: Environment): TestProcess {
   const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
-  return new TestProcess(
-    fork(path, args, { env: { PATH: process.env['PATH'] ?? '', ...env }, silent: true }),
-  );
+  return new TestProcess(fork(path, args, { env: { ...bareEnvironment(), ...env }, silent: true }));
 }
 
 async function makeApp(admin: Database, webs: TestProcess[], app: Partial<NewApp> = {}): Promise<AppClient> {

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { startAttempt } from '../../../shared/db/stores/connections/attempts.ts';
-import { exchange } from '../../../shared/db/stores/connections/exchange.ts';
+import { type Exchanged, exchange } from '../../../shared/db/stores/connections/exchange.ts';
 import { revokeConnection } from '../../../shared/db/stores/connections/revoke.ts';
 import type { AppPrincipal } from '../../../shared/domain/app.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
@@ -13,8 +13,10 @@ import {
 } from '../../../shared/schemas/connections.ts';
 import { UUID } from '../../../shared/schemas/limits.ts';
 import { SubjectRequest } from '../../../shared/schemas/predictions.ts';
+import { canonicalJson } from '../../../shared/security/fingerprint.ts';
 import { type Endpoint, endpoint } from '../../endpoint.ts';
 import type { PredictionService } from '../../prediction-service.ts';
+import { singleFlight } from '../../single-flight.ts';
 
 export interface ConnectionRoutes {
   em: () => EntityManager;
@@ -26,6 +28,8 @@ export interface ConnectionRoutes {
 
 export function connectionEndpoints(parts: ConnectionRoutes): Endpoint[] {
   const { em, predictions, publicUrl, connectionAttemptTtlS, recoveryWindowS } = parts;
+  // Only what succeeds is shared: each wrong exchange counts.
+  const together = singleFlight<Exchanged>((exchanged) => 'answer' in exchanged);
   return [
     endpoint({
       method: 'POST',
@@ -78,7 +82,9 @@ export function connectionEndpoints(parts: ConnectionRoutes): Endpoint[] {
     }).handle(async ({ body, app }) => {
       checkFeature(app);
       if (!UUID.test(body.request_id)) throw new AppError('not_found');
-      const exchanged = await exchange(em(), app.id, body, recoveryWindowS);
+      const exchanged = await together(`${app.id} ${canonicalJson(body)}`, () =>
+        exchange(em(), app.id, body, recoveryWindowS),
+      );
       if ('refusal' in exchanged) throw new AppError(exchanged.refusal);
       predictions.announce(exchanged.ended);
       return { body: exchanged.answer };

@@ -41,60 +41,36 @@ interface AttemptRow {
  * Exchanges a code for a grant (RFC 6749, 4.1.3; RFC 7636, 4.6), once. Promise: whoever repeats it, at the same time or
  * later, gets the same bytes, and there is one grant.
  */
-export async function exchange(
+export function exchange(
   em: EntityManager,
   appId: string,
   request: ConnectionExchangeRequest,
   windowS: number,
 ): Promise<Exchanged> {
-  // A crowd that repeats itself reads the answer that is there, without standing in line for the lock.
-  const answered = await answerTo(em, appId, request);
-  return answered ?? em.transactional((tx) => decide(tx, appId, request, windowS));
+  return em.transactional(async (tx) => {
+    const attempt = await lockAttempt(tx, appId, request.request_id);
+    if (attempt === undefined) return { refusal: 'not_found' };
+    if (isOver(attempt)) return { refusal: 'connection_attempt_expired' };
+    if (attempt.status === 'pending') return { refusal: 'authorization_pending' };
+    if (attempt.status === 'denied') return { refusal: 'access_denied' };
+    if (attempt.status === 'burned') return { refusal: 'invalid_grant' };
+    if (!matches(attempt, request)) {
+      await countMismatch(tx, attempt.id);
+      return { refusal: 'invalid_grant' };
+    }
+    if (attempt.answer === null) return firstExchange(tx, attempt, windowS);
+    return (await isGranted(tx, attempt.id))
+      ? { answer: attempt.answer, ended: [] }
+      : { refusal: 'connection_revoked' };
+  });
 }
-
-/** The answer of the exchange that this one repeats, if it was made, is still to be had, and its grant still holds. */
-async function answerTo(
-  em: EntityManager,
-  appId: string,
-  request: ConnectionExchangeRequest,
-): Promise<Exchanged | undefined> {
-  const [attempt] = await em.execute<AttemptRow[]>(`${ATTEMPT} and t.answer is not null`, [
-    request.request_id,
-    appId,
-  ]);
-  if (attempt === undefined || attempt.status !== 'exchanged' || attempt.answer === null) return undefined;
-  const holds = !isOver(attempt) && matches(attempt, request) && (await isGranted(em, attempt.id));
-  return holds ? { answer: attempt.answer, ended: [] } : undefined;
-}
-
-async function decide(
-  tx: EntityManager,
-  appId: string,
-  request: ConnectionExchangeRequest,
-  windowS: number,
-): Promise<Exchanged> {
-  const attempt = await lockAttempt(tx, appId, request.request_id);
-  if (attempt === undefined) return { refusal: 'not_found' };
-  if (isOver(attempt)) return { refusal: 'connection_attempt_expired' };
-  if (attempt.status === 'pending') return { refusal: 'authorization_pending' };
-  if (attempt.status === 'denied') return { refusal: 'access_denied' };
-  if (attempt.status === 'burned') return { refusal: 'invalid_grant' };
-  if (!matches(attempt, request)) {
-    await countMismatch(tx, attempt.id);
-    return { refusal: 'invalid_grant' };
-  }
-  if (attempt.answer === null) return firstExchange(tx, attempt, windowS);
-  return (await isGranted(tx, attempt.id))
-    ? { answer: attempt.answer, ended: [] }
-    : { refusal: 'connection_revoked' };
-}
-
-const ATTEMPT = `
-  select t.*, t.expires_at <= now() as attempt_over, t.code_expires_at <= now() as code_over
-    from connection_attempts t where t.id = ? and t.app_id = ?`;
 
 async function lockAttempt(tx: EntityManager, appId: string, id: string): Promise<AttemptRow | undefined> {
-  const [attempt] = await tx.execute<AttemptRow[]>(`${ATTEMPT} for update`, [id, appId]);
+  const [attempt] = await tx.execute<AttemptRow[]>(
+    `select t.*, t.expires_at <= now() as attempt_over, t.code_expires_at <= now() as code_over
+       from connection_attempts t where t.id = ? and t.app_id = ? for update`,
+    [id, appId],
+  );
   return attempt;
 }
 
@@ -102,8 +78,8 @@ async function lockAttempt(tx: EntityManager, appId: string, id: string): Promis
  * Whether the grant that the exchange made is still the connection's. Not to be joined to the attempt: who has waited for
  * its lock sees the attempt as it is then, but what is joined as it was before.
  */
-async function isGranted(em: EntityManager, id: string): Promise<boolean> {
-  const granted = await em.execute<object[]>(
+async function isGranted(tx: EntityManager, id: string): Promise<boolean> {
+  const granted = await tx.execute<object[]>(
     `select from connection_attempts t join connections c on c.id = t.connection_id
       where t.id = ? and c.status = 'connected' and c.grant_revision = t.grant_revision`,
     [id],
