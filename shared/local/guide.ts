@@ -24,7 +24,8 @@ curl -sS ${address}/v1/predictions \\
   }'
 
 Then:  npm run -s admin -- usage   what it cost
-       README.md                   the rest of the interface, and the settings
+       ${address}/docs   every endpoint, with examples
+       README.md                   connections, accounts, the settings
 `;
 }
 
