@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Account } from '../entities/account.ts';
+import { transaction } from '../transaction.ts';
 import { endSessions } from './accounts.ts';
 import { revokeConnectionsOf } from './connections/revoke.ts';
 
@@ -8,7 +9,7 @@ import { revokeConnectionsOf } from './connections/revoke.ts';
  * undefined when the id is none. What still runs is noticed by its worker and its caller, who look each second.
  */
 export function disableAccount(em: EntityManager, id: string, windowS: number): Promise<Account | undefined> {
-  return em.transactional(async (tx) => {
+  return transaction(em, async (tx) => {
     await revokeConnectionsOf(tx, id, windowS);
     const disabled = await tx.nativeUpdate(Account, { id }, { active: false, updatedAt: new Date() });
     if (disabled === 0) return undefined;

@@ -1,5 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { transaction } from '../transaction.ts';
 import { revokeConnectionsOf } from './connections/revoke.ts';
+
+const EVENTS_AT_ONCE = 20_000;
 
 /**
  * Erases an account and all that belongs to it, in one transaction. Its connections end as by a revoke, and the texts
@@ -10,18 +13,28 @@ import { revokeConnectionsOf } from './connections/revoke.ts';
  * holds its row, so that nothing can be added between the deletes below that lock and the account's own.
  */
 export function eraseAccount(em: EntityManager, id: string, windowS: number): Promise<string[]> {
-  return em.transactional(async (tx) => {
-    // An account may have millions of events.
-    await tx.execute(`set local statement_timeout = 0`);
+  return transaction(em, async (tx) => {
     const ended = await revokeConnectionsOf(tx, id, windowS);
     await erasePredictions(tx, id);
     await tx.execute(`select id from accounts where id = ? for update`, [id]);
-    await tx.execute(`delete from recording_events where account_id = ?`, [id]);
+    await eraseEvents(tx, id);
     await tx.execute(`delete from recording_sessions where account_id = ?`, [id]);
     // Everything else references it with `on delete cascade`.
     await tx.execute(`delete from accounts where id = ?`, [id]);
     return ended;
   });
+}
+
+/** Millions, maybe: no single statement takes longer than a statement may. */
+async function eraseEvents(tx: EntityManager, accountId: string): Promise<void> {
+  for (let erased = EVENTS_AT_ONCE; erased === EVENTS_AT_ONCE; ) {
+    const events = await tx.execute<object[]>(
+      `delete from recording_events where ctid = any (array(
+         select ctid from recording_events where account_id = ? limit ?)) returning 1`,
+      [accountId, EVENTS_AT_ONCE],
+    );
+    erased = events.length;
+  }
 }
 
 /**

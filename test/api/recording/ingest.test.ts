@@ -240,19 +240,25 @@ describe('posting recording events', () => {
       );
     });
 
-  it('adds up, and keeps each id once, with 8 posters of the same account and many duplicates', async () => {
+  it('adds up, and keeps each id once, with 8 posters at once whose batches are 30 % the same and 5 % invalid', async () => {
     const user = await signUp(system);
-    const pool = Array.from({ length: 3000 }, (_, n) => event({ session_id: `${user.id}-${n % 7}` }));
-    const batch = () =>
-      Array.from({ length: 1000 }, (_, n) =>
-        n % 20 === 0 ? { ...event(), source: '' } : pool[Math.floor(Math.random() * pool.length)],
-      );
+    const some = (n: number) => event({ session_id: `${user.id}-${n % 7}` });
+    const shared = Array.from({ length: 300 }, (_, n) => some(n));
+    const batch = () => {
+      const rows = [
+        ...shared,
+        ...Array.from({ length: 50 }, () => ({ ...event(), source: '' })),
+        ...Array.from({ length: 650 }, (_, n) => some(n)),
+      ];
+      return rows.sort(() => Math.random() - 0.5);
+    };
     const replies = await Promise.all(Array.from({ length: 8 }, () => post(user, batch())));
     for (const { body } of replies) {
       assert.equal(body.accepted + body.duplicates + body.invalid.length, 1000);
       assert.equal(body.invalid.length, 50);
     }
     const accepted = replies.reduce((sum, { body }) => sum + body.accepted, 0);
+    assert.equal(accepted, 300 + 8 * 650);
     assert.deepEqual(await countOf(system, user), { events: accepted, ids: accepted });
   });
 

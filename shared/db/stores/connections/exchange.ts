@@ -5,6 +5,7 @@ import type { ConnectionExchangeRequest, ConnectionExchangeResponse } from '../.
 import { MISMATCHES_MAX } from '../../../schemas/limits.ts';
 import { challengeOf } from '../../../security/fingerprint.ts';
 import { hashKey } from '../../../security/keys.ts';
+import { transaction } from '../../transaction.ts';
 import { makeGrant } from './grant.ts';
 
 /** The answer's bytes, the same for every repetition, and the predictions that the exchange ended; or why not. */
@@ -47,7 +48,7 @@ export function exchange(
   request: ConnectionExchangeRequest,
   windowS: number,
 ): Promise<Exchanged> {
-  return em.transactional(async (tx) => {
+  return transaction(em, async (tx) => {
     const attempt = await lockAttempt(tx, appId, request.request_id);
     if (attempt === undefined) return { refusal: 'not_found' };
     if (isOver(attempt)) return { refusal: 'connection_attempt_expired' };

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { transaction } from '../../transaction.ts';
 import { endings } from '../predictions/end.ts';
 
 /** Predictions that the revoke ended: whoever waits for them or runs them is to be told after the commit. */
@@ -15,7 +16,7 @@ export function revokeConnection(
   { id, appId, userId }: { id: string; appId: string; userId: string },
   windowS: number,
 ): Promise<Revoked | 'not_found' | 'access_denied'> {
-  return em.transactional(async (tx) => {
+  return transaction(em, async (tx) => {
     const [found] = await tx.execute<{ user_id: string }[]>(
       `select user_id from connections where id = ? and app_id = ? for update`,
       [id, appId],
@@ -32,7 +33,7 @@ export function revokeOwnConnection(
   { id, accountId }: { id: string; accountId: string },
   windowS: number,
 ): Promise<Revoked | undefined> {
-  return em.transactional(async (tx) => {
+  return transaction(em, async (tx) => {
     const [found] = await tx.execute<object[]>(
       `select id from connections where id = ? and account_id = ? for update`,
       [id, accountId],
