@@ -23,10 +23,15 @@ curl -sS ${address}/v1/predictions \\
     "messages": [{ "role": "user", "content": "Please summarise the quarterly sales report for the board" }]
   }'
 
-Then:  npm run -s admin -- usage   what it cost
-       ${address}/docs   every endpoint, with examples
-       README.md                   connections, accounts, the settings
+Then:  ${next('npm run -s admin -- usage')}what it cost
+       ${next(`${address}/docs`)}every endpoint, with examples
+       ${next('README.md')}connections, accounts, the settings
 `;
+}
+
+/** In a column. */
+function next(what: string): string {
+  return `${what}   `.padEnd(31);
 }
 
 function provider({ openai, defaultModel }: WorkerConfig): string {

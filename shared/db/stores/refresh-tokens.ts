@@ -1,7 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-
 import { hashKey, newToken } from '../../security/keys.ts';
-
 import { type Account, RefreshToken } from '../entities/account.ts';
 
 const LIFETIME_DAYS = 30;
