@@ -1,26 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { hashKey, newToken } from '../../security/keys.ts';
+import { hashKey } from '../../security/keys.ts';
 import { type Account, RefreshToken } from '../entities/account.ts';
+import { issueLoginToken } from './login-tokens.ts';
 
-const LIFETIME_DAYS = 30;
+const LIFETIME_HOURS = 30 * 24;
 
-/**
- * A new refresh token for whoever proved to know the password that the account had when it was read. Undefined when it
- * has another one by now, or is disabled or gone: a change of the password leaves no token of the old one behind.
- */
-export async function issueRefreshToken(
+/** A new refresh token; undefined when the account has changed since it was read. */
+export function issueRefreshToken(
   em: EntityManager,
-  { id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>,
+  account: Pick<Account, 'id' | 'passwordHash'>,
 ): Promise<string | undefined> {
-  const { token, hash } = newToken();
-  const issued = await em.execute<object[]>(
-    `insert into refresh_tokens (hash, account_id, created_at, expires_at)
-     select ?, a.id, now(), now() + make_interval(days => ?)
-       from accounts a where a.id = ? and a.active and a.password_hash = ? for share of a
-     returning 1`,
-    [hash, LIFETIME_DAYS, id, passwordHash],
-  );
-  return issued.length === 1 ? token : undefined;
+  return issueLoginToken(em, 'refresh_tokens', account, LIFETIME_HOURS);
 }
 
 /** The id of the account that a refresh token is good for; undefined when it is unknown, revoked or expired. */

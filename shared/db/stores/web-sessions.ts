@@ -1,27 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { hashKey, newToken } from '../../security/keys.ts';
+import { hashKey } from '../../security/keys.ts';
 import type { Account } from '../entities/account.ts';
+import { issueLoginToken } from './login-tokens.ts';
 
 /** A person signs in once in a working day. */
 const SESSION_HOURS = 8;
 
-/**
- * Signs a browser in to the consent page, for whoever proved to know the password that the account had when it was
- * read: its new token. Undefined when the account has another password by now, or is disabled or gone.
- */
-export async function startWebSession(
+/** Signs a browser in to the consent page: its new token; undefined when the account has changed since it was read. */
+export function startWebSession(
   em: EntityManager,
-  { id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>,
+  account: Pick<Account, 'id' | 'passwordHash'>,
 ): Promise<string | undefined> {
-  const { token, hash } = newToken();
-  const started = await em.execute<object[]>(
-    `insert into web_sessions (hash, account_id, created_at, expires_at)
-     select ?, a.id, now(), now() + make_interval(hours => ?)
-       from accounts a where a.id = ? and a.active and a.password_hash = ? for share of a
-     returning 1`,
-    [hash, SESSION_HOURS, id, passwordHash],
-  );
-  return started.length === 1 ? token : undefined;
+  return issueLoginToken(em, 'web_sessions', account, SESSION_HOURS);
 }
 
 export interface SignedIn {
