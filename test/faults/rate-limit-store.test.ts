@@ -7,7 +7,7 @@ import { createLog } from '../../shared/log.ts';
 import type { AppClient, Reply } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
-import { hasRedisServer, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
 import { type System, startSystem, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -104,9 +104,7 @@ describe('a store of the rate limits that is away', function () {
     });
   });
 
-  const available = hasRedisServer();
-  describe(`Redis${available ? '' : ' (not tried: this machine has no redis-server)'}`, () => {
-    if (!available) return;
+  describeWithRedis('Redis', () => {
     let redis: RedisServer;
     let system: System;
     before(async () => {

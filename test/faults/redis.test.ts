@@ -4,7 +4,7 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Call, type Load, startLoad } from '../support/load.ts';
-import { hasRedisServer, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
 import { silentProxy } from '../support/silent-proxy.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -20,10 +20,7 @@ const RESUMED_WITHIN_MS = 5000;
 const NOTICED_WITHIN_MS = 25_000;
 const STOPPED_WITHIN_MS = 25_000;
 
-const available = hasRedisServer();
-
-describe(`a Redis that may lose everything${available ? '' : ' (not tried: this machine has no redis-server)'}`, function () {
-  if (!available) return;
+describeWithRedis('a Redis that may lose everything', function () {
   this.timeout(60_000 + OUTAGE_MS);
   let redis: RedisServer;
   let system: System;

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
+import { describeWhere } from './describe-where.ts';
 
 const USUAL_PATHS = [
   '/usr/bin/chromium',
@@ -14,10 +15,9 @@ const USUAL_PATHS = [
 /** The Chromium of this machine: the one at `CHROMIUM_PATH`, or at a usual place. */
 const executablePath = [process.env['CHROMIUM_PATH'], ...USUAL_PATHS].find(isExecutable);
 
-/** A suite that needs a real browser. It is skipped, and says so, on a machine that has none. */
+/** A suite that needs a real browser. */
 export function describeInBrowser(title: string, suite: () => void): void {
-  if (executablePath !== undefined) describe(title, suite);
-  else describe.skip(`${title} (there is no Chromium here: set CHROMIUM_PATH)`, suite);
+  describeWhere(executablePath !== undefined, title, 'there is no Chromium here: set CHROMIUM_PATH', suite);
 }
 
 /** Starts a Chromium without a window. To be closed in `after`. */

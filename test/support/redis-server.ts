@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { Redis } from 'ioredis';
+import { describeWhere } from './describe-where.ts';
 import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
@@ -17,9 +18,10 @@ export interface RedisServer {
   pause(ms: number): Promise<void>;
 }
 
-/** Whether this machine can start one. */
-export function hasRedisServer(): boolean {
-  return spawnSync('redis-server', ['--version']).status === 0;
+/** A suite that starts a Redis of its own. */
+export function describeWithRedis(title: string, suite: (this: Mocha.Suite) => void): void {
+  const isThere = spawnSync('redis-server', ['--version']).status === 0;
+  describeWhere(isThere, title, 'there is no redis-server here', suite);
 }
 
 /** Starts a server on a free port of 127.0.0.1; it ends with this process at the latest. */
