@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { Next } from 'koa';
-import { isUnavailable } from '../../shared/db/faults.ts';
+import { isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue } from '../../shared/errors/catalogue.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
@@ -17,11 +17,11 @@ export async function errors(ctx: RequestContext, next: Next): Promise<void> {
   }
 }
 
-/** What nobody foresaw is the database away, or a defect. Only this is worth a line of its own in the log. */
+/** What nobody foresaw is the database unreachable, a lock held for too long, or a defect. Only this deserves a log line. */
 export function toAppError(ctx: RequestContext, error: unknown): AppError {
   if (error instanceof AppError) return error;
-  if (isUnavailable(error)) {
-    ctx.state.log.warn({ err: error }, 'database out of reach');
+  if (isUnavailable(error) || isLockTimeout(error)) {
+    ctx.state.log.warn({ err: error }, isLockTimeout(error) ? 'lock time-out' : 'database unreachable');
     return new AppError('service_unavailable', { cause: error });
   }
   ctx.state.log.error({ err: error }, 'defect');

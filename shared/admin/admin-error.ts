@@ -1,5 +1,5 @@
 import { ConfigError } from '../config/env.ts';
-import { isFromPostgres, isUnavailable } from '../db/faults.ts';
+import { isFromPostgres, isLockTimeout, isUnavailable } from '../db/faults.ts';
 
 /** What the operator did or asked for cannot be. The message says what happened and what to do, on one line. */
 export class AdminError extends Error {}
@@ -19,6 +19,11 @@ export function diagnose(error: unknown, variable: string): { what: string; toDo
   const { code, message } = faultOf(error);
   if (isUnavailable(error))
     return { what: `the database does not answer (${message})`, toDo: `start it or correct ${variable}` };
+  if (isLockTimeout(error))
+    return {
+      what: `the database was held up (${message})`,
+      toDo: 'try again once what holds its locks is done',
+    };
   if (UNDEFINED.includes(code))
     return { what: 'the database is not up to date', toDo: 'run `npm run migrate`' };
   if (isFromPostgres(error))

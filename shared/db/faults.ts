@@ -5,8 +5,11 @@ const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 const SERIALIZATION_CONFLICTS = ['40001', '40P01'];
 
-/** Connection lost (08), resources (53), operator or timeout (57), a former primary, and the server's own time limits. */
-const UNAVAILABLE_STATES = /^(08...|53...|57...|25006|25P03|25P04|55P03)$/;
+/** Connection lost (08), resources (53), shut down by an operator (57P), a former primary, and an idle transaction's limits. */
+const UNAVAILABLE_STATES = /^(08...|53...|57P..|25006|25P03|25P04)$/;
+
+/** `lock_timeout` is over; a statement was cancelled, by `statement_timeout` or by an operator. */
+const LOCK_TIMEOUTS = ['55P03', '57014'];
 
 const UNAVAILABLE_CODES = new Set([
   'ECONNREFUSED',
@@ -30,13 +33,21 @@ const UNAVAILABLE_MESSAGES = [
   'Cannot use a pool after calling end on the pool',
 ];
 
-/** Whether the database could not be reached or not answer in time: trying again may help. */
+/** Whether the database is unreachable, for everybody: trying again may help. */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(
     ({ code, message }) =>
       (code !== undefined && (UNAVAILABLE_CODES.has(code) || UNAVAILABLE_STATES.test(code))) ||
       UNAVAILABLE_MESSAGES.some((start) => message.startsWith(start)),
   );
+}
+
+/**
+ * Whether a statement gave up because it waited for too long, most likely for a lock: the fault of what it asked for, not of
+ * the database. It left nothing behind, and trying again later may help.
+ */
+export function isLockTimeout(error: unknown): boolean {
+  return causes(error).some(({ code }) => code !== undefined && LOCK_TIMEOUTS.includes(code));
 }
 
 /** Whether two transactions got in each other's way: running this one again is safe and right. */

@@ -1,0 +1,400 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { batcher } from '../../../shared/db/batcher.ts';
+import { until } from '../../support/until.ts';
+
+/** A statement whose runs the test lets finish one by one. */
+function statement<In extends number | string>() {
+  const flights: { items: In[]; finish: () => void; fail: (error: Error) => void }[] = [];
+  const run = (items: In[]) =>
+    new Promise<string[]>((resolve, reject) => {
+      flights.push({ items, finish: () => resolve(items.map((item) => `#${item}`)), fail: reject });
+    });
+  return { flights, run, batches: () => flights.map(({ items }) => items) };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+const fault = (code: string) => Object.assign(new Error(code), { code });
+const codes = async (asked: Promise<unknown>[]) =>
+  (await Promise.allSettled(asked)).map((one) =>
+    one.status === 'fulfilled' ? one.value : (one.reason.code ?? one.reason.message),
+  );
+/** The first letter of an item names its party. */
+const partyOf = (item: string) => item.slice(0, 1);
+
+describe('a batcher', () => {
+  it('starts the statement of a lone caller at once', () => {
+    const { batches, run } = statement<number>();
+    batcher(run, { most: 10 })(1);
+    assert.deepEqual(batches(), [[1]]);
+  });
+
+  it('lets those that arrive while a statement is in flight share the next one, and gives each its own output', async () => {
+    const { flights, batches, run } = statement<number>();
+    const ask = batcher(run, { most: 10 });
+    const answers = Promise.all([ask(1), ask(2), ask(3)]);
+    flights[0]?.finish();
+    await settled();
+    assert.deepEqual(batches(), [[1], [2, 3]]);
+    flights[1]?.finish();
+    assert.deepEqual(await answers, ['#1', '#2', '#3']);
+  });
+
+  it('bounds a batch by items and by bytes, of which one item may have more', async () => {
+    const sizes: number[][] = [];
+    const ask = batcher(
+      async (items: number[]) => {
+        sizes.push(items);
+        return items;
+      },
+      { most: 3, bytesOf: (bytes) => bytes, maxBytes: 100 },
+    );
+    await Promise.all([1, 60, 40, 1, 500, 1, 2, 3, 4].map((bytes) => ask(bytes)));
+    assert.deepEqual(sizes, [[1], [60, 40], [1], [500], [1, 2, 3], [4]]);
+  });
+
+  it('never lets two items with a key in common share a batch, and keeps their order', async () => {
+    const { flights, batches, run } = statement<string>();
+    const ask = batcher(run, { most: 10, keysOf: (item) => [...item] });
+    const asked = Promise.all(['x', 'a', 'ab', 'b', 'c', 'a'].map((item) => ask(item)));
+    for (let n = 0; n < 4; n += 1) {
+      flights[n]?.finish();
+      await settled();
+    }
+    await asked;
+    assert.deepEqual(batches(), [['x'], ['a', 'c'], ['ab'], ['b', 'a']]);
+  });
+
+  describe('with parties', () => {
+    it('lets a party that waits for a lock delay nobody else', async () => {
+      const { flights, run } = statement<string>();
+      const ask = batcher(run, { most: 10, partyOf });
+      ask('a1');
+      ask('a2');
+      const other = ask('b1');
+      assert.deepEqual(flights[1]?.items, ['b1']);
+      flights[1]?.finish();
+      assert.equal(await other, '#b1');
+      assert.equal(flights.length, 2);
+    });
+
+    it('has so many statements in flight and no more, and lets parties take turns', async () => {
+      const { flights, batches, run } = statement<string>();
+      const ask = batcher(run, { most: 1, partyOf, atOnce: 2 });
+      for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) ask(item);
+      assert.deepEqual(batches(), [['a1'], ['b1']]);
+      for (let n = 0; n < 4; n += 1) {
+        flights[n]?.finish();
+        await settled();
+      }
+      assert.deepEqual(batches(), [['a1'], ['b1'], ['c1'], ['a2'], ['b2'], ['a3']]);
+    });
+
+    it('keeps places free of parties whose statements are slow', async () => {
+      const { flights, batches, run } = statement<string>();
+      const ask = batcher(run, { most: 1, partyOf, atOnce: 2 });
+      for (const item of ['a1', 'b1', 'c1']) ask(item);
+      assert.equal(flights.length, 2);
+      await until(() => flights.length === 3);
+      assert.deepEqual(batches(), [['a1'], ['b1'], ['c1']]);
+      ask('d1');
+      assert.equal(flights.length, 4);
+      ask('e1');
+      await sleep(300);
+      assert.equal(flights.length, 4, 'twice as many at most');
+    });
+
+    it('keeps places free of any number of parties that ran into locks', async () => {
+      let locked = 0;
+      let most = 0;
+      let started = false;
+      const run = async (items: string[]) => {
+        if (items.includes('z1')) {
+          started = true;
+          return items;
+        }
+        locked += 1;
+        most = Math.max(most, locked);
+        await sleep(60);
+        locked -= 1;
+        throw fault('55P03');
+      };
+      const ask = batcher(run, { most: 10, partyOf, atOnce: 2 });
+      const names = [...'abcdefghijklmnop'];
+      await codes(names.map((name) => ask(`${name}1`)));
+      const again = codes(names.map((name) => ask(`${name}2`)));
+      most = locked;
+      const other = ask('z1');
+      assert.ok(started, 'waits for none of them');
+      assert.equal(await other, 'z1');
+      assert.deepEqual(await again, Array(16).fill('55P03'));
+      assert.equal(most, 2);
+    });
+  });
+
+  describe('whose statement fails', () => {
+    it('tries its items alone, so that one fault is never another’s', async () => {
+      const run = async (items: number[]) => {
+        if (items.includes(3)) throw new Error('three');
+        return items;
+      };
+      const ask = batcher(run, { most: 10 });
+      assert.deepEqual(await codes([1, 2, 3, 4].map((item) => ask(item))), [1, 2, 'three', 4]);
+    });
+
+    for (const timeout of ['55P03', '57014'])
+      it(`tries its items alone after a time-out (${timeout}), a few at a time`, async () => {
+        const LOCK_MS = 400;
+        const run = async (items: string[]) => {
+          if (!items.includes('a7')) return items;
+          await sleep(LOCK_MS);
+          throw fault(timeout);
+        };
+        const ask = batcher(run, { most: 100, partyOf });
+        await ask('a');
+        const start = performance.now();
+        const items = Array.from({ length: 50 }, (_, n) => `a${n}`);
+        const late: number[] = [];
+        const answers = await codes(
+          items.map(async (item) => {
+            const answer = await ask(item);
+            late.push(performance.now() - start);
+            return answer;
+          }),
+        );
+        assert.deepEqual(
+          answers,
+          items.map((item) => (item === 'a7' ? timeout : item)),
+        );
+        assert.ok(Math.max(...late) < 2 * LOCK_MS, 'one time-out for the others');
+      });
+
+    it('gives up on what waits for one lock together after a few have tried alone', async () => {
+      const runs: number[] = [];
+      const run = async (items: number[]): Promise<number[]> => {
+        runs.push(items.length);
+        await sleep(20);
+        throw fault('55P03');
+      };
+      const ask = batcher(run, { most: 100, partyOf: () => 'a' });
+      const answers = await codes(Array.from({ length: 100 }, (_, n) => ask(n)));
+      assert.deepEqual(answers, Array(100).fill('55P03'));
+      assert.deepEqual(runs, [1, 99, 1, 1, 1, 1]);
+    });
+
+    it('rejects all at once when the database is unreachable', async () => {
+      let runs = 0;
+      const ask = batcher(
+        async (): Promise<string[]> => {
+          runs += 1;
+          throw fault('ECONNREFUSED');
+        },
+        { most: 10 },
+      );
+      assert.deepEqual(await codes([ask(1), ask(2), ask(3)]), Array(3).fill('ECONNREFUSED'));
+      assert.equal(runs, 2);
+    });
+
+    it('goes on after a failure', async () => {
+      let fail = true;
+      const ask = batcher(
+        async (items: number[]) => {
+          if (fail) throw new Error('once');
+          return items;
+        },
+        { most: 10 },
+      );
+      await assert.rejects(ask(1));
+      fail = false;
+      assert.equal(await ask(2), 2);
+    });
+  });
+
+  describe('whose caller leaves', () => {
+    it('never runs what still waits', async () => {
+      const { flights, batches, run } = statement<number>();
+      const ask = batcher(run, { most: 10 });
+      const left = new AbortController();
+      const before = AbortSignal.abort(new Error('before'));
+      const asked = codes([ask(1), ask(2, left.signal), ask(3), ask(4, before)]);
+      left.abort(new Error('waiting'));
+      flights[0]?.finish();
+      await settled();
+      flights[1]?.finish();
+      assert.deepEqual(await asked, ['#1', 'waiting', '#3', 'before']);
+      assert.deepEqual(batches(), [[1], [3]]);
+    });
+
+    it('finishes what is in flight', async () => {
+      const { flights, batches, run } = statement<number>();
+      const ask = batcher(run, { most: 10 });
+      const left = new AbortController();
+      const asked = codes([ask(1, left.signal), ask(2, left.signal), ask(3)]);
+      left.abort(new Error('left'));
+      flights[0]?.finish();
+      await settled();
+      flights[1]?.fail(new Error('poison'));
+      await settled();
+      assert.deepEqual(await asked, ['#1', 'left', 'poison']);
+      assert.deepEqual(batches(), [[1], [3]]);
+    });
+
+    it('does not try again what left while its shared statement was in flight', async () => {
+      const { flights, batches, run } = statement<number>();
+      const ask = batcher(run, { most: 10 });
+      const left = new AbortController();
+      const asked = codes([ask(1), ask(2, left.signal), ask(3)]);
+      flights[0]?.finish();
+      await settled();
+      left.abort(new Error('left'));
+      flights[1]?.fail(new Error('poison'));
+      await settled();
+      flights[2]?.finish();
+      assert.deepEqual(await asked, ['#1', 'left', '#3']);
+      assert.deepEqual(batches(), [[1], [2, 3], [3]]);
+    });
+  });
+
+  describe('under anything', () => {
+    interface Item {
+      n: number;
+      party: string;
+      keys: string[];
+      bytes: number;
+      fate: 'well' | 'poison' | 'locked' | 'leaves';
+    }
+    const anyItem = fc.record({
+      party: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+      keys: fc.uniqueArray(fc.constantFrom('k', 'l', 'm'), { maxLength: 2 }),
+      bytes: fc.integer({ min: 0, max: 60 }),
+      fate: fc.constantFrom('well', 'well', 'well', 'poison', 'locked', 'leaves') satisfies fc.Arbitrary<
+        Item['fate']
+      >,
+    });
+    const anyOptions = fc.record({
+      most: fc.integer({ min: 1, max: 5 }),
+      atOnce: fc.integer({ min: 1, max: 3 }),
+    });
+
+    it('each item gets its own outcome, and every batch holds to the rules', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(anyItem, { maxLength: 40 }),
+          anyOptions,
+          fc.scheduler(),
+          async (drawn, options, scheduler) => {
+            const items: Item[] = drawn.map((item, n) => ({ ...item, n }));
+            const flights: Item[][] = [];
+            const flown: Item[][] = [];
+            const run = async (batch: Item[]) => {
+              assertBatch(batch, flights, options);
+              flights.push(batch);
+              flown.push(batch);
+              await scheduler.schedule(Promise.resolve());
+              flights.splice(flights.indexOf(batch), 1);
+              if (batch.some(({ fate }) => fate === 'locked')) throw fault('55P03');
+              if (batch.some(({ fate }) => fate === 'poison')) throw fault('23505');
+              return batch.map(({ n }) => n);
+            };
+            const ask = batcher(run, {
+              ...options,
+              partyOf: ({ party }) => party,
+              bytesOf: ({ bytes }) => bytes,
+              maxBytes: 100,
+              keysOf: ({ keys }) => keys,
+            });
+            const asked = items.map((item) => {
+              const gone = new AbortController();
+              const answer = ask(item, gone.signal);
+              const started = flown.some((batch) => batch.includes(item));
+              if (item.fate === 'leaves') gone.abort(fault('left'));
+              return { item, answer, started };
+            });
+            const outcomes = codes(asked.map(({ answer }) => answer));
+            await scheduler.waitFor(outcomes);
+            assertOutcomes(asked, await outcomes, flown);
+            assert.equal(flights.length, 0);
+          },
+        ),
+        { numRuns: 300 },
+      );
+    });
+
+    function assertBatch(
+      batch: Item[],
+      inFlight: Item[][],
+      { most, atOnce }: { most: number; atOnce: number },
+    ) {
+      assert.ok(batch.length >= 1 && batch.length <= most);
+      assert.equal(new Set(batch.map(({ party }) => party)).size, 1, 'one party');
+      const keys = batch.flatMap((item) => item.keys);
+      assert.equal(new Set(keys).size, keys.length, 'no key twice');
+      assert.ok(batch.length === 1 || batch.reduce((sum, { bytes }) => sum + bytes, 0) <= 100);
+      assert.ok(inFlight.length < 2 * atOnce);
+      const own = inFlight.filter(([first]) => first?.party === batch[0]?.party);
+      assert.ok(
+        own.every((flight) => flight.length === 1) && (own.length === 0 || batch.length === 1),
+        'one statement of a party, but for items tried alone',
+      );
+      assert.ok(!own.flat().some((item) => item.keys.some((key) => keys.includes(key))));
+    }
+
+    function assertOutcomes(
+      asked: { item: Item; started: boolean }[],
+      outcomes: unknown[],
+      flown: Item[][],
+    ): void {
+      const ranAt = (item: Item) => flown.findIndex((batch) => batch.includes(item));
+      for (const [place, { item, started }] of asked.entries()) {
+        const outcome = outcomes[place];
+        if (item.fate === 'leaves' && !started) {
+          assert.equal(outcome, 'left');
+          assert.equal(ranAt(item), -1, 'never ran');
+          continue;
+        }
+        assert.ok(ranAt(item) >= 0, 'ran');
+        // Where several of a party are locked, the rest may go with them.
+        if (item.fate === 'poison') assert.ok(outcome === '23505' || outcome === '55P03');
+        else if (item.fate === 'locked') assert.equal(outcome, '55P03');
+        else assert.ok(outcome === item.n || outcome === '55P03');
+        const earlier = asked.filter(
+          (one) =>
+            one.item.n < item.n &&
+            one.item.party === item.party &&
+            one.item.keys.some((key) => item.keys.includes(key)) &&
+            ranAt(one.item) >= 0,
+        );
+        for (const one of earlier) assert.ok(ranAt(one.item) < ranAt(item), 'order of a key kept');
+      }
+    }
+
+    it('keeps the order within a party, and starves none', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 60 }),
+          anyOptions,
+          fc.scheduler(),
+          async (parties, options, scheduler) => {
+            const flown: { party: string; n: number }[] = [];
+            const run = async (batch: { party: string; n: number }[]) => {
+              flown.push(...batch);
+              await scheduler.schedule(Promise.resolve());
+              return batch;
+            };
+            const ask = batcher(run, { ...options, partyOf: ({ party }) => party });
+            await scheduler.waitFor(Promise.all(parties.map((party, n) => ask({ party, n }))));
+            assert.equal(flown.length, parties.length);
+            for (const name of ['a', 'b', 'c']) {
+              const order = flown.filter(({ party }) => party === name).map(({ n }) => n);
+              assert.deepEqual(
+                order,
+                order.toSorted((a, b) => a - b),
+              );
+            }
+          },
+        ),
+      );
+    });
+  });
+});
