@@ -1,36 +1,51 @@
 /** The callers of one request at this ingress. */
 interface Callers {
   count: number;
-  /** The prediction that one of them stopped waiting for before it had ended. */
+  /** The work that one of them stopped waiting for before it had ended. */
   left: string | undefined;
+  /** Resolves when the database knows that the callers before these are gone. */
+  detached: Promise<void> | undefined;
 }
 
 /**
  * Counts the callers of each request from before its admission until their answer. Only when the last of them is gone
- * may the ingress say that nobody waits here: one whose admission is still on its way may be about to.
+ * may the ingress say that nobody waits here: one whose admission is still under way may be about to. And a caller who
+ * comes back while that is said waits until it was, or its attachment would be taken for the one that ended.
  */
 export class CallersByRequest {
   readonly #callers = new Map<string, Callers>();
 
-  enter(request: string): void {
-    const callers = this.#callers.get(request) ?? { count: 0, left: undefined };
+  /** Resolves when the request may be admitted. */
+  async enter(request: string): Promise<void> {
+    const callers = this.#callers.get(request) ?? { count: 0, left: undefined, detached: undefined };
     callers.count += 1;
     this.#callers.set(request, callers);
+    await callers.detached;
   }
 
-  /** One of them gives up waiting for the prediction, which has not ended. */
-  giveUp(request: string, predictionId: string): void {
+  /** One of them gives up waiting for the work, which has not ended. */
+  giveUp(request: string, id: string): void {
     const callers = this.#callers.get(request);
-    if (callers !== undefined) callers.left = predictionId;
+    if (callers !== undefined) callers.left = id;
   }
 
-  /** Returns the prediction that nobody here waits for any more, if this was the last and one was given up. */
-  leave(request: string): string | undefined {
+  /** One of them is gone. When it was the last and one gave up, `detach` says so for the work that it waited for. */
+  leave(request: string, detach: (id: string) => Promise<void>): void {
     const callers = this.#callers.get(request);
-    if (callers === undefined) return undefined;
+    if (callers === undefined) return;
     callers.count -= 1;
-    if (callers.count > 0) return undefined;
-    this.#callers.delete(request);
-    return callers.left;
+    if (callers.count > 0) return;
+    const { left } = callers;
+    if (left === undefined) {
+      if (callers.detached === undefined) this.#callers.delete(request);
+      return;
+    }
+    callers.left = undefined;
+    const detached = detach(left).finally(() => {
+      if (callers.detached !== detached) return;
+      callers.detached = undefined;
+      if (callers.count === 0) this.#callers.delete(request);
+    });
+    callers.detached = detached;
   }
 }

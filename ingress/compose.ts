@@ -1,51 +1,42 @@
 import { waitForDatabase } from '../shared/boot.ts';
 import type { IngressConfig } from '../shared/config/config.ts';
-import { combine } from '../shared/db/combine.ts';
+import { batcher } from '../shared/db/batcher.ts';
 import { openDatabase } from '../shared/db/orm.ts';
-import { Presence } from '../shared/db/processes.ts';
+import { Heartbeat } from '../shared/db/processes.ts';
 import { findUsers } from '../shared/db/stores/accounts.ts';
 import { findAppsByKey } from '../shared/db/stores/apps.ts';
 import { recordEvent } from '../shared/db/stores/prediction-events.ts';
-import { type Admission, admit } from '../shared/db/stores/predictions/admit.ts';
-import { detach } from '../shared/db/stores/predictions/detach.ts';
-import { type Ending, end } from '../shared/db/stores/predictions/end.ts';
-import { endedAmong, findByRequest, outcomesOf } from '../shared/db/stores/predictions/outcome.ts';
-import { queueState } from '../shared/db/stores/predictions/queue-state.ts';
 import { recordBatch } from '../shared/db/stores/recording/record.ts';
 import { findUsersByKey, markKeysUsed } from '../shared/db/stores/service-keys.ts';
 import { readUsage } from '../shared/db/stores/usage.ts';
 import { openQueues } from '../shared/jobs/backend.ts';
-import { createDispatch } from '../shared/jobs/dispatch.ts';
 import type { Queues } from '../shared/jobs/queues.ts';
-import { openWakeUps } from '../shared/jobs/wake-ups.ts';
 import type { Running } from '../shared/lifecycle.ts';
 import type { Log } from '../shared/log.ts';
 import { openOperatorPort } from '../shared/operator-port.ts';
 import { AccessTokens } from '../shared/security/access-tokens.ts';
+import { kinds } from '../shared/work/kinds.ts';
 import { AccountService } from './account-service.ts';
 import { createApp } from './app.ts';
 import { createCredentials } from './auth/credentials.ts';
 import { noteKeyUse } from './auth/key-use.ts';
 import { consentPages } from './connect/consent.ts';
+import { endingStores } from './ending-stores.ts';
 import { FailureThrottle } from './failure-throttle.ts';
 import { Lane } from './lane.ts';
 import { openLimits } from './limits/open-limits.ts';
 import { requestLimits } from './limits/request-limits.ts';
-import { LoadMonitor } from './load-monitor.ts';
 import { serveFiles } from './middleware/files.ts';
 import { describeEndpoints } from './openapi/document.ts';
 import { publishedFiles } from './openapi/published-files.ts';
-import { PredictionService } from './prediction-service.ts';
 import { endpoints } from './routes/index.ts';
 import { listen } from './server.ts';
-import { WaitingRoom } from './waiting-room.ts';
+import { openWork } from './work.ts';
 
 /** How long calls may finish after the signal to stop; those that still wait then get 503. */
 const DRAIN_MS = 20_000;
-const FAREWELL_MS = 2000;
+const CLOSE_WITHIN_MS = 2000;
 const MOST_TOGETHER = 200;
-/** How long after its deadline a call gets its answer at the latest. */
-const LATEST_MS = 900;
 /** Passwords that are hashed at once, 20 MiB and 35 ms of a core each, and those that wait. */
 const HASHING = { atOnce: 1, longest: 256 };
 
@@ -66,48 +57,11 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
   const operatorPort = await openOperatorPort(config.operator, health);
   await waitForDatabase(database, config, log);
 
-  const presence = new Presence(pool, { kind: 'web', leaseMs: config.leaseMs, log });
-  await presence.enter();
-  const terms = {
-    process: presence.id,
-    timeoutMs: config.predictionTimeoutMs,
-    recoveryWindowS: config.recoveryWindowS,
-    sandboxUnits: config.sandboxUnits,
-    unitPriceMicrocents: config.unitPriceMicrocents,
-  };
+  const heartbeat = new Heartbeat(pool, { kind: 'web', leaseMs: config.leaseMs, log });
+  await heartbeat.start();
   queues = await openQueues(config, log);
   const together = { most: MOST_TOGETHER };
-  const rows = {
-    look: combine((ids: string[]) => outcomesOf(pool, ids), together),
-    sweep: (ids: string[], options: { withinMs: number }) => endedAmong(pool, ids, options),
-  };
-  const room = new WaitingRoom(rows, log);
-  const wakeUps = await openWakeUps(config, pool, { channel: 'ended', wake: (ids) => room.wake(ids) }, log);
-  const load = new LoadMonitor(
-    () => queueState(pool),
-    () => room.isBusy,
-    {
-      deadlineMs: config.predictionTimeoutMs,
-      log,
-    },
-  );
-  const predictions = new PredictionService({
-    admit: combine((batch: Admission[]) => admit(pool, batch, terms), together),
-    load,
-    dispatch: createDispatch(queues.queue('predict')),
-    end: combine((batch: Ending[]) => end(pool, batch, config.recoveryWindowS), together),
-    detach: combine(async (ids: string[]) => {
-      // Somebody may have come back while the word of the leaving was on its way.
-      const left = ids.filter((id) => !room.awaits(id));
-      const unwanted = await detach(pool, left, presence.id);
-      return ids.map((id) => unwanted[left.indexOf(id)]);
-    }, together),
-    find: (appId, requestId) => findByRequest(pool, appId, requestId),
-    room,
-    wakeUps,
-    log,
-    answerWithinMs: config.predictionTimeoutMs + LATEST_MS,
-  });
+  const work = await openWork({ config, pool, queues, process: heartbeat.id, kinds, log });
   const server = await listen(config);
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
   const tokens = new AccessTokens(publicUrl, config.signingKeys);
@@ -121,10 +75,10 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
   const table = endpoints({
     em: () => orm.em.fork(),
     accounts,
-    predictions,
+    work: work.service,
+    ...endingStores(() => orm.em.fork(), work.wakeUps, config.recoveryWindowS),
     publicUrl,
     connectionAttemptTtlS: config.connectionAttemptTtlS,
-    recoveryWindowS: config.recoveryWindowS,
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     recordBatch: (accountId, events) => recordBatch(pool, accountId, events),
     contextEnvelopeChars: config.contextEnvelopeChars,
@@ -148,15 +102,15 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
     ],
     credentials: createCredentials(
       {
-        app: combine((hashes: Buffer[]) => findAppsByKey(pool, hashes), together),
+        app: batcher((hashes: Buffer[]) => findAppsByKey(pool, hashes), together),
         user: {
-          byId: combine((ids: string[]) => findUsers(pool, ids), together),
-          byKey: combine((hashes: Buffer[]) => findUsersByKey(pool, hashes), together),
+          byId: batcher((ids: string[]) => findUsers(pool, ids), together),
+          byKey: batcher((hashes: Buffer[]) => findUsersByKey(pool, hashes), together),
         },
       },
       tokens,
       noteKeyUse(
-        combine((hashes: Buffer[]) => markKeysUsed(pool, hashes), together),
+        batcher((hashes: Buffer[]) => markKeysUsed(pool, hashes), together),
         log,
       ),
     ),
@@ -173,13 +127,11 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
     url: server.url,
     async stop() {
       serving = false;
-      const lastCall = setTimeout(() => room.close(), DRAIN_MS);
-      await server.close(DRAIN_MS + FAREWELL_MS);
+      const lastCall = setTimeout(() => work.closeRoom(), DRAIN_MS);
+      await server.close(DRAIN_MS + CLOSE_WITHIN_MS);
       clearTimeout(lastCall);
-      room.close();
-      load.close();
-      await wakeUps.close();
-      await presence.leave();
+      await work.close();
+      await heartbeat.stop();
       await queues?.close();
       await limits.close();
       operatorPort.close();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BaseConfig } from './config/config.ts';
+import { hasFunctions } from './db/functions.ts';
 import { missingMigrations } from './db/migrate.ts';
 import type { Database } from './db/orm.ts';
 import { assertQueueReady } from './jobs/postgres-queues.ts';
@@ -26,6 +27,7 @@ async function whatIsMissing(database: Database, config: BaseConfig): Promise<st
   try {
     const migrations = await missingMigrations(database.pool);
     if (migrations.length > 0) return migrations.join(', ');
+    if (!(await hasFunctions(database.pool))) return 'the SQL functions of this version';
     if (config.redis === undefined) await assertQueueReady(database.pool, config.queuePrefix);
     return undefined;
   } catch (error) {

@@ -1,43 +1,51 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'pg';
 import { waitForDatabase } from '../shared/boot.ts';
 import type { WorkerConfig } from '../shared/config/config.ts';
-import { combine } from '../shared/db/combine.ts';
 import { openDatabase } from '../shared/db/orm.ts';
-import { Presence } from '../shared/db/processes.ts';
-import { claim, handBack, heldBy } from '../shared/db/stores/predictions/claim.ts';
-import { type Ending, end } from '../shared/db/stores/predictions/end.ts';
-import { eraseTexts, forget } from '../shared/db/stores/predictions/erase.ts';
-import { doomed, forgotten, takeOver } from '../shared/db/stores/predictions/reap.ts';
+import { Heartbeat } from '../shared/db/processes.ts';
+import { claim, heldAmong, release, straysOf } from '../shared/db/stores/work/claim.ts';
 import { openQueues } from '../shared/jobs/backend.ts';
-import { createDispatch } from '../shared/jobs/dispatch.ts';
 import type { Queues } from '../shared/jobs/queues.ts';
 import { openWakeUps } from '../shared/jobs/wake-ups.ts';
 import type { Running } from '../shared/lifecycle.ts';
 import type { Log } from '../shared/log.ts';
 import { openOperatorPort } from '../shared/operator-port.ts';
-import { createConsumer } from './consumer.ts';
-import { createPredict } from './handlers/predict.ts';
-import { createProvider } from './providers/index.ts';
-import { Reaper } from './reaper.ts';
+import { createCompletion } from '../shared/work/completion.ts';
+import { Housekeeper } from '../shared/work/housekeeper.ts';
+import { type Kinds, kindsOf, POOLS, type PoolName } from '../shared/work/kind.ts';
+import { attemptWork } from './attempt.ts';
+import type { Handler, Handlers } from './handler.ts';
+import { WorkerPool } from './pool.ts';
 import { RunningAttempts } from './running.ts';
 
 /** How long what runs may finish after the signal to stop; the rest is handed back to other processes. */
 const DRAIN_MS = 15_000;
-const MOST_TOGETHER = 200;
-/** A queue that is away never says good-bye: it is not waited for longer than this when there is nothing else to do. */
-const FAREWELL_MS = 1000;
-/** Without a look at the truth for this long the process is stuck. */
-const STUCK_MS = 15_000;
+/** A queue that is unreachable never closes: it is not waited for longer than this when there is nothing else to do. */
+const CLOSE_WITHIN_MS = 1000;
+/** Without a completed fetch for this long the process is stuck. */
+const STUCK_MS = 10_000;
+
+/** What a worker process serves: some pools of a table of kinds, and who performs them. */
+export interface Service<Table extends Kinds> {
+  kinds: Table;
+  pools: readonly PoolName[];
+  createHandlers(config: WorkerConfig, pool: Pool, log: Log): Handlers<Table>;
+}
 
 /** Builds a worker out of its configuration, in the order in which the parts need each other. */
-export async function startWorker(config: WorkerConfig, log: Log): Promise<Running> {
+export async function startWorker<Table extends Kinds>(
+  config: WorkerConfig,
+  log: Log,
+  { kinds, pools, createHandlers }: Service<Table>,
+): Promise<Running> {
   let serving = false;
   let queues: Queues | undefined;
+  let workers: { silentMs: number; close(): Promise<void> }[] = [];
   const database = await openDatabase(config, log, 'forecue worker');
   const { pool } = database;
-  let attempts: RunningAttempts | undefined;
   const operatorPort = await openOperatorPort(config.operator, {
-    healthy: () => attempts === undefined || attempts.staleMs < STUCK_MS,
+    healthy: () => workers.every(({ silentMs }) => silentMs < STUCK_MS),
     ready: async () => {
       await Promise.all([pool.query('select 1'), queues?.ping()]);
       return serving;
@@ -45,62 +53,76 @@ export async function startWorker(config: WorkerConfig, log: Log): Promise<Runni
   });
   await waitForDatabase(database, config, log);
 
-  const presence = new Presence(pool, { kind: 'worker', leaseMs: config.leaseMs, log });
-  await presence.enter();
-  queues = await openQueues(config, log);
-  const dispatch = createDispatch(queues.queue('predict'));
-  const together = { most: MOST_TOGETHER };
-  const endTogether = combine((batch: Ending[]) => end(pool, batch, config.recoveryWindowS), together);
+  const heartbeat = new Heartbeat(pool, { kind: 'worker', leaseMs: config.leaseMs, log });
+  await heartbeat.start();
+  const opened = await openQueues(config, log);
+  queues = opened;
+  const queueOf = Object.fromEntries(POOLS.map((name) => [name, opened.queue(name)]));
+  const ticket = async (name: string) => queueOf[name]?.add([]);
   const giveBack = async (ids: string[]) => {
-    const returned = await handBack(pool, ids, presence.id);
-    await Promise.all(returned.map(dispatch));
+    const released = await release(pool, ids, heartbeat.id);
+    if (released.length > 0) await Promise.all(pools.map(ticket));
   };
-  const running = new RunningAttempts(() => heldBy(pool, presence.id), giveBack, log);
-  attempts = running;
-  const wakeUps = await openWakeUps(
-    config,
-    pool,
-    { channel: 'cancel', wake: (ids) => running.wake(ids) },
+  const running = new RunningAttempts(
+    {
+      among: (ids) => heldAmong(pool, ids, heartbeat.id),
+      strays: (known) => straysOf(pool, heartbeat.id, known),
+      release: giveBack,
+    },
     log,
   );
-  const consume = createConsumer({
-    claim: combine((ids: string[]) => claim(pool, ids, presence.id), together),
-    end: endTogether,
-    perform: createPredict(createProvider(config), config, log),
-    running,
-    wakeUps,
-    worker: presence.id,
+  const wakeUps = await openWakeUps(config, pool, { channel: 'cancel', wake: (ids) => running.wake(ids) }, log);
+  const complete = createCompletion(pool, config.recoveryWindowS, wakeUps);
+  // A claim names its kind, whose handler the table has.
+  const handlers = createHandlers(config, pool, log) as Handlers<Kinds>;
+  const attempt = { complete, running, worker: heartbeat.id, log };
+  const slots = pools.map((name) => {
+    const names = kindsOf(kinds, name);
+    const serve = new WorkerPool(config.slots[name], {
+      claim: (room) => claim(pool, names, heartbeat.id, room),
+      attempt: (one) => {
+        const perform = handlers[one.kind] as Handler<Kinds[string]>;
+        return attemptWork({ ...attempt, perform }, one);
+      },
+      claimLost: () => running.claimLost(),
+      passOn: () => void ticket(name).catch((error: unknown) => log.warn({ err: error }, 'ticket not passed on')),
+      log,
+    });
+    return { name, serve };
+  });
+  const housekeeper = new Housekeeper({
+    pool,
+    kinds,
+    process: heartbeat.id,
+    leaseMs: config.leaseMs,
+    recoveryWindowS: config.recoveryWindowS,
+    complete,
+    ticket,
+    erasures: [],
     log,
   });
-  const reaper = new Reaper({
-    takeOver: () => takeOver(pool),
-    forgotten: () => forgotten(pool),
-    doomed: () => doomed(pool),
-    end: endTogether,
-    eraseTexts: () => eraseTexts(pool),
-    forget: () => forget(pool),
-    dispatch,
-    wakeUps,
-    log,
-  });
-  const worker = queues.worker('predict', consume, { slots: config.concurrency });
+  workers = slots.map(({ name, serve }) => opened.worker(name, () => serve.take()));
+  await heartbeat.serve(() =>
+    Object.fromEntries(slots.map(({ name, serve }) => [name, { slots: serve.slots, claimed: serve.claimed }])),
+  );
   serving = true;
 
   return {
     async stop() {
       serving = false;
-      const taken = worker.close();
-      await Promise.race([taken, idle(running), sleep(DRAIN_MS)]);
+      await Promise.all(slots.map(({ serve }) => serve.close()));
+      const taken = Promise.all(workers.map((worker) => worker.close()));
+      await Promise.race([idle(running), sleep(DRAIN_MS)]);
       const unfinished = running.ids;
       running.relinquish();
-      // What no queue takes now is queued by the reaper of another process.
+      // What cannot be released now is taken over when this lease has run out.
       if (unfinished.length > 0)
-        await giveBack(unfinished).catch((error: unknown) => log.warn({ err: error }, 'not queued again'));
-      await Promise.race([taken, sleep(FAREWELL_MS)]);
-      await reaper.close();
+        await giveBack(unfinished).catch((error: unknown) => log.warn({ err: error }, 'not released'));
+      await Promise.race([taken, sleep(CLOSE_WITHIN_MS)]);
+      await housekeeper.close();
       running.close();
       await wakeUps.close();
-      await presence.leave();
+      await heartbeat.stop();
       await queues?.close();
       operatorPort.close();
       await database.close();
@@ -108,8 +130,7 @@ export async function startWorker(config: WorkerConfig, log: Log): Promise<Runni
   };
 }
 
-/** Resolves when nothing has run here for as long as a queue that answers would need to say good-bye. */
+/** Resolves when nothing runs here. */
 async function idle(running: RunningAttempts): Promise<void> {
-  for (let idleMs = 0; idleMs < FAREWELL_MS; idleMs = running.ids.length === 0 ? idleMs + 100 : 0)
-    await sleep(100);
+  while (running.ids.length > 0) await sleep(50);
 }

@@ -1,13 +1,15 @@
 import { workerConfig } from '../shared/config/config.ts';
 import { runMain } from '../shared/lifecycle.ts';
+import { kinds } from '../shared/work/kinds.ts';
 import { startWorker } from './compose.ts';
+import { createHandlers } from './handlers/index.ts';
+import { poolsOf, SERVICES } from './services.ts';
 
-const POOLS = ['predict', 'all'];
-
-const [pool = ''] = process.argv.slice(2);
-if (POOLS.includes(pool)) {
-  await runMain(pool, workerConfig, startWorker);
-} else {
-  process.stderr.write(`usage: workers/main.ts ${POOLS.join('|')}\n`);
+const [service = ''] = process.argv.slice(2);
+const pools = poolsOf(kinds, service);
+if (pools === undefined) {
+  process.stderr.write(`usage: workers/main.ts ${SERVICES.join('|')}\n`);
   process.exitCode = 2;
+} else {
+  await runMain(service, workerConfig, (config, log) => startWorker(config, log, { kinds, pools, createHandlers }));
 }

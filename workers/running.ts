@@ -1,45 +1,45 @@
-import type { Claim } from '../shared/db/stores/predictions/claim.ts';
+import type { Claim } from '../shared/db/stores/work/claim.ts';
 import type { Log } from '../shared/log.ts';
 
-const SWEEP_EVERY_MS = 1000;
+const POLL_EVERY_MS = 1000;
 
 /** Why a run was given up: the row is no longer this attempt's, or this process hands its work back. */
 export class Relinquished extends Error {
   override readonly name = 'Relinquished';
 }
 
-/** The truth about what this process runs: prediction → attempt. */
-export type ReadHeld = () => Promise<Map<string, number>>;
+/** The truth about what this process runs. */
+export interface HeldRows {
+  /** Those of the ids that are still ours: id → attempt. */
+  among(ids: string[]): Promise<Map<string, number>>;
+  /** What is ours besides: a claim whose answer was lost. */
+  strays(known: string[]): Promise<string[]>;
+  release(ids: string[]): Promise<void>;
+}
 
 /**
- * What this process runs now. A wake-up, and a look at the truth once a second, abort what was cancelled, taken over
- * or ended by somebody else; what the truth says is ours although nobody here runs it is given back.
+ * What this process runs now. A wake-up, and a poll once a second, abort what was cancelled, taken over or ended by
+ * somebody else. After a claim whose answer was lost, what the truth says is ours although nobody here runs it is
+ * released.
  */
 export class RunningAttempts {
   readonly #attempts = new Map<string, { attempt: number; controller: AbortController }>();
-  readonly #read: ReadHeld;
-  readonly #giveBack: (ids: string[]) => Promise<void>;
+  readonly #rows: HeldRows;
   readonly #log: Log;
-  readonly #sweeper: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout;
+  #poll: Promise<void> | undefined;
+  #pollAgain = false;
+  #mayHaveStrays = false;
   #strays: string[] = [];
-  #look: Promise<void> | undefined;
-  #lookAgain = false;
-  #sweptAt = performance.now();
 
-  constructor(read: ReadHeld, giveBack: (ids: string[]) => Promise<void>, log: Log) {
-    this.#read = read;
-    this.#giveBack = giveBack;
+  constructor(rows: HeldRows, log: Log) {
+    this.#rows = rows;
     this.#log = log;
-    this.#sweeper = setInterval(() => this.#sweep(), SWEEP_EVERY_MS);
+    this.#timer = setInterval(() => this.#look(), POLL_EVERY_MS);
   }
 
   get ids(): string[] {
     return [...this.#attempts.keys()];
-  }
-
-  /** Milliseconds since the truth was last read. */
-  get staleMs(): number {
-    return performance.now() - this.#sweptAt;
   }
 
   begin({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): AbortController {
@@ -54,7 +54,11 @@ export class RunningAttempts {
 
   /** Looks at the truth if any of these is run here. */
   wake(ids: readonly string[]): void {
-    if (ids.some((id) => this.#attempts.has(id))) this.#sweep();
+    if (ids.some((id) => this.#attempts.has(id))) this.#look();
+  }
+
+  claimLost(): void {
+    this.#mayHaveStrays = true;
   }
 
   /** Gives up everything that still runs. */
@@ -63,40 +67,43 @@ export class RunningAttempts {
   }
 
   close(): void {
-    clearInterval(this.#sweeper);
+    clearInterval(this.#timer);
   }
 
   /** One look at a time; what is asked for meanwhile is answered by one more. */
-  #sweep(): void {
-    if (this.#look !== undefined) {
-      this.#lookAgain = true;
+  #look(): void {
+    if (this.#poll !== undefined) {
+      this.#pollAgain = true;
       return;
     }
-    this.#look = this.#compare()
+    this.#poll = this.#compare()
       .catch((error: unknown) => this.#log.warn({ err: error }, 'could not look at what runs here'))
       .finally(() => {
-        this.#look = undefined;
-        if (this.#lookAgain) {
-          this.#lookAgain = false;
-          this.#sweep();
+        this.#poll = undefined;
+        if (this.#pollAgain) {
+          this.#pollAgain = false;
+          this.#look();
         }
       });
   }
 
   async #compare(): Promise<void> {
     const before = new Map(this.#attempts);
-    const held = await this.#read();
-    this.#sweptAt = performance.now();
-    for (const [id, { attempt, controller }] of before) {
-      if (held.get(id) !== attempt) controller.abort(new Relinquished('no longer ours'));
+    if (before.size > 0) {
+      const held = await this.#rows.among([...before.keys()]);
+      for (const [id, { attempt, controller }] of before) {
+        if (held.get(id) !== attempt) controller.abort(new Relinquished('no longer ours'));
+      }
     }
-    await this.#returnStrays([...held.keys()].filter((id) => !this.#attempts.has(id)));
+    if (this.#mayHaveStrays) await this.#releaseStrays();
   }
 
-  /** A claim whose answer was lost. Only the second look is sure that the claim is not just on its way. */
-  async #returnStrays(unknown: string[]): Promise<void> {
+  /** Only the second look is sure that a claim's answer is not just on its way. */
+  async #releaseStrays(): Promise<void> {
+    const unknown = (await this.#rows.strays(this.ids)).filter((id) => !this.#attempts.has(id));
     const strays = unknown.filter((id) => this.#strays.includes(id));
     this.#strays = unknown;
-    if (strays.length > 0) await this.#giveBack(strays);
+    if (strays.length > 0) await this.#rows.release(strays);
+    this.#mayHaveStrays = unknown.length > 0;
   }
 }

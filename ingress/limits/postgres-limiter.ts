@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { type IRateLimiterStoreOptions, RateLimiterPostgres } from 'rate-limiter-flexible';
-import { combine } from '../../shared/db/combine.ts';
+import { batcher } from '../../shared/db/batcher.ts';
 import { countPoints, type Points } from '../../shared/db/stores/rate-limits.ts';
 
 const MOST_TOGETHER = 200;
@@ -11,7 +11,7 @@ const MOST_TOGETHER = 200;
  * connection that waits for it.
  */
 export function pointsCounter(pool: Pool, options: { withinMs: number }) {
-  return combine((batch: Points[]) => countPoints(pool, batch, options), { most: MOST_TOGETHER });
+  return batcher((batch: Points[]) => countPoints(pool, batch, options), { most: MOST_TOGETHER });
 }
 
 /** The library's limiter, with a statement of our own for the one thing that every request does. */

@@ -1,3 +1,4 @@
+import type { PoolName } from '../work/kind.ts';
 import { parseOrigins } from './browser-origins.ts';
 import { ConfigError, Env } from './env.ts';
 import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
@@ -39,7 +40,8 @@ export interface IngressConfig extends BaseConfig {
 }
 
 export interface WorkerConfig extends BaseConfig {
-  concurrency: number;
+  /** Work at once in one process, by pool. */
+  slots: Readonly<Record<PoolName, number>>;
   providerTimeoutMs: number;
   contextBudgetTokens: number;
   defaultModel: string;
@@ -93,7 +95,11 @@ export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
   if (defaultModel === undefined) env.faults.push('DEFAULT_MODEL is required');
   const config = {
     ...base,
-    concurrency: env.integer('WORKER_CONCURRENCY', 64, { min: 1, max: 1000 }),
+    slots: {
+      predict: env.integer('WORKER_CONCURRENCY', 64, { min: 1, max: 1000 }),
+      batch: env.integer('BATCH_CONCURRENCY', 16, { min: 1, max: 1000 }),
+      memory: env.integer('MEMORY_CONCURRENCY', 4, { min: 1, max: 1000 }),
+    },
     providerTimeoutMs: env.integer('PROVIDER_TIMEOUT_MS', 8000, { min: 100, max: 600_000 }),
     contextBudgetTokens: env.integer('CONTEXT_BUDGET_TOKENS', 6000, { min: 100, max: 1_000_000 }),
     defaultModel: defaultModel ?? '',
@@ -141,7 +147,7 @@ function baseConfig(env: Env, operatorPort: number): BaseConfig {
       /^[a-z][a-z0-9_-]{0,39}$/,
       'a lower-case name of at most 40 characters',
     ),
-    leaseMs: env.integer('LEASE_MS', 3000, { min: 500, max: 60_000 }),
+    leaseMs: env.integer('LEASE_MS', 5000, { min: 500, max: 60_000 }),
     recoveryWindowS: env.integer('RECOVERY_WINDOW_S', 600, { min: 1, max: 86_400 }),
   };
 }

@@ -6,6 +6,7 @@ import { migrateConfig } from '../config/config.ts';
 import { ConfigError } from '../config/env.ts';
 import { queueSchema } from '../jobs/postgres-queues.ts';
 import { createLog } from '../log.ts';
+import { installFunctions } from './functions.ts';
 import { MIGRATIONS, ormOptions } from './orm.ts';
 
 /**
@@ -23,6 +24,7 @@ export async function migrate(target: { directUrl: string; queuePrefix: string }
     } finally {
       await orm.close(true);
     }
+    await installFunctions(client);
     await runMigrations(client, queueSchema(target.queuePrefix));
   } finally {
     await client.end();

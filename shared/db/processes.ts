@@ -4,25 +4,36 @@ import type { Log } from '../log.ts';
 import { query } from './statement.ts';
 
 const BEAT = {
-  name: 'beat_v1',
-  text: `insert into processes (id, kind, alive_until)
-         values ($1::uuid, $2, now() + make_interval(secs => $3 / 1000.0))
-         on conflict (id) do update set alive_until = excluded.alive_until`,
+  name: 'beat_v2',
+  text: `insert into processes (id, kind, alive_until, since, pools)
+         values ($1::uuid, $2, clock_timestamp() + make_interval(secs => $3 / 1000.0), clock_timestamp(), $4::jsonb)
+         on conflict (id) do update
+            set alive_until = excluded.alive_until, pools = excluded.pools,
+                since = case when processes.alive_until > excluded.since then processes.since else excluded.since end`,
 };
 
-/** The row stays for a while: it also says how far the queue has come. */
-const LEAVE = { name: 'leave_v1', text: 'update processes set alive_until = now() where id = $1::uuid' };
+const LEAVE = {
+  name: 'leave_v2',
+  text: 'update processes set alive_until = now(), pools = null where id = $1::uuid',
+};
+
+const BEATS_PER_LEASE = 10;
+const SLOWEST_BEAT_MS = 500;
+
+/** What a worker serves: pool → its slots, and the work that it has claimed since it started. */
+export type Served = Record<string, { slots: number; claimed: number }>;
 
 /**
- * This process's row among the living: the lease of all that it runs, and its word that its callers still wait.
- * It beats three times in a lease. When it stops, by leaving or by dying, others take over what it had.
+ * This process's heartbeat: the lease of all that it runs, and its word that its callers still wait. When it stops, by
+ * leaving or by dying, others take over what it had.
  */
-export class Presence {
+export class Heartbeat {
   readonly id = newId();
   readonly #pool: Pool;
   readonly #kind: string;
   readonly #leaseMs: number;
   readonly #log: Log;
+  #served: () => Served = () => ({});
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
 
@@ -34,26 +45,33 @@ export class Presence {
   }
 
   /** Resolves when the row stands: only then may the process admit or claim anything. */
-  async enter(): Promise<void> {
+  async start(): Promise<void> {
     await this.#beat();
+    const every = Math.min(this.#leaseMs / BEATS_PER_LEASE, SLOWEST_BEAT_MS);
     this.#timer = setInterval(() => {
       this.#beating ??= this.#beat()
         .catch((error: unknown) => this.#log.warn({ err: error }, 'heartbeat failed'))
         .finally(() => {
           this.#beating = undefined;
         });
-    }, this.#leaseMs / 3);
+    }, every);
   }
 
-  async leave(): Promise<void> {
+  /** From now on it says what this process serves. */
+  async serve(served: () => Served): Promise<void> {
+    this.#served = served;
+    await this.#beat();
+  }
+
+  async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#beating;
     await query(this.#pool, LEAVE, [this.id]).catch((error: unknown) =>
-      this.#log.warn({ err: error }, 'could not leave; the lease runs out by itself'),
+      this.#log.warn({ err: error }, 'could not end the lease; it runs out by itself'),
     );
   }
 
   async #beat(): Promise<void> {
-    await query(this.#pool, BEAT, [this.id, this.#kind, this.#leaseMs]);
+    await query(this.#pool, BEAT, [this.id, this.#kind, this.#leaseMs, JSON.stringify(this.#served())]);
   }
 }

@@ -5,6 +5,8 @@ export interface AppPrincipal {
   readonly fingerprintKey: Buffer;
   /** What becomes of a running prediction when its last caller is gone. */
   readonly onDisconnect: 'continue' | 'cancel';
+  /** Under this confidence a prediction abstains. */
+  readonly minConfidence: number;
   /** Features that the operator turned off for this app. */
   readonly disabled: readonly string[];
 }

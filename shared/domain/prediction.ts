@@ -1,73 +1,75 @@
 import { AppError } from '../errors/app-error.ts';
-import type { ErrorCode, ErrorSource } from '../errors/catalogue.ts';
-import type { PREDICTION_STATES } from '../schemas/limits.ts';
+import type { PREDICTION_MODES } from '../schemas/limits.ts';
 import type { CancelResponse, PredictionResponse } from '../schemas/predictions.ts';
+import { type Outcome, requestKey } from './work.ts';
 
-/** What a waiting caller, or one that asks again, is told about a prediction. */
-export interface Outcome {
-  id: string;
-  appId: string;
-  /** The month that its unit belongs to. */
-  month: string;
+/** The name of an app's prediction, by the id that the app gave it. */
+export function predictionKey(appId: string, requestId: string): string {
+  return requestKey('predict', appId, requestId);
+}
+
+/** What is known of a prediction at its admission. */
+export interface PredictionFacts {
   requestId: string;
   userId: string;
   sessionId: string;
+  mode: (typeof PREDICTION_MODES)[number];
   connectionId: string | null;
   draftRevision: number;
   contextRevision: string;
+  /** Under this confidence it abstains; the app's setting of that moment. */
+  minConfidence: number;
+}
+
+/** What its worker tells at its end. */
+export interface PredictionReport {
   profileRevision: string;
   grantRevision: number;
-  state: (typeof PREDICTION_STATES)[number];
-  code: ErrorCode | 'abandoned' | null;
-  errorSource: ErrorSource | null;
-  units: 0 | 1;
   contextTruncated: boolean;
-  /** End of the recovery window in Unix seconds; null while it runs. */
-  expiresAt: number | null;
-  /** Whether the texts are gone. */
-  erased: boolean;
-  completion: string;
-  queueMs: number | null;
+  /** Null when the provider was not asked. */
   providerMs: number | null;
 }
 
-/** Whether nothing will change any more, unless the request is sent again. */
-export function isEnded({ state }: Pick<Outcome, 'state'>): boolean {
-  return state !== 'queued' && state !== 'running';
-}
+export type PredictionOutcome = Outcome<PredictionFacts, PredictionReport>;
 
 /** The error that a prediction's end is for its caller; undefined when it has an answer. */
-export function refusalOf(outcome: Outcome): AppError | undefined {
-  const { code, errorSource, erased } = outcome;
+export function refusalOf({ state, code, source, answer }: PredictionOutcome): AppError | undefined {
   if (code === 'abandoned') return new AppError('service_unavailable');
-  if (code !== null) return new AppError(code, errorSource === null ? {} : { source: errorSource });
+  if (code !== null) return new AppError(code, source === null ? {} : { source });
   // Read in the moment in which the window closed.
-  return erased ? new AppError('recovery_window_expired') : undefined;
+  return state === 'suggested' && answer === null ? new AppError('recovery_window_expired') : undefined;
 }
 
 /** The response of a suggested or abstained prediction. Made from the row alone, so that every replay has the same bytes. */
-export function answerOf(outcome: Outcome): PredictionResponse {
-  if (outcome.state !== 'suggested' && outcome.state !== 'abstained')
-    throw new Error(`no answer: ${outcome.state}`);
+export function answerOf({ id, state, answer, expiresAt, units, facts, report }: PredictionOutcome): PredictionResponse {
+  if ((state !== 'suggested' && state !== 'abstained') || report === null)
+    throw new Error(`no answer: ${state}`);
   return {
-    request_id: outcome.requestId,
-    prediction_id: outcome.id,
-    session_id: outcome.sessionId,
-    connection_id: outcome.connectionId,
-    draft_revision: outcome.draftRevision,
-    context_revision: outcome.contextRevision,
-    profile_revision: outcome.profileRevision,
-    grant_revision: outcome.grantRevision,
-    status: outcome.state,
-    completion: outcome.completion,
-    expires_at: outcome.expiresAt ?? 0,
-    context_truncated: outcome.contextTruncated,
-    usage: { prediction_units: outcome.units },
+    request_id: facts.requestId,
+    prediction_id: id,
+    session_id: facts.sessionId,
+    connection_id: facts.connectionId,
+    draft_revision: facts.draftRevision,
+    context_revision: facts.contextRevision,
+    profile_revision: report.profileRevision,
+    grant_revision: report.grantRevision,
+    status: state,
+    completion: answer ?? '',
+    expires_at: expiresAt ?? 0,
+    context_truncated: report.contextTruncated,
+    usage: { prediction_units: units },
   };
 }
 
 /** What cancelling found or did: superseded counts as cancelled, abandoned as failed. */
 export function cancelAnswerOf({ state, units }: Pick<Outcome, 'state' | 'units'>): CancelResponse {
-  if (state === 'queued' || state === 'running') throw new Error(`not ended: ${state}`);
-  return { status: state, prediction_units: units };
+  switch (state) {
+    case 'suggested':
+    case 'abstained':
+    case 'cancelled':
+    case 'failed':
+      return { status: state, prediction_units: units };
+    default:
+      throw new Error(`not ended: ${state}`);
+  }
 }

@@ -142,7 +142,7 @@ async function balance(
 ) {
   const { rows } = await system.database.pool.query<{ live: number; suggested: number }>(
     `select count(*) filter (where state in ('queued', 'running'))::int as live,
-            count(*) filter (where state = 'suggested')::int as suggested from predictions`,
+            count(*) filter (where state = 'suggested')::int as suggested from history`,
   );
   const { body: before } = await app.usage();
   const seen = calls.filter(({ reply }) => isSuggested(reply));

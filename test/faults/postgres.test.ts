@@ -251,7 +251,7 @@ async function assertBooks(system: System, app: AppClient, calls: readonly Call[
   await Promise.all(Array.from({ length: CALLERS }, repeat));
   await until(async () => (await app.usage()).body.reserved_units === 0);
   const { rows } = await system.database.pool.query<{ request_id: string }>(
-    "select request_id from predictions where app_id = $1 and state = 'suggested'",
+    "select facts::json ->> 'requestId' as request_id from history where party = $1 and state = 'suggested'",
     [app.id],
   );
   const suggested = new Set(rows.map(({ request_id }) => request_id));

@@ -69,9 +69,8 @@ describeWithRedis('a Redis that may lose everything', function () {
   /** Nothing admitted is lost, nothing charged for nothing, and every process is the one that it was. */
   async function assertBalanced(calls: readonly Call[]): Promise<void> {
     const { rows } = await system.database.pool.query<{ live: number; suggested: number }>(
-      `select count(*) filter (where state in ('queued', 'running'))::int as live,
-              count(*) filter (where state = 'suggested')::int as suggested
-         from predictions where app_id = $1`,
+      `select (select count(*) from work where party = $1)::int as live,
+              (select count(*) from history where party = $1 and state = 'suggested')::int as suggested`,
       [app.id],
     );
     const answered = calls.filter(({ reply }) => reply.status === 200).length;

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { workerConfig } from '../../shared/config/config.ts';
-import { type Admission, admit } from '../../shared/db/stores/predictions/admit.ts';
+import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
+import { predictionKey } from '../../shared/domain/prediction.ts';
 import { newId } from '../../shared/ids.ts';
 import { openQueues } from '../../shared/jobs/backend.ts';
+import type { Queues, TicketQueue } from '../../shared/jobs/queues.ts';
 import { createLog } from '../../shared/log.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
@@ -15,16 +17,27 @@ const TIMEOUT_MS = 10_000;
 
 describe('delivery', () => {
   let system: System;
+  let queues: Queues;
+  let queue: TicketQueue;
   before(async () => {
     system = await startSystem({ workers: 2, env: { LEASE_MS: '3000' } });
+    const config = workerConfig({ DATABASE_URL: system.database.url, ...system.queue.env });
+    queues = await openQueues(config, createLog('test', 'silent'));
+    queue = queues.queue('predict');
   });
-  after(() => system.stop());
+  after(async () => {
+    await queues.close();
+    await system.stop();
+  });
   beforeEach(() => system.provider.reset());
 
   /** What an ingress does before it queues. */
   const admitOnly = (admissions: Admission[], process = newId()) =>
     admit(system.database.pool, admissions, {
+      kind: 'predict',
+      kinds: ['predict'],
       process,
+      step: 1,
       timeoutMs: TIMEOUT_MS,
       recoveryWindowS: 600,
       sandboxUnits: 1000,
@@ -47,12 +60,12 @@ describe('delivery', () => {
         // Half of the ingresses are gone already, the others live on for a moment.
         const [one] = await admitOnly([admission(app)], n % 2 === 0 ? rows[0]?.id : newId());
         assert.equal(one?.outcome, 'admitted');
-        return one.predictionId;
+        return one.id;
       }),
     );
     const rows = await until(async () => {
       const found = await system.database.pool.query<{ state: string; in_time: boolean }>(
-        `select state, ended_at <= deadline_at as in_time from predictions where id = any ($1) and ended_at is not null`,
+        `select state, ended_at <= admitted_at + interval '10 seconds' as in_time from history where id = any ($1)`,
         [admitted],
       );
       return found.rows.length === 200 && found.rows;
@@ -65,52 +78,53 @@ describe('delivery', () => {
     await assertUnits(app, 200);
   });
 
-  it('of the same job, however often, runs it once and charges one unit', async () => {
+  it('of the same ticket, however often, runs its work once and charges one unit', async () => {
     const app = await system.app();
     const request = admission(app);
     const [one] = await admitOnly([request]);
-    const id = one?.predictionId ?? '';
-    const queues = await openQueues(
-      workerConfig({ DATABASE_URL: system.database.url, ...system.queue.env }),
-      createLog('test', 'silent'),
-    );
-    const queue = queues.queue('predict');
-    const times = [...Array.from({ length: 5 }, () => [id]), [id, id]];
-    const deliver = () => queue.add(times.map((ids) => ({ payload: { ids }, turn: 1 })));
+    const id = one?.id ?? '';
+    const deliver = () => Promise.all(Array.from({ length: 6 }, () => queue.add([id])));
     const answer = Promise.withResolvers<void>();
     system.provider.respond(async (response, call) => {
       await answer.promise;
       await ok()(response, call);
     });
-    try {
-      await deliver();
-      await system.provider.called(1);
-      // All deliveries but the one that runs it have come to nothing.
-      await until(async () => (await system.queue.jobs()) === 1);
-      answer.resolve();
-      await until(async () => (await rowOf(system, { request_id: request.requestId })).ended_at);
-      await deliver();
-      await until(async () => (await system.queue.jobs()) === 0);
-    } finally {
-      await queues.close();
-    }
+    await deliver();
+    await system.provider.called(1);
+    // All deliveries have come to nothing.
+    await until(async () => (await system.queue.jobs()) === 0);
+    answer.resolve();
+    await until(async () => (await rowOf(system, { request_id: request.requestId })).ended_at);
+    await deliver();
+    await until(async () => (await system.queue.jobs()) === 0);
     const row = await rowOf(system, { request_id: request.requestId });
     assert.deepEqual([row.state, row.attempt], ['suggested', 1]);
     assert.equal(system.provider.calls.length, 1);
     await assertUnits(app, 1);
   });
 
-  it('that a worker took without knowing it is given back and run, as the same attempt', async () => {
+  it('that a worker took without learning of it is released and run, as the same attempt', async () => {
     const app = await system.app();
     const request = admission(app);
     await admitOnly([request]);
-    const { rowCount } = await system.database.pool.query(
-      `update predictions set state = 'running', started_at = now(),
-              worker = (select id from processes where kind = 'worker' and alive_until > now() limit 1)
-        where request_id = $1 and state = 'queued'`,
-      [request.requestId],
-    );
-    assert.equal(rowCount, 1);
+    const lock = await system.database.pool.connect();
+    try {
+      // Claims that fail: each worker has to expect that one of them took effect all the same.
+      await lock.query('begin');
+      await lock.query('lock table work in access exclusive mode');
+      await queue.add([request.id]);
+      await until(() => system.workers.every(({ log }) => log.includes('could not claim')));
+      const { rowCount } = await lock.query(
+        `update work set state = 'running', started_at = now(),
+                worker = (select id from processes where kind = 'worker' and alive_until > now() limit 1)
+          where id = $1 and state = 'queued'`,
+        [request.id],
+      );
+      assert.equal(rowCount, 1);
+      await lock.query('commit');
+    } finally {
+      lock.release();
+    }
     const row = await until(async () => {
       const found = await rowOf(system, { request_id: request.requestId });
       return found.ended_at !== null && found;
@@ -125,17 +139,16 @@ function admission(app: AppClient): Admission {
   const body = predictionBody();
   return {
     id: newId(),
-    appId: app.id,
+    kind: 'predict',
+    party: app.id,
     requestId: body.request_id,
+    key: predictionKey(app.id, body.request_id),
     userId: body.user_id,
-    sessionId: body.session_id,
-    mode: body.mode,
     connectionId: null,
     fingerprint: randomBytes(32),
-    draftRevision: body.draft.revision,
-    textHash: randomBytes(32),
-    contextRevision: body.context_revision,
-    request: JSON.stringify({
+    line: null,
+    facts: { requestId: body.request_id, userId: body.user_id, minConfidence: 0.3 },
+    input: JSON.stringify({
       artifact: null,
       language: 'auto',
       messages: [],

@@ -32,7 +32,7 @@ describe('a caller who goes away', () => {
     answer();
     await until(async () => {
       const { rowCount } = await system.database.pool.query(
-        `select from predictions where state in ('queued', 'running')`,
+        'select from work',
       );
       return rowCount === 0;
     });
@@ -233,7 +233,7 @@ describe('a caller who goes away', () => {
     try {
       // The ingress says one thing after the other: the lock on the other row holds up the word about this one.
       await lock.query('begin');
-      await lock.query('select from predictions where request_id = $1 for update', [slow.request_id]);
+      await lock.query(`select from work where facts::json ->> 'requestId' = $1 for update`, [slow.request_id]);
       other.leave();
       await until(async () => {
         const { rowCount } = await system.database.pool.query(

@@ -73,7 +73,7 @@ describe('an ingress that dies while a caller waits', () => {
 /** Whether the ingress that is left has a caller who waits for the prediction. */
 async function isAwaited({ database }: System, id: string): Promise<boolean> {
   const { rowCount } = await database.pool.query(
-    `select from predictions p
+    `select from work p
       where p.id = $1 and p.waiters && array(
         select w.id from processes w where w.kind = 'web' and w.alive_until > now()
          order by w.id limit 1)`,

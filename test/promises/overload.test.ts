@@ -48,7 +48,7 @@ describe('overload', () => {
   it('leaves nothing behind of what it refused: the same request counts as new', async () => {
     const app = await system.app();
     const { rows } = await system.database.pool.query(
-      `select count(*)::int as refused from predictions where code = 'overloaded'`,
+      `select count(*)::int as refused from history where code = 'overloaded'`,
     );
     assert.equal(rows[0].refused, 0);
     const body = predictionBody();

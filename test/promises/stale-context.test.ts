@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { hang, status } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { ageSessions, alterApp } from '../support/time-travel.ts';
+import { ageDrafts, alterApp } from '../support/time-travel.ts';
 
 const STALE = [409, 'context_revision_conflict'];
 const FINE = [200, undefined];
@@ -101,7 +101,7 @@ describe('stale context', () => {
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     await app.predict(body);
     // What the end of the recovery window does.
-    await system.database.pool.query('delete from prediction_texts');
+    await system.database.pool.query('delete from answers');
     assert.deepEqual(await ask(app, 5, { text: 'Please' }), STALE);
     assert.deepEqual(await ask(app, 5, { text: 'Please send' }), FINE);
   });
@@ -109,9 +109,9 @@ describe('stale context', () => {
   it('counts for 35 days and no longer', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5), FINE);
-    await ageSessions(system, app, 34);
+    await ageDrafts(system, 34);
     assert.deepEqual(await ask(app, 4), STALE);
-    await ageSessions(system, app, 36);
+    await ageDrafts(system, 36);
     assert.deepEqual(await ask(app, 2), FINE);
     assert.deepEqual(await ask(app, 1), STALE);
     assert.deepEqual(await ask(app, 3), FINE, 'the old highest one is forgotten');

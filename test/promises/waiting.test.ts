@@ -19,7 +19,7 @@ describe('waiting', () => {
     const sinceEnd = async (requestId: string): Promise<number> => {
       const { rows } = await system.database.pool.query<{ ms: number }>(
         `select (extract(epoch from clock_timestamp() - ended_at) * 1000)::float8 as ms
-           from predictions where request_id = $1`,
+           from history where facts::json ->> 'requestId' = $1`,
         [requestId],
       );
       return rows[0]?.ms ?? Number.NaN;
@@ -114,7 +114,7 @@ describe('waiting', () => {
       const connections = await until(async () => {
         const { rows } = await system.database.pool.query<{ name: string; count: number; live: number }>(
           `select application_name as name, count(*)::int as count,
-                  (select count(*)::int from predictions where state in ('queued', 'running')) as live
+                  (select count(*)::int from work) as live
              from pg_stat_activity where datname = current_database() group by 1`,
         );
         return rows[0]?.live === 200 && new Map(rows.map(({ name, count }) => [name, count]));

@@ -86,7 +86,7 @@ async function restartUnderLoad(
   await until(async () => (await last.usage()).body.reserved_units === 0);
   const { body: usage } = await last.usage();
   const { rows } = await system.database.pool.query<{ request_id: string; state: string }>(
-    'select request_id, state from predictions where app_id = $1',
+    `select facts::json ->> 'requestId' as request_id, state from history where party = $1`,
     [app.id],
   );
   const accepted = new Set(rows.map(({ request_id }) => request_id));

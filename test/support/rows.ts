@@ -1,6 +1,6 @@
 import type { System } from './system.ts';
 
-/** A prediction's row, as far as tests look at it. */
+/** A prediction as its tables have it, live or ended, as far as tests look at it. */
 export interface PredictionRow {
   id: string;
   state: string;
@@ -12,21 +12,30 @@ export interface PredictionRow {
   detached_at: Date | null;
   cancel_on_disconnect: boolean;
   started_at: Date | null;
-  deadline_at: Date;
+  deadline_at: Date | null;
   ended_at: Date | null;
+  /** Whether a text of it is left. */
   erased: boolean;
   profile_revision: string;
 }
+
+const ROW = `
+  select * from (
+    select id, state, null as code, attempt, worker, waiters, 0 as units, detached_at, cancel_on_disconnect, started_at,
+           deadline_at, null::timestamptz as ended_at, false as erased, 'none' as profile_revision
+      from work where facts::json ->> 'requestId' = $1
+     union all
+    select h.id, h.state, h.code, h.attempt, null, '{}', h.units, null, false, h.started_at, null, h.ended_at, a.id is null,
+           coalesce(h.report::json ->> 'profileRevision', 'none')
+      from history h left join answers a on a.id = h.id where h.facts::json ->> 'requestId' = $1) r
+   order by ended_at desc nulls first limit 1`;
 
 /** The row of a request as it is now. */
 export async function rowOf(
   { database }: Pick<System, 'database'>,
   { request_id }: { request_id: string },
 ): Promise<PredictionRow> {
-  const { rows } = await database.pool.query<PredictionRow>(
-    'select * from predictions where request_id = $1',
-    [request_id],
-  );
+  const { rows } = await database.pool.query<PredictionRow>(ROW, [request_id]);
   const [row] = rows;
   if (row === undefined) throw new Error(`no row of ${request_id}`);
   return row;

@@ -2,18 +2,41 @@ import type { System, TestProcess } from './system.ts';
 
 type In = Pick<System, 'database'>;
 
-/** Sets columns of a prediction's row behind the product's back, such as `expires_at = now()`. */
+/**
+ * Sets columns of a prediction behind the product's back, such as `expires_at = now()`: of its live row, or of its history
+ * once it has ended.
+ */
 export async function alterRow(
   { database }: In,
   app: { id: string },
   { request_id }: { request_id: string },
   assignments: string,
 ): Promise<void> {
-  const { rowCount } = await database.pool.query(
-    `update predictions set ${assignments} where app_id = $1 and request_id = $2`,
+  const live = await database.pool.query(
+    `update work set ${assignments} where party = $1 and facts::json ->> 'requestId' = $2`,
+    [app.id, request_id],
+  ).catch(() => ({ rowCount: 0 }));
+  if (live.rowCount === 1) return;
+  const past = await database.pool.query(
+    `update history set ${assignments} where party = $1 and facts::json ->> 'requestId' = $2`,
     [app.id, request_id],
   );
-  if (rowCount !== 1) throw new Error(`no row of ${request_id}`);
+  if (past.rowCount !== 1) throw new Error(`no row of ${request_id}`);
+}
+
+/** Ends a prediction's recovery window, as if it was admitted and had ended a day ago. */
+export async function expire({ database }: In, { request_id }: { request_id: string }): Promise<void> {
+  const dayAgo = (Date.now() - 24 * 60 * 60 * 1000).toString(16).padStart(12, '0');
+  await database.pool.query(
+    `with past as (
+       update history set expires_at = now() - interval '1 second' where facts::json ->> 'requestId' = $1 returning id
+     )
+     update answers a
+        set expires_at = now() - interval '1 second',
+            id = overlay(overlay(a.id::text placing left($2, 8) from 1 for 8) placing right($2, 4) from 10 for 4)::uuid
+       from past where a.id = past.id`,
+    [request_id, dayAgo],
+  );
 }
 
 /** Changes an app, as its operator might: `plan = 'paid'`. */
@@ -21,12 +44,9 @@ export async function alterApp({ database }: In, app: { id: string }, assignment
   await database.pool.query(`update apps set ${assignments} where id = $1`, [app.id]);
 }
 
-/** Moves what is remembered of the app's sessions to `days` ago. */
-export async function ageSessions({ database }: In, app: { id: string }, days: number): Promise<void> {
-  await database.pool.query(
-    `update prediction_sessions set updated_at = now() - make_interval(days => $2) where app_id = $1`,
-    [app.id, days],
-  );
+/** Moves what is remembered of drafts to `days` ago. */
+export async function ageDrafts({ database }: In, days: number): Promise<void> {
+  await database.pool.query('update drafts set updated_at = now() - make_interval(days => $1)', [days]);
 }
 
 /** Does `work` while the processes stand still, as on a machine that is overloaded; their leases outlive it. */

@@ -1,10 +1,13 @@
 import type { WorkerConfig } from '../../shared/config/config.ts';
+import { persistently } from '../../shared/db/persistently.ts';
+import type { ConnectedMemory } from '../../shared/db/stores/memory.ts';
 import { fitContext, type PredictionTask } from '../../shared/domain/context-envelope.ts';
 import { decide, hasNothingToWorkOn } from '../../shared/domain/decision.ts';
 import type { ErrorCode, ErrorSource } from '../../shared/errors/catalogue.ts';
 import type { Log } from '../../shared/log.ts';
 import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
-import type { Allowance, Handler } from '../consumer.ts';
+import type { predict } from '../../shared/work/kinds.ts';
+import type { Allowance, Handler } from '../handler.ts';
 import { type Guess, type Provider, ProviderError, type ProviderFault } from '../providers/provider.ts';
 
 /** With less than this left a further attempt cannot help. */
@@ -19,27 +22,44 @@ const FAILURES: Record<ProviderFault, { code: ErrorCode; source?: ErrorSource }>
 
 type Settings = Pick<WorkerConfig, 'defaultModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
 
+/** Reads the memory that a connection lets a prediction use. */
+export type ReadMemory = (connectionId: string) => Promise<ConnectedMemory>;
+
+const UNCONNECTED: ConnectedMemory = { memory: null, profileRevision: 'none', grantRevision: 0 };
+
 /** The story of one prediction: cut the context to the budget, ask the model, decide whether its guess is worth showing. */
-export function createPredict(provider: Provider, settings: Settings, log: Log): Handler {
-  return async (claim, allowance) => {
+export function createPredict(
+  provider: Provider,
+  readMemory: ReadMemory,
+  settings: Settings,
+  log: Log,
+): Handler<typeof predict> {
+  return async ({ id, input, facts, connectionId }, allowance) => {
     // Written by the ingress in its canonical form, after validation.
-    const request = JSON.parse(claim.request) as PredictionRequest;
-    if (hasNothingToWorkOn(request)) return { state: 'abstained', truncated: false, providerMs: null };
-    const { task, truncated } = fitContext(request, settings.contextBudgetTokens, claim.memory);
+    const request = JSON.parse(input) as PredictionRequest;
+    const { memory, ...revisions } =
+      connectionId === null
+        ? UNCONNECTED
+        : await persistently(() => readMemory(connectionId), performance.now() + allowance.leftMs());
+    if (hasNothingToWorkOn(request))
+      return { state: 'abstained', report: { ...revisions, contextTruncated: false, providerMs: null } };
+    const { task, truncated } = fitContext(request, settings.contextBudgetTokens, memory);
     const since = performance.now();
-    const providerMs = () => Math.round(performance.now() - since);
+    const report = () => ({
+      ...revisions,
+      contextTruncated: truncated,
+      providerMs: Math.round(performance.now() - since),
+    });
     try {
       const guess = await ask(provider, task, settings, allowance);
-      const { state, completion } = decide(guess, request, claim.minConfidence);
-      const facts = { truncated, providerMs: providerMs() };
-      return state === 'suggested' ? { state, answer: completion, ...facts } : { state, ...facts };
+      const { state, completion } = decide(guess, request, facts.minConfidence);
+      return state === 'suggested'
+        ? { state, settle: true, answer: completion, report: report() }
+        : { state, report: report() };
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      log.warn(
-        { prediction: claim.id, fault: error.fault, reason: error.message },
-        'provider gave no answer',
-      );
-      return { state: 'failed', ...FAILURES[error.fault], providerMs: providerMs() };
+      log.warn({ prediction: id, fault: error.fault, reason: error.message }, 'provider gave no answer');
+      return { state: 'failed', ...FAILURES[error.fault], report: report() };
     }
   };
 }

@@ -1,23 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { listConnections } from '../../../shared/db/stores/connections/list.ts';
-import { revokeOwnConnection } from '../../../shared/db/stores/connections/revoke.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { ConnectionList } from '../../../shared/schemas/connections.ts';
 import { type Endpoint, endpoint } from '../../endpoint.ts';
-import type { PredictionService } from '../../prediction-service.ts';
+import type { EndingStores } from '../../ending-stores.ts';
 
-export interface OwnConnectionRoutes {
+export interface OwnConnectionRoutes extends Pick<EndingStores, 'revokeOwnConnection'> {
   em: () => EntityManager;
-  predictions: Pick<PredictionService, 'announce'>;
-  recoveryWindowS: number;
 }
 
 /** What a person sees and ends of the apps that may use their memory. */
-export function ownConnectionEndpoints({
-  em,
-  predictions,
-  recoveryWindowS,
-}: OwnConnectionRoutes): Endpoint[] {
+export function ownConnectionEndpoints({ em, revokeOwnConnection }: OwnConnectionRoutes): Endpoint[] {
   return [
     endpoint({
       method: 'GET',
@@ -42,9 +35,8 @@ export function ownConnectionEndpoints({
       errors: ['not_found'],
       status: 204,
     }).handle(async ({ user, params }) => {
-      const revoked = await revokeOwnConnection(em(), { id: params.id, accountId: user.id }, recoveryWindowS);
+      const revoked = await revokeOwnConnection({ id: params.id, accountId: user.id });
       if (revoked === undefined) throw new AppError('not_found');
-      predictions.announce(revoked.ended);
       return {};
     }),
   ];

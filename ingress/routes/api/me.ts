@@ -2,25 +2,22 @@ import { Readable } from 'node:stream';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Account } from '../../../shared/db/entities/account.ts';
 import { findAccount } from '../../../shared/db/stores/accounts.ts';
-import { eraseAccount } from '../../../shared/db/stores/erase-account.ts';
 import type { UserPrincipal } from '../../../shared/domain/account.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { AccountChange, ExportLine, UserResponse } from '../../../shared/schemas/accounts.ts';
 import { exportAccount } from '../../account-export.ts';
 import type { AccountService } from '../../account-service.ts';
 import { type Endpoint, endpoint } from '../../endpoint.ts';
-import type { PredictionService } from '../../prediction-service.ts';
+import type { EndingStores } from '../../ending-stores.ts';
 import { presentUser } from './present-account.ts';
 
-export interface MeRoutes {
+export interface MeRoutes extends Pick<EndingStores, 'eraseAccount'> {
   em: () => EntityManager;
   accounts: AccountService;
-  predictions: Pick<PredictionService, 'announce'>;
-  recoveryWindowS: number;
 }
 
 /** A person's own account. */
-export function meEndpoints({ em, accounts, predictions, recoveryWindowS }: MeRoutes): Endpoint[] {
+export function meEndpoints({ em, accounts, eraseAccount }: MeRoutes): Endpoint[] {
   return [
     endpoint({
       method: 'GET',
@@ -62,7 +59,7 @@ export function meEndpoints({ em, accounts, predictions, recoveryWindowS }: MeRo
       errors: [],
       status: 204,
     }).handle(async ({ user }) => {
-      predictions.announce(await eraseAccount(em(), user.id, recoveryWindowS));
+      await eraseAccount(user.id);
       return {};
     }),
 

@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { startAttempt } from '../../../shared/db/stores/connections/attempts.ts';
-import { type Exchanged, exchange } from '../../../shared/db/stores/connections/exchange.ts';
-import { revokeConnection } from '../../../shared/db/stores/connections/revoke.ts';
+import type { Exchanged } from '../../../shared/db/stores/connections/exchange.ts';
 import type { AppPrincipal } from '../../../shared/domain/app.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import {
@@ -15,19 +14,17 @@ import { UUID } from '../../../shared/schemas/limits.ts';
 import { SubjectRequest } from '../../../shared/schemas/predictions.ts';
 import { canonicalJson } from '../../../shared/security/fingerprint.ts';
 import { type Endpoint, endpoint } from '../../endpoint.ts';
-import type { PredictionService } from '../../prediction-service.ts';
+import type { EndingStores } from '../../ending-stores.ts';
 import { singleFlight } from '../../single-flight.ts';
 
-export interface ConnectionRoutes {
+export interface ConnectionRoutes extends Pick<EndingStores, 'exchange' | 'revokeConnection'> {
   em: () => EntityManager;
-  predictions: Pick<PredictionService, 'announce'>;
   publicUrl: string;
   connectionAttemptTtlS: number;
-  recoveryWindowS: number;
 }
 
 export function connectionEndpoints(parts: ConnectionRoutes): Endpoint[] {
-  const { em, predictions, publicUrl, connectionAttemptTtlS, recoveryWindowS } = parts;
+  const { em, exchange, revokeConnection, publicUrl, connectionAttemptTtlS } = parts;
   // Only what succeeds is shared: each wrong exchange counts.
   const together = singleFlight<Exchanged>((exchanged) => 'answer' in exchanged);
   return [
@@ -83,10 +80,9 @@ export function connectionEndpoints(parts: ConnectionRoutes): Endpoint[] {
       checkFeature(app);
       if (!UUID.test(body.request_id)) throw new AppError('not_found');
       const exchanged = await together(`${app.id} ${canonicalJson(body)}`, () =>
-        exchange(em(), app.id, body, recoveryWindowS),
+        exchange(app.id, body),
       );
       if ('refusal' in exchanged) throw new AppError(exchanged.refusal);
-      predictions.announce(exchanged.ended);
       return { body: exchanged.answer };
     }),
 
@@ -104,9 +100,8 @@ export function connectionEndpoints(parts: ConnectionRoutes): Endpoint[] {
       response: RevokeResponse,
     }).handle(async ({ body, params, app }) => {
       const connection = { id: params.connection_id, appId: app.id, userId: body.user_id };
-      const revoked = await revokeConnection(em(), connection, recoveryWindowS);
+      const revoked = await revokeConnection(connection);
       if (typeof revoked === 'string') throw new AppError(revoked);
-      predictions.announce(revoked.ended);
       return { body: { status: 'revoked' } };
     }),
   ];

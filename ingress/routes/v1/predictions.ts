@@ -1,7 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AppPrincipal } from '../../../shared/domain/app.ts';
 import { envelopeSize } from '../../../shared/domain/context-envelope.ts';
-import { answerOf, cancelAnswerOf, refusalOf } from '../../../shared/domain/prediction.ts';
+import {
+  answerOf,
+  cancelAnswerOf,
+  type PredictionFacts,
+  predictionKey,
+  type PredictionOutcome,
+  refusalOf,
+} from '../../../shared/domain/prediction.ts';
+import { requestKey } from '../../../shared/domain/work.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { newId } from '../../../shared/ids.ts';
 import { MIB, UUID } from '../../../shared/schemas/limits.ts';
@@ -12,15 +20,16 @@ import {
   SubjectRequest,
 } from '../../../shared/schemas/predictions.ts';
 import { canonicalJson, fingerprint } from '../../../shared/security/fingerprint.ts';
+import { predict } from '../../../shared/work/kinds.ts';
 import { type Endpoint, endpoint } from '../../endpoint.ts';
-import type { PredictionCall, PredictionService } from '../../prediction-service.ts';
+import type { Call, WorkService } from '../../work-service.ts';
 
 export interface PredictionRoutes {
-  predictions: PredictionService;
+  work: WorkService;
   contextEnvelopeChars: number;
 }
 
-export function predictionEndpoints({ predictions, contextEnvelopeChars }: PredictionRoutes): Endpoint[] {
+export function predictionEndpoints({ work, contextEnvelopeChars }: PredictionRoutes): Endpoint[] {
   return [
     endpoint({
       method: 'POST',
@@ -62,7 +71,7 @@ export function predictionEndpoints({ predictions, contextEnvelopeChars }: Predi
       checkFeatures(app, body);
       if (envelopeSize(body) > contextEnvelopeChars) throw new AppError('context_too_large');
       if (body.connection_id !== null && !UUID.test(body.connection_id)) throw new AppError('not_found');
-      const { outcome, replayed } = await predictions.predict(admissionOf(body, app, headers), signal);
+      const { outcome, replayed } = await work.perform(predict, callOf(body, app, headers), signal);
       const refusal = refusalOf(outcome);
       if (refusal !== undefined) throw refusal;
       return {
@@ -85,9 +94,14 @@ export function predictionEndpoints({ predictions, contextEnvelopeChars }: Predi
       errors: ['not_found', 'access_denied'],
       status: 200,
       response: CancelResponse,
-    }).handle(async ({ body, params, app }) => ({
-      body: cancelAnswerOf(await predictions.cancel(app.id, params.request_id, body.user_id)),
-    })),
+    }).handle(async ({ body, params, app }) => {
+      const key = predictionKey(app.id, params.request_id);
+      const outcome = await work.cancel(predict, app.id, { requestId: params.request_id, key }, ({ userId }) => {
+        if (userId !== body.user_id) throw new AppError('access_denied');
+      });
+      if (outcome === undefined) throw new AppError('not_found');
+      return { body: cancelAnswerOf(outcome) };
+    }),
   ];
 }
 
@@ -96,27 +110,41 @@ function checkFeatures(app: AppPrincipal, { mode }: PredictionRequest): void {
     throw new AppError('feature_disabled');
 }
 
-function admissionOf(
+function callOf(
   body: PredictionRequest,
   app: AppPrincipal,
   headers: IncomingHttpHeaders,
-): PredictionCall {
-  const request = canonicalJson(body);
+): Call<PredictionFacts> {
+  const input = canonicalJson(body);
+  const { request_id: requestId, user_id: userId, session_id: sessionId, connection_id: connectionId } = body;
   return {
     id: newId(),
-    appId: app.id,
-    requestId: body.request_id,
-    userId: body.user_id,
-    sessionId: body.session_id,
-    mode: body.mode,
-    connectionId: body.connection_id,
-    fingerprint: fingerprint(app.fingerprintKey, request),
-    draftRevision: body.draft.revision,
-    textHash: fingerprint(app.fingerprintKey, body.draft.text),
-    contextRevision: body.context_revision,
-    request,
+    party: app.id,
+    requestId,
+    key: predictionKey(app.id, requestId),
+    fingerprint: fingerprint(app.fingerprintKey, input),
+    userId,
+    connectionId,
+    line: {
+      key: requestKey(`draft ${userId}`, app.id, sessionId),
+      sessionId,
+      revision: body.draft.revision,
+      textHash: fingerprint(app.fingerprintKey, body.draft.text),
+      supersedable: body.mode === 'complete_draft',
+    },
     wait: prefers(headers['prefer'], 'wait'),
     cancelOnDisconnect: (headers['x-on-disconnect'] ?? app.onDisconnect) === 'cancel',
+    facts: {
+      requestId,
+      userId,
+      sessionId,
+      mode: body.mode,
+      connectionId,
+      draftRevision: body.draft.revision,
+      contextRevision: body.context_revision,
+      minConfidence: app.minConfidence,
+    },
+    input,
   };
 }
 
@@ -127,8 +155,8 @@ function prefers(header: string | string[] | undefined, preference: string): boo
 }
 
 /** Milliseconds in the queue, at the provider and in all, for people who look for where the time went. */
-function serverTiming(times: { queueMs: number | null; providerMs: number | null }, totalMs: number): string {
-  const { queueMs, providerMs } = times;
+function serverTiming({ queueMs, report }: PredictionOutcome, totalMs: number): string {
+  const providerMs = report?.providerMs ?? null;
   return Object.entries({ queue: queueMs, provider: providerMs, total: totalMs })
     .flatMap(([name, ms]) => (ms === null ? [] : [`${name};dur=${ms.toFixed(1)}`]))
     .join(', ');

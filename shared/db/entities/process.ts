@@ -8,9 +8,12 @@ export const Process = defineEntity({
     id: p.uuid().primary(),
     kind: p.text(),
     aliveUntil: p.datetime(3),
-    /** Predictions that it has taken since it started. */
+    /** Since when its heartbeats are unbroken: whoever was cut off from the database tells nobody dead before long. */
+    since: p.datetime(3).nullable(),
+    /** The pools that it serves: name → slots, and work claimed since it started. */
+    pools: p.json<Record<string, { slots: number; claimed: number }>>().nullable(),
+    /** Of the heart's first edition. */
     claimed: p.bigint('number').default(0),
-    /** The highest turn that it has taken from the queue. */
     turn: p.bigint('number').default(0),
   },
 });

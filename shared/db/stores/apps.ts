@@ -11,7 +11,8 @@ const FIND_BY_KEY = {
   name: 'app_by_key_v1',
   text: `
     select encode(k.hash, 'hex') as hash, a.id, a.fingerprint_key as "fingerprintKey",
-           a.on_disconnect as "onDisconnect", a.disabled
+           a.on_disconnect as "onDisconnect", a.min_confidence as "minConfidence",
+           a.disabled
       from app_keys k join apps a on a.id = k.app_id
      where k.hash = any ($1::bytea[]) and a.active and (k.expires_at is null or k.expires_at > now())`,
 };

@@ -44,23 +44,21 @@ async function eraseEvents(tx: EntityManager, accountId: string): Promise<void> 
 async function erasePredictions(tx: EntityManager, accountId: string): Promise<void> {
   await tx.execute(
     `with grants as (
-       select id::text as connection_id, null::int as grant_revision from connections where account_id = ?
+       select id as connection_id, null::int as grant_revision from connections where account_id = ?
        union
-       select connection_id::text, grant_revision from connection_attempts
+       select connection_id, grant_revision from connection_attempts
         where account_id = ? and connection_id is not null
      ), made as (
-       select p.id from predictions p
-        where p.connection_id = any (array(select g.connection_id from grants g))
+       update history h
+          set report = (h.report::jsonb || '{"profileRevision": "none"}')::text, expires_at = least(h.expires_at, now())
+        where h.connection_id = any (array(select g.connection_id from grants g))
           and exists (
             select from grants g
-             where g.connection_id = p.connection_id and p.grant_revision = coalesce(g.grant_revision, p.grant_revision))
-        order by p.id for update
-     ), gone as (
-       delete from prediction_texts t using made where t.prediction_id = made.id
+             where g.connection_id = h.connection_id
+               and coalesce((h.report::json ->> 'grantRevision')::int, 0) = coalesce(g.grant_revision, (h.report::json ->> 'grantRevision')::int, 0))
+       returning h.id
      )
-     update predictions p
-        set erased = true, profile_revision = 'none', expires_at = least(p.expires_at, now())
-       from made where p.id = made.id`,
+     delete from answers a using made where a.id = made.id`,
     [accountId, accountId],
   );
 }

@@ -1,17 +1,18 @@
 import type { Pool } from 'pg';
 import type { ErrorCode } from '../../errors/catalogue.ts';
 import type { PredictionEventRequest } from '../../schemas/prediction-events.ts';
+import { predictionKey } from '../../domain/prediction.ts';
 import { query } from '../statement.ts';
 
 const RECORD = {
-  name: 'record_event_v1',
+  name: 'record_event_v2',
   text: `
     with prior as (
       select e.request_id = $3 and e.user_id = $4 and e.kind = $5 as same
         from prediction_events e where e.app_id = $1::uuid and e.event_id = $2
     ), shown as (
-      select p.id, p.user_id = $4 as own, p.state in ('queued', 'running') as live
-        from predictions p where p.app_id = $1::uuid and p.request_id = $3
+      select f.id, f.facts::json ->> 'userId' = $4 as own, f.state in ('queued', 'running') as live
+        from find_v1(array['predict'], $1::uuid, $6::uuid, $3, null) f
     ), stored as (
       insert into prediction_events (app_id, event_id, prediction_id, request_id, user_id, kind, recorded_at)
       select $1::uuid, $2, s.id, $3, $4, $5, now() from shown s
@@ -38,7 +39,7 @@ export async function recordEvent(
   appId: string,
   { event_id, request_id, user_id, kind }: PredictionEventRequest,
 ): Promise<Outcome> {
-  const values = [appId, event_id, request_id, user_id, kind];
+  const values = [appId, event_id, request_id, user_id, kind, predictionKey(appId, request_id)];
   for (;;) {
     const [row] = await query<{ outcome: Outcome | null }>(pool, RECORD, values);
     // Null: a twin that this statement could not see yet was stored first. The next look sees it.

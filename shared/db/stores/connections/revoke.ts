@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { transaction } from '../../transaction.ts';
-import { endings } from '../predictions/end.ts';
+import { completeWithin, type Subject } from '../work/complete.ts';
 
 /** Predictions that the revoke ended: whoever waits for them or runs them is to be told after the commit. */
 export interface Revoked {
@@ -75,19 +75,20 @@ async function revoke(tx: EntityManager, connectionIds: string[], windowS: numbe
   return endPredictionsOf(tx, connectionIds, windowS);
 }
 
-/** Ends what runs under connections whose rows the caller's transaction has locked; returns the predictions' ids. */
+/** Ends what runs under connections whose rows the caller's transaction has locked; returns the work's ids. */
 export async function endPredictionsOf(
   tx: EntityManager,
   connectionIds: string[],
   windowS: number,
 ): Promise<string[]> {
-  const live = await tx.execute<{ id: string; appId: string; month: string }[]>(
-    `select id, app_id as "appId", month from predictions
-      where connection_id in (select json_array_elements_text(?::json)) and state in ('queued', 'running')`,
+  const live = await tx.execute<Subject[]>(
+    `select id, party, month from work where connection_id in (select json_array_elements_text(?::json)::uuid)`,
     [JSON.stringify(connectionIds)],
   );
   const revoked = { guard: 'live', state: 'failed', code: 'connection_revoked' } as const;
-  const batch = endings(live.map((one) => ({ ...one, ...revoked })));
-  if (live.length > 0) await tx.execute(`select place from end_v1(?::json, ?)`, [batch, windowS]);
-  return live.map(({ id }) => id);
+  return completeWithin(
+    tx,
+    live.map((one) => ({ ...one, ...revoked })),
+    windowS,
+  );
 }

@@ -1,0 +1,85 @@
+-- Takes a prediction of the heart's first edition over: work that still runs is queued here as a new attempt, one that
+-- has ended gets its history. Its old row stays for the processes that still read it, with the month `moved`, which no
+-- usage row has: whoever ends it there books nothing. False when there is none.
+create or replace function adopt_v1(_app uuid, _request_id text, _process uuid, _kinds text[]) returns boolean
+language plpgsql
+set lock_timeout = '500ms' set enable_seqscan = off set jit = off
+as $$
+declare
+  old predictions%rowtype;
+  texts prediction_texts%rowtype;
+  key uuid;
+  facts text;
+begin
+  if not exists (select from predictions p where p.app_id = _app and p.request_id = _request_id) then
+    return false;
+  end if;
+  perform from usage u
+    where u.app_id = _app and u.month in (
+      select p.month from predictions p where p.app_id = _app and p.request_id = _request_id)
+    order by u.month for update;
+  select * into old from predictions p where p.app_id = _app and p.request_id = _request_id for update;
+  if not found or old.month = 'moved' or old.ended_at < now() - interval '35 days' then
+    return false;
+  end if;
+  key := request_key_v1('predict', old.app_id, old.request_id);
+  select * into texts from prediction_texts t where t.prediction_id = old.id;
+  facts := json_build_object(
+    'requestId', old.request_id, 'userId', old.user_id, 'sessionId', old.session_id, 'mode', old.mode,
+    'connectionId', old.connection_id, 'draftRevision', old.draft_revision, 'contextRevision', old.context_revision,
+    'minConfidence', (select a.min_confidence from apps a where a.id = old.app_id))::text;
+  insert into flows (kind, party, touched_at) values ('predict', old.app_id, now())
+      on conflict (kind, party) do update set touched_at = excluded.touched_at;
+
+  if old.state in ('queued', 'running') then
+    insert into work (
+      id, kind, party, key, priority, attempt, admission, fingerprint, line, revision, supersedable, connection_id,
+      waiters, detached_at, cancel_on_disconnect, admitted_at, deadline_at, month, plan, price_microcents, facts, input)
+    values (
+      old.id, 'predict', old.app_id, key, virtual_time_v1(_kinds) + 1, old.attempt + 1, old.id, old.fingerprint,
+      request_key_v1('draft ' || old.user_id, old.app_id, old.session_id), old.draft_revision,
+      old.mode = 'complete_draft', old.connection_id::uuid, old.waiters, old.detached_at, old.cancel_on_disconnect,
+      old.admitted_at, old.deadline_at, old.month, old.plan, old.price_microcents, facts, texts.request);
+    -- As if this process ran it: alive, so that no other takes it over.
+    update predictions p set state = 'running', attempt = old.attempt + 1, month = 'moved',
+           worker = coalesce(_process, (select a.id from processes a where a.alive_until > now() order by a.alive_until desc limit 1))
+     where p.id = old.id;
+  else
+    insert into history (
+      id, kind, party, key, fingerprint, state, code, source, attempt, admission, connection_id, admitted_at, started_at,
+      ended_at, expires_at, month, plan, price_microcents, units, facts, report)
+    values (
+      old.id, 'predict', old.app_id, key, old.fingerprint, old.state, old.code, old.error_source, old.attempt, old.id,
+      old.connection_id::uuid, old.admitted_at, old.started_at, old.ended_at, old.expires_at, old.month, old.plan,
+      old.price_microcents, old.units, facts,
+      json_build_object(
+        'profileRevision', old.profile_revision, 'grantRevision', old.grant_revision,
+        'contextTruncated', old.context_truncated, 'providerMs', old.provider_ms)::text);
+    insert into answers (id, answer, expires_at)
+    select old.id, texts.answer, old.expires_at where texts.answer is not null and not old.erased;
+    update predictions p set month = 'moved' where p.id = old.id;
+  end if;
+  return true;
+end $$;
+
+-- What of the first edition waits although no process of it takes it any more.
+create or replace function adopt_stranded_v1(_process uuid, _kinds text[]) returns int
+language plpgsql
+set lock_timeout = '500ms' set enable_seqscan = off set jit = off
+as $$
+declare
+  stranded record;
+  adopted int := 0;
+begin
+  for stranded in
+    select p.app_id, p.request_id from predictions p
+     where p.state in ('queued', 'running') and p.month <> 'moved' and p.deadline_at > now()
+       and (case p.state
+              when 'queued' then p.admitted_at < now() - interval '2 seconds'
+              else not exists (select from processes a where a.id = p.worker and a.alive_until > now()) end)
+     order by p.app_id limit 100
+  loop
+    adopted := adopted + adopt_v1(stranded.app_id, stranded.request_id, _process, _kinds)::int;
+  end loop;
+  return adopted;
+end $$;

@@ -1,0 +1,33 @@
+-- A request of a party as it is now: live, or as it last ended. One of the heart's first edition is adopted first.
+create or replace function find_v1(_kinds text[], _party uuid, _key uuid, _request_id text, _process uuid)
+returns table (
+  id uuid, kind text, party uuid, key uuid, month text, state text, code text, source text, attempt int, units smallint,
+  expires_at timestamptz, queue_ms float8, facts text, report text, answer text)
+language plpgsql
+set lock_timeout = '500ms' set enable_seqscan = off set jit = off
+as $$
+#variable_conflict use_column
+begin
+  for round in 1 .. 2 loop
+    return query
+    select w.id, w.kind, w.party, w.key, w.month, w.state, null, null, w.attempt, 0::smallint, null::timestamptz,
+           null::float8, w.facts, null, null
+      from work w where w.key = _key;
+    if found then
+      return;
+    end if;
+    return query
+    select h.id, h.kind, h.party, h.key, h.month, h.state, h.code, h.source, h.attempt, h.units,
+           h.expires_at::timestamptz, (extract(epoch from h.started_at - h.admitted_at) * 1000)::float8, h.facts,
+           h.report, a.answer
+      from history h
+      left join answers a on a.id = h.id
+     where h.key = _key
+       and h.ended_at > now() - interval '35 days' and h.ended_at < now() + interval '1 minute'
+     order by h.ended_at desc limit 1;
+    if found then
+      return;
+    end if;
+    exit when not adopt_v1(_party, _request_id, _process, _kinds);
+  end loop;
+end $$;

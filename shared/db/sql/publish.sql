@@ -1,0 +1,49 @@
+-- Publishes what all ingresses want to know of the queue of a pool's kinds, and moves the floor of its priorities. The leader calls
+-- it several times a second while there is work, and nobody else scans the live work.
+create or replace function publish_v1(_kinds text[]) returns boolean
+language plpgsql
+set lock_timeout = '500ms' set enable_seqscan = off set jit = off
+as $$
+declare
+  old_floor bigint := queue_floor_v1(_kinds);
+  mark queues%rowtype;
+  due boolean;
+  reached bigint := virtual_time_v1(_kinds);
+  lowest bigint;
+  live record;
+begin
+  insert into queues (kind, floor, next_floor, next_floor_at)
+  select k, 0, 0, now() from unnest(_kinds) k where not exists (select from queues q where q.kind = k)
+  on conflict do nothing;
+  select * into strict mark from queues q where q.kind = _kinds[1];
+  -- An admission that is still under way may be about to use a virtual time of some seconds ago, but not of fifteen.
+  due := mark.next_floor_at < now() - interval '15 seconds';
+
+  select coalesce(sum(p.queued), 0)::int as queued, coalesce(sum(p.running), 0)::int as running,
+         coalesce(json_object_agg(p.party, p.queued) filter (where p.queued > 0), '{}') as queued_by_party,
+         coalesce(extract(epoch from now() - min(p.oldest)) * 1000, 0)::float8 as oldest_ms,
+         (extract(epoch from now() - max(p.latest_claim)) * 1000)::float8 as last_claim_ms,
+         min(p.lowest) as lowest
+    into live
+    from (
+      select f.party, count(*) filter (where w.state = 'queued') as queued,
+             count(*) filter (where w.state = 'running') as running,
+             min(w.admitted_at) filter (where w.state = 'queued') as oldest,
+             max(w.started_at) as latest_claim, min(w.priority) as lowest
+        from flows f
+        join work w on w.kind = f.kind and w.party = f.party and w.priority >= case when due then 0 else old_floor end
+       where f.kind = any (_kinds)
+       group by f.party) p;
+
+
+  update queues q
+     set floor = case when due then least(q.next_floor, live.lowest) else q.floor end,
+         next_floor = case when due then reached else q.next_floor end,
+         next_floor_at = case when due then now() else q.next_floor_at end,
+         published_at = clock_timestamp(),
+         snapshot = json_build_object(
+           'queuedByParty', live.queued_by_party, 'oldestMs', live.oldest_ms, 'lastClaimMs', live.last_claim_ms,
+           'queued', live.queued, 'running', live.running)
+   where q.kind = any (_kinds);
+  return live.queued + live.running > 0;
+end $$;

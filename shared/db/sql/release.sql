@@ -1,0 +1,11 @@
+-- Gives claimed work back unfinished, so that another process takes it; consumes no attempt.
+create or replace function release_v1(_ids uuid[], _worker uuid) returns setof uuid
+language sql
+set lock_timeout = '500ms'
+as $$
+  update work w set state = 'queued', worker = null, started_at = null
+   where w.id in (
+     select o.id from work o
+      where o.id = any (_ids) and o.state = 'running' and o.worker = _worker order by o.id for update)
+  returning w.id
+$$;

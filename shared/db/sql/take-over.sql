@@ -1,0 +1,14 @@
+-- Queues what a dead process ran again, as a new attempt: the dead one's answer, should it come, is refused.
+create or replace function take_over_v1(_ids uuid[]) returns setof uuid
+language sql
+set lock_timeout = '500ms'
+as $$
+  update work w
+     set state = 'queued', attempt = w.attempt + 1, worker = null, started_at = null
+   where w.id in (
+     select o.id from work o
+      where o.id = any (_ids) and o.state = 'running'
+        and not exists (select from processes a where a.id = o.worker and a.alive_until > now())
+      order by o.id for update skip locked)
+  returning w.id
+$$;

@@ -1,0 +1,55 @@
+-- The partitions of `history` and `drafts`: one for each week (UTC, from Monday), made ahead, dropped when all in it is
+-- older than 35 days. A new one is filled before it is attached, and an old one goes only when nobody is in the way.
+create or replace function make_weeks_v1() returns void
+language plpgsql as $$
+declare
+  parent text;
+  week date;
+  name text;
+begin
+  perform pg_advisory_xact_lock(hashtext('forecue weeks'));
+  foreach parent in array array['history', 'drafts'] loop
+    for week in
+      select generate_series(
+        date_trunc('week', now() at time zone 'UTC') - interval '5 weeks',
+        date_trunc('week', now() at time zone 'UTC') + interval '4 weeks', interval '1 week')::date
+    loop
+      name := parent || '_' || to_char(week, 'YYYYMMDD');
+      continue when to_regclass(name) is not null;
+      execute format('create table %I (like %I including all)', name, parent);
+      if parent = 'history' then
+        execute format(
+          'alter table history attach partition %I for values from (%L) to (%L)',
+          name, week || ' 00:00:00+00', (week + 7) || ' 00:00:00+00');
+      else
+        execute format('alter table drafts attach partition %I for values from (%L) to (%L)', name, week, week + 7);
+      end if;
+    end loop;
+  end loop;
+end $$;
+
+-- Returns how many it dropped. One whose lock cannot be had at once waits for the next round.
+create or replace function drop_weeks_v1(_days int) returns int
+language plpgsql
+set lock_timeout = '100ms'
+as $$
+declare
+  old record;
+  dropped int := 0;
+begin
+  for old in
+    select p.relname as parent, c.relname as name
+      from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+     where i.inhparent in ('history'::regclass, 'drafts'::regclass)
+       and to_date(right(c.relname, 8), 'YYYYMMDD') + 7 <= (now() at time zone 'UTC')::date - _days
+  loop
+    begin
+      execute format('alter table %I detach partition %I', old.parent, old.name);
+      execute format('drop table %I', old.name);
+      dropped := dropped + 1;
+    exception when lock_not_available then
+      null;
+    end;
+  end loop;
+  return dropped;
+end $$;

@@ -1,0 +1,181 @@
+import type { Pool } from 'pg';
+import type { ErrorCode } from '../../../errors/catalogue.ts';
+import { query } from '../../statement.ts';
+
+/** A validated request on its way in. Fingerprints are HMACs under the party's key. */
+export interface Admission<Facts = unknown> {
+  /** Of this call: the work's id if it is new. A repeated statement recognises itself by it. */
+  id: string;
+  kind: string;
+  party: string;
+  requestId: string;
+  /** `requestKey` of it. */
+  key: string;
+  fingerprint: Buffer;
+  /** The user, for whom a connection must have been made. */
+  userId: string;
+  connectionId: string | null;
+  line: Line | null;
+  /** Whether to wait with others for work that runs (`Prefer: wait`). */
+  wait: boolean;
+  cancelOnDisconnect: boolean;
+  /** Whether so much waits that new work would not be answered in time. */
+  overloaded: boolean;
+  facts: Facts;
+  /** What the handler works on. */
+  input: string;
+}
+
+/** Requests of which the latest counts: the revisions of a draft. */
+export interface Line {
+  key: string;
+  sessionId: string;
+  revision: number;
+  textHash: Buffer;
+  /** Whether it cancels earlier ones of its line, and later ones cancel it. */
+  supersedable: boolean;
+}
+
+/** What holds for every admission of a kind at this process, whose caller will wait. */
+export interface AdmissionTerms {
+  kind: string;
+  /** All kinds of its pool, which share one fair order. */
+  kinds: string[];
+  process: string;
+  timeoutMs: number;
+  recoveryWindowS: number;
+  step: number;
+  sandboxUnits: number;
+  /** Null for a kind that is not charged. */
+  unitPriceMicrocents: number | null;
+}
+
+/**
+ * `admitted`: to be queued. `attached`: it runs, wait for it. `ended`: its history has the answer. Else the code of a
+ * refusal, which left nothing behind.
+ */
+export type AdmissionOutcome =
+  | 'admitted'
+  | 'attached'
+  | 'ended'
+  | Extract<
+      ErrorCode,
+      | 'not_found'
+      | 'access_denied'
+      | 'connection_revoked'
+      | 'recovery_window_expired'
+      | 'idempotency_conflict'
+      | 'request_in_flight'
+      | 'context_revision_conflict'
+      | 'overloaded'
+      | 'sandbox_exhausted'
+      | 'monthly_cap_reached'
+    >;
+
+export interface Admitted {
+  outcome: AdmissionOutcome;
+  id: string;
+  attempt: number;
+  /** Milliseconds to the attempt's deadline, by the database's clock. */
+  leftMs: number;
+  /** Work that this admission cancelled. */
+  superseded: string[];
+}
+
+const ADMIT = {
+  name: 'admit_v3',
+  text: `select * from admit_v3(
+    $1, $2::text[], $3::uuid, $4::uuid, $5::json, $6::text[], $7::uuid[], $8::int, $9::int, $10::int, $11::int, $12::bigint)`,
+};
+
+interface AdmitRow {
+  place: number;
+  outcome: AdmissionOutcome | 'retry';
+  id: string;
+  attempt: number;
+  left_ms: number;
+  superseded: string[];
+}
+
+/** Another process ended or adopted the row meanwhile: the next look sees what it has become. */
+const TRIES = 5;
+
+/**
+ * The admission of a batch of one party, in one transaction: connection, idempotency, stale context, superseding, units,
+ * row. Outputs stand in the order of the inputs. Promise: a cap is never overshot, a request never runs twice at once.
+ */
+export async function admit(
+  pool: Pool,
+  admissions: readonly Admission[],
+  terms: AdmissionTerms,
+): Promise<Admitted[]> {
+  const decided: Admitted[] = [];
+  let open = admissions.map((admission, place) => ({ admission, place }));
+  for (let tries = 1; open.length > 0; tries += 1) {
+    if (tries > TRIES) throw new Error('an admission found no end');
+    const rows = await admitOnce(
+      pool,
+      open.map(({ admission }) => admission),
+      terms,
+    );
+    const again = new Set<number>();
+    for (const { place, outcome, left_ms: leftMs, id, attempt, superseded } of rows) {
+      if (outcome === 'retry') again.add(place);
+      else decided[open[place]?.place ?? 0] = { outcome, id, attempt, leftMs, superseded };
+    }
+    if (rows.length !== open.length) throw new Error('an admission was left out');
+    open = open.filter((_, place) => again.has(place));
+  }
+  return decided;
+}
+
+async function admitOnce(
+  pool: Pool,
+  admissions: readonly Admission[],
+  terms: AdmissionTerms,
+): Promise<AdmitRow[]> {
+  const [first] = admissions;
+  if (first === undefined) return [];
+  const connections = admissions.flatMap(({ connectionId }) => connectionId ?? []);
+  return query<AdmitRow>(pool, ADMIT, [
+    terms.kind,
+    terms.kinds,
+    first.party,
+    terms.process,
+    JSON.stringify(admissions.map(itemOf)),
+    // Beside the JSON: inside it every quote of a text would be escaped, and unescaped again.
+    admissions.map(({ input }) => input),
+    [...new Set(connections)],
+    terms.timeoutMs,
+    terms.recoveryWindowS,
+    terms.step,
+    terms.sandboxUnits,
+    terms.unitPriceMicrocents,
+  ]);
+}
+
+function itemOf(admission: Admission, place: number) {
+  const { line } = admission;
+  return {
+    place,
+    id: admission.id,
+    key: admission.key,
+    fingerprint: bytea(admission.fingerprint),
+    request_id: admission.requestId,
+    user_id: admission.userId,
+    connection_id: admission.connectionId,
+    session_id: line?.sessionId,
+    line: line?.key,
+    revision: line?.revision,
+    text_hash: line === null ? undefined : bytea(line.textHash),
+    supersedable: line?.supersedable ?? false,
+    wait: admission.wait,
+    cancel_on_disconnect: admission.cancelOnDisconnect,
+    overloaded: admission.overloaded,
+    facts: JSON.stringify(admission.facts),
+  };
+}
+
+function bytea(bytes: Buffer): string {
+  return `\\x${bytes.toString('hex')}`;
+}

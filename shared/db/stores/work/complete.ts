@@ -1,0 +1,90 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+import type { End } from '../../../domain/work.ts';
+import { ABANDON_AFTER_MS } from '../../../schemas/limits.ts';
+import { query } from '../../statement.ts';
+
+/**
+ * What must still be true of the row for an end to take effect, besides that it has not ended:
+ * `attempt`: this worker runs this attempt · `queued`: this attempt was never claimed · `live`: nothing more ·
+ * `overdue`: the deadline is over · `abandoned`: queued, and no caller waits · `detached`: no caller waits.
+ */
+export type Guard =
+  | { guard: 'attempt'; attempt: number; worker: string }
+  | { guard: 'queued'; attempt: number }
+  | { guard: 'live' | 'overdue' | 'abandoned' | 'detached' };
+
+/** Which row: `month` is where its unit was reserved. */
+export interface Subject {
+  id: string;
+  party: string;
+  month: string | null;
+}
+
+export type Completion = Subject & Guard & End;
+
+const COMPLETE = {
+  name: 'complete_v1',
+  text: 'select place from complete_v1($1::uuid, $2::json, $3::text[], $4::int, $5::int)',
+};
+
+/**
+ * Ends work of one party and its units, in one transaction. Promise: one end and one settlement for each admission,
+ * whoever tries; a zombie's late answer is refused by its attempt number (false in its place).
+ */
+export async function complete(
+  pool: Pool,
+  batch: readonly Completion[],
+  recoveryWindowS: number,
+): Promise<boolean[]> {
+  const rows = await query<{ place: number }>(pool, COMPLETE, parameters(batch, recoveryWindowS));
+  const done = new Set(rows.map((row) => row.place));
+  return batch.map((_, place) => done.has(place));
+}
+
+/** The same, within the caller's transaction. Of any parties; returns the ids of those that ended. */
+export async function completeWithin(
+  tx: EntityManager,
+  batch: readonly Completion[],
+  recoveryWindowS: number,
+): Promise<string[]> {
+  const ended: string[] = [];
+  // In one order everywhere, for the locks on usage.
+  const byParty = [...Map.groupBy(batch, ({ party }) => party)].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [, ofParty] of byParty) {
+    const [party, items, answers, windowS, graceMs] = parameters(ofParty, recoveryWindowS);
+    const rows = await tx.execute<{ place: number }[]>(
+      `select place from complete_v1(?::uuid, ?::json, (select array_agg(a) from json_array_elements_text(?::json) a), ?::int, ?::int)`,
+      [party, items, JSON.stringify(answers), windowS, graceMs],
+    );
+    ended.push(...rows.flatMap(({ place }) => ofParty[place]?.id ?? []));
+  }
+  return ended;
+}
+
+function parameters(batch: readonly Completion[], recoveryWindowS: number) {
+  return [
+    batch[0]?.party,
+    JSON.stringify(batch.map(itemOf)),
+    batch.map(({ answer }) => answer ?? null),
+    recoveryWindowS,
+    ABANDON_AFTER_MS,
+  ] satisfies unknown[];
+}
+
+function itemOf(completion: Completion, place: number) {
+  const { id, month, guard, state, settle = false, code, source, report } = completion;
+  return {
+    place,
+    id,
+    month,
+    guard,
+    attempt: 'attempt' in completion ? completion.attempt : undefined,
+    worker: 'worker' in completion ? completion.worker : undefined,
+    state,
+    settle,
+    code,
+    source,
+    report: report === undefined ? undefined : JSON.stringify(report),
+  };
+}

@@ -1,0 +1,105 @@
+import type { Pool } from 'pg';
+import { TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
+import { query, type Statement } from '../../statement.ts';
+
+const MOST = 1000;
+
+/**
+ * An id begins with the moment of its admission (version 7), so the oldest answers stand together; each round reads
+ * those that it deletes, and the few that ran across their window's start.
+ */
+const ANSWERS = {
+  name: 'erase_answers_v1',
+  text: `
+    delete from answers where id in (
+      select id from answers
+       where expires_at <= now()
+         and id < (rpad(lpad(to_hex((extract(epoch from now() - make_interval(secs => $1)) * 1000)::bigint), 12, '0'), 32, '0'))::uuid
+       order by id limit ${MOST} for update skip locked)
+    returning 1`,
+};
+
+/** Deletes what was suggested, once its recovery window is over. Returns how many were erased. */
+export function eraseAnswers(pool: Pool, recoveryWindowS: number): Promise<number> {
+  return inBatches(pool, ANSWERS, [recoveryWindowS]);
+}
+
+/** Texts of the first edition. */
+const FIRST_EDITION_TEXTS = {
+  name: 'erase_v1',
+  text: `
+    with over as (
+      select id from predictions where expires_at <= now() and not erased
+       order by expires_at limit ${MOST} for update skip locked
+    ), gone as (
+      delete from prediction_texts t using over where t.prediction_id = over.id
+    )
+    update predictions p set erased = true from over where p.id = over.id returning p.id`,
+};
+
+/** Rows of the first edition: ids were minted at admission, so only clocks that differ, and deadlines, need slack. */
+const FIRST_EDITION = {
+  name: 'tombstones_v2',
+  text: `
+    delete from predictions where id in (
+      select id from predictions
+       where erased and ended_at < now() - interval '${TOMBSTONE_DAYS} days'
+         and id < (rpad(lpad(to_hex((extract(epoch from now() - interval '${TOMBSTONE_DAYS} days') * 1000)::bigint), 12, '0'), 32, '0'))::uuid
+       order by id limit ${MOST} for update skip locked)
+    returning id`,
+};
+
+const FIRST_EDITION_SESSIONS = {
+  name: 'old_sessions_v1',
+  text: `
+    delete from prediction_sessions where (app_id, user_id, session_id) in (
+      select app_id, user_id, session_id from prediction_sessions
+       where updated_at < now() - interval '${TOMBSTONE_DAYS} days' limit ${MOST} for update skip locked)
+    returning session_id`,
+};
+
+/** What was only for a time, with the moment after which it is of no use to anybody. */
+const EXPIRED = [
+  ['prediction_events', `recorded_at < now() - interval '${TOMBSTONE_DAYS} days'`],
+  ['connection_attempts', `greatest(expires_at, code_expires_at) < now() - interval '1 day'`],
+  ['refresh_tokens', `expires_at < now() - interval '1 day'`],
+  ['web_sessions', `expires_at < now()`],
+].map(([table, over]) => ({
+  name: `old_${table}_v1`,
+  text: `delete from ${table} where ctid = any (array(select ctid from ${table} where ${over} limit ${MOST})) returning 1`,
+}));
+
+const PROCESSES = {
+  name: 'old_processes_v1',
+  text: `delete from processes where alive_until < now() - interval '1 hour' returning id`,
+};
+
+/** An admission touches its flow at least each ten seconds, and before it adds work to one. */
+const FLOWS = {
+  name: 'idle_flows_v1',
+  text: `
+    delete from flows f
+     where f.touched_at < now() - interval '1 minute'
+       and not exists (select from work w where w.kind = f.kind and w.party = f.party) returning 1`,
+};
+
+const WEEKS = {
+  name: 'weeks_v1',
+  text: `select make_weeks_v1(), drop_weeks_v1(${TOMBSTONE_DAYS})`,
+};
+
+/** Deletes what is kept for 35 days only, and what dead processes and idle parties left. */
+export async function forget(pool: Pool): Promise<void> {
+  const texts = [FIRST_EDITION_TEXTS, FIRST_EDITION, FIRST_EDITION_SESSIONS];
+  for (const statement of [...texts, PROCESSES, FLOWS, ...EXPIRED]) await inBatches(pool, statement);
+  await query(pool, WEEKS, []);
+}
+
+/** Repeats a bounded statement until it finds little, so that no single one holds its locks for long. */
+async function inBatches(pool: Pool, statement: Statement, values: unknown[] = []): Promise<number> {
+  for (let total = 0; ; ) {
+    const { length } = await query(pool, statement, values);
+    total += length;
+    if (length < MOST) return total;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Pool } from 'pg';
+import type { Outcome } from '../../../domain/work.ts';
+import { query } from '../../statement.ts';
+
+const COLUMNS = `id, party, key, month, state, code, source, attempt, units,
+  extract(epoch from expires_at)::float8 as "expiresAt", queue_ms as "queueMs", facts, report, answer`;
+
+type OutcomeRow = Omit<Outcome, 'facts' | 'report'> & { facts: string; report: string | null };
+
+const OUTCOMES = { name: 'outcomes_v1', text: `select ${COLUMNS} from outcomes_v1($1::uuid[])` };
+
+/** The outcomes of those requests that have ended lately; `withinMs` gives up after so long. */
+export async function outcomesOf(
+  pool: Pool,
+  keys: readonly string[],
+  options?: { withinMs: number },
+): Promise<Outcome[]> {
+  const rows = await query<OutcomeRow>(pool, OUTCOMES, [keys], options);
+  return rows.map(parsed);
+}
+
+const FIND = {
+  name: 'find_v1',
+  text: `select ${COLUMNS} from find_v1($1::text[], $2::uuid, $3::uuid, $4, $5::uuid)`,
+};
+
+/** A request as the party named it. `kinds` are those of its pool, `process` is who asks. */
+export interface Sought {
+  kinds: readonly string[];
+  party: string;
+  key: string;
+  requestId: string;
+  process: string;
+}
+
+/** A party's request, whatever its state, for 35 days. */
+export async function findRequest(pool: Pool, sought: Sought): Promise<Outcome | undefined> {
+  const { kinds, party, key, requestId, process } = sought;
+  const [row] = await query<OutcomeRow>(pool, FIND, [kinds, party, key, requestId, process]);
+  return row && parsed(row);
+}
+
+function parsed({ facts, report, ...row }: OutcomeRow): Outcome {
+  return { ...row, facts: JSON.parse(facts), report: report === null ? null : JSON.parse(report) };
+}

@@ -1,0 +1,35 @@
+/**
+ * One sort of queued work, declared once. Its types go with it, from admission to handler to the waiting caller:
+ * `Facts` is what is known at admission and stays with its history, `Report` what its handler tells at the end.
+ */
+export interface Kind<Facts = unknown, Report = unknown> {
+  readonly name: string;
+  /** The processes that serve it: `workers/main.ts <pool>`. Kinds of one pool share its slots in one fair order. */
+  readonly pool: PoolName;
+  /** How far one piece moves its party on in the fair order: a kind with a larger step gets a smaller share. */
+  readonly step: number;
+  /** Whether each piece reserves a unit of the party's plan. */
+  readonly charged: boolean;
+  /** Never set: it carries the types. */
+  readonly types?: { facts: Facts; report: Report };
+}
+
+export type FactsOf<K> = K extends Kind<infer Facts, unknown> ? Facts : never;
+export type ReportOf<K> = K extends Kind<unknown, infer Report> ? Report : never;
+
+/** Pools, in the order in which a process that serves them all gives way: interactive work first. */
+export const POOLS = ['predict', 'batch', 'memory'] as const;
+export type PoolName = (typeof POOLS)[number];
+
+/** Declares a kind: `defineKind<Facts, Report>({ … })`. */
+export function defineKind<Facts, Report>(kind: Omit<Kind<Facts, Report>, 'types'>): Kind<Facts, Report> {
+  return kind;
+}
+
+/** A table of kinds by their names. */
+export type Kinds = Readonly<Record<string, Kind>>;
+
+/** The names of the kinds that a pool serves. */
+export function kindsOf(kinds: Kinds, pool: PoolName): string[] {
+  return Object.values(kinds).flatMap((kind) => (kind.pool === pool ? [kind.name] : []));
+}
