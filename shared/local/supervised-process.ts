@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import type { ReadyMessage } from '../lifecycle.ts';
+import { Backoff, whenAfter } from './backoff.ts';
 
 /** One process that `npm start` keeps alive. */
 export interface ProcessSpec {
@@ -18,9 +19,6 @@ export interface ProcessSpec {
 const READY_TIMEOUT_MS = 60_000;
 /** A little more than the 25 s that a process may take to finish what runs. */
 const STOP_TIMEOUT_MS = 30_000;
-const RESTART_DELAYS_MS = [0, 500, 1000, 2000, 5000];
-/** A process that lived this long has recovered: its next end counts as the first one. */
-const RECOVERED_AFTER_MS = 60_000;
 const LOG_MAX_BYTES = 20 * 1024 * 1024;
 
 /**
@@ -32,10 +30,10 @@ export class SupervisedProcess implements AsyncDisposable {
   readonly #spec: ProcessSpec;
   readonly #ready = Promise.withResolvers<string | undefined>();
   readonly #logStart: number;
+  readonly #backoff = new Backoff();
   #child: ChildProcess | undefined;
   #wasReady = false;
   #stopping = false;
-  #restarts = 0;
   #restartTimer: NodeJS.Timeout | undefined;
 
   constructor(spec: ProcessSpec) {
@@ -89,12 +87,10 @@ export class SupervisedProcess implements AsyncDisposable {
       this.#startFailed(`ended (${reason})`);
       return;
     }
-    if (livedMs > RECOVERED_AFTER_MS) this.#restarts = 0;
-    const delay = RESTART_DELAYS_MS[Math.min(this.#restarts, RESTART_DELAYS_MS.length - 1)] ?? 0;
-    this.#restarts += 1;
-    const when = delay === 0 ? 'at once' : `in ${delay / 1000} s`;
-    this.#spec.say(`${this.#spec.name} ended (${reason}) and starts again ${when}: see ${this.#spec.log}`);
-    this.#restartTimer = setTimeout(() => this.#launch(), delay);
+    const delayMs = this.#backoff.next(livedMs);
+    const { name, log } = this.#spec;
+    this.#spec.say(`${name} ended (${reason}) and starts again ${whenAfter(delayMs)}: see ${log}`);
+    this.#restartTimer = setTimeout(() => this.#launch(), delayMs);
   }
 
   #startFailed(what: string): void {
