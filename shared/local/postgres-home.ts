@@ -18,10 +18,15 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { ConfigError } from '../config/env.ts';
 import { type Account, run } from './run.ts';
 
-/** Where the embedded PostgreSQL runs: its programs, its folder, and its account when that is not ours. */
+/** Where the embedded PostgreSQL runs. */
 export interface PostgresHome {
   programs: Programs;
+  /** Holds the data, the password and the log. */
   folder: string;
+  data: string;
+  /** Stands in the titles of the server's processes, and in no other server's. */
+  clusterName: string;
+  /** Absent when it is our own. */
   account: Account | undefined;
 }
 
@@ -43,7 +48,7 @@ export async function preparePostgresHome(directory: string): Promise<PostgresHo
   const account = process.getuid?.() === 0 ? await serverAccount(directory) : undefined;
   const programs = await usablePrograms(installed, account);
   const folder = await usableFolder(directory, account);
-  return { programs, folder, account };
+  return { programs, folder, data: join(folder, 'data'), clusterName: `forecue-${hash(folder)}`, account };
 }
 
 /** The programs of this platform's package, repaired where npm did not run the package's install script. */

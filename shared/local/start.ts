@@ -11,6 +11,7 @@ import { assertPortFree } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { makePrivateFolder, writePrivateFile } from './private-files.ts';
 import { sandboxKey } from './sandbox-app.ts';
+import { seconds } from './seconds.ts';
 import { type ProcessSpec, SupervisedProcess } from './supervised-process.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
@@ -46,7 +47,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   let databaseUrl: string | undefined;
   if (embedded) {
     const what = existsSync(files.postgres) ? 'Starting PostgreSQL' : 'Preparing PostgreSQL (first start)';
-    const postgres = await step(what, startPostgres({ directory: files.postgres }));
+    const postgres = await step(what, startPostgres({ directory: files.postgres, say }));
     opened.defer(() => postgres.stop());
     await writePrivateFile(files.databaseUrl, `${postgres.url}\n`);
     databaseUrl = postgres.url;
@@ -132,10 +133,6 @@ async function step<T>(what: string, work: Promise<T>): Promise<T> {
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
-}
-
-function seconds(milliseconds: number): string {
-  return `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
 const stopping = new AbortController();

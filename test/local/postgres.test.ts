@@ -53,9 +53,10 @@ describe('the embedded PostgreSQL', () => {
     await second.stop();
   });
 
-  it('is taken over when it already runs on the same data', async () => {
+  it('takes the place of a server that already runs on the same data', async () => {
     const [first, second] = [await start(), await start()];
-    assert.equal(second.url, first.url);
+    await assert.rejects(query(first.url, 'select 1'), { code: 'ECONNREFUSED' });
+    await query(second.url, 'select 1');
     await second.stop();
     await first.stop();
   });
