@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fchownSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type PostgresAccess, stateOf } from './postgres-connection.ts';
@@ -67,6 +67,8 @@ export class PostgresServer {
     const { programs, data, account } = this.#home;
     const settings = this.#settings.flatMap((setting) => ['-c', setting]);
     const log = openSync(this.#log, 'a', 0o600);
+    // The account may also start the server by hand, with the same log.
+    if (account !== undefined) fchownSync(log, account.uid, account.gid);
     const child = spawn(programs.postgres, ['-D', data, '-p', String(this.access.port), ...settings], {
       ...programOptions(account),
       detached: true,
