@@ -75,6 +75,8 @@ export async function openWork({ config, pool, queues, process, kinds, log }: Wo
     log,
     timeoutMs: () => config.predictionTimeoutMs,
   });
+  // Its first caller is not to wait where no worker is.
+  await Promise.all([...ways.values()].map(({ load }) => load.look()));
   const housekeeper = new Housekeeper({
     pool,
     kinds,

@@ -1,85 +1,43 @@
-import type { BackendClasses, IQueueBackend } from 'bullmq';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BackendFactory, type IQueueBackend, Queue, type QueueOptions } from 'bullmq';
 import type { Log } from '../log.ts';
-import { contracts, type JobPayloads } from './contracts.ts';
 import type { Queues } from './queues.ts';
+import { BoundedTicketQueue, type Ticket } from './ticket-queue.ts';
+import { type Consumer, ReplacedWorker } from './ticket-worker.ts';
 
-/**
- * BullMQ's own bound; 1 goes first. Turns grow for ever, so that they wrap here: once in two million turns, and only if
- * there is a backlog at that moment, what waits lets newer ones pass.
- */
-const LOWEST_PRIORITY = 2 ** 21 - 1;
+const CLOSE_WITHIN_MS = 1500;
 
-/**
- * How soon a worker asks again after its store refused the connection. BullMQ's own 15 s would outlast the deadlines of
- * all who come meanwhile.
- */
-const ASK_AGAIN_MS = 500;
-/** How long a worker with nothing to do waits for word of a job before it looks by itself: that word may be lost. */
-const LOOK_AGAIN_S = 1;
-
-export interface Connections<C> {
-  producer: C;
-  consumer: () => C;
-  options?: { prefix: string; skipVersionCheck: boolean };
+/** What BullMQ needs to know of a store. */
+export interface Store<B extends IQueueBackend, C> {
+  factory: BackendFactory<B, C>;
+  /** One for all queues. */
+  producer: QueueOptions<C>;
+  /** One for each worker, and a new one for each that replaces it. */
+  consumer: () => Consumer<C>;
 }
 
-/** BullMQ on whatever store its classes are for. */
+/** Queues of tickets by BullMQ on whatever store that is. */
 export function bullmqQueues<B extends IQueueBackend, C>(
-  { Queue, Worker }: BackendClasses<B, C>,
-  { producer, consumer, options }: Connections<C>,
+  { factory, producer, consumer }: Store<B, C>,
   log: Log,
-): Queues {
+): Omit<Queues, 'ping'> {
   const opened: { close(): Promise<void> }[] = [];
   return {
     queue(name) {
-      const queue = new Queue<object>(contracts[name].queue, { connection: producer, ...options });
+      const queue = new Queue<Ticket, void, string, Ticket, void, string, B, C>(name, producer, factory);
       queue.on('error', (error) => log.warn({ err: error, queue: name }, 'queue connection'));
       opened.push(queue);
-      return {
-        async add(jobs) {
-          // Once only: the rows know what is to be tried again, and the queue's own redelivery is never relied on.
-          const opts = { attempts: 1, removeOnComplete: true, removeOnFail: 1000 };
-          await queue.addBulk(
-            jobs.map(({ payload, turn }) => ({
-              name,
-              data: payload,
-              opts: { ...opts, priority: 1 + (turn % LOWEST_PRIORITY) },
-            })),
-          );
-        },
-      };
+      return new BoundedTicketQueue(queue);
     },
-    worker(name, perform, { slots }) {
-      const { queue, most } = contracts[name];
-      const inHand = { jobs: 0, ids: 0 };
-      /** BullMQ counts jobs; a free slot is worth one, eight of them are worth one too, for it may bring eight ids. */
-      const concurrency = () => Math.max(1, inHand.jobs + Math.ceil(Math.max(0, slots - inHand.ids) / most));
-      const take = (jobs: number, ids: number) => {
-        inHand.jobs += jobs;
-        inHand.ids += ids;
-        worker.concurrency = concurrency();
-      };
-      const worker = new Worker<JobPayloads[typeof name]>(
-        queue,
-        async ({ data }) => {
-          take(1, data.ids.length);
-          await perform(data, () => take(0, -1)).finally(() => take(-1, 0));
-        },
-        {
-          connection: consumer(),
-          concurrency: concurrency(),
-          runRetryDelay: ASK_AGAIN_MS,
-          drainDelay: LOOK_AGAIN_S,
-          ...options,
-        },
-      );
-      worker.on('error', (error) => log.warn({ err: error, queue: name }, 'worker connection'));
-      worker.on('failed', (job, error) => log.error({ err: error, queue: name, job: job?.id }, 'job failed'));
-      return { close: () => worker.close() };
+    worker(name, take) {
+      const worker = new ReplacedWorker(name, take, { factory, consumer, log });
+      opened.push(worker);
+      return worker;
     },
-    ping: async () => {},
     async close() {
-      await Promise.all(opened.map((one) => one.close()));
+      // A store that is down answers no goodbye.
+      const closed = Promise.all(opened.map((one) => one.close().catch(() => {})));
+      await Promise.race([closed, sleep(CLOSE_WITHIN_MS, undefined, { ref: false })]);
     },
   };
 }

@@ -4,6 +4,7 @@ import type { BaseConfig } from '../config/config.ts';
 import { query } from '../db/statement.ts';
 import type { Log } from '../log.ts';
 import type { Bus } from './bus.ts';
+import { KEEP_ALIVE, PULSE_EVERY_MS, PULSE_WITHIN_MS, socketOf } from './postgres-pulse.ts';
 
 const NOTIFY = {
   name: 'notify_v1',
@@ -13,8 +14,8 @@ const NOTIFY = {
 const LONGEST_RETRY_MS = 2000;
 
 /**
- * LISTEN and NOTIFY. One connection listens, past any pooler, and is made again whenever it breaks. Many messages go in
- * one statement, because each takes a lock of the whole database.
+ * LISTEN and NOTIFY. One connection listens, past any pooler, and is made again whenever it breaks or falls silent. Many
+ * messages go in one statement, because each takes a lock of the whole database.
  */
 export function postgresBus(pool: pg.Pool, { directUrl }: BaseConfig['database'], log: Log): Bus {
   const subscriptions: Subscription[] = [];
@@ -54,20 +55,32 @@ class Subscription {
     const client = new pg.Client({
       connectionString: this.#url,
       connectionTimeoutMillis: 2000,
-      keepAlive: true,
+      query_timeout: PULSE_WITHIN_MS,
+      ...KEEP_ALIVE,
       application_name: 'forecue wake-ups',
     });
     client.on('error', (error) => this.#log.warn({ err: error }, 'wake-up connection'));
     client.on('notification', ({ payload }) => this.#hear(payload ?? ''));
-    await client.connect();
-    await client.query(`listen ${pg.escapeIdentifier(this.#channel)}`);
-    client.once('end', () => void this.#reopen());
+    try {
+      await client.connect();
+      await client.query(`listen ${pg.escapeIdentifier(this.#channel)}`);
+    } catch (error) {
+      leave(client);
+      throw error;
+    }
     this.#client = client;
+    const pulse = setInterval(() => beat(client), PULSE_EVERY_MS).unref();
+    client.once('end', () => {
+      clearInterval(pulse);
+      void this.#reopen();
+    });
+    // Closed while it connected.
+    if (this.#closed) leave(client);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#client?.end();
+    if (this.#client !== undefined) leave(this.#client);
   }
 
   async #reopen(): Promise<void> {
@@ -80,4 +93,15 @@ class Subscription {
       }
     }
   }
+}
+
+/** Whoever only listens would never learn that nobody is there any more. */
+function beat(client: pg.Client): void {
+  client.query('select 1').catch((error: Error) => socketOf(client)?.destroy(error));
+}
+
+/** Says goodbye, and does not wait for a server that may not be there. */
+function leave(client: pg.Client): void {
+  client.end().catch(() => {});
+  socketOf(client)?.destroySoon();
 }

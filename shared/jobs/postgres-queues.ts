@@ -1,8 +1,10 @@
-import { assertSchemaCompatibility, createPostgresBackend, withBackend } from 'bullmq';
+import { assertSchemaCompatibility, type BackendFactory, PostgresQueueBackend } from 'bullmq';
 import type { Pool } from 'pg';
 import type { BaseConfig } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { bullmqQueues } from './bullmq-queues.ts';
+import { PulsedConnection } from './postgres-connection.ts';
+import { KEEP_ALIVE } from './postgres-pulse.ts';
 import type { Queues } from './queues.ts';
 
 /** The schema of the queue's tables, when the queues are on PostgreSQL. */
@@ -20,22 +22,64 @@ export async function assertQueueReady(pool: Pool, prefix: string): Promise<void
   }
 }
 
+/** A producer answers a caller, so it fails fast. A consumer has until its worker would be replaced. */
+const QUERY_TIMEOUT_MS = { producer: 1500, consumer: 3000 };
+
+/** BullMQ's backend over a connection of ours. That of a worker is its own, that of the producers is shared. */
+const createBackend: BackendFactory<PostgresQueueBackend, PulsedConnection> = (
+  name,
+  opts,
+  { withBlockingConnection = false } = {},
+) => {
+  const { connection } = opts;
+  return new PostgresQueueBackend(
+    connection,
+    name,
+    { ...opts, connection: connection.pool },
+    withBlockingConnection,
+  );
+};
+
 /**
- * Commits of the queue need not wait for the disk: the truth is in the rows, and what a crash loses here the reaper
- * queues again.
+ * Commits of the queue need not wait for the disk: the truth is in the rows, and what a crash loses here the repair
+ * queues again. BullMQ's own notifications wake an idle worker within milliseconds.
  */
 export function postgresQueues(
   { database, queuePrefix }: Pick<BaseConfig, 'database' | 'queuePrefix'>,
   log: Log,
 ): Queues {
-  const connection = {
-    connectionString: database.directUrl,
-    schema: queueSchema(queuePrefix),
-    max: 4,
-    connectionTimeoutMillis: 2000,
-    options: '-c synchronous_commit=off',
+  const connect = (role: keyof typeof QUERY_TIMEOUT_MS, max: number) =>
+    new PulsedConnection({
+      connectionString: database.directUrl,
+      schema: queueSchema(queuePrefix),
+      application_name: `forecue ${role}`,
+      max,
+      connectionTimeoutMillis: 2000,
+      query_timeout: QUERY_TIMEOUT_MS[role],
+      options: '-c synchronous_commit=off',
+      ...KEEP_ALIVE,
+    });
+  // One connection, so that its pulse says of every add whether it would be answered.
+  const producer = connect('producer', 1);
+  producer.on('error', (error) => log.warn({ err: error }, 'queue connection'));
+  const queues = bullmqQueues(
+    {
+      factory: createBackend,
+      producer: { connection: producer },
+      consumer() {
+        const connection = connect('consumer', 3);
+        return { options: { connection }, release: () => void connection.close() };
+      },
+    },
+    log,
+  );
+  return {
+    ...queues,
+    // The queue's tables are in the database whose health is asked for anyway.
+    ping: async () => {},
+    async close() {
+      await queues.close();
+      await producer.close();
+    },
   };
-  const classes = withBackend(createPostgresBackend);
-  // The queue's tables are in the database whose health is asked for anyway.
-  return bullmqQueues(classes, { producer: connection, consumer: () => connection }, log);
 }

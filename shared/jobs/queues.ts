@@ -1,34 +1,37 @@
-import type { JobName, JobPayloads } from './contracts.ts';
-
-/** A job to be put on a queue. Those of a lower turn go first, whenever they came. */
-export interface Job<Name extends JobName> {
-  payload: JobPayloads[Name];
-  turn: number;
+/** One pool's queue. A job is a ticket: "there is work". The rows say what the work is. */
+export interface TicketQueue {
+  /**
+   * Puts a ticket on the queue for each of these ids, which serve only people who look at the queue. Call it after the
+   * commit of their rows: where enough tickets already wait it adds none, because whoever takes one of those claims
+   * later than now, and so sees these rows.
+   *
+   * A process that filled its last free slot therefore has to claim again, without a ticket, as soon as a slot is free,
+   * until a claim returns fewer rows than it asked for. Tickets wake idle processes; they do not count the work.
+   */
+  add(ids: readonly string[]): Promise<void>;
 }
 
-/** Puts jobs on one queue. */
-export interface JobQueue<Name extends JobName> {
-  add(jobs: Job<Name>[]): Promise<void>;
-}
-
-/** Takes jobs from one queue; `close` takes no more and resolves when those in hand are done. */
-export interface JobWorker {
+/** Takes tickets from one queue. */
+export interface TicketWorker {
+  /**
+   * Milliseconds since the queue last answered, with a ticket or without: the health of consumption. An idle worker
+   * asks once a second. It is 0 while a ticket is in hand, because nothing is asked for then.
+   */
+  readonly silentMs: number;
+  /** Takes no more tickets. A call of `take` that is still pending is not waited for. Resolves within 2 s. */
   close(): Promise<void>;
 }
 
-/** BullMQ on the store that this installation has. The queue only moves ids: it may lose or double any of them. */
+/** BullMQ on the store that this installation has. Any ticket may be lost, late or doubled. */
 export interface Queues {
-  queue<Name extends JobName>(name: Name): JobQueue<Name>;
+  queue(name: string): TicketQueue;
   /**
-   * Takes jobs while fewer than `slots` ids are in hand; the last one may bring a few more. `perform` is to call `done`
-   * once for each id, as soon as that is out of its hands.
+   * Calls `take` for each ticket, one at a time: it resolves when this process could use another one, and no ticket is
+   * fetched before. It may take minutes.
    */
-  worker<Name extends JobName>(
-    name: Name,
-    perform: (payload: JobPayloads[Name], done: () => void) => Promise<void>,
-    options: { slots: number },
-  ): JobWorker;
+  worker(name: string, take: () => Promise<void>): TicketWorker;
   /** Rejects when the store does not answer. */
   ping(): Promise<void>;
+  /** Resolves within 2 s, also when the store is down. */
   close(): Promise<void>;
 }

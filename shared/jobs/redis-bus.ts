@@ -3,8 +3,6 @@ import type { Log } from '../log.ts';
 import type { Bus } from './bus.ts';
 import { connectRedis } from './redis.ts';
 
-const PULSE_MS = 5000;
-
 /**
  * Publish and subscribe. The listening connection subscribes again by itself after every break. Channels are the
  * server's, whatever the database's number: the prefix in their names keeps installations apart.
@@ -12,10 +10,6 @@ const PULSE_MS = 5000;
 export function redisBus(target: RedisTarget, log: Log): Bus {
   const publisher = connectRedis(target, 'producer', log);
   const listener = connectRedis(target, 'listener', log);
-  // Whoever only listens would never learn that nobody is there any more.
-  const pulse = setInterval(() => {
-    if (listener.status === 'ready') listener.ping().catch(() => {});
-  }, PULSE_MS);
   const hearing = new Map<string, (payload: string) => void>();
   listener.on('message', (channel: string, payload: string) => hearing.get(channel)?.(payload));
   return {
@@ -28,7 +22,6 @@ export function redisBus(target: RedisTarget, log: Log): Bus {
       listener.subscribe(channel).catch((error: unknown) => log.warn({ err: error }, 'not subscribed'));
     },
     async close() {
-      clearInterval(pulse);
       publisher.disconnect();
       listener.disconnect();
     },

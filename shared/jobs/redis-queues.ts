@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRedisBackend, withBackend } from 'bullmq';
+import { type ConnectionOptions, createRedisBackend } from 'bullmq';
 import type { RedisTarget } from '../config/redis-url.ts';
 import type { Log } from '../log.ts';
 import { bullmqQueues } from './bullmq-queues.ts';
@@ -12,16 +12,15 @@ const FIRST_CONNECTION_MS = 2000;
 export async function redisQueues(target: RedisTarget, queuePrefix: string, log: Log): Promise<Queues> {
   const producer = connectRedis(target, 'producer', log);
   producer.on('ready', () => void warnOfEviction(producer, log));
-  const consumers: RedisClient[] = [];
+  const options = { prefix: `{${queuePrefix}}`, skipVersionCheck: true };
   const consumer = () => {
     const client = connectRedis(target, 'consumer', log);
-    consumers.push(client);
-    return client;
+    return { options: { connection: client, ...options }, release: () => client.disconnect() };
   };
-  const options = { prefix: `{${queuePrefix}}`, skipVersionCheck: true };
   // Usually there at once; else the process goes on, unready, and is ready when Redis is.
   await Promise.race([new Promise((resolve) => producer.once('ready', resolve)), sleep(FIRST_CONNECTION_MS)]);
-  const queues = bullmqQueues(withBackend(createRedisBackend), { producer, consumer, options }, log);
+  const store = { factory: createRedisBackend, producer: { connection: producer, ...options }, consumer };
+  const queues = bullmqQueues<ReturnType<typeof createRedisBackend>, ConnectionOptions>(store, log);
   return {
     ...queues,
     async ping() {
@@ -29,12 +28,12 @@ export async function redisQueues(target: RedisTarget, queuePrefix: string, log:
     },
     async close() {
       await queues.close();
-      for (const client of [producer, ...consumers]) client.disconnect();
+      producer.disconnect();
     },
   };
 }
 
-/** Loud, because jobs then vanish silently; the reaper finds their rows, but late. */
+/** Loud, because tickets then vanish silently; the repair finds their rows, but late. */
 async function warnOfEviction(client: RedisClient, log: Log): Promise<void> {
   const policy = await evictionPolicy(client).catch(() => undefined);
   if (policy === undefined || policy === SAFE_POLICY) return;

@@ -15,14 +15,25 @@ const COMMAND_TIMEOUT_MS = 1500;
  * A connection that owes an answer for so long is given up and made again: a host that lost its power, or a balancer
  * that forgot us, never says so. A consumer may block for the queue's second.
  */
-const SILENCE_MS = { producer: 2000, consumer: 4000, listener: 2000 };
+const SILENCE_MS = { producer: 2000, consumer: 2500, listener: 2000 };
+/** Whoever only listens, or has had nothing to say for long, would never learn that nobody is there any more. */
+const PULSE_EVERY_MS = 5000;
 const LONGEST_RETRY_MS = 2000;
 
-/** Connects in the background. The connection is made again for ever, whatever breaks it. */
+/** Connects in the background. The connection is made again for ever, whatever breaks or silences it. */
 export function connectRedis(target: RedisTarget, role: RedisRole, log: Log): RedisClient {
   const client = create(target, optionsOf(role), role === 'producer');
   client.on('error', (error) => log.warn({ err: error, role }, 'redis connection'));
+  const pulse = setInterval(() => beat(client), PULSE_EVERY_MS).unref();
+  client.once('end', () => clearInterval(pulse));
   return client;
+}
+
+/** An answer that does not come in time breaks the connection (`SILENCE_MS`). */
+function beat(client: RedisClient): void {
+  for (const node of client instanceof Cluster ? client.nodes() : [client]) {
+    if (node.status === 'ready') node.ping().catch(() => {});
+  }
 }
 
 function create(target: RedisTarget, options: CommonRedisOptions, failFast: boolean): RedisClient {

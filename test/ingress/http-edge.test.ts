@@ -29,6 +29,7 @@ const principal: AppPrincipal = {
   id: 'app-1',
   fingerprintKey: Buffer.alloc(32),
   onDisconnect: 'continue',
+  minConfidence: 0.3,
   disabled: [],
 };
 

@@ -2,37 +2,70 @@ import assert from 'node:assert/strict';
 import { CallersByRequest } from '../../../ingress/callers.ts';
 
 describe('the callers of a request', () => {
-  it('leave a prediction when the last one gives up', () => {
-    const callers = new CallersByRequest();
-    callers.enter('r');
-    callers.enter('r');
-    callers.giveUp('r', 'p');
-    assert.equal(callers.leave('r'), undefined);
-    callers.giveUp('r', 'p');
-    assert.equal(callers.leave('r'), 'p');
+  let callers: CallersByRequest;
+  let detached: string[];
+  const leave = (request: string, done = Promise.resolve()) =>
+    callers.leave(request, (id) => {
+      detached.push(id);
+      return done;
+    });
+  beforeEach(() => {
+    callers = new CallersByRequest();
+    detached = [];
   });
 
-  it('do not leave it while another one’s admission is on its way, and do when that one is refused', () => {
-    const callers = new CallersByRequest();
-    callers.enter('r');
-    callers.enter('r');
-    callers.giveUp('r', 'p');
-    assert.equal(callers.leave('r'), undefined);
-    assert.equal(callers.leave('r'), 'p');
+  it('leave the work when the last one gives up', () => {
+    void callers.enter('r');
+    void callers.enter('r');
+    callers.giveUp('r', 'w');
+    leave('r');
+    assert.deepEqual(detached, []);
+    callers.giveUp('r', 'w');
+    leave('r');
+    assert.deepEqual(detached, ['w']);
+  });
+
+  it('do not leave it while another one’s admission is under way, and do when that one is refused', () => {
+    void callers.enter('r');
+    void callers.enter('r');
+    callers.giveUp('r', 'w');
+    leave('r');
+    assert.deepEqual(detached, []);
+    leave('r');
+    assert.deepEqual(detached, ['w']);
   });
 
   it('leave nothing when all were answered', () => {
-    const callers = new CallersByRequest();
-    callers.enter('r');
-    assert.equal(callers.leave('r'), undefined);
+    void callers.enter('r');
+    leave('r');
+    assert.deepEqual(detached, []);
   });
 
   it('of one request know nothing of another’s', () => {
-    const callers = new CallersByRequest();
-    callers.enter('r');
-    callers.enter('s');
-    callers.giveUp('r', 'p');
-    assert.equal(callers.leave('s'), undefined);
-    assert.equal(callers.leave('r'), 'p');
+    void callers.enter('r');
+    void callers.enter('s');
+    callers.giveUp('r', 'w');
+    leave('s');
+    assert.deepEqual(detached, []);
+    leave('r');
+    assert.deepEqual(detached, ['w']);
+  });
+
+  it('who come back wait until it was said that the ones before are gone', async () => {
+    const said = Promise.withResolvers<void>();
+    void callers.enter('r');
+    callers.giveUp('r', 'w');
+    leave('r', said.promise);
+    let entered = false;
+    const back = callers.enter('r').then(() => {
+      entered = true;
+    });
+    await Promise.resolve();
+    assert.equal(entered, false);
+    said.resolve();
+    await back;
+    // This one was answered: nobody left the work again.
+    leave('r');
+    assert.deepEqual(detached, ['w']);
   });
 });

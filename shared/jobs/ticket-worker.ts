@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type BackendFactory,
+  type IQueueBackend,
+  type Job,
+  WaitingError,
+  Worker,
+  type WorkerOptions,
+} from 'bullmq';
+import type { Log } from '../log.ts';
+import type { TicketWorker } from './queues.ts';
+import type { Ticket } from './ticket-queue.ts';
+
+/** How long an idle worker waits for a notification before it looks by itself: the notification may be lost. */
+const LOOK_AGAIN_S = 1;
+/**
+ * How soon a worker asks again after its store refused the connection. BullMQ's own 15 s would outlast the deadlines of
+ * all who come meanwhile.
+ */
+const ASK_AGAIN_MS = 500;
+/** Five looks missed. BullMQ recovers from most faults by itself; what it does not recover from is replaced. */
+const REPLACE_AFTER_MS = 5000;
+const WATCH_EVERY_MS = 500;
+const CLOSE_WITHIN_MS = 1500;
+
+/** What a worker is made with; `release` closes what its backend does not own. */
+export interface Consumer<C> {
+  options: Omit<WorkerOptions<C>, 'concurrency'>;
+  release(): void;
+}
+
+/** A BullMQ worker that reports each fetch that was answered, whether there was a ticket or not. */
+class FetchingWorker<B extends IQueueBackend, C> extends Worker<Ticket, void, string, B, never, C> {
+  onFetched = () => {};
+
+  /** BullMQ hands every answer to this method: those of its own fetches, and those that come with a completion. */
+  protected override nextJobFromJobData(...answer: Parameters<Worker['nextJobFromJobData']>) {
+    this.onFetched();
+    return super.nextJobFromJobData(...answer);
+  }
+}
+
+/**
+ * Takes tickets with one BullMQ worker at a time, and replaces that worker when no fetch has completed for 5 s: it does
+ * not come back from every silence of its connections (stack.md lists what was seen), and `isRunning` does not say so.
+ */
+export class ReplacedWorker<B extends IQueueBackend, C> implements TicketWorker {
+  readonly #open: () => OpenWorker<B, C>;
+  readonly #take: () => Promise<void>;
+  readonly #log: Log;
+  readonly #watch: NodeJS.Timeout;
+  readonly #closing = Promise.withResolvers<void>();
+  #isClosing = false;
+  #worker: OpenWorker<B, C>;
+  #inHand = 0;
+  /** The last `take`. A replaced worker may still have one in hand. */
+  #taking: Promise<void> = Promise.resolve();
+  #fetchedAt = performance.now();
+  #openedAt = performance.now();
+
+  constructor(
+    name: string,
+    take: () => Promise<void>,
+    { factory, consumer, log }: { factory: BackendFactory<B, C>; consumer: () => Consumer<C>; log: Log },
+  ) {
+    this.#take = take;
+    this.#log = log.child({ queue: name });
+    this.#open = () => {
+      const { options, release } = consumer();
+      const pace = { concurrency: 1, drainDelay: LOOK_AGAIN_S, runRetryDelay: ASK_AGAIN_MS };
+      const worker = new FetchingWorker<B, C>(
+        name,
+        (job, token) => this.#perform(job, token),
+        { ...options, ...pace },
+        factory,
+      );
+      worker.onFetched = () => {
+        this.#fetchedAt = performance.now();
+      };
+      worker.on('error', (error) => this.#log.warn({ err: error }, 'worker connection'));
+      worker.on('failed', (job, error) => this.#log.error({ err: error, job: job?.id }, 'ticket failed'));
+      return { worker, release };
+    };
+    this.#worker = this.#open();
+    this.#watch = setInterval(() => this.#replaceIfSilent(), WATCH_EVERY_MS);
+  }
+
+  get silentMs(): number {
+    return this.#inHand > 0 ? 0 : performance.now() - this.#fetchedAt;
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    clearInterval(this.#watch);
+    this.#closing.resolve();
+    await closeInTime(this.#worker);
+  }
+
+  async #perform(job: Job<Ticket>, token = ''): Promise<void> {
+    if (this.#isClosing) {
+      // Fetched while this process was told to stop: another process can use it.
+      await job.moveToWait(token);
+      throw new WaitingError();
+    }
+    this.#inHand += 1;
+    const taken = this.#taking.then(this.#take);
+    this.#taking = taken.catch(() => {});
+    try {
+      await Promise.race([taken, this.#closing.promise]);
+    } finally {
+      this.#inHand -= 1;
+      this.#fetchedAt = performance.now();
+    }
+  }
+
+  #replaceIfSilent(): void {
+    const openMs = performance.now() - this.#openedAt;
+    if (Math.min(this.silentMs, openMs) < REPLACE_AFTER_MS) return;
+    this.#log.warn(
+      { silentMs: Math.round(this.silentMs) },
+      'the queue does not answer: its worker is replaced',
+    );
+    void closeInTime(this.#worker, { force: true });
+    this.#openedAt = performance.now();
+    this.#worker = this.#open();
+  }
+}
+
+interface OpenWorker<B extends IQueueBackend, C> {
+  worker: FetchingWorker<B, C>;
+  release(): void;
+}
+
+/** BullMQ's own close waits for a store that may never answer. */
+async function closeInTime<B extends IQueueBackend, C>(
+  { worker, release }: OpenWorker<B, C>,
+  { force = false } = {},
+): Promise<void> {
+  await Promise.race([worker.close(force), sleep(CLOSE_WITHIN_MS, undefined, { ref: false })]).catch(
+    () => {},
+  );
+  release();
+}
