@@ -2,14 +2,10 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
+import { queueMs } from '../support/flood.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const SERVICE_MS = 500;
-
-/** What a call waited in the queue, as it was told in the answer's headers. */
-function queueMs(reply: { headers: Headers }): number {
-  return Number(reply.headers.get('server-timing')?.match(/queue;dur=([\d.]+)/)?.[1]);
-}
 
 describe('fairness', () => {
   let system: System;

@@ -4,6 +4,7 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { hang, ok, raw, reset, status } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
+import { tablesWith } from '../support/tables-with.ts';
 import { expire, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 
@@ -39,28 +40,6 @@ describe('privacy', () => {
   after(() => system.stop());
   beforeEach(() => system.provider.reset());
 
-  /** Tables of the database, of all schemas, in which the text stands, as it is or as bytes. */
-  const tablesWith = async (text: string, schema = '%'): Promise<string[]> => {
-    const { rows: tables } = await system.database.pool.query<{ name: string }>(
-      `select quote_ident(table_schema) || '.' || quote_ident(table_name) as name
-         from information_schema.tables
-        where table_type = 'BASE TABLE' and table_schema not in ('pg_catalog', 'information_schema')
-          and table_schema like $1`,
-      [schema],
-    );
-    assert.ok(tables.length > 0, `no table in ${schema}`);
-    const found = await Promise.all(
-      tables.map(async ({ name }) => {
-        const { rowCount } = await system.database.pool.query(
-          `select from ${name} t where strpos(t::text, $1) + strpos(t::text, $2) > 0 limit 1`,
-          [text, Buffer.from(text).toString('hex')],
-        );
-        return rowCount === 0 ? [] : [name];
-      }),
-    );
-    return found.flat();
-  };
-
   const assertNotLogged = (text: string) => {
     for (const { log } of [...system.webs, ...system.workers]) {
       assert.ok(log.length < KEPT_FOR_LOGS, 'the beginning of a log is lost');
@@ -75,10 +54,10 @@ describe('privacy', () => {
     system.provider.respond(ok({ continuation: answered }));
     const body = marked(asked);
     assert.equal((await app.predict(body)).body.completion, answered);
-    assert.deepEqual(await tablesWith(asked), []);
-    assert.deepEqual(await tablesWith(answered), ['public.answers']);
+    assert.deepEqual(await tablesWith(system, asked), []);
+    assert.deepEqual(await tablesWith(system, answered), ['public.answers']);
     await expire(system, body);
-    await until(async () => (await tablesWith(answered)).length === 0, 10_000);
+    await until(async () => (await tablesWith(system, answered)).length === 0, 10_000);
     assert.equal((await app.predict(body)).code, 'recovery_window_expired');
   });
 
@@ -90,10 +69,10 @@ describe('privacy', () => {
     assert.equal((await app.predict(failed)).status, 502);
     const waiting = app.predict(cancelled);
     await system.provider.called(2);
-    assert.deepEqual(await tablesWith(marker), ['public.work']);
+    assert.deepEqual(await tablesWith(system, marker), ['public.work']);
     await app.cancel(cancelled.request_id, cancelled.user_id);
     await waiting;
-    assert.deepEqual(await tablesWith(marker), []);
+    assert.deepEqual(await tablesWith(system, marker), []);
   });
 
   it('no text, no user and no id of the app’s is ever in the queue or said to its server', async () => {
@@ -171,8 +150,8 @@ describe('privacy', () => {
     }
     // Without its checksum too: that could be made again.
     const secret = app.key.slice('fc_'.length, -'checks'.length);
-    assert.deepEqual(await tablesWith(secret), []);
-    assert.deepEqual(await tablesWith(app.key.slice(0, 'fc_'.length + 6)), ['public.app_keys']);
+    assert.deepEqual(await tablesWith(system, secret), []);
+    assert.deepEqual(await tablesWith(system, app.key.slice(0, 'fc_'.length + 6)), ['public.app_keys']);
     assertNotLogged(secret);
     assertNotLogged(wrong);
   });

@@ -1,0 +1,54 @@
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { predictionBody } from '../support/client.ts';
+import { slowest, tally } from '../support/flood.ts';
+import { undocumented, whileRowIsHeld } from '../support/held-row.ts';
+import { startSystem } from '../support/system.ts';
+
+/** By hand: an app's usage row held for 6 s and for 13 s, which is longer than its calls may wait. */
+const DEADLINE_MS = 10_000;
+const NOTICED_MS = 300;
+
+await mochaGlobalSetup();
+const system = await startSystem({
+  env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}`, SANDBOX_UNITS: '1000000' },
+});
+try {
+  for (const heldMs of [6000, 13_000]) {
+    const run = await hold(heldMs);
+    console.log(JSON.stringify(run, undefined, 2));
+    if (run.broken.length > 0) process.exitCode = 1;
+  }
+} finally {
+  await system.stop();
+  await mochaGlobalTeardown();
+}
+
+async function hold(heldMs: number) {
+  const [app, other] = [await system.app(), await system.app()];
+  await app.predict(predictionBody());
+  const { own, first, others } = await whileRowIsHeld(system, {
+    ...{ table: 'usage', where: 'app_id = $1', values: [app.id], heldMs },
+    victim: { app },
+    others: [{ app: other }],
+  });
+  const { before = [], during = [] } = others[0] ?? {};
+  const wrong = undocumented(own, DEADLINE_MS);
+  const promises: [kept: boolean, promise: string][] = [
+    [during.every(({ status }) => status === 200), 'no call of the other app fails'],
+    [slowest(during) < slowest(before) + NOTICED_MS, 'none takes 0.3 s longer than before'],
+    [wrong.length === 0, 'the app’s own calls end as documented'],
+    [first.status === 200, 'the app’s first call after the release is answered'],
+  ];
+  return {
+    heldMs,
+    otherBefore: tally(before),
+    otherBeforeSlowestMs: slowest(before),
+    otherDuring: tally(during),
+    otherDuringSlowestMs: slowest(during),
+    own: tally(own),
+    ownSlowestMs: slowest(own),
+    wrong,
+    firstMs: slowest([first]),
+    broken: promises.filter(([kept]) => !kept).map(([, promise]) => promise),
+  };
+}

@@ -1,0 +1,96 @@
+import { parseArgs } from 'node:util';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { predictionBody } from '../support/client.ts';
+import { delay, ok } from '../support/fake-provider.ts';
+import { tally } from '../support/flood.ts';
+import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/**
+ * By hand: very many admissions of one app while a queue stands, in spells of which each must look like the first.
+ * `--before` is a statement that sets the installation to just before a boundary that as many admissions would not
+ * reach: `--before "update usage set turn = 2097152 - 1000"`.
+ */
+const SLOTS = 16;
+const SERVICE_MS = 10;
+const SPELL = 1000;
+
+const { values: options } = parseArgs({
+  options: {
+    admissions: { type: 'string', default: '100000' },
+    callers: { type: 'string', default: '128' },
+    before: { type: 'string' },
+  },
+});
+
+await mochaGlobalSetup();
+const system = await startSystem({
+  env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000000', LOG_LEVEL: 'warn' },
+});
+try {
+  const run = await admitMany(system);
+  console.log(JSON.stringify(run, undefined, 2));
+  process.exitCode = run.broken.length === 0 ? 0 : 1;
+} finally {
+  await system.stop();
+  await mochaGlobalTeardown();
+}
+
+async function admitMany({ app: makeApp, database, provider }: System) {
+  provider.respond(delay(SERVICE_MS, ok()));
+  const app = await makeApp();
+  await app.predict(predictionBody());
+  if (options.before !== undefined) await database.pool.query(options.before);
+  const client = new KeepAliveClient(app.key);
+  const answers: Answer[] = [];
+  const since = performance.now();
+  let left = Number(options.admissions);
+  const caller = async () => {
+    while (left > 0) {
+      left -= 1;
+      answers.push(await client.predict(app.url, predictionBody()));
+    }
+  };
+  await Promise.all(Array.from({ length: Number(options.callers) }, caller));
+  const seconds = (performance.now() - since) / 1000;
+  client.close();
+
+  const spells = Array.from({ length: Math.ceil(answers.length / SPELL) }, (_, n) =>
+    slowestOf(answers.slice(n * SPELL, (n + 1) * SPELL)),
+  );
+  const typicalMs = percentile(spells, 0.5);
+  const counts = tally(answers);
+  const { body: usage } = await app.usage();
+  const promises: [kept: boolean, promise: string][] = [
+    [counts['200'] === answers.length, 'every call is answered'],
+    [
+      Math.max(...spells) < typicalMs + 1000,
+      'no call takes a second longer than the slowest of a usual spell',
+    ],
+    [usage.reserved_units === 0 && usage.prediction_units === (counts['200'] ?? 0) + 1, 'the books balance'],
+  ];
+  return {
+    calls: answers.length,
+    perSecond: Math.round(answers.length / seconds),
+    counts,
+    medianMs: rounded(
+      percentile(
+        answers.map(({ tookMs }) => tookMs),
+        0.5,
+      ),
+    ),
+    slowestOfUsualSpellMs: rounded(typicalMs),
+    slowestMs: rounded(Math.max(...spells)),
+    slowestSpell: spells.indexOf(Math.max(...spells)),
+    broken: promises.filter(([kept]) => !kept).map(([, promise]) => promise),
+  };
+}
+
+/** The slowest of the calls that ended in one spell. */
+function slowestOf(answers: Answer[]): number {
+  return Math.max(...answers.map(({ tookMs }) => tookMs));
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

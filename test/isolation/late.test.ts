@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { delay, ok } from '../support/fake-provider.ts';
+import { lockRow, type RowLock } from '../support/row-lock.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const DEADLINE_MS = 3000;
+/** A run that nobody asked for would last so long. */
+const SERVICE_MS = 2000;
+/** For how long a retry may be told that its request is still under way. */
+const IN_FLIGHT_MS = 1000;
+
+describe('a call that got 503 because its admission had to wait for a lock', () => {
+  let system: System;
+  let app: AppClient;
+  before(async () => {
+    system = await startSystem({ env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}` } });
+  });
+  beforeEach(async () => {
+    app = await system.app();
+    system.provider.reset();
+    await app.predict(predictionBody());
+  });
+  after(() => system.stop());
+
+  it('leaves no run behind that nobody waits for', async () => {
+    const { draft } = await refused();
+    const after = await app.predict(predictionBody({ draft: { text: 'And after it ', revision: 1 } }));
+    assert.equal(after.status, 200, after.text);
+    const drafts = system.provider.calls.map(({ record }) => record.draft);
+    assert.ok(!drafts.includes(draft.text), `the provider was asked for ${JSON.stringify(drafts)}`);
+    await expectUnits(2);
+  });
+
+  it('can be tried again at once, and costs one unit', async () => {
+    system.provider.respond(delay(SERVICE_MS, ok()));
+    const body = await refused();
+    const released = performance.now();
+    const retry = await until(async () => {
+      const reply = await app.predict(body);
+      assert.ok([200, 409].includes(reply.status), reply.text);
+      if (reply.status === 200) return reply;
+      const inFlightMs = performance.now() - released;
+      assert.ok(inFlightMs < IN_FLIGHT_MS, `${reply.text} after ${inFlightMs} ms`);
+      return undefined;
+    });
+    assert.equal(retry.headers.get('idempotency-replayed'), null);
+    const calls = system.provider.calls.filter(({ record }) => record.draft === body.draft.text);
+    assert.equal(calls.length, 1, 'asked once');
+    await expectUnits(2);
+  });
+
+  it('is one of many that leave nothing behind: no run, and no unit', async () => {
+    const lock = await held();
+    const replies = await Promise.all(Array.from({ length: 5 }, () => app.predict(predictionBody())));
+    await lock.release();
+    for (const reply of replies) assert.deepEqual([reply.status, reply.code], [503, 'service_unavailable']);
+    assert.equal((await app.predict(predictionBody())).status, 200);
+    await expectUnits(2);
+  });
+
+  /** A request that was refused under a lock that is gone since. */
+  async function refused() {
+    const body = predictionBody({ draft: { text: 'Held up ', revision: 1 } });
+    const lock = await held();
+    const reply = await app.predict(body).finally(() => lock.release());
+    assert.deepEqual([reply.status, reply.code], [503, 'service_unavailable'], reply.text);
+    assert.ok(Number(reply.headers.get('retry-after')) >= 1);
+    assert.ok(reply.tookMs < DEADLINE_MS + 1000, `after ${reply.tookMs} ms`);
+    return body;
+  }
+
+  function held(): Promise<RowLock> {
+    return lockRow(system, 'usage', 'app_id = $1', [app.id]);
+  }
+
+  async function expectUnits(units: number): Promise<void> {
+    await until(async () => (await app.usage()).body.reserved_units === 0, DEADLINE_MS + 2000);
+    assert.equal((await app.usage()).body.prediction_units, units);
+  }
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signUp } from '../support/account.ts';
+import { predictionBody } from '../support/client.ts';
+import { connect, connectingApp } from '../support/connection.ts';
+import { flood, slowest, tally } from '../support/flood.ts';
+import { undocumented, type WhileHeld, whileRowIsHeld } from '../support/held-row.ts';
+import { lockRow } from '../support/row-lock.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const HELD_MS = 6000;
+/** As long as any transaction may take. */
+const MOMENT_MS = 150;
+const DEADLINE_MS = 10_000;
+/** How much longer somebody else's call may take than before. */
+const NOTICED_MS = 300;
+/** How long the app's own calls may take that do not need the row. */
+const OWN_MS = 1500;
+
+describe('a row that is locked from outside', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({
+      env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}`, SANDBOX_UNITS: '1000000' },
+    });
+  });
+  after(() => system.stop());
+
+  describe('an app’s usage', () => {
+    let seen: WhileHeld;
+    let reserved: () => Promise<number>;
+    before(async function () {
+      this.timeout(40_000);
+      const [app, other] = [await system.app(), await system.app()];
+      await app.predict(predictionBody());
+      reserved = async () => (await app.usage()).body.reserved_units;
+      seen = await whileRowIsHeld(system, {
+        ...{ table: 'usage', where: 'app_id = $1', values: [app.id], heldMs: HELD_MS },
+        victim: { app },
+        others: [{ app: other }],
+      });
+    });
+
+    it('keeps no call of another app from being answered', () => expectAnswered(seen, 0));
+
+    it('makes no call of another app take 0.3 s longer', () => expectUnnoticed(seen, 0, NOTICED_MS));
+
+    it('lets each call of the app itself end as documented, a second after its deadline at the latest', () => {
+      assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
+    });
+
+    it('is forgotten with its release: the app’s next call is answered at once', () => {
+      expectAtOnce(seen);
+    });
+
+    it('leaves no unit reserved', async () => {
+      await until(async () => (await reserved()) === 0, DEADLINE_MS + 2000);
+    });
+  });
+
+  it('only for a moment is waited for: no call fails', async () => {
+    const app = await system.app();
+    await app.predict(predictionBody());
+    const lock = await lockRow(system, 'usage', 'app_id = $1', [app.id]);
+    const replies = flood(app, 10);
+    await sleep(MOMENT_MS);
+    await lock.release();
+    assert.deepEqual(tally(await replies), { 200: 10 });
+  });
+
+  describe('a connection of an app', () => {
+    let seen: WhileHeld;
+    before(async function () {
+      this.timeout(40_000);
+      const [app, other] = [await connectingApp(system), await system.app()];
+      const { connection_id } = await connect(system, app, await signUp(system));
+      seen = await whileRowIsHeld(system, {
+        ...{ table: 'connections', where: 'id = $1', values: [connection_id], heldMs: HELD_MS },
+        victim: { app, part: { connection_id } },
+        others: [{ app: other }, { app, part: { user_id: 'u-2' } }],
+      });
+    });
+
+    it('keeps no call of another app from being answered', () => expectAnswered(seen, 0));
+
+    it('makes no call of another app take 0.3 s longer', () => expectUnnoticed(seen, 0, NOTICED_MS));
+
+    it('lets the app’s calls without that connection go on', () => {
+      expectAnswered(seen, 1);
+      expectUnnoticed(seen, 1, OWN_MS);
+    });
+
+    it('lets each call with the connection end as documented', () => {
+      assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
+    });
+
+    it('is forgotten with its release', () => expectAtOnce(seen));
+  });
+});
+
+function expectAnswered({ others }: WhileHeld, other: number): void {
+  const { during = [] } = others[other] ?? {};
+  assert.deepEqual(tally(during), { 200: during.length });
+  assert.ok(during.length > 10, `${during.length} calls are too few to tell`);
+}
+
+function expectUnnoticed({ others }: WhileHeld, other: number, withinMs: number): void {
+  const { before = [], during = [] } = others[other] ?? {};
+  assert.ok(
+    slowest(during) < slowest(before) + withinMs,
+    `up to ${slowest(before)} ms before, up to ${slowest(during)} ms during it`,
+  );
+}
+
+function expectAtOnce({ first }: WhileHeld): void {
+  assert.equal(first.status, 200, first.text);
+  assert.ok(first.tookMs < 2000, `after ${first.tookMs} ms`);
+}

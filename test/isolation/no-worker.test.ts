@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { hang, ok } from '../support/fake-provider.ts';
+import { slowest, tally } from '../support/flood.ts';
+import { percentile } from '../support/keep-alive-client.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { tablesWith } from '../support/tables-with.ts';
+import { until } from '../support/until.ts';
+
+const LEASE_MS = 2000;
+/** How soon after its last heartbeat a worker counts as dead, and everybody knows. */
+const KNOWN_MS = LEASE_MS + 2000;
+const REFUSAL_MS = 50;
+const NOISE_MS = 100;
+const CLEAN_MS = 20_000;
+const SLOTS = 4;
+const CALLERS = 10;
+
+const env = {
+  LEASE_MS: `${LEASE_MS}`,
+  RECOVERY_WINDOW_S: '1',
+  PREDICTION_TIMEOUT_MS: '3000',
+  WORKER_CONCURRENCY: `${SLOTS}`,
+};
+
+describe('with no worker that ever lived', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ env, workers: 0 });
+  });
+  after(() => system.stop());
+
+  it('new calls are refused at once, until there is one', async () => {
+    const app = await system.app();
+    await expectRefusals(app);
+    await system.startWorker();
+    await until(async () => (await app.predict(predictionBody())).status === 200, KNOWN_MS);
+  });
+});
+
+describe('with no worker left alive', () => {
+  const marker = `secret-${randomBytes(8).toString('hex')}`;
+  let system: System;
+  let app: AppClient;
+  let hungUpAt: number;
+  before(async () => {
+    system = await startSystem({ env });
+    app = await system.app();
+    system.provider.next(ok({ continuation: `and ${marker}` }));
+    assert.equal((await ask()).status, 200);
+    system.provider.respond(hang());
+    const lost = new AbortController();
+    const callers = Promise.allSettled(Array.from({ length: CALLERS }, () => ask(lost.signal)));
+    await system.provider.called(1 + SLOTS);
+    await until(async () => (await app.usage()).body.reserved_units === CALLERS);
+    assert.notDeepEqual(await tablesWith(system, marker), [], 'the texts are where they are looked for');
+    await system.workers[0]?.stop('SIGKILL');
+    lost.abort();
+    await callers;
+    hungUpAt = performance.now();
+  });
+  after(() => system.stop());
+
+  it('new calls are refused at once', () => expectRefusals(app));
+
+  it('the units of callers who hung up come back', async () => {
+    await until(async () => (await app.usage()).body.reserved_units === 0, leftMs());
+  });
+
+  it('texts are erased when their window is over', async () => {
+    await until(async () => (await tablesWith(system, marker)).length === 0, leftMs());
+  });
+
+  it('the next one to come is noticed, and finds nothing to do for those who left', async () => {
+    system.provider.reset();
+    await system.startWorker();
+    await until(async () => (await app.predict(predictionBody())).status === 200, KNOWN_MS);
+    const late = system.provider.calls.filter(({ record }) => record.draft.includes(marker));
+    assert.deepEqual(late, []);
+    await until(async () => (await app.usage()).body.reserved_units === 0, KNOWN_MS);
+  });
+
+  const leftMs = () => CLEAN_MS - (performance.now() - hungUpAt);
+
+  function ask(signal?: AbortSignal) {
+    return app.predict(predictionBody({ draft: { text: `Draft ${marker} `, revision: 1 } }), { signal });
+  }
+});
+
+/** Once it is known that nobody would do the work. */
+async function expectRefusals(app: AppClient): Promise<void> {
+  const ask = () => app.predict(predictionBody());
+  await until(async () => (await ask()).code === 'overloaded', KNOWN_MS);
+  const replies: Awaited<ReturnType<typeof ask>>[] = [];
+  for (let n = 0; n < 20; n += 1) replies.push(await ask());
+  assert.deepEqual(tally(replies), { '503 overloaded': replies.length });
+  const took = replies.map(({ tookMs }) => tookMs);
+  assert.ok(percentile(took, 0.5) < REFUSAL_MS, `half of them take ${percentile(took, 0.5)} ms`);
+  assert.ok(slowest(replies) < REFUSAL_MS + NOISE_MS, `one takes ${slowest(replies)} ms`);
+  assert.ok(replies.every(({ headers }) => Number(headers.get('retry-after')) >= 1));
+}

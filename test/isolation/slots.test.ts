@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { ok, when } from '../support/fake-provider.ts';
+import { flood, tally } from '../support/flood.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const SLOW_MS = 7000;
+const SLOW_CALLS = 90;
+const SLOTS = 64;
+/** A worker holds no app's calls for longer than this when it has others' to do. */
+const PROMPT_MS = 1000;
+const SLOW_DRAFT = { text: 'A slow one ', revision: 1 };
+
+describe('the slots of a worker', () => {
+  let system: System;
+  /** Ends all slow calls early: nobody needs them once the others were answered. */
+  let enough: PromiseWithResolvers<void>;
+  before(async () => {
+    // Of the default concurrency.
+    system = await startSystem({ env: { PREDICTION_TIMEOUT_MS: '30000', PROVIDER_TIMEOUT_MS: '20000' } });
+  });
+  beforeEach(() => {
+    system.provider.reset();
+    enough = Promise.withResolvers();
+    system.provider.respond((response, call) => {
+      const slow = call.record.draft === SLOW_DRAFT.text;
+      return (slow ? when(Promise.race([sleep(SLOW_MS), enough.promise])) : ok())(response, call);
+    });
+  });
+  afterEach(() => enough.resolve());
+  after(() => system.stop());
+
+  it('are never all an app’s with slow calls: another app’s call waits less than a second', async () => {
+    const [slow, other] = [await system.app(), await system.app()];
+    const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
+    await taken();
+    await expectPrompt(other);
+    enough.resolve();
+    assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
+  });
+
+  it('are never all two such apps’ either: the call of a third waits less than a second', async () => {
+    const [slow, slower, third] = [await system.app(), await system.app(), await system.app()];
+    const floods = [slow, slower].map((app) => flood(app, SLOW_CALLS, { draft: SLOW_DRAFT }));
+    await taken();
+    await expectPrompt(third);
+    enough.resolve();
+    for (const flooded of floods) assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
+  });
+
+  it('are most of them an app’s that is alone with its work', async () => {
+    const slow = await system.app();
+    const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
+    await until(() => system.provider.running >= SLOTS / 2);
+    enough.resolve();
+    assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
+  });
+
+  /** Until the worker takes no more of them: for half a second none has reached the provider. */
+  async function taken(): Promise<void> {
+    for (let calls = -1; calls !== system.provider.calls.length || calls === 0; ) {
+      calls = system.provider.calls.length;
+      await sleep(500);
+    }
+  }
+
+  async function expectPrompt(app: AppClient): Promise<void> {
+    for (let n = 0; n < 3; n += 1) {
+      const reply = await app.predict(predictionBody());
+      assert.equal(reply.status, 200, reply.text);
+      assert.ok(reply.tookMs < PROMPT_MS, `call ${n} took ${reply.tookMs} ms`);
+    }
+  }
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { predictionBody } from '../support/client.ts';
+import { delay, ok } from '../support/fake-provider.ts';
+import { tally } from '../support/flood.ts';
+import { startLoad } from '../support/load.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const SLOTS = 16;
+const SERVICE_MS = 400;
+const LETTERS = 300;
+const LETTER_EVERY_MS = 10;
+/** Callers of the other app, most of whom wait at any time. */
+const FLOOD = 160;
+
+describe('a person who types beside a flood of another app', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({
+      env: {
+        WORKER_CONCURRENCY: `${SLOTS}`,
+        PREDICTION_TIMEOUT_MS: '30000',
+        SANDBOX_UNITS: '1000000',
+      },
+    });
+    system.provider.respond(delay(SERVICE_MS, ok()));
+  });
+  after(() => system.stop());
+
+  it('waits no longer for the last letter than for the first', async () => {
+    const [app, flooding] = [await system.app(), await system.app()];
+    const flood = startLoad((body) => flooding.predict(body), { callers: FLOOD });
+    await until(() => flood.calls.length >= 2 * SLOTS);
+    const letter = (revision: number) =>
+      app.predict(
+        predictionBody({ session_id: 's-1', draft: { text: `${'x'.repeat(revision)} `, revision } }),
+      );
+    const first = await letter(1);
+    const typed: ReturnType<typeof letter>[] = [];
+    for (let revision = 2; revision < LETTERS; revision += 1) {
+      typed.push(letter(revision));
+      await sleep(LETTER_EVERY_MS);
+    }
+    const last = await letter(LETTERS);
+    const answers = tally(await Promise.all(typed));
+    await flood.stop();
+
+    assert.deepEqual([first.status, last.status], [200, 200], `${first.text} ${last.text}`);
+    // Letters that are sent one right after the other may arrive in either order.
+    const documented = ['200', '409 context_revision_conflict', '499 prediction_superseded'];
+    assert.deepEqual(
+      Object.keys(answers).filter((answer) => !documented.includes(answer)),
+      [],
+    );
+    assert.ok(
+      last.tookMs < first.tookMs + 1.5 * SERVICE_MS,
+      `${Math.round(first.tookMs)} ms for the first, ${Math.round(last.tookMs)} ms for the last`,
+    );
+  });
+});

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
+import { type AppClient, predictionBody, type Reply } from './client.ts';
+import { delay, ok } from './fake-provider.ts';
+import { type Load, startLoad } from './load.ts';
+import { lockRow } from './row-lock.ts';
+import type { System } from './system.ts';
+
+type Answer = Reply<PredictionResponse>;
+
+/** Callers of an app, and what is special in their requests. */
+export interface Party {
+  app: AppClient;
+  part?: object;
+}
+
+export interface HeldRow {
+  table: string;
+  where: string;
+  values: string[];
+  heldMs: number;
+  /** Whose row it is. */
+  victim: Party;
+  /** Who is to notice nothing. */
+  others: Party[];
+}
+
+/** What each side was answered. */
+export interface WhileHeld {
+  /** The victim's, of calls that ran at the provider when the row was taken, and of those that came later. */
+  own: Answer[];
+  /** The victim's first after the release. */
+  first: Answer;
+  /** In the order of `HeldRow.others`. */
+  others: { before: Answer[]; during: Answer[] }[];
+}
+
+const SERVICE_MS = 400;
+const CALM_MS = 2000;
+const PAUSE_MS = 50;
+const VICTIM_EVERY_MS = 500;
+/** Calls of the victim that have their work half done when the row is taken. */
+const UNDER_WAY = 4;
+
+/** Holds a row from outside while its owner and others call the product. */
+export async function whileRowIsHeld(system: System, held: HeldRow): Promise<WhileHeld> {
+  const { victim } = held;
+  const draft = { text: `Held ${victim.app.id} `, revision: 1 };
+  const ask = () => victim.app.predict(predictionBody({ draft, ...victim.part }));
+  system.provider.respond(delay(SERVICE_MS, ok()));
+  const loads = held.others.map(inALoop);
+  try {
+    await sleep(CALM_MS);
+    const callsBefore = loads.map(({ calls }) => calls.length);
+    const own = Array.from({ length: UNDER_WAY }, ask);
+    await atProvider(system, draft.text, UNDER_WAY);
+    const lock = await lockRow(system, held.table, held.where, held.values);
+    const hungUp = victim.app
+      .predict(predictionBody({ draft, ...victim.part }), {
+        headers: { 'x-on-disconnect': 'cancel' },
+        signal: AbortSignal.timeout(VICTIM_EVERY_MS),
+      })
+      .catch(() => {});
+    for (const until = performance.now() + held.heldMs; performance.now() < until; ) {
+      own.push(ask());
+      await sleep(Math.max(0, Math.min(VICTIM_EVERY_MS, until - performance.now())));
+    }
+    await lock.release();
+    const first = await ask();
+    const answers = await Promise.all(own);
+    await hungUp;
+    const calls = await Promise.all(loads.map((load) => load.stop()));
+    return {
+      own: answers,
+      first,
+      others: calls.map((all, n) => {
+        const replies = all.map(({ reply }) => reply);
+        return { before: replies.slice(0, callsBefore[n]), during: replies.slice(callsBefore[n]) };
+      }),
+    };
+  } finally {
+    for (const load of loads) void load.stop().catch(() => {});
+  }
+}
+
+/** Answers to the victim that the contract does not allow, and those that came later than its deadline and a second. */
+export function undocumented(own: readonly Answer[], deadlineMs: number): string[] {
+  return own
+    .filter(({ status, code = '', headers, tookMs }) => {
+      if (tookMs > deadlineMs + 1000) return true;
+      if (status === 503)
+        return !(
+          ['service_unavailable', 'overloaded'].includes(code) && Number(headers.get('retry-after')) >= 1
+        );
+      return status !== 200 && !(status === 504 && code === 'prediction_timeout');
+    })
+    .map(({ status, text, tookMs }) => `${status} ${text} after ${Math.round(tookMs)} ms`);
+}
+
+/** Two callers who pause a little, so that they measure the product and not this machine. */
+function inALoop({ app, part }: Party): Load {
+  const ask = async (body: object) => {
+    await sleep(PAUSE_MS);
+    return app.predict({ ...body, ...part });
+  };
+  return startLoad(ask, { callers: 2 });
+}
+
+async function atProvider({ provider }: System, draft: string, calls: number): Promise<void> {
+  for (let n = 1; ; n += 1) {
+    await provider.called(n);
+    const those = provider.calls.slice(0, n).filter(({ record }) => record.draft === draft);
+    if (those.length === calls) return;
+  }
+}

@@ -1,0 +1,36 @@
+import pg from 'pg';
+import type { System } from './system.ts';
+
+/** A row that is held from outside: by an operator's psql, or by a process that froze between two statements. */
+export interface RowLock {
+  /** Rejects when the lock was lost before. */
+  release(): Promise<void>;
+}
+
+/** Holds the only row of `table` that matches `where`, as `for update` does, until it is released. */
+export async function lockRow(
+  { database }: Pick<System, 'database'>,
+  table: string,
+  where: string,
+  values: string[],
+): Promise<RowLock> {
+  const client = new pg.Client({ connectionString: database.url });
+  client.on('error', () => {});
+  await client.connect();
+  // Such a connection obeys none of the product's own limits.
+  await client.query(
+    'set lock_timeout = 0; set statement_timeout = 0; set idle_in_transaction_session_timeout = 0',
+  );
+  await client.query('begin');
+  const { rowCount } = await client.query(`select from ${table} where ${where} for update`, values);
+  if (rowCount !== 1) throw new Error(`${rowCount} rows of ${table} match, not one`);
+  return {
+    async release() {
+      try {
+        await client.query('commit');
+      } finally {
+        await client.end();
+      }
+    },
+  };
+}
