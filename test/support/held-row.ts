@@ -3,6 +3,7 @@ import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
 import { type AppClient, predictionBody, type Reply } from './client.ts';
 import { delay, ok } from './fake-provider.ts';
 import { type Load, startLoad } from './load.ts';
+import { measureNoise, type Noise } from './noise.ts';
 import { lockRow } from './row-lock.ts';
 import type { System } from './system.ts';
 
@@ -33,6 +34,7 @@ export interface WhileHeld {
   first: Answer;
   /** In the order of `HeldRow.others`. */
   others: { before: Answer[]; during: Answer[] }[];
+  noise: Noise;
 }
 
 const SERVICE_MS = 400;
@@ -54,6 +56,7 @@ export async function whileRowIsHeld(system: System, held: HeldRow): Promise<Whi
     const callsBefore = loads.map(({ calls }) => calls.length);
     const own = Array.from({ length: UNDER_WAY }, ask);
     await atProvider(system, draft.text, UNDER_WAY);
+    const noise = measureNoise(victim.app);
     const lock = await lockRow(system, held.table, held.where, held.values);
     const hungUp = victim.app
       .predict(predictionBody({ draft, ...victim.part }), {
@@ -70,9 +73,11 @@ export async function whileRowIsHeld(system: System, held: HeldRow): Promise<Whi
     const answers = await Promise.all(own);
     await hungUp;
     const calls = await Promise.all(loads.map((load) => load.stop()));
+    await noise.stop();
     return {
       own: answers,
       first,
+      noise,
       others: calls.map((all, n) => {
         const replies = all.map(({ reply }) => reply);
         return { before: replies.slice(0, callsBefore[n]), during: replies.slice(callsBefore[n]) };

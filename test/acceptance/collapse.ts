@@ -1,0 +1,45 @@
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { between, type Collapse, hangUnderLoad, refused } from '../support/collapse.ts';
+import { tally } from '../support/flood.ts';
+import { percentile } from '../support/keep-alive-client.ts';
+import { startSystem } from '../support/system.ts';
+
+/** By hand: a provider that does 160 calls a second hangs for 4.5 s, and is well again. */
+const SLOTS = 8;
+const SERVICE_MS = 50;
+const PER_SECOND = 130;
+
+await mochaGlobalSetup();
+const system = await startSystem({ env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000' } });
+try {
+  const run = report(await hangUnderLoad(system, { perSecond: PER_SECOND, serviceMs: SERVICE_MS }));
+  console.log(JSON.stringify(run, undefined, 2));
+  process.exitCode = run.broken.length === 0 ? 0 : 1;
+} finally {
+  await system.stop();
+  await mochaGlobalTeardown();
+}
+
+function report({ calls, hungAt, wellAt, noise }: Collapse) {
+  const hanging = between(calls, hungAt, wellAt);
+  const refusals = refused(hanging);
+  const took = refusals.map(({ tookMs }) => tookMs);
+  const firstMs = (refusals[0]?.at ?? Number.POSITIVE_INFINITY) - hungAt;
+  const failedLater = between(calls, wellAt, Number.POSITIVE_INFINITY).filter(({ status }) => status !== 200);
+  const lastMs = Math.max(0, ...failedLater.map(({ at }) => at - wellAt));
+  const promises: [kept: boolean, promise: string][] = [
+    [firstMs < 2000, 'refusals begin within 2 s'],
+    [percentile(took, 0.95) < 50 + noise.slowest, '95 of 100 come within 50 ms'],
+    [lastMs < 2000, 'all calls succeed 2 s after the provider is well'],
+  ];
+  return {
+    healthy: tally(between(calls, 0, hungAt)),
+    hanging: tally(hanging),
+    firstRefusalMs: Math.round(firstMs),
+    refusalMs: [0.5, 0.95, 1].map((share) => Math.round(percentile(took, share))),
+    noiseMs: [0.5, 0.95, 1].map((share) => Math.round(noise.percentile(share))),
+    recovered: tally(between(calls, wellAt, Number.POSITIVE_INFINITY)),
+    lastFailureMs: Math.round(lastMs),
+    broken: promises.filter(([kept]) => !kept).map(([, promise]) => promise),
+  };
+}

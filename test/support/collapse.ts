@@ -1,0 +1,64 @@
+import { predictionBody } from './client.ts';
+import { delay, ok, when } from './fake-provider.ts';
+import { type Answer, KeepAliveClient } from './keep-alive-client.ts';
+import { measureNoise, type Noise } from './noise.ts';
+import { steadily } from './steadily.ts';
+import type { System } from './system.ts';
+
+export interface Timed extends Answer {
+  /** When it was asked. */
+  at: number;
+}
+
+export interface Collapse {
+  /** Every call, in the order in which they were asked. */
+  calls: Timed[];
+  /** When the provider began to hang, and when it was well again. */
+  hungAt: number;
+  wellAt: number;
+  noise: Noise;
+}
+
+const HEALTHY_MS = 2000;
+const HANGING_MS = 4500;
+const RECOVERED_MS = 4000;
+
+/** Calls `perSecond` times a second while the provider is healthy, hangs, and answers all that hung and what comes next. */
+export async function hangUnderLoad(
+  system: System,
+  { perSecond, serviceMs }: { perSecond: number; serviceMs: number },
+): Promise<Collapse> {
+  const app = await system.app();
+  const client = new KeepAliveClient(app.key);
+  const noise = measureNoise(app);
+  const asked: Promise<Timed>[] = [];
+  const ask = async () => {
+    const at = performance.now();
+    return { ...(await client.predict(app.url, predictionBody())), at };
+  };
+  const load = (forMs: number) => steadily(perSecond, forMs, () => asked.push(ask()));
+
+  system.provider.respond(delay(serviceMs, ok()));
+  await load(HEALTHY_MS);
+  const recovery = Promise.withResolvers<void>();
+  system.provider.respond(when(recovery.promise));
+  const hungAt = performance.now();
+  await load(HANGING_MS);
+  recovery.resolve();
+  system.provider.respond(delay(serviceMs, ok()));
+  const wellAt = performance.now();
+  await load(RECOVERED_MS);
+  const calls = await Promise.all(asked);
+  await noise.stop();
+  client.close();
+  return { calls, hungAt, wellAt, noise };
+}
+
+/** The calls that were asked from one moment to another. */
+export function between(calls: Timed[], from: number, to: number): Timed[] {
+  return calls.filter(({ at }) => at >= from && at < to);
+}
+
+export function refused(calls: Timed[]): Timed[] {
+  return calls.filter(({ code }) => code === 'overloaded');
+}
