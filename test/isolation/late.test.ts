@@ -11,7 +11,8 @@ const SERVICE_MS = 2000;
 /** For how long a retry may be told that its request is still under way. */
 const IN_FLIGHT_MS = 1000;
 
-describe('a call that got 503 because its admission had to wait for a lock', () => {
+describe('a call that got 503 because its admission had to wait for a lock', function () {
+  this.timeout(60_000);
   let system: System;
   let app: AppClient;
   before(async () => {

@@ -23,7 +23,8 @@ const env = {
   WORKER_CONCURRENCY: `${SLOTS}`,
 };
 
-describe('with no worker that ever lived', () => {
+describe('with no worker that ever lived', function () {
+  this.timeout(60_000);
   let system: System;
   before(async () => {
     system = await startSystem({ env, workers: 0 });
@@ -38,7 +39,8 @@ describe('with no worker that ever lived', () => {
   });
 });
 
-describe('with no worker left alive', () => {
+describe('with no worker left alive', function () {
+  this.timeout(60_000);
   const marker = `secret-${randomBytes(8).toString('hex')}`;
   let system: System;
   let app: AppClient;

@@ -13,7 +13,8 @@ const SLOTS = 64;
 const PROMPT_MS = 1000;
 const SLOW_DRAFT = { text: 'A slow one ', revision: 1 };
 
-describe('the slots of a worker', () => {
+describe('the slots of a worker', function () {
+  this.timeout(60_000);
   let system: System;
   /** Ends all slow calls early: nobody needs them once the others were answered. */
   let enough: PromiseWithResolvers<void>;

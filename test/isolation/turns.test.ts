@@ -3,7 +3,6 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { flood, queueMs, tally } from '../support/flood.ts';
 import { startLoad } from '../support/load.ts';
-import { measureNoise } from '../support/noise.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -13,7 +12,8 @@ const HISTORY = 400;
 /** Callers of a new app, most of whom wait at any time. */
 const FLOOD = 120;
 
-describe('what an app had before', () => {
+describe('what an app had before', function () {
+  this.timeout(60_000);
   let system: System;
   before(async () => {
     system = await startSystem({
@@ -51,27 +51,29 @@ describe('what an app had before', () => {
     await expectFairShare(app);
   });
 
-  /** Calls of the app, one after the other, pass a new app's that floods. */
+  /** Calls of the app, one after the other, pass a new app's that floods, and wait like those of an app that has no past. */
   async function expectFairShare(app: AppClient): Promise<void> {
     system.provider.respond(delay(SERVICE_MS, ok()));
-    const newcomer = await system.app();
-    const noise = measureNoise(app);
+    const [newcomer, other] = [await system.app(), await system.app()];
     const flooding = startLoad((body) => newcomer.predict(body), { callers: FLOOD });
     try {
       await until(() => flooding.calls.length >= 2 * SLOTS);
-      const waits: number[] = [];
-      for (let n = 0; n < 5; n += 1) {
-        const reply = await app.predict(predictionBody());
-        assert.equal(reply.status, 200, reply.text);
-        waits.push(Math.round(queueMs(reply)));
-      }
-      assert.ok(
-        Math.max(...waits) < 2 * SERVICE_MS + noise.slowest,
-        `waited ${waits} ms at ${SERVICE_MS} ms a call, with ${noise.slowest} of noise`,
-      );
+      const [waits, usual] = await Promise.all([waitsOf(app), waitsOf(other)]);
+      // On a machine that is too busy for the flood, everybody waits.
+      const bound = Math.max(2 * SERVICE_MS, Math.max(...usual) + SERVICE_MS);
+      assert.ok(Math.max(...waits) < bound, `waited ${waits} ms, another app ${usual} ms`);
     } finally {
-      await noise.stop();
       await flooding.stop();
     }
   }
 });
+
+async function waitsOf(app: AppClient): Promise<number[]> {
+  const waits: number[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    const reply = await app.predict(predictionBody());
+    assert.equal(reply.status, 200, reply.text);
+    waits.push(Math.round(queueMs(reply)));
+  }
+  return waits;
+}

@@ -9,13 +9,14 @@ import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SLOTS = 16;
-const SERVICE_MS = 400;
+const SERVICE_MS = 600;
 const LETTERS = 300;
 const LETTER_EVERY_MS = 10;
 /** Callers of the other app, most of whom wait at any time. */
-const FLOOD = 160;
+const FLOOD = 120;
 
-describe('a person who types beside a flood of another app', () => {
+describe('a person who types beside a flood of another app', function () {
+  this.timeout(60_000);
   let system: System;
   before(async () => {
     system = await startSystem({
