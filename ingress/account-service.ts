@@ -9,6 +9,7 @@ import {
 } from '../shared/db/stores/accounts.ts';
 import { isInvite, useInvite } from '../shared/db/stores/invites.ts';
 import { issueRefreshToken, ownerOfRefreshToken } from '../shared/db/stores/refresh-tokens.ts';
+import { transaction } from '../shared/db/transaction.ts';
 import { AppError } from '../shared/errors/app-error.ts';
 import { ValidationError } from '../shared/schemas/validator.ts';
 import type { AccessTokens } from '../shared/security/access-tokens.ts';
@@ -72,7 +73,7 @@ export class AccountService {
     if ((await findByEmail(em(), email)) !== undefined) throw new AppError('email_taken');
     const passwordHash = await hashing.run(() => hashPassword(password), gone);
     try {
-      return await em().transactional(async (tx) => {
+      return await transaction(em(), async (tx) => {
         if (code !== undefined && !(await useInvite(tx, code))) throw new AppError('invite_required');
         return createAccount(tx, { email, name, passwordHash });
       });

@@ -4,6 +4,7 @@ import type { UserPrincipal } from '../../domain/account.ts';
 import { newId } from '../../ids.ts';
 import { Account, RefreshToken, WebSession } from '../entities/account.ts';
 import { query } from '../statement.ts';
+import { transaction } from '../transaction.ts';
 
 const BY_ID = {
   name: 'accounts_by_id_v1',
@@ -74,7 +75,7 @@ export function changeAccount(
     passwordHash,
   }: { name?: string | undefined; passwordHash?: { from: string; to: string } | undefined },
 ): Promise<Account | undefined> {
-  return em.transactional(async (tx) => {
+  return transaction(em, async (tx) => {
     const [changed] = await tx.execute<object[]>(
       `update accounts
           set name = coalesce(?, name), password_hash = coalesce(?, password_hash), updated_at = now()

@@ -6,6 +6,7 @@ import { newId } from '../../ids.ts';
 import { newAppKey } from '../../security/keys.ts';
 import { App, AppKey } from '../entities/app.ts';
 import { query } from '../statement.ts';
+import { transaction } from '../transaction.ts';
 
 const FIND_BY_KEY = {
   name: 'app_by_key_v1',
@@ -36,7 +37,7 @@ export interface NewApp {
 
 /** Makes an app and its first key. The key is in the answer only; its hash is stored. */
 export async function createApp(em: EntityManager, app: NewApp): Promise<{ appId: string; key: string }> {
-  return em.transactional(async (tx) => {
+  return transaction(em, async (tx) => {
     const now = new Date();
     const row = tx.create(App, {
       id: newId(),
@@ -87,7 +88,7 @@ export async function updateApp(
   id: string,
   { enable = [], disable = [], ...fields }: AppChange,
 ): Promise<App | undefined> {
-  return em.transactional(async (tx) => {
+  return transaction(em, async (tx) => {
     const app = await lockApp(tx, id);
     if (app === undefined) return undefined;
     const disabled = [...new Set([...app.disabled, ...disable])].filter((name) => !enable.includes(name));
@@ -109,7 +110,7 @@ export async function rotateKey(
   appId: string,
   graceS: number,
 ): Promise<string | undefined> {
-  return em.transactional(async (tx) => {
+  return transaction(em, async (tx) => {
     const app = await lockApp(tx, appId);
     if (app === undefined) return undefined;
     const key = issueKey(tx, app, new Date());
