@@ -20,9 +20,9 @@ async function functions(): Promise<{ text: string; hash: string }> {
 /** Installs them after the migrations, in one transaction. */
 export async function installFunctions(client: ClientBase): Promise<void> {
   const { text, hash } = await functions();
-  await client.query(`begin;\n${text}\nselect make_weeks_v1();
-    insert into installed_functions (hash) values ('${hash}') on conflict do nothing;
-    commit`);
+  // Several statements in one simple query are one transaction.
+  await client.query(`${text}\nselect make_weeks_v1();
+    insert into installed_functions (hash) values ('${hash}') on conflict do nothing`);
 }
 
 /** Whether the database has had the functions of this version installed, maybe followed by those of a later one. */

@@ -74,7 +74,9 @@ export function ormOptions(clientUrl: string) {
       path: MIGRATIONS,
       pathTs: MIGRATIONS,
       snapshotName: 'snapshot',
+      // Each in a transaction of its own: one for all would keep every lock until the last is done.
       transactional: true,
+      allOrNothing: false,
     },
   };
 }
