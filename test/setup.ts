@@ -5,12 +5,15 @@ import { join } from 'node:path';
 import { migrate } from '../shared/db/migrate.ts';
 import { type Postgres, startPostgres } from '../shared/local/postgres.ts';
 import { administer, databaseUrl } from './support/database.ts';
+import { type Pooler, startPgBouncer } from './support/pgbouncer.ts';
 
+let pooler: Pooler | undefined;
 let embedded: { server: Postgres; directory: string } | undefined;
 
 /**
  * Once for the whole run, in the parent process: a server (the embedded one, or that of `TEST_DATABASE_URL`) with a
- * migrated database that each test file copies. The files' processes learn of it by these two variables.
+ * migrated database that each test file copies. With `TEST_POOLER` the processes under test reach it through a
+ * PgBouncer. The files' processes learn of all that by these variables.
  */
 export async function mochaGlobalSetup(): Promise<void> {
   process.env['NODE_COMPILE_CACHE'] ??= join(tmpdir(), 'forecue-compile-cache');
@@ -19,11 +22,16 @@ export async function mochaGlobalSetup(): Promise<void> {
   process.env['FORECUE_TEST_SERVER'] = server;
   process.env['FORECUE_TEST_TEMPLATE'] = template;
   await administer(server, `create database ${template}`);
+  if (process.env['TEST_POOLER']) {
+    pooler = await startPgBouncer(server);
+    process.env['FORECUE_TEST_POOLER'] = pooler.url;
+  }
   await migrate({ directUrl: databaseUrl(server, template), queuePrefix: 'forecue' });
 }
 
 export async function mochaGlobalTeardown(): Promise<void> {
   const { FORECUE_TEST_SERVER: server, FORECUE_TEST_TEMPLATE: template } = process.env;
+  await pooler?.close();
   if (server && template) await administer(server, `drop database if exists ${template}`);
   await embedded?.server.stop();
   if (embedded) await rm(embedded.directory, { recursive: true, force: true });

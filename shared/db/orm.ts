@@ -5,7 +5,9 @@ import type { Pool } from 'pg';
 import type { BaseConfig } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { entities } from './entities/index.ts';
+import { QUERY_TIMEOUT_MS, SESSION_OPTIONS, STATEMENT_TIMEOUT_MS } from './limits.ts';
 import { mendPool } from './pool.ts';
+import { usePooler } from './pooler.ts';
 
 /** MikroORM and the very pool that it uses: the heart's statements go to the pool directly, the rest through entities. */
 export interface Database {
@@ -15,32 +17,31 @@ export interface Database {
 }
 
 /**
- * The heart's statements all go by indexes. A plan that was made while a table was nearly empty, after a quiet night
- * say, would read the whole of it until the next analyze. Without JIT, which would take that setting's costs at their word.
+ * Opens no connection yet: the first statement does, and a database that is unreachable fails that statement. Where
+ * there is a direct address besides the database's own, that one is taken to be a pooler's.
  */
-const PLANNING = '-c enable_seqscan=off -c jit=off';
-
-const STATEMENT_TIMEOUT_MS = 10_000;
-
-/** Opens no connection yet: the first statement does, and a database that is away fails that statement. */
 export async function openDatabase(
   config: Pick<BaseConfig, 'database'>,
   log: Log,
   name: string,
 ): Promise<Database> {
+  const { url, directUrl, poolSize } = config.database;
+  const pooled = url !== directUrl;
   const orm = new MikroORM({
-    ...ormOptions(config.database.url),
-    pool: { min: 0, max: config.database.poolSize, idleTimeoutMillis: 30_000 },
+    ...ormOptions(url),
+    pool: { min: 0, max: poolSize, idleTimeoutMillis: 30_000 },
     logger: (message) => log.warn({ orm: message }, 'database driver'),
     driverOptions: {
       application_name: name,
       connectionTimeoutMillis: 2000,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      // A server that is alive says so itself before that; else the connection is given up.
-      query_timeout: STATEMENT_TIMEOUT_MS + 1000,
+      query_timeout: QUERY_TIMEOUT_MS,
       keepAlive: true,
-      options: PLANNING,
-      onPoolCreated: mendPool,
+      // A pooler refuses start-up parameters that it does not know.
+      ...(pooled ? {} : { options: SESSION_OPTIONS }),
+      onPoolCreated(created: Pool) {
+        if (pooled) usePooler(created, { cancelAfterMs: STATEMENT_TIMEOUT_MS });
+        mendPool(created);
+      },
     },
   });
   const pool = await orm.driver.getConnection().getNativeClient();

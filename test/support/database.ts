@@ -5,6 +5,8 @@ import pg from 'pg';
 /** A database of a test file's own. */
 export interface TestDatabase {
   url: string;
+  /** What the processes under test get as theirs: that of a pooler, where the run has one. */
+  serviceUrl: string;
   pool: pg.Pool;
   drop(): Promise<void>;
 }
@@ -13,7 +15,11 @@ const SOMEBODY_USES_THE_TEMPLATE = '55006';
 
 /** A database that nobody else uses; migrated unless it is to be empty. */
 export async function createDatabase({ empty = false } = {}): Promise<TestDatabase> {
-  const { FORECUE_TEST_SERVER: server, FORECUE_TEST_TEMPLATE: template } = process.env;
+  const {
+    FORECUE_TEST_SERVER: server,
+    FORECUE_TEST_TEMPLATE: template,
+    FORECUE_TEST_POOLER: pooler,
+  } = process.env;
   if (!server || !template) throw new Error('run the tests by mocha: test/setup.ts makes the server');
   const name = `forecue_test_${randomBytes(6).toString('hex')}`;
   await administer(server, `create database ${name} template ${empty ? 'template0' : template}`);
@@ -22,6 +28,7 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
   pool.on('error', () => {});
   return {
     url,
+    serviceUrl: databaseUrl(pooler || server, name),
     pool,
     async drop() {
       await pool.end();

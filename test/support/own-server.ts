@@ -6,6 +6,7 @@ import { startPostgres } from '../../shared/local/postgres.ts';
 import { preparePostgresHome } from '../../shared/local/postgres-home.ts';
 import { run } from '../../shared/local/run.ts';
 import { administer, databaseUrl } from './database.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 
 /** A PostgreSQL server of one test file's own, which may be stopped, crashed and filled. */
 export interface OwnServer {
@@ -32,8 +33,8 @@ const SETTINGS = [
   'max_connections=60',
 ];
 
-/** Until `close`, the databases of this process's tests are made there. */
-export async function startOwnServer(): Promise<OwnServer> {
+/** Until `close`, the databases of this process's tests are made there; behind a PgBouncer of its own with `pooled`. */
+export async function startOwnServer({ pooled = false } = {}): Promise<OwnServer> {
   const directory = await mkdtemp(join(tmpdir(), 'forecue-fault-'));
   const postgres = await startPostgres({ directory, throwaway: true });
   const { folder, account, programs } = await preparePostgresHome(directory);
@@ -46,15 +47,21 @@ export async function startOwnServer(): Promise<OwnServer> {
   await control('restart', '-m', 'fast', '-l', join(folder, 'log'), '-o', options);
   await administer(url, `create database ${TEMPLATE}`);
   await migrate({ directUrl: databaseUrl(url, TEMPLATE), queuePrefix: 'forecue' });
+  const pooler = pooled ? await startPgBouncer(url) : undefined;
 
-  const { FORECUE_TEST_SERVER = '', FORECUE_TEST_TEMPLATE = '' } = process.env;
-  Object.assign(process.env, { FORECUE_TEST_SERVER: url, FORECUE_TEST_TEMPLATE: TEMPLATE });
+  const { FORECUE_TEST_SERVER = '', FORECUE_TEST_TEMPLATE = '', FORECUE_TEST_POOLER = '' } = process.env;
+  Object.assign(process.env, {
+    FORECUE_TEST_SERVER: url,
+    FORECUE_TEST_TEMPLATE: TEMPLATE,
+    FORECUE_TEST_POOLER: pooler?.url ?? '',
+  });
   return {
     url,
     stop: (how) => control('stop', '-m', how),
     start: () => control('start', '-l', join(folder, 'log'), '-o', options),
     async close() {
-      Object.assign(process.env, { FORECUE_TEST_SERVER, FORECUE_TEST_TEMPLATE });
+      Object.assign(process.env, { FORECUE_TEST_SERVER, FORECUE_TEST_TEMPLATE, FORECUE_TEST_POOLER });
+      await pooler?.close();
       await postgres.stop();
       for (const path of [folder, directory]) await rm(path, { recursive: true, force: true });
     },

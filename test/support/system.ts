@@ -95,7 +95,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
   const provider = await startFakeProvider();
   const queue = await createQueue(database, { withoutWakeUps: options.withoutWakeUps ?? false });
   const admin = await openDatabase(
-    { database: { url: database.url, directUrl: database.url, poolSize: 2 } },
+    { database: { url: database.serviceUrl, directUrl: database.url, poolSize: 2 } },
     createLog('test', 'silent'),
     'forecue test',
   );
@@ -104,7 +104,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     OPERATOR_PORT: '0',
     LOG_LEVEL: 'info',
     LEASE_MS: '15000',
-    DATABASE_URL: database.url,
+    DATABASE_URL: database.serviceUrl,
+    DATABASE_DIRECT_URL: database.url,
     ...queue.env,
     OPENAI_API_KEY: 'sk-test',
     OPENAI_BASE_URL: provider.url,

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type Database, openDatabase } from '../../shared/db/orm.ts';
+import { usePooler } from '../../shared/db/pooler.ts';
+import { createAccount } from '../../shared/db/stores/accounts.ts';
+import { recordBatch } from '../../shared/db/stores/recording/record.ts';
+import { transaction } from '../../shared/db/transaction.ts';
+import { createLog } from '../../shared/log.ts';
+import { predictionBody } from '../support/client.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type OwnServer, startOwnServer } from '../support/own-server.ts';
+import { describeWithPgBouncer } from '../support/pgbouncer.ts';
+import { startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const SETTINGS = `
+  select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+         current_setting('idle_in_transaction_session_timeout') as idle,
+         current_setting('enable_seqscan') as seqscan, current_setting('jit') as jit`;
+const OURS = { statement: '10s', lock: '2s', idle: '5s', seqscan: 'off', jit: 'off' };
+
+describeWithPgBouncer('PgBouncer in transaction mode', function () {
+  this.timeout(60_000);
+  let server: OwnServer;
+  let test: TestDatabase;
+  let database: Database;
+  before(async () => {
+    server = await startOwnServer({ pooled: true });
+    test = await createDatabase();
+    const addresses = { url: test.serviceUrl, directUrl: test.url, poolSize: 2 };
+    database = await openDatabase({ database: addresses }, createLog('test', 'silent'), 'forecue test');
+  });
+  after(async () => {
+    await database?.close();
+    await test?.drop();
+    await server?.close();
+  });
+  const inTransaction = (sql: string) =>
+    transaction(database.orm.em, (tx) => tx.execute<Record<string, string>[]>(sql));
+  const running = async (text: string) => {
+    const { rowCount } = await test.pool.query(
+      `select from pg_stat_activity where datname = current_database() and state = 'active'
+          and pid <> pg_backend_pid() and strpos(query, $1) > 0`,
+      [text],
+    );
+    return rowCount ?? 0;
+  };
+
+  it('a transaction has our settings, and leaves none of them to who gets its session next', async () => {
+    const { rows: others } = await database.pool.query(SETTINGS);
+    assert.notDeepEqual(others, [OURS]);
+    assert.deepEqual(await inTransaction(SETTINGS), [OURS]);
+    for (let n = 0; n < 10; n += 1) assert.deepEqual((await database.pool.query(SETTINGS)).rows, others);
+  });
+
+  it('on a direct connection every statement has them', async () => {
+    const addresses = { url: test.url, directUrl: test.url, poolSize: 2 };
+    const direct = await openDatabase({ database: addresses }, createLog('test', 'silent'), 'forecue test');
+    assert.deepEqual((await direct.pool.query(SETTINGS)).rows, [OURS]);
+    await direct.close();
+  });
+
+  it('a transaction whose owner froze is ended after 5 s, so that its locks are free', async () => {
+    const frozen = transaction(database.orm.em, async (tx) => {
+      await tx.execute('select pg_advisory_xact_lock(1)');
+      await sleep(6500);
+      await tx.execute('select 1');
+    });
+    const failed = assert.rejects(frozen);
+    await until(async () => {
+      const { rows } = await test.pool.query<{ free: boolean }>('select pg_try_advisory_lock(1) as free');
+      return rows[0]?.free === false;
+    });
+    await until(async () => {
+      const { rows } = await test.pool.query<{ free: boolean }>('select pg_try_advisory_lock(1) as free');
+      return rows[0]?.free;
+    }, 8000);
+    await failed;
+  });
+
+  it('connections that are cut inside transactions give their places in the pool back', async () => {
+    for (let n = 0; n < 3; n += 1) {
+      const ended = Promise.allSettled([1, 2].map(() => inTransaction('select pg_sleep(5)')));
+      await until(async () => (await running('pg_sleep(5)')) === 2);
+      await test.pool.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+      );
+      assert.ok((await ended).every(({ status }) => status === 'rejected'));
+    }
+    assert.equal((await database.pool.query('select 1')).rowCount, 1);
+    assert.equal(database.pool.waitingCount, 0);
+    assert.deepEqual(await inTransaction('select 1 as n'), [{ n: 1 }]);
+  });
+
+  it('a statement that takes too long is ended on the server too, and its connection is of use again', async () => {
+    const pool = new pg.Pool({ ...connectionOf(test.serviceUrl), max: 1 });
+    usePooler(pool, { cancelAfterMs: 300 });
+    const client = await pool.connect();
+    for (let n = 0; n < 2; n += 1) {
+      await assert.rejects(client.query({ name: 'long', text: 'select pg_sleep($1)', values: [20] }), {
+        code: '57014',
+      });
+      assert.equal(await running('pg_sleep($1)'), 0);
+      assert.equal((await client.query('select 1')).rowCount, 1);
+    }
+    client.release();
+    await pool.end();
+  });
+
+  it('a recording behind a locked account gives up as it does on a direct connection', async () => {
+    const account = await createAccount(database.orm.em.fork(), {
+      email: 'locked@example.com',
+      name: '',
+      passwordHash: '',
+    });
+    const holder = await test.pool.connect();
+    await holder.query('begin');
+    await holder.query('select from accounts where id = $1 for update', [account.id]);
+    await assert.rejects(recordBatch(database.pool, account.id, []), { code: '55P03' });
+    await holder.query('rollback');
+    holder.release();
+    assert.deepEqual(await recordBatch(database.pool, account.id, []), { accepted: 0, foreign: [] });
+  });
+
+  it('a server that was down is of use again within seconds, and callers get 503 meanwhile', async () => {
+    const system = await startSystem();
+    try {
+      const app = await system.app();
+      assert.equal((await app.predict(predictionBody())).status, 200);
+      await server.stop('immediate');
+      const down = await app.predict(predictionBody());
+      assert.deepEqual([down.status, down.code], [503, 'service_unavailable']);
+      assert.ok(down.tookMs < 5000, `${down.tookMs} ms`);
+      await server.start();
+      await until(async () => (await app.predict(predictionBody())).status === 200, 8000);
+    } finally {
+      await system.stop();
+    }
+  });
+});
+
+function connectionOf(url: string): pg.PoolConfig {
+  const { hostname, port, username, pathname } = new URL(url);
+  return { host: hostname, port: Number(port), user: username, database: pathname.slice(1) };
+}
