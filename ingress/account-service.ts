@@ -71,7 +71,7 @@ export class AccountService {
     // Both are decided for good below; here they save the hashing.
     if (code !== undefined && !(await isInvite(em(), code))) throw new AppError('invite_required');
     if ((await findByEmail(em(), email)) !== undefined) throw new AppError('email_taken');
-    const passwordHash = await hashing.run(() => hashPassword(password), gone);
+    const passwordHash = await hashing.run(() => hashPassword(password), { gone });
     try {
       return await transaction(em(), async (tx) => {
         if (code !== undefined && !(await useInvite(tx, code))) throw new AppError('invite_required');
@@ -92,10 +92,11 @@ export class AccountService {
     const { em, failures, hashing } = this.#parts;
     return failures.guard({ emailKey: emailKey(email), address }, async () => {
       // The look-up as well in its turn: those of a storm would all come at once.
-      const [account, right] = await hashing.run(async () => {
+      const look = async () => {
         const found = await findByEmail(em(), email);
         return [found, await verifyPassword(password, found?.passwordHash)] as const;
-      }, gone);
+      };
+      const [account, right] = await hashing.run(look, { gone });
       if (!right || account === undefined || !account.active) throw new AppError('invalid_credentials');
       return account;
     });
@@ -133,10 +134,10 @@ export class AccountService {
     await failures.guard({ emailKey, address }, async () => {
       const right =
         currentPassword !== undefined &&
-        (await hashing.run(() => verifyPassword(currentPassword, from), gone));
+        (await hashing.run(() => verifyPassword(currentPassword, from), { gone }));
       if (!right) throw new AppError('access_denied');
     });
-    const to = await hashing.run(() => hashPassword(password), gone);
+    const to = await hashing.run(() => hashPassword(password), { gone });
     return changed(await changeAccount(em(), id, { name, passwordHash: { from, to } }));
   }
 }

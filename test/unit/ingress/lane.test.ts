@@ -13,6 +13,8 @@ describe('a lane', () => {
     return { work, done: resolve, isStarted: () => started };
   };
 
+  type Piece = ReturnType<typeof piece>;
+
   /** Until everything that follows from what was done has happened. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -21,6 +23,7 @@ describe('a lane', () => {
     const pieces = [piece(), piece(), piece(), piece()] as const;
     const runs = pieces.map(({ work }) => lane.run(work));
     const started = () => pieces.map(({ isStarted }) => isStarted()).join();
+    await settled();
     assert.equal(started(), 'true,true,false,false');
     pieces[1].done();
     await settled();
@@ -54,7 +57,7 @@ describe('a lane', () => {
     const [running, left, next] = [piece(), piece(), piece()];
     const first = lane.run(running.work);
     const gone = new AbortController();
-    const leaving = lane.run(left.work, gone.signal);
+    const leaving = lane.run(left.work, { gone: gone.signal });
     gone.abort();
     await assert.rejects(leaving, { code: 'overloaded' });
     const last = lane.run(next.work);
@@ -62,17 +65,87 @@ describe('a lane', () => {
     next.done();
     await Promise.all([first, last]);
     assert.ok(!left.isStarted() && next.isStarted());
-    await assert.rejects(Promise.all([lane.run(() => settled()), lane.run(left.work, AbortSignal.abort())]), {
-      code: 'overloaded',
-    });
+    await assert.rejects(
+      Promise.all([lane.run(() => settled()), lane.run(left.work, { gone: AbortSignal.abort() })]),
+      {
+        code: 'overloaded',
+      },
+    );
   });
 
   it('lets who went away while its work ran have it done', async () => {
     const gone = new AbortController();
     const { work, done } = piece();
-    const run = new Lane({ atOnce: 1, longest: 0 }).run(work, gone.signal);
+    const run = new Lane({ atOnce: 1, longest: 0 }).run(work, { gone: gone.signal });
     gone.abort();
     done();
     await run;
+  });
+
+  it('lets parties take turns, so that the second one does not wait for all of the first', async () => {
+    const lane = new Lane({ atOnce: 1 });
+    const order: string[] = [];
+    const work = (party: string) => lane.run(async () => void order.push(party), { party });
+    await Promise.all(['a', 'a', 'a', 'b', 'c', 'b'].map(work));
+    assert.equal(order.join(''), 'abcaba');
+  });
+
+  it('lets nobody have more than a share, whoever waits, and gives what is left to others', async () => {
+    const lane = new Lane({ atOnce: 3, each: 2, longest: 1 });
+    const pieces = Array.from({ length: 4 }, piece);
+    const [one, two, three, other] = pieces as [Piece, Piece, Piece, Piece];
+    const runs = [one, two, three].map(({ work }) => lane.run(work, { party: 'a' }));
+    runs.push(lane.run(other.work, { party: 'b' }));
+    await settled();
+    const started = () => pieces.map(({ isStarted }) => isStarted()).join();
+    assert.equal(started(), 'true,true,false,true');
+    // The line of each is as long as that of any other.
+    await assert.rejects(lane.run(piece().work, { party: 'a' }), { code: 'overloaded' });
+    one.done();
+    await settled();
+    assert.equal(started(), 'true,true,true,true');
+    for (const { done } of pieces) done();
+    await Promise.all(runs);
+  });
+
+  it('counts by weight, and lets nothing light pass what waits for room in all', async () => {
+    const lane = new Lane({ atOnce: 10, each: 8 });
+    const [first, heavy, light] = [
+      await lane.enter({ party: 'a', weight: 6 }),
+      lane.enter({ party: 'b', weight: 8 }),
+      lane.enter({ party: 'c', weight: 1 }),
+    ];
+    let isIn = false;
+    const lightIsIn = light.then(() => {
+      isIn = true;
+    });
+    await settled();
+    assert.equal(isIn, false);
+    first.leave();
+    await Promise.all([heavy, lightIsIn]);
+  });
+
+  it('lets a piece grow while there is room, and gives all of it back, once', async () => {
+    const lane = new Lane({ atOnce: 10, each: 6 });
+    const growing = await lane.enter({ party: 'a' });
+    assert.ok(growing.grow(5));
+    assert.ok(!growing.grow(1));
+    const other = await lane.enter({ party: 'b', weight: 3 });
+    assert.ok(!other.grow(2));
+    growing.leave();
+    growing.leave();
+    assert.ok(other.grow(3));
+    assert.ok(!other.grow(1));
+  });
+
+  it('lets others pass when who held them up has left the line', async () => {
+    const lane = new Lane({ atOnce: 2 });
+    await lane.enter();
+    const gone = new AbortController();
+    const heavy = lane.enter({ party: 'b', weight: 2, gone: gone.signal });
+    const light = lane.enter({ party: 'c' });
+    gone.abort();
+    await assert.rejects(heavy, { code: 'overloaded' });
+    await light;
   });
 });
