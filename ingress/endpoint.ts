@@ -30,6 +30,11 @@ export interface EndpointSpec {
   rows?: TSchema;
   /** Bytes of the body, unpacked. */
   bodyLimit?: number;
+  /**
+   * What was sent is held until the answer, and counts against the budget for bodies until then. Elsewhere it counts until
+   * the handler first waits: large ones have dropped it then.
+   */
+  keepsBody?: boolean;
   query?: TObject;
   /** Query parameters that the handler checks itself, so that their fault is no 422. */
   ownQuery?: TObject;

@@ -7,7 +7,8 @@ import { compile, ValidationError, type Validator } from '../shared/schemas/vali
 import type { Credentials } from './auth/credentials.ts';
 import type { Answer, Endpoint, ParamKind } from './endpoint.ts';
 import type { CountRequest } from './limits/request-limits.ts';
-import { jsonReader } from './middleware/body.ts';
+import { networkOf } from './middleware/address.ts';
+import { Bodies } from './middleware/body.ts';
 import type { RequestContext, RequestState } from './middleware/request-context.ts';
 
 type Context = RouterContext<RequestState>;
@@ -19,8 +20,9 @@ export function createRouter(
   countRequest: CountRequest,
 ): Router<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
+  const steps = { credentials, countRequest, bodies: new Bodies() };
   for (const endpoint of endpoints)
-    router.register(patternOf(endpoint), [endpoint.method], serve(endpoint, credentials, countRequest));
+    router.register(patternOf(endpoint), [endpoint.method], serve(endpoint, steps));
   return router.on('not-found', refuse);
 }
 
@@ -29,9 +31,16 @@ function patternOf({ path }: Endpoint): string {
   return path.startsWith('/api/') ? path.replace(/\/$/, '{/}') : path;
 }
 
+interface Steps {
+  credentials: Credentials;
+  countRequest: CountRequest;
+  bodies: Bodies;
+}
+
 /** The steps of every request, in the contract's order. */
-function serve(endpoint: Endpoint, credentials: Credentials, countRequest: CountRequest) {
-  const readJson = jsonReader(endpoint.bodyLimit ?? BODY_LIMIT);
+function serve(endpoint: Endpoint, { credentials, countRequest, bodies }: Steps) {
+  const { bodyLimit: limit = BODY_LIMIT, keepsBody: kept = false } = endpoint;
+  const withBody = bodies.reader({ limit, kept });
   const checkBody = endpoint.body && compile(endpoint.body);
   const checkQuery = endpoint.query && compile(endpoint.query, 'query');
 
@@ -44,11 +53,16 @@ function serve(endpoint: Endpoint, credentials: Credentials, countRequest: Count
     ctx.state.appId = app?.id;
     ctx.state.accountId = user?.id;
     if (!endpoint.unlimited) await countRequest(ctx);
-    const body = checkBody && checked(checkBody, await readJson(ctx));
-    const query = checkQuery ? checked(checkQuery, ctx.query) : ctx.query;
-    const { headers } = ctx;
-    const input = { body, query, params, app, user, address, headers, signal, requestId, log };
-    send(ctx, endpoint, await endpoint.run(input));
+    const run = (body: unknown) => {
+      const query = checkQuery ? checked(checkQuery, ctx.query) : ctx.query;
+      const { headers } = ctx;
+      return endpoint.run({ body, query, params, app, user, address, headers, signal, requestId, log });
+    };
+    const party = app?.id ?? user?.id ?? networkOf(address);
+    const answer = checkBody
+      ? await withBody(ctx, party, (body) => run(checked(checkBody, body)))
+      : await run(undefined);
+    send(ctx, endpoint, answer);
   };
 }
 

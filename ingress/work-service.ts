@@ -58,7 +58,8 @@ export class WorkService {
 
   /**
    * Runs a request, or joins the run that it repeats, and resolves with its outcome when it has ended. Rejects with the
-   * code of whatever refused it; `service_unavailable` when the database says nothing.
+   * code of whatever refused it; `service_unavailable` when the database says nothing. Takes the input away from `call`:
+   * nobody needs it while the caller waits.
    */
   async perform<K extends Kind>(
     kind: K,
@@ -66,6 +67,7 @@ export class WorkService {
     disconnected: AbortSignal,
   ): Promise<Answered<K>> {
     const request = { ...call, kind: kind.name };
+    call.input = '';
     const { signal: late, timer } = timeLimit(this.#steps.timeoutMs(kind.name) + LATEST_MS);
     const gone = AbortSignal.any([disconnected, late]);
     try {
@@ -118,6 +120,8 @@ export class WorkService {
     const retryAfterS = await this.#retryAfterS(request);
     const admission = { ...request, overloaded: retryAfterS !== undefined };
     const { outcome: decision, ...admitted } = await this.#steps.admit(admission, gone);
+    request.input = '';
+    admission.input = '';
     this.#steps.wakeUps.ended(admitted.superseded);
     switch (decision) {
       case 'ended':

@@ -6,7 +6,8 @@ const CREDENTIAL: Record<EndpointSpec['auth'], readonly ErrorCode[]> = {
   user: ['not_authenticated', 'token_expired'],
   none: [],
 };
-const BODY: readonly ErrorCode[] = ['invalid_json', 'invalid_content_type', 'body_too_large'];
+/** `overloaded`: there is no room for a body that is not small. */
+const BODY: readonly ErrorCode[] = ['invalid_json', 'invalid_content_type', 'body_too_large', 'overloaded'];
 
 /**
  * Every code that the endpoint may answer with, in the catalogue's order. What no endpoint foresees is left out: 404

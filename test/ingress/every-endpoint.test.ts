@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { SignJWT } from 'jose';
 import type { Endpoint, EndpointSpec, ParamKind } from '../../ingress/endpoint.ts';
 import { declaredEndpoints } from '../../ingress/openapi/committed.ts';
@@ -26,6 +27,9 @@ const endpoints = declaredEndpoints().map((endpoint) => ({
   possible: possibleErrors(endpoint),
 }));
 type Walked = (typeof endpoints)[number];
+
+/** Bodies that never come, so many that another of an app's, a user's, a stranger's does not fit beside them. */
+const FULL_SHARES = { '/v1/predictions': 4, '/api/recording/events/': 1, '/api/auth/waitlist/': 68 };
 
 /** An installation with somebody of either kind who may call it. */
 interface Installation {
@@ -83,8 +87,8 @@ describe('every endpoint', () => {
       const headers = credentialFor(at, endpoint);
       const notJson = await send(at, endpoint, { headers: { ...headers, ...JSON_TYPE }, body: '{' });
       await assertRefused(notJson, endpoint, 400, 'invalid_json');
-      const text = { ...headers, 'content-type': 'text/plain' };
-      const otherType = await send(at, endpoint, { headers: text, body: '{}' });
+      const otherHeaders = { ...headers, 'content-type': 'text/plain' };
+      const otherType = await send(at, endpoint, { headers: otherHeaders, body: '{}' });
       await assertRefused(otherType, endpoint, 400, 'invalid_content_type');
     });
 
@@ -98,21 +102,43 @@ describe('every endpoint', () => {
     });
 
     it(`${name} is 413 for a body over its limit, before it is read`, async () => {
-      const request = httpRequest(at.url + pathOf(endpoint), {
-        method: endpoint.method,
-        headers: {
-          ...credentialFor(at, endpoint),
-          ...JSON_TYPE,
-          'content-length': (endpoint.bodyLimit ?? BODY_LIMIT) + 1,
-        },
-      });
-      request.on('error', () => {});
-      request.flushHeaders();
+      const request = announce(at, endpoint, { over: 1 });
       const [response]: IncomingMessage[] = await once(request, 'response');
       assert.equal(response?.statusCode, 413);
       request.destroy();
     });
   }
+
+  describe('while what its sender may send at once is on the way already', () => {
+    const stalled: ClientRequest[] = [];
+    before(async () => {
+      for (const [path, bodies] of Object.entries(FULL_SHARES)) {
+        const endpoint = endpoints.find((one) => one.method === 'POST' && one.path === path);
+        assert.ok(endpoint);
+        for (let i = 0; i < bodies; i += 1) stalled.push(announce(at, endpoint));
+      }
+      // What is answered now came after all of them.
+      await Promise.all([at.app.usage(), at.user.request('GET', '/api/auth/me/')]);
+    });
+    after(() => {
+      for (const request of stalled) request.destroy();
+    });
+
+    it('is 503 overloaded for a body that is not small', async () => {
+      await Promise.all(
+        endpoints
+          .filter(({ body }) => body !== undefined)
+          .map(async (endpoint) => {
+            const request = announce(at, endpoint);
+            const [response]: IncomingMessage[] = await once(request, 'response');
+            const { detail } = JSON.parse(await text(response as IncomingMessage));
+            assert.deepEqual([response?.statusCode, detail.code], [503, 'overloaded'], endpoint.name);
+            assert.match(response?.headers['retry-after'] ?? '', /^[1-9]/);
+            request.destroy();
+          }),
+      );
+    });
+  });
 
   for (const endpoint of endpoints.filter(({ query }) => query !== undefined))
     it(`${endpoint.name} is 422 for a query value that it cannot be`, async () => {
@@ -231,6 +257,16 @@ function send(
 ): Promise<Response> {
   const sent = endpoint.body === undefined ? undefined : body;
   return fetch(url + pathOf(endpoint), { method, headers, ...(sent && { body: sent }) });
+}
+
+/** Announces a body of the largest size that the endpoint takes, or one of more bytes, and sends none of it. */
+function announce(at: Installation, endpoint: Walked, { over = 0 } = {}): ClientRequest {
+  const { method, bodyLimit = BODY_LIMIT } = endpoint;
+  const headers = { ...credentialFor(at, endpoint), ...JSON_TYPE, 'content-length': bodyLimit + over };
+  const request = httpRequest(at.url + pathOf(endpoint), { method, headers });
+  request.on('error', () => {});
+  request.flushHeaders();
+  return request;
 }
 
 const PARAMS: Record<ParamKind, string> = { identifier: 'nobody', uuid: newId(), text: 'nothing' };

@@ -439,19 +439,57 @@ describe('400', () => {
     }
   });
 
+  it('takes a body that comes byte by byte, packed or not', async () => {
+    const plain = Buffer.from(JSON.stringify(valid));
+    for (const [encoding, bytes] of [
+      ['identity', plain],
+      ['gzip', gzipSync(plain)],
+    ] as const) {
+      const top = head('POST', '/v1/predictions', [
+        'Content-Type: application/json',
+        `Content-Encoding: ${encoding}`,
+        'Transfer-Encoding: chunked',
+      ]);
+      const chunks = [...bytes].flatMap((byte) => [
+        Buffer.from('1\r\n'),
+        Buffer.of(byte),
+        Buffer.from('\r\n'),
+      ]);
+      const answer = await raw(Buffer.concat([Buffer.from(top), ...chunks, Buffer.from('0\r\n\r\n')]));
+      assert.match(answer, /^HTTP\/1.1 200 /);
+    }
+  });
+
+  it('keeps the connection after a body that is broken before its end', async () => {
+    const socket = connect(server.port, '127.0.0.1');
+    const packed = Buffer.concat([Buffer.from('nothing packed'), Buffer.alloc(MIB)]);
+    const more = [
+      'Content-Type: application/json',
+      'Content-Encoding: gzip',
+      `Content-Length: ${packed.length}`,
+    ];
+    socket.write(head('POST', '/v1/predictions', more).replace('Connection: close\r\n', ''));
+    socket.write(packed);
+    const [first] = await once(socket, 'data');
+    assert.match(String(first), /^HTTP\/1.1 400 [\s\S]*"invalid_json"/);
+    socket.write(head('GET', '/v1/usage'));
+    assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
+  });
+
   it('survives a body whose chunks are broken, and one that never ends', async () => {
     const chunked = head('POST', '/v1/predictions', [
       'Content-Type: application/json',
       'Transfer-Encoding: chunked',
     ]);
     assert.match(await raw(`${chunked}zz\r\n`), /^HTTP\/1.1 400 /);
-    const socket = connect(server.port, '127.0.0.1');
-    socket.write(
-      `${head('POST', '/v1/predictions', ['Content-Type: application/json', 'Content-Length: 100'])}{"a"`,
-    );
-    await sleep(50);
-    socket.destroy();
-    await sleep(50);
+    for (const encoding of ['identity', 'gzip']) {
+      const socket = connect(server.port, '127.0.0.1');
+      const more = ['Content-Type: application/json', 'Content-Length: 100', `Content-Encoding: ${encoding}`];
+      socket.write(`${head('POST', '/v1/predictions', more)}{"a"`);
+      await sleep(50);
+      socket.destroy();
+      await sleep(50);
+    }
     assert.equal((await call('/v1/usage')).status, 200);
     assert.ok(!lines.some((line) => line.includes('defect')), lines.join(''));
   });
@@ -635,6 +673,37 @@ describe('413', () => {
     const body = (bytes: number) => '{"user_id":"u"}'.padEnd(bytes);
     assert.equal((await post('/v1/predictions/r/cancel', body(256 * 1024))).status, 200);
     assertCode(await post('/v1/predictions/r/cancel', body(256 * 1024 + 1)), 413, 'body_too_large');
+  });
+});
+
+describe('503 overloaded', () => {
+  const size = 4 * MIB;
+  const top = (more: string[] = []) =>
+    head('POST', '/v1/predictions', ['Content-Type: application/json', ...more]);
+
+  it('is the answer to a body for which there is no room for two seconds, and leaves the connection usable', async () => {
+    const stalled = Array.from({ length: 4 }, () => {
+      const socket = connect(server.port, '127.0.0.1');
+      socket.write(top([`Content-Length: ${size}`]));
+      return socket;
+    });
+    await call('/v1/usage');
+    const body = padded(size);
+    const packed = { ...json, 'content-encoding': 'gzip' };
+    const replies = await Promise.all([
+      post('/v1/predictions', body),
+      post('/v1/predictions', gzipSync(body), packed),
+      post('/v1/predictions', new Blob([body]).stream()),
+    ]);
+    for (const reply of replies) {
+      assertCode(reply, 503, 'overloaded');
+      assert.equal(reply.headers.get('retry-after'), '1');
+      assert.notEqual(reply.headers.get('connection'), 'close');
+    }
+    assert.equal((await post('/v1/predictions', padded(16 * 1024))).status, 200);
+    const waiting = post('/v1/predictions', body);
+    for (const socket of stalled) socket.destroy();
+    assert.equal((await waiting).status, 200);
   });
 });
 

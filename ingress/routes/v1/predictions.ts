@@ -21,7 +21,7 @@ import {
 } from '../../../shared/schemas/predictions.ts';
 import { canonicalJson, fingerprint } from '../../../shared/security/fingerprint.ts';
 import { predict } from '../../../shared/work/kinds.ts';
-import { type Endpoint, endpoint } from '../../endpoint.ts';
+import { type Answer, type Endpoint, endpoint } from '../../endpoint.ts';
 import type { Call, WorkService } from '../../work-service.ts';
 
 export interface PredictionRoutes {
@@ -66,21 +66,11 @@ export function predictionEndpoints({ work, contextEnvelopeChars }: PredictionRo
       status: 200,
       response: PredictionResponse,
       responseHeaders: ['Idempotency-Replayed', 'Server-Timing'],
-    }).handle(async ({ body, app, headers, signal }) => {
-      const since = performance.now();
+    }).handle(({ body, app, headers, signal }) => {
       checkFeatures(app, body);
       if (envelopeSize(body) > contextEnvelopeChars) throw new AppError('context_too_large');
       if (body.connection_id !== null && !UUID.test(body.connection_id)) throw new AppError('not_found');
-      const { outcome, replayed } = await work.perform(predict, callOf(body, app, headers), signal);
-      const refusal = refusalOf(outcome);
-      if (refusal !== undefined) throw refusal;
-      return {
-        body: answerOf(outcome),
-        headers: {
-          'Server-Timing': serverTiming(outcome, performance.now() - since),
-          ...(replayed && { 'Idempotency-Replayed': 'true' }),
-        },
-      };
+      return answer(work, callOf(body, app, headers), signal);
     }),
 
     endpoint({
@@ -103,6 +93,25 @@ export function predictionEndpoints({ work, contextEnvelopeChars }: PredictionRo
       return { body: cancelAnswerOf(outcome) };
     }),
   ];
+}
+
+/** Apart from the handler, so that the body is not held while the caller waits. */
+async function answer(
+  work: WorkService,
+  call: Call<PredictionFacts>,
+  gone: AbortSignal,
+): Promise<Answer<PredictionResponse>> {
+  const since = performance.now();
+  const { outcome, replayed } = await work.perform(predict, call, gone);
+  const refusal = refusalOf(outcome);
+  if (refusal !== undefined) throw refusal;
+  return {
+    body: answerOf(outcome),
+    headers: {
+      'Server-Timing': serverTiming(outcome, performance.now() - since),
+      ...(replayed && { 'Idempotency-Replayed': 'true' }),
+    },
+  };
 }
 
 function checkFeatures(app: AppPrincipal, { mode }: PredictionRequest): void {
