@@ -51,7 +51,7 @@ async function run(): Promise<string[]> {
     const rates: number[][] = [[], []];
     for (let round = -1; round < ROUNDS; round += 1) {
       for (const [place, way] of ways.entries()) {
-        const work = accounts.slice(0, posters).map(workOf);
+        const work = await Promise.all(accounts.slice(0, posters).map(workOf));
         const since = performance.now();
         await way(work);
         const rate = (posters * BATCHES * BATCH) / ((performance.now() - since) / 1000);
@@ -76,14 +76,14 @@ async function signUp(url: string): Promise<{ token: string; accountId: string }
   return { token: access, accountId: user.id };
 }
 
-function workOf(account: { token: string; accountId: string }): Work {
+async function workOf(account: { token: string; accountId: string }): Promise<Work> {
   const batches = Array.from({ length: BATCHES }, () =>
     Array.from({ length: BATCH }, newRow(account.accountId)),
   );
   return {
     ...account,
     bodies: batches.map((batch) => JSON.stringify(batch)),
-    columns: batches.map((batch) => checkBatch(batch, Date.now()).events),
+    columns: await Promise.all(batches.map(async (batch) => (await checkBatch(batch, Date.now())).events)),
   };
 }
 

@@ -39,6 +39,8 @@ const CLOSE_WITHIN_MS = 2000;
 const MOST_TOGETHER = 200;
 /** Passwords that are hashed at once, 20 MiB and 35 ms of a core each, and those that wait. */
 const HASHING = { atOnce: 1, longest: 256 };
+/** Uploads that are stored at once, one of each account, and those of an account that wait. */
+const UPLOADS = { atOnce: 3, each: 1, longest: 100 };
 
 /** Builds an ingress out of its configuration, in the order in which the parts need each other. */
 export async function startIngress(config: IngressConfig, log: Log): Promise<Running> {
@@ -46,6 +48,12 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
   let queues: Queues | undefined;
   const database = await openDatabase(config, log, 'forecue web');
   const { pool, orm } = database;
+  // Connections of their own: no prediction and no heartbeat waits for one that an upload holds.
+  const uploadDatabase = await openDatabase(
+    { database: { ...config.database, poolSize: UPLOADS.atOnce } },
+    log,
+    'forecue web uploads',
+  );
   const health = {
     healthy: () => true,
     ready: async () => {
@@ -72,6 +80,7 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
     hashing: new Lane(HASHING),
     inviteOnly: config.inviteOnly,
   });
+  const uploads = new Lane(UPLOADS);
   const table = endpoints({
     em: () => orm.em.fork(),
     accounts,
@@ -80,7 +89,8 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
     publicUrl,
     connectionAttemptTtlS: config.connectionAttemptTtlS,
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
-    recordBatch: (accountId, events) => recordBatch(pool, accountId, events),
+    recordBatch: (accountId, events, gone) =>
+      uploads.run(() => recordBatch(uploadDatabase.pool, accountId, events), { party: accountId, gone }),
     contextEnvelopeChars: config.contextEnvelopeChars,
     readUsage: (appId, month) => readUsage(orm.em.fork(), appId, month),
     sandboxUnits: config.sandboxUnits,
@@ -135,6 +145,7 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
       await queues?.close();
       await limits.close();
       operatorPort.close();
+      await uploadDatabase.close();
       await database.close();
     },
   };

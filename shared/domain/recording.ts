@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecordingEvent, RecordingSession } from '../db/entities/recording.ts';
 import {
   CUSTOM_PREFIX,
@@ -23,7 +24,7 @@ export interface RecordedEvent {
 }
 
 /** A posted batch, sorted out: what may be stored, where it stood, and what is wrong with the rest. */
-interface CheckedBatch {
+export interface CheckedBatch {
   events: RecordedEvent[];
   /** The index of each of the events in the batch. */
   indexes: number[];
@@ -35,10 +36,18 @@ const DEPTH_MAX = 64;
 const EARLIEST = Date.parse('2000-01-01T00:00:00Z');
 const AHEAD_MAX_MS = 24 * 60 * 60 * 1000;
 
-/** Checks each row of a batch on its own; `now` is in milliseconds. */
-export function checkBatch(batch: readonly unknown[], now: number): CheckedBatch {
+/** How long the thread is kept from others. */
+const SLICE_MS = 5;
+
+/** Checks each row of a batch on its own; `now` is in milliseconds. A large batch takes several turns of the event loop. */
+export async function checkBatch(batch: readonly unknown[], now: number): Promise<CheckedBatch> {
   const checked: CheckedBatch = { events: [], indexes: [], invalid: [] };
+  let since = performance.now();
   for (const [index, row] of batch.entries()) {
+    if (performance.now() - since > SLICE_MS) {
+      await nextTurn();
+      since = performance.now();
+    }
     const result = checkRow(row, now);
     if ('errors' in result) checked.invalid.push({ index, errors: result.errors });
     else {
@@ -53,7 +62,8 @@ const CHECKS = new Map(Object.entries(EVENTS).map(([type, schema]) => [type, com
 const CHECK_CUSTOM = compile(CustomEvent);
 const CHECK_UNKNOWN = compile(UnknownEvent);
 
-function checkRow(row: unknown, now: number): RecordedEvent | { errors: string[] } {
+/** One event, or up to three things that are wrong with it. */
+export function checkRow(row: unknown, now: number): RecordedEvent | { errors: string[] } {
   const result = checkOf(row)(row);
   if (!result.ok) {
     const faults = result.faults.slice(0, ERRORS_MAX);

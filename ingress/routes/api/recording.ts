@@ -8,6 +8,7 @@ import {
 } from '../../../shared/db/stores/recording/read.ts';
 import type { Recorded } from '../../../shared/db/stores/recording/record.ts';
 import {
+  type CheckedBatch,
   checkBatch,
   type RecordedEvent,
   receiptOf,
@@ -25,11 +26,17 @@ import {
   SessionList,
   StoredEvent,
 } from '../../../shared/schemas/recording.ts';
-import { type Endpoint, endpoint } from '../../endpoint.ts';
+import { type Answer, type Endpoint, endpoint } from '../../endpoint.ts';
+import { Lane } from '../../lane.ts';
 
 export interface RecordingRoutes {
   em: () => EntityManager;
-  recordBatch(accountId: string, events: readonly RecordedEvent[]): Promise<Recorded | undefined>;
+  /** Throws `overloaded` when too many uploads wait. */
+  recordBatch(
+    accountId: string,
+    events: readonly RecordedEvent[],
+    gone: AbortSignal,
+  ): Promise<Recorded | undefined>;
 }
 
 const SESSIONS_LISTED = 50;
@@ -37,6 +44,7 @@ const PAGE_LIMIT = 500;
 
 /** What producers push while people work with agents, and what they may read of it. */
 export function recordingEndpoints({ em, recordBatch }: RecordingRoutes): Endpoint[] {
+  const checking = new Lane({ atOnce: 1 });
   return [
     endpoint({
       method: 'POST',
@@ -50,17 +58,16 @@ export function recordingEndpoints({ em, recordBatch }: RecordingRoutes): Endpoi
       body: RecordingBatch,
       rows: RecordingEvent,
       bodyLimit: 16 * MIB,
-      errors: [],
+      keepsBody: true,
+      errors: ['overloaded'],
       status: 201,
       otherStatus: 200,
       response: RecordingReceipt,
-    }).handle(async ({ body, user }) => {
-      const batch = checkBatch(body, Date.now());
-      const nothing: Recorded = { accepted: 0, foreign: [] };
-      const recorded = batch.events.length > 0 ? await recordBatch(user.id, batch.events) : nothing;
-      if (recorded === undefined) throw new AppError('not_authenticated');
-      return { body: receiptOf(batch, recorded), status: recorded.accepted > 0 ? 201 : 200 };
-    }),
+    }).handle(({ body, user, signal }) =>
+      checking
+        .run(() => checkBatch(body, Date.now()), { party: user.id, gone: signal })
+        .then((batch) => record(batch, (events) => recordBatch(user.id, events, signal))),
+    ),
 
     endpoint({
       method: 'GET',
@@ -118,6 +125,17 @@ export function recordingEndpoints({ em, recordBatch }: RecordingRoutes): Endpoi
       };
     }),
   ];
+}
+
+/** Apart from the handler: what was parsed is not held while the batch waits for its turn, only what is to be stored. */
+async function record(
+  batch: CheckedBatch,
+  store: (events: readonly RecordedEvent[]) => Promise<Recorded | undefined>,
+): Promise<Answer<RecordingReceipt>> {
+  const nothing: Recorded = { accepted: 0, foreign: [] };
+  const recorded = batch.events.length > 0 ? await store(batch.events) : nothing;
+  if (recorded === undefined) throw new AppError('not_authenticated');
+  return { body: receiptOf(batch, recorded), status: recorded.accepted > 0 ? 201 : 200 };
 }
 
 /** Cursors are opaque to clients. */

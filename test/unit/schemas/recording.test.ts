@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { checkBatch } from '../../../shared/domain/recording.ts';
+import { checkRow } from '../../../shared/domain/recording.ts';
 import { event } from '../../support/recording.ts';
 
 const NOW = Date.parse('2026-11-20T10:00:00Z');
@@ -9,14 +9,14 @@ const TEXT_ERROR = 'Text should hold neither NUL nor a lone surrogate';
 
 /** The errors of a row; none when it may be stored. */
 function errorsOf(row: unknown): string[] {
-  const { invalid } = checkBatch([row], NOW);
-  return invalid[0]?.errors ?? [];
+  const checked = checkRow(row, NOW);
+  return 'errors' in checked ? checked.errors : [];
 }
 
 function stored(row: unknown) {
-  const [found] = checkBatch([row], NOW).events;
-  assert.ok(found);
-  return found;
+  const checked = checkRow(row, NOW);
+  assert.ok(!('errors' in checked));
+  return checked;
 }
 
 const bare = (type: string, part: object) => {
