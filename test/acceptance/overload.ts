@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
+import { residentMb } from '../support/resident-memory.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 /** By hand: five times what the workers can do, for 30 s, with the default deadline. */
@@ -49,7 +49,7 @@ async function overload({ app: makeApp, webs, provider }: System) {
   // The client's own delay counts in every figure below, so it is told beside them.
   ownDelay.enable();
   const since = performance.now();
-  await steadily(
+  await pacedUntil(
     5 * CAPACITY,
     OVERLOAD_MS,
     () => ended.push(ask()),
@@ -63,7 +63,7 @@ async function overload({ app: makeApp, webs, provider }: System) {
 
   // Half of what the workers can do, to see when all of it is taken again.
   const after: Promise<Ended>[] = [];
-  await steadily(CAPACITY / 2, LOOK_AFTER_MS, () => after.push(ask()));
+  await pacedUntil(CAPACITY / 2, LOOK_AFTER_MS, () => after.push(ask()));
   const answers = await Promise.all(ended);
   const later = await Promise.all(after);
   client.close();
@@ -120,7 +120,7 @@ function brokenPromises(run: Awaited<ReturnType<typeof overload>>): string[] {
 }
 
 /** Calls `perSecond` times a second, whatever becomes of the calls. */
-async function steadily(
+async function pacedUntil(
   perSecond: number,
   forMs: number,
   call: () => void,
@@ -137,11 +137,6 @@ async function steadily(
     await sleep(5);
   }
   await look();
-}
-
-async function residentMb(pid: number | undefined): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
 }
 
 function rounded(values: number[]): number[] {

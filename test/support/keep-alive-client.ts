@@ -21,10 +21,10 @@ export class KeepAliveClient {
     this.#key = key;
   }
 
-  /** Rejects when the connection was refused, reset or closed without an answer. */
-  async predict(url: string, body: object): Promise<Answer> {
+  /** Sends bytes as they are. Rejects when the connection was refused, reset or closed without an answer. */
+  async predict(url: string, body: object | Buffer): Promise<Answer> {
     const since = performance.now();
-    const content = JSON.stringify(body);
+    const content = Buffer.isBuffer(body) ? body : JSON.stringify(body);
     const outgoing = request(`${url}/v1/predictions`, {
       method: 'POST',
       agent: this.#agent,

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { signUp } from '../support/account.ts';
+import { predictionBody } from '../support/client.ts';
+import { delay } from '../support/fake-provider.ts';
+import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
+import { event, post } from '../support/recording.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/** By hand, on a machine with nothing else to do: three persons post 90 batches of 1,000 at once, beside predictions. */
+const PEOPLE = 3;
+const BATCHES = 90;
+const ROWS = 1000;
+const SERVICE_MS = 100;
+const PER_SECOND = 20;
+
+await mochaGlobalSetup();
+const system = await startSystem({ env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
+try {
+  system.provider.respond(delay(SERVICE_MS));
+  const result = await uploadBeside(system);
+  console.log(JSON.stringify(result, undefined, 2));
+  const kept = result.p95Ms.beside < 1.5 * result.p95Ms.before && !result.uploads['503 service_unavailable'];
+  process.exitCode = kept ? 0 : 1;
+} finally {
+  await system.stop();
+  await mochaGlobalTeardown();
+}
+
+async function uploadBeside(at: System) {
+  const app = await at.app();
+  const client = new KeepAliveClient(app.key);
+  const ask = () => client.predict(app.url, predictionBody());
+  await pacedUntil(PER_SECOND, ask, sleep(1000));
+  const before = await pacedUntil(PER_SECOND, ask, sleep(5000));
+  const people = await Promise.all(Array.from({ length: PEOPLE }, () => signUp(at)));
+  const posts = people.flatMap((person) =>
+    Array.from({ length: BATCHES }, () => {
+      const session_id = `${person.id} ${Math.random()}`;
+      return { person, body: JSON.stringify(Array.from({ length: ROWS }, () => event({ session_id }))) };
+    }),
+  );
+  const uploads = Promise.all(posts.map(({ person, body }) => post(person, body)));
+  const beside = await pacedUntil(PER_SECOND, ask, uploads);
+  client.close();
+  return {
+    p95Ms: { before: p95(before), beside: p95(beside) },
+    predictions: counted(beside),
+    uploads: counted(await uploads),
+  };
+}
+
+function p95(answers: { tookMs: number }[]): number {
+  const times = answers.map(({ tookMs }) => tookMs);
+  return Math.round(percentile(times, 0.95));
+}
+
+function counted(answers: { status: number; code: string | undefined }[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status, code } of answers) {
+    const answer = code === undefined ? `${status}` : `${status} ${code}`;
+    counts[answer] = (counts[answer] ?? 0) + 1;
+  }
+  return counts;
+}

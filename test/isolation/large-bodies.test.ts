@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signUp } from '../support/account.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { delay } from '../support/fake-provider.ts';
+import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
+import { residentMb } from '../support/resident-memory.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const MIB = 1024 * 1024;
+/** Just under the rate limit. */
+const PER_SECOND = 45;
+const GROWTH_MB = 300;
+const NOTICED_MS = 300;
+
+describe('large bodies', () => {
+  let system: System;
+  let app: AppClient;
+  let other: AppClient;
+  before(async () => {
+    system = await startSystem({
+      env: {
+        RATE_LIMIT_RPS: '50',
+        RATE_LIMIT_BURST: '100',
+        SANDBOX_UNITS: '1000000',
+        PREDICTION_TIMEOUT_MS: '30000',
+        PROVIDER_TIMEOUT_MS: '20000',
+        WORKER_CONCURRENCY: '500',
+      },
+    });
+    app = await system.app();
+    other = await system.app();
+  });
+  after(() => system?.stop());
+  afterEach(() => system.provider.reset());
+
+  const memory = () => residentMb(system.webs[0]?.child.pid);
+  const askOther = () => other.predict(predictionBody());
+
+  (process.platform === 'linux' ? it : it.skip)(
+    'of 3.9 MiB, 400 of one key that are mostly blanks, cost 300 MB at most, and not for good',
+    async function () {
+      this.timeout(120_000);
+      // So that the calls wait all at once.
+      system.provider.respond(delay(5000));
+      const blanks = Buffer.alloc(3.9 * MIB, ' ');
+      const client = new KeepAliveClient(app.key);
+      await Promise.all(Array.from({ length: 20 }, askOther));
+      const before = await memory();
+      const calls = Promise.all(
+        Array.from({ length: 400 }, async (_, place) => {
+          await sleep((place * 1000) / PER_SECOND);
+          return client.predict(
+            app.url,
+            Buffer.concat([blanks, Buffer.from(JSON.stringify(predictionBody()))]),
+          );
+        }),
+      );
+      const most = Math.max(...(await pacedUntil(10, memory, calls)));
+      assert.ok(most - before <= GROWTH_MB, `from ${before} to ${most} MB`);
+      await until(async () => (await memory()) - before <= GROWTH_MB / 2, 30_000);
+      client.close();
+      for (const { status, code } of await calls)
+        assert.ok(status === 200 || code === 'overloaded', `${status} ${code}`);
+    },
+  );
+
+  it('of 16 MiB, sent at once by one account, cost no more than there is room for', async function () {
+    this.timeout(60_000);
+    const before = await memory();
+
+    const user = await signUp(system);
+    const row = `["${'x'.repeat(1000)}"]`;
+    const batch = `[${Array.from({ length: 1000 }, () => `[${Array.from({ length: 16 }, () => row).join()}]`).join()}]`;
+    assert.ok(batch.length > 15 * MIB && batch.length < 16 * MIB);
+    const posts = Promise.all(
+      Array.from({ length: 20 }, () => user.request('POST', '/api/recording/events/', batch)),
+    );
+    const most = Math.max(...(await pacedUntil(10, memory, posts)));
+    assert.ok(most - before <= GROWTH_MB, `from ${before} to ${most} MB`);
+    const answers = new Set((await posts).map(({ status, code }) => code ?? status));
+    assert.deepEqual([...answers].sort(), [200, 'overloaded']);
+  });
+
+  const sizes = {
+    'of 670 kB': { texts: 14, code: undefined },
+    'of 1.4 MB, over the envelope': { texts: 30, code: 'context_too_large' },
+  };
+  for (const [name, { texts, code }] of Object.entries(sizes))
+    it(`${name}, 90 at once, keep another app’s calls waiting for less than 0.3 s`, async function () {
+      this.timeout(60_000);
+      const before = await pacedUntil(20, askOther, sleep(2000));
+      const message = { role: 'user', content: '\u0001'.repeat(7900) };
+      const messages = Array.from({ length: texts }, () => message);
+      // Made before, and sent as they are: this process is to ask others, not to be busy.
+      const bodies = Array.from({ length: 90 }, () =>
+        Buffer.from(JSON.stringify(predictionBody({ messages }))),
+      );
+      const client = new KeepAliveClient(app.key);
+      const large = Promise.all(bodies.map((body) => client.predict(app.url, body)));
+      const beside = await pacedUntil(20, askOther, large);
+      client.close();
+      assert.ok((await large).some((reply) => reply.code === code));
+      assert.ok((await large).every((reply) => [code, 'overloaded'].includes(reply.code)));
+      assert.deepEqual([...new Set(beside.map(({ status }) => status))], [200]);
+      const [alone, together] = [p95(before), p95(beside)];
+      assert.ok(together < Math.max(NOTICED_MS, 4 * alone), `${alone} ms before, ${together} ms beside them`);
+    });
+});
+
+function p95(replies: { tookMs: number }[]): number {
+  return percentile(
+    replies.map(({ tookMs }) => tookMs),
+    0.95,
+  );
+}

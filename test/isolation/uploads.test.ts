@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { signUp, type UserClient } from '../support/account.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { percentile } from '../support/keep-alive-client.ts';
+import { countOf, event, post } from '../support/recording.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+/** How long each upload's statement takes here, whatever the machine. */
+const SLOW_MS = 200;
+/** How much longer somebody else's call may take. */
+const NOTICED_MS = 300;
+
+describe('uploads of recorded events that take their time', () => {
+  let system: System;
+  let app: AppClient;
+  let user: UserClient;
+  before(async () => {
+    system = await startSystem({ env: { SANDBOX_UNITS: '1000000' } });
+    await system.database.pool.query(`
+      create function take_time() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(${SLOW_MS / 1000}); return null; end $$;
+      create trigger take_time before insert on recording_events execute function take_time()`);
+    app = await system.app();
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    user = await signUp(system);
+  });
+
+  const uploadsRunning = async () => {
+    const { rows } = await system.database.pool.query<{ count: number }>(
+      `select count(*)::int from pg_stat_activity where state = 'active' and query like '%from record_v1%'
+          and pid <> pg_backend_pid()`,
+    );
+    return rows[0]?.count ?? 0;
+  };
+  const uploadOne = (signal?: AbortSignal) =>
+    user.request<{ accepted: number }>('POST', '/api/recording/events/', [event()], { signal });
+
+  it('hold up nobody’s prediction when three persons post 30 at once, and all are stored', async function () {
+    this.timeout(60_000);
+    const ask = () => app.predict(predictionBody());
+    const before = await pacedUntil(20, ask, sleep(2000));
+    const people = [user, await signUp(system), await signUp(system)];
+    const uploads = Promise.all(
+      people.flatMap((person) => Array.from({ length: 30 }, () => post(person, [event()]))),
+    );
+    const running = pacedUntil(20, uploadsRunning, uploads);
+    const beside = await pacedUntil(20, ask, uploads);
+
+    assert.deepEqual(statusesOf(await uploads), [201]);
+    assert.deepEqual(statusesOf(beside), [200]);
+    const most = Math.max(...(await running));
+    assert.ok(most <= 3, `${most} at once`);
+    const [alone, together] = [p95(before), p95(beside)];
+    assert.ok(together < alone + NOTICED_MS, `${alone} ms before, ${together} ms beside uploads`);
+    for (const person of people) assert.equal((await countOf(system, person)).events, 30);
+  });
+
+  it('of one person do not keep another’s waiting', async () => {
+    let stored = 0;
+    const uploads = Promise.all(
+      Array.from({ length: 12 }, async () => {
+        await uploadOne();
+        stored += 1;
+      }),
+    );
+    await until(async () => stored > 0);
+    const other = await signUp(system);
+    assert.equal((await post(other, [event()])).status, 201);
+    assert.ok(stored < 12, 'all of the other’s came first');
+    await uploads;
+  });
+
+  it('are not done for callers who hung up in the line', async () => {
+    const hangUp = new AbortController();
+    const first = uploadOne();
+    await until(async () => (await uploadsRunning()) > 0);
+    const left = Promise.allSettled(Array.from({ length: 8 }, () => uploadOne(hangUp.signal)));
+    await sleep(SLOW_MS / 4);
+    hangUp.abort();
+    await left;
+    assert.deepEqual(statusesOf([await first, await uploadOne()]), [201]);
+    assert.ok((await countOf(system, user)).events <= 3);
+  });
+
+  it('are 503 overloaded when a hundred of the person wait already', async () => {
+    const storm = new AbortController();
+    const refused = await Promise.any(
+      Array.from({ length: 105 }, async () => {
+        const reply = await uploadOne(storm.signal);
+        assert.equal(reply.code, 'overloaded');
+        return reply;
+      }),
+    );
+    storm.abort();
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1']);
+  });
+});
+
+function statusesOf(replies: { status: number }[]): number[] {
+  return [...new Set(replies.map(({ status }) => status))];
+}
+
+function p95(replies: { tookMs: number }[]): number {
+  return percentile(
+    replies.map(({ tookMs }) => tookMs),
+    0.95,
+  );
+}

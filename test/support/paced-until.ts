@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Starts `call` so many times a second until `done` settles, whatever becomes of the calls; resolves with all of their results. */
+export async function pacedUntil<Result>(
+  perSecond: number,
+  call: () => Promise<Result>,
+  done: Promise<unknown>,
+): Promise<Result[]> {
+  const calls: Promise<Result>[] = [];
+  let over = false;
+  const ended = done.finally(() => {
+    over = true;
+  });
+  while (!over) {
+    calls.push(call());
+    await Promise.race([ended, sleep(1000 / perSecond)]);
+  }
+  return Promise.all(calls);
+}
