@@ -78,8 +78,7 @@ export function postgresQueues(
     // The queue's tables are in the database whose health is asked for anyway.
     ping: async () => {},
     async close() {
-      await queues.close();
-      await producer.close();
+      await Promise.all([queues.close(), producer.close()]);
     },
   };
 }

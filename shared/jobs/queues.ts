@@ -1,8 +1,8 @@
 /** One pool's queue. A job is a ticket: "there is work". The rows say what the work is. */
 export interface TicketQueue {
   /**
-   * Puts a ticket on the queue for each of these ids, which serve only people who look at the queue. Call it after the
-   * commit of their rows: where enough tickets already wait it adds none, because whoever takes one of those claims
+   * Puts one ticket on the queue. The ids of the rows that it was made for serve only people who look at the queue. Call
+   * it after their commit: where enough tickets already wait it adds none, because whoever takes one of those claims
    * later than now, and so sees these rows.
    *
    * A process that filled its last free slot therefore has to claim again, without a ticket, as soon as a slot is free,

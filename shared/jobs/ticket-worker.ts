@@ -50,7 +50,7 @@ export class ReplacedWorker<B extends IQueueBackend, C> implements TicketWorker 
   readonly #log: Log;
   readonly #watch: NodeJS.Timeout;
   readonly #closing = Promise.withResolvers<void>();
-  #isClosing = false;
+  #closed: Promise<void> | undefined;
   #worker: OpenWorker<B, C>;
   #inHand = 0;
   /** The last `take`. A replaced worker may still have one in hand. */
@@ -89,16 +89,15 @@ export class ReplacedWorker<B extends IQueueBackend, C> implements TicketWorker 
     return this.#inHand > 0 ? 0 : performance.now() - this.#fetchedAt;
   }
 
-  async close(): Promise<void> {
-    if (this.#isClosing) return;
-    this.#isClosing = true;
+  close(): Promise<void> {
     clearInterval(this.#watch);
     this.#closing.resolve();
-    await closeInTime(this.#worker);
+    this.#closed ??= closeInTime(this.#worker);
+    return this.#closed;
   }
 
   async #perform(job: Job<Ticket>, token = ''): Promise<void> {
-    if (this.#isClosing) {
+    if (this.#closed !== undefined) {
       // Fetched while this process was told to stop: another process can use it.
       await job.moveToWait(token);
       throw new WaitingError();

@@ -1,0 +1,87 @@
+import type { BaseConfig } from '../../shared/config/config.ts';
+import { parseRedisUrl, type RedisTarget } from '../../shared/config/redis-url.ts';
+import { connectRedis, type RedisClient } from '../../shared/jobs/redis.ts';
+import { createLog } from '../../shared/log.ts';
+import { createDatabase, type TestDatabase } from './database.ts';
+import { describeWithRedis, type RedisServer, startRedisServer } from './redis-server.ts';
+import { type SilentProxy, silentProxy } from './silent-proxy.ts';
+
+export type QueueConfig = Pick<BaseConfig, 'database' | 'queuePrefix' | 'redis'>;
+
+/** A store for queues of a suite's own, and a way to it that can fall silent. */
+export interface QueueStore {
+  /** Straight to the store, or through the proxy. */
+  config(proxy?: SilentProxy): QueueConfig;
+  proxy(): Promise<SilentProxy>;
+  /** How many tickets wait. */
+  waiting(queue: string): Promise<number>;
+  database: TestDatabase;
+}
+
+/** The suite once for each store that this machine has. */
+export function describeOnEachStore(
+  title: string,
+  suite: (this: Mocha.Suite, store: () => QueueStore, kind: 'PostgreSQL' | 'Redis') => void,
+): void {
+  describe(`${title}, on PostgreSQL`, function () {
+    let database: TestDatabase;
+    before(async () => {
+      database = await createDatabase();
+    });
+    after(() => database?.drop());
+    suite.call(this, () => onPostgres(database), 'PostgreSQL');
+  });
+  describeWithRedis(`${title}, on Redis`, function () {
+    let database: TestDatabase;
+    let redis: RedisServer;
+    let client: RedisClient;
+    before(async () => {
+      [database, redis] = await Promise.all([createDatabase({ empty: true }), startRedisServer()]);
+      client = connectRedis(targetOf(redis.url), 'consumer', createLog('test', 'silent'));
+    });
+    after(async () => {
+      client?.disconnect();
+      await Promise.all([database?.drop(), redis?.kill()]);
+    });
+    suite.call(this, () => onRedis(database, redis, client), 'Redis');
+  });
+}
+
+function onPostgres(database: TestDatabase): QueueStore {
+  return {
+    config(proxy) {
+      const url = new URL(database.url);
+      if (proxy !== undefined) url.host = new URL(proxy.url).host;
+      const urls = { url: database.url, directUrl: url.href };
+      return { database: { ...urls, poolSize: 4 }, queuePrefix: 'forecue', redis: undefined };
+    },
+    proxy: () => silentProxy(database.url),
+    async waiting(queue) {
+      const { rows } = await database.pool.query<{ n: number }>(
+        `select count(*)::int as n from forecue_queue.job where state = 'waiting' and queue = $1`,
+        [queue],
+      );
+      return rows[0]?.n ?? 0;
+    },
+    database,
+  };
+}
+
+function onRedis(database: TestDatabase, redis: RedisServer, client: RedisClient): QueueStore {
+  return {
+    config: (proxy) => ({
+      database: { url: database.url, directUrl: database.url, poolSize: 4 },
+      queuePrefix: 'forecue',
+      redis: targetOf(proxy?.url ?? redis.url),
+    }),
+    proxy: () => silentProxy(redis.url),
+    waiting: (queue) => client.llen(`{forecue}:${queue}:wait`),
+    database,
+  };
+}
+
+function targetOf(url: string): RedisTarget {
+  const target = parseRedisUrl(url);
+  if (target === undefined) throw new Error(`no address of a Redis: ${url}`);
+  return target;
+}
