@@ -1,4 +1,4 @@
-import { type EntityManager, ForeignKeyConstraintViolationException } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { UserPrincipal } from '../../domain/account.ts';
 import { newId } from '../../ids.ts';
@@ -45,21 +45,22 @@ export async function findServiceKey(
   return (await em.findOne(ServiceKey, { id, account: accountId })) ?? undefined;
 }
 
-/** Issues a key; it is in the answer only, its hash is stored. Undefined when the account was erased meanwhile. */
+/** Issues a key; it is in the answer only, its hash is stored. Undefined when the account was erased or disabled meanwhile. */
 export async function issueServiceKey(
   em: EntityManager,
   accountId: string,
   label: string,
 ): Promise<{ id: string; key: string; createdAt: Date } | undefined> {
   const { key, hash, prefix } = newServiceKey();
-  const issued = { id: newId(), createdAt: new Date() };
-  try {
-    await em.insert(ServiceKey, { ...issued, account: accountId, hash, prefix, label });
-  } catch (error) {
-    if (error instanceof ForeignKeyConstraintViolationException) return undefined;
-    throw error;
-  }
-  return { ...issued, key };
+  const id = newId();
+  const createdAt = new Date();
+  const issued = await em.execute<object[]>(
+    `insert into service_keys (id, account_id, hash, prefix, label, created_at)
+     select ?, a.id, ?, ?, ?, ? from accounts a where a.id = ? and a.active for key share of a
+     returning 1`,
+    [id, hash, prefix, label, createdAt, accountId],
+  );
+  return issued.length === 1 ? { id, key, createdAt } : undefined;
 }
 
 /** Revokes one of the account's keys. False when the id is none, or another account's. */

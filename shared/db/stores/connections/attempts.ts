@@ -1,4 +1,4 @@
-import { type EntityManager, ForeignKeyConstraintViolationException } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { newId } from '../../../ids.ts';
 import { CODE_TTL_S } from '../../../schemas/limits.ts';
 import { newToken } from '../../../security/keys.ts';
@@ -62,21 +62,17 @@ export async function approveAttempt(
   accountId: string,
 ): Promise<string | undefined> {
   const { token, hash } = newToken();
-  try {
-    const approved = await em.execute<object[]>(
-      `update connection_attempts
-          set status = 'approved', account_id = ?, code_hash = ?, code_expires_at = now() + make_interval(secs => ?)
-        where id = ? and status = 'pending' and expires_at > now()
-          and exists (select from accounts a where a.id = ? and a.active)
-       returning id`,
-      [accountId, hash, CODE_TTL_S, id, accountId],
-    );
-    return approved.length === 1 ? token : undefined;
-  } catch (error) {
-    // Erased after the look at it.
-    if (error instanceof ForeignKeyConstraintViolationException) return undefined;
-    throw error;
-  }
+  const approved = await em.execute<object[]>(
+    `with approver as materialized (
+       select a.id from accounts a where a.id = ? and a.active for key share
+     )
+     update connection_attempts t
+        set status = 'approved', account_id = a.id, code_hash = ?, code_expires_at = now() + make_interval(secs => ?)
+       from approver a where t.id = ? and t.status = 'pending' and t.expires_at > now()
+     returning t.id`,
+    [accountId, hash, CODE_TTL_S, id],
+  );
+  return approved.length === 1 ? token : undefined;
 }
 
 /** The person refuses. False when somebody decided before or the time is over. */

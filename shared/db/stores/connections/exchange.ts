@@ -125,6 +125,8 @@ async function countMismatch(tx: EntityManager, id: string): Promise<void> {
 async function firstExchange(tx: EntityManager, attempt: AttemptRow, windowS: number): Promise<Exchanged> {
   const { app_id: appId, user_id: userId, account_id: accountId } = attempt;
   if (accountId === null) throw new Error('an approved attempt has an account');
+  // Disabled or erased since: as if it had not approved.
+  if (!(await holdAccount(tx, accountId))) return { refusal: 'access_denied' };
   const grant = await makeGrant(tx, { appId, userId, accountId }, windowS);
   const answer: ConnectionExchangeResponse = {
     connection_id: grant.connectionId,
@@ -138,4 +140,10 @@ async function firstExchange(tx: EntityManager, attempt: AttemptRow, windowS: nu
     [grant.connectionId, grant.grantRevision, text, attempt.id],
   );
   return { answer: text, ended: grant.ended };
+}
+
+/** Whether the account is active, and stays there until the caller's transaction is over. */
+async function holdAccount(tx: EntityManager, id: string): Promise<boolean> {
+  const held = await tx.execute<object[]>(`select from accounts where id = ? and active for key share`, [id]);
+  return held.length > 0;
 }
