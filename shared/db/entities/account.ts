@@ -19,7 +19,15 @@ export const Account = defineEntity({
     memoryRevision: p.bigint('number').default(0),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
+    /** Set once it is being erased, which is for good: when a process was last at work on it. */
+    erasingAt: p.datetime(3).nullable(),
   },
+  indexes: [
+    {
+      name: 'accounts_erasing',
+      expression: `create index "accounts_erasing" on "accounts" ("erasing_at") where erasing_at is not null`,
+    },
+  ],
 });
 export type Account = InferEntity<typeof Account>;
 

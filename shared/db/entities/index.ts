@@ -1,6 +1,7 @@
 import { Account, Invite, RefreshToken, ServiceKey, WaitlistEntry, WebSession } from './account.ts';
 import { App, AppKey } from './app.ts';
 import { Connection, ConnectionAttempt } from './connection.ts';
+import { ErasingGrant } from './erasing-grant.ts';
 import { Fact, Profile } from './memory.ts';
 import { Prediction, PredictionSession, PredictionText } from './prediction.ts';
 import { PredictionEvent } from './prediction-event.ts';
@@ -26,6 +27,7 @@ export const entities = [
   WaitlistEntry,
   Connection,
   ConnectionAttempt,
+  ErasingGrant,
   Profile,
   Fact,
   RecordingSession,
