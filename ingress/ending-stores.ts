@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { exchange } from '../shared/db/stores/connections/exchange.ts';
 import { revokeConnection, revokeOwnConnection } from '../shared/db/stores/connections/revoke.ts';
-import { eraseAccount } from '../shared/db/stores/erase-account.ts';
+import { beginErasure, continueErasure } from '../shared/db/stores/erase-account.ts';
 import type { WakeUps } from '../shared/jobs/wake-ups.ts';
 import type { ConnectionExchangeRequest } from '../shared/schemas/connections.ts';
 import { announcing } from '../shared/work/completion.ts';
@@ -27,10 +27,12 @@ export function endingStores(em: () => EntityManager, wakeUps: WakeUps, recovery
       (connection: { id: string; accountId: string }) => revokeOwnConnection(em(), connection, recoveryWindowS),
       (revoked) => revoked?.ended ?? [],
     ),
-    eraseAccount: announcing(
+    beginErasure: announcing(
       wakeUps,
-      (id: string) => eraseAccount(em(), id, recoveryWindowS),
-      (ended) => ended,
+      (id: string) => beginErasure(em(), id, recoveryWindowS),
+      (ended) => ended ?? [],
     ),
+    continueErasure: (id: string, withinMs: number) =>
+      continueErasure(em(), id, { windowS: recoveryWindowS, withinMs }),
   };
 }

@@ -11,13 +11,16 @@ import { type Endpoint, endpoint } from '../../endpoint.ts';
 import type { EndingStores } from '../../ending-stores.ts';
 import { presentUser } from './present-account.ts';
 
-export interface MeRoutes extends Pick<EndingStores, 'eraseAccount'> {
+export interface MeRoutes extends Pick<EndingStores, 'beginErasure' | 'continueErasure'> {
   em: () => EntityManager;
   accounts: AccountService;
 }
 
+/** Most accounts are erased in less. No longer than proxies wait for an answer, nor than calls may finish at a stop. */
+const ERASE_WITHIN_MS = 15_000;
+
 /** A person's own account. */
-export function meEndpoints({ em, accounts, eraseAccount }: MeRoutes): Endpoint[] {
+export function meEndpoints({ em, accounts, beginErasure, continueErasure }: MeRoutes): Endpoint[] {
   return [
     endpoint({
       method: 'GET',
@@ -59,7 +62,9 @@ export function meEndpoints({ em, accounts, eraseAccount }: MeRoutes): Endpoint[
       errors: [],
       status: 204,
     }).handle(async ({ user }) => {
-      await eraseAccount(user.id);
+      if ((await beginErasure(user.id)) === undefined) throw new AppError('not_authenticated');
+      // What is not erased by then is erased by the housekeeping, which also finishes for a process that died.
+      await continueErasure(user.id, ERASE_WITHIN_MS);
       return {};
     }),
 

@@ -33,9 +33,9 @@ export async function findAccount(em: EntityManager, id: string): Promise<Accoun
   return (await em.findOne(Account, { id, active: true })) ?? undefined;
 }
 
-/** All accounts, the oldest first. */
+/** All accounts but those that are being erased, the oldest first. */
 export async function listAccounts(em: EntityManager): Promise<Account[]> {
-  return em.find(Account, {}, { orderBy: { id: 'asc' } });
+  return em.find(Account, { erasingAt: null }, { orderBy: { id: 'asc' } });
 }
 
 export interface NewAccount {

@@ -150,6 +150,33 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(his)).text, text);
   });
 
+  it('keeps the two apart also when the other account gets the connection while the first one is being erased', async () => {
+    const [person, next] = await Promise.all([signUp(system), signUp(system)]);
+    const app = await connectingApp(system);
+    const { connection_id } = await connect(system, app, person);
+    const hers = predictionBody({ connection_id });
+    assert.equal((await app.predict(hers)).status, 200);
+    // As if the attempt had been forgotten, a day after it.
+    await system.database.pool.query('delete from connection_attempts where account_id = $1', [person.id]);
+
+    const holder = await system.database.pool.connect();
+    await holder.query('begin');
+    await holder.query('select from predictions where request_id = $1 for update', [hers.request_id]);
+    const erased = erase(person);
+    await until(
+      async () => (await app.predict(predictionBody({ connection_id }))).code === 'connection_revoked',
+    );
+    assert.equal((await connect(system, app, next)).connection_id, connection_id);
+    const his = predictionBody({ connection_id });
+    const { status, text } = await app.predict(his);
+    assert.equal(status, 200);
+    await holder.query('rollback');
+    holder.release();
+    await erased;
+    assert.equal(await textsOf((await rowOf(system, hers)).id), 0);
+    assert.equal((await app.predict(his)).text, text);
+  });
+
   it('works once for many who ask at the same time, while others post and log in', async () => {
     const person = await signUp(system);
     const { email, password } = person;

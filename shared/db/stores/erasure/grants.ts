@@ -1,0 +1,79 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { transaction } from '../../transaction.ts';
+import { endPredictionsOf } from '../connections/revoke.ts';
+import { type EndedGrant, eraseMadeWith } from '../predictions/erase-of-account.ts';
+
+/**
+ * Revokes an account's connections and forgets whose they were, and what it approved. Which predictions are to be ended
+ * and erased is written down in the same transaction: whoever connects again may get the same connection at once.
+ *
+ * The account itself is not locked here: a long upload may hold it, and whoever predicts would wait behind both. It is
+ * inactive by now, so that it approves and connects nothing more.
+ */
+export function endGrants(em: EntityManager, accountId: string): Promise<void> {
+  return transaction(em, async (tx) => {
+    await tx.execute(`select id from connection_attempts where account_id = ? order by id for update`, [
+      accountId,
+    ]);
+    await tx.execute(`select id from connections where account_id = ? order by id for update`, [accountId]);
+    // Of a connection that is another's by now, this account's grants are known by the attempts that led to them. Whoever
+    // was admitted under the connections' locks was so before this moment of the clock.
+    await tx.execute(
+      `insert into erasing_grants (account_id, connection_id, grant_revision, ended_at)
+       select account_id, id, 0, clock_timestamp() from connections where account_id = ?
+       union
+       select t.account_id, t.connection_id, t.grant_revision, clock_timestamp()
+         from connection_attempts t join connections c on c.id = t.connection_id
+        where t.account_id = ? and c.account_id is distinct from t.account_id
+       on conflict do nothing`,
+      [accountId, accountId],
+    );
+    await tx.execute(`delete from connection_attempts where account_id = ?`, [accountId]);
+    await tx.execute(
+      `update connections
+          set account_id = null, revoked_at = case when status = 'connected' then now() else revoked_at end,
+              status = 'revoked'
+        where account_id = ?`,
+      [accountId],
+    );
+  });
+}
+
+/** Ends what still runs under the account's ended grants, app by app; returns the predictions' ids. */
+export async function endWhatRuns(em: EntityManager, accountId: string, windowS: number): Promise<string[]> {
+  const ended: string[] = [];
+  for (const { connectionId } of await endedGrants(em, accountId))
+    ended.push(...(await endUnder(em, connectionId, windowS)));
+  return ended;
+}
+
+/** Under another account's new grant nothing of the old one runs any more: who makes it ends that. */
+function endUnder(em: EntityManager, connectionId: string, windowS: number): Promise<string[]> {
+  return transaction(em, async (tx) => {
+    const [revoked] = await tx.execute<object[]>(
+      `select from connections where id = ? and status = 'revoked' for update`,
+      [connectionId],
+    );
+    return revoked === undefined ? [] : endPredictionsOf(tx, [connectionId], windowS);
+  });
+}
+
+/** Erases what was written and suggested under the account's ended grants, in short steps. */
+export async function* eraseMadeWithGrants(em: EntityManager, accountId: string): AsyncGenerator<void> {
+  for (const grant of await endedGrants(em, accountId)) {
+    yield* eraseMadeWith(em, accountId, grant);
+    await em.execute(
+      `delete from erasing_grants where account_id = ? and connection_id = ? and grant_revision = ?`,
+      [accountId, grant.connectionId, grant.grantRevision],
+    );
+    yield;
+  }
+}
+
+function endedGrants(em: EntityManager, accountId: string): Promise<EndedGrant[]> {
+  return em.execute<EndedGrant[]>(
+    `select connection_id as "connectionId", grant_revision as "grantRevision" from erasing_grants
+      where account_id = ? order by connection_id, grant_revision`,
+    [accountId],
+  );
+}
