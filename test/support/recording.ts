@@ -52,3 +52,32 @@ export async function countOf(
   if (counts === undefined) throw new Error('nothing was counted');
   return counts;
 }
+
+const ROWS_AT_ONCE = 100_000;
+
+/**
+ * Gives a user that many events by SQL: a third of them in one long session, the others in short ones of 50. The ids of
+ * the sessions start with the user's.
+ */
+export async function fillRecording(
+  { database }: Pick<System, 'database'>,
+  { id }: Pick<UserClient, 'id'>,
+  events: number,
+): Promise<void> {
+  for (let from = 0; from < events; from += ROWS_AT_ONCE) {
+    await database.pool.query(
+      `insert into recording_events (account_id, id, session_id, type, occurred_at, received_at, body)
+       select $1::uuid, gen_random_uuid(), $1 || case when n % 3 = 0 then '-long' else '-' || n / 75 end, 'note',
+              now() - make_interval(secs => n), now(), json_build_object('text', repeat(md5(n::text), 8))
+         from generate_series($2::int, $3::int) n`,
+      [id, from, Math.min(from + ROWS_AT_ONCE, events) - 1],
+    );
+  }
+  await database.pool.query(
+    `insert into recording_sessions (id, account_id, started_at, source, created_at, last_arrival)
+     select session_id, account_id, min(occurred_at), 'test', now(), max(arrival)
+       from recording_events where account_id = $1 group by session_id, account_id`,
+    [id],
+  );
+  await database.pool.query('vacuum analyze recording_events, recording_sessions');
+}

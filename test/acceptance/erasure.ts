@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { connect, connectingApp } from '../support/connection.ts';
+import { delay, ok } from '../support/fake-provider.ts';
+import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
+import { fillRecording } from '../support/recording.ts';
+import { type System, startSystem, type TestProcess } from '../support/system.ts';
+
+/** By hand: a large account is erased while others work; then once more, and its ingress is killed in the middle. */
+const EVENTS = Number(process.env['EVENTS'] ?? 1_500_000);
+const CALLERS = 3;
+const PAUSE_MS = 50;
+const SERVICE_MS = 50;
+const BEFORE_MS = 20_000;
+const LOOK_EVERY_MS = 200;
+
+interface Ended extends Answer {
+  at: number;
+}
+
+await mochaGlobalSetup();
+const system = await startSystem({
+  webs: 2,
+  env: { PUBLIC_URL: 'http://localhost:8080', SANDBOX_UNITS: '10000000', LEASE_MS: '3000' },
+});
+try {
+  system.provider.respond(delay(SERVICE_MS, ok()));
+  const [first, second] = system.webs;
+  if (first === undefined || second === undefined) throw new Error('two ingresses are needed');
+  const whole = await erasure(system, first);
+  const killed = await erasure(system, second, first);
+  const results = [whole, killed];
+  const broken = results.flatMap(({ others, theirs, left }) => [
+    ...[others, theirs].filter(({ refused }) => refused > 0).map(() => 'nobody else is refused'),
+    ...[others, theirs].filter(({ ratio }) => !(ratio <= 1.5)).map(() => "others' p95 stays within 1.5 x"),
+    ...(left === 0 ? [] : ['nothing is left']),
+  ]);
+  process.stdout.write(`${JSON.stringify({ events: EVENTS, whole, killed, broken }, undefined, 2)}\n`);
+  process.exitCode = broken.length === 0 ? 0 : 1;
+} finally {
+  await system.stop();
+  await mochaGlobalTeardown();
+}
+
+/** Callers ask `at`; the account is erased there too, or at `victim`, which dies of it. */
+async function erasure(system: System, at: TestProcess, victim?: TestProcess) {
+  const person = await signUp({ webs: [victim ?? at] });
+  await fillRecording(system, person, EVENTS);
+  const [connected, ...strangers] = await Promise.all([connectingApp(system), system.app(), system.app()]);
+  const sessions = await sessionsOf(system, person);
+  const { connection_id } = await connect(system, connected, person);
+
+  const stop = new AbortController();
+  const others = strangers.map((app) => callers(app, at, {}, stop.signal));
+  const theirs = callers(connected, at, {}, stop.signal);
+  const mine = callers(connected, at, { connection_id }, stop.signal);
+  await sleep(BEFORE_MS);
+
+  const since = performance.now();
+  const erased = person
+    .request('DELETE', '/api/auth/me/')
+    .then(({ status, tookMs }) => ({ status, seconds: Math.round(tookMs / 100) / 10 }))
+    .catch(() => 'cut off');
+  if (victim !== undefined) {
+    while ((await sessionsOf(system, person)) > sessions / 2) await sleep(LOOK_EVERY_MS);
+    await victim.stop('SIGKILL');
+  }
+  const answered = await erased;
+  // An answer other than 204, where nobody was killed, says that it will never be gone.
+  const mayEnd = victim !== undefined || (typeof answered !== 'string' && answered.status === 204);
+  while (mayEnd && !(await isGone(system, person))) await sleep(LOOK_EVERY_MS);
+  const over = performance.now();
+  stop.abort();
+  const compare = (calls: Ended[]) => comparison(calls, since, over);
+  return {
+    answered,
+    secondsUntilGone: Math.round((over - since) / 100) / 10,
+    left: await eventsOf(system, person),
+    others: compare((await Promise.all(others)).flat()),
+    theirs: compare(await theirs),
+    mineAfter: [
+      ...new Set((await mine).filter((call) => call.at > since + 1000).map(({ code }) => code ?? '200')),
+    ],
+  };
+}
+
+/** Until the signal, a few callers who rest for a moment after each answer. */
+async function callers(
+  app: AppClient,
+  { url }: TestProcess,
+  part: object,
+  signal: AbortSignal,
+): Promise<Ended[]> {
+  const client = new KeepAliveClient(app.key);
+  const ended: Ended[] = [];
+  const caller = async () => {
+    while (!signal.aborted) {
+      const answer = await client.predict(url, predictionBody(part));
+      ended.push({ ...answer, at: performance.now() });
+      await sleep(PAUSE_MS * 2 * Math.random());
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  client.close();
+  return ended;
+}
+
+function comparison(calls: Ended[], since: number, over: number) {
+  const before = calls.filter(({ at }) => at < since);
+  // Whoever was answered after its end may have suffered from it.
+  const during = calls.filter(({ at, tookMs }) => at >= since && at - tookMs < over);
+  const ms = (some: Ended[], share: number) =>
+    Math.round(
+      10 *
+        percentile(
+          some.map(({ tookMs }) => tookMs),
+          share,
+        ),
+    ) / 10;
+  return {
+    before: { calls: before.length, p50: ms(before, 0.5), p95: ms(before, 0.95), most: ms(before, 1) },
+    during: { calls: during.length, p50: ms(during, 0.5), p95: ms(during, 0.95), most: ms(during, 1) },
+    ratio: Math.round((100 * ms(during, 0.95)) / ms(before, 0.95)) / 100,
+    refused: during.filter(({ status }) => status !== 200).length,
+    codes: [...new Set(during.map(({ status, code }) => `${status} ${code ?? ''}`.trim()))],
+  };
+}
+
+async function eventsOf({ database }: System, { id }: UserClient): Promise<number> {
+  const { rows } = await database.pool.query(`select from recording_events where account_id = $1`, [id]);
+  return rows.length;
+}
+
+async function sessionsOf({ database }: System, { id }: UserClient): Promise<number> {
+  const { rows } = await database.pool.query(`select from recording_sessions where account_id = $1`, [id]);
+  return rows.length;
+}
+
+async function isGone({ database }: System, { id }: UserClient): Promise<boolean> {
+  const { rows } = await database.pool.query(`select from accounts where id = $1`, [id]);
+  return rows.length === 0;
+}

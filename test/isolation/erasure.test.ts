@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { anonymously, signUp, type UserClient } from '../support/account.ts';
+import { predictionBody } from '../support/client.ts';
+import { connect, connectingApp } from '../support/connection.ts';
+import { hang } from '../support/fake-provider.ts';
+import { event, fillRecording, post } from '../support/recording.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const EVENTS = 100_000;
+
+describe('an account that is being erased', () => {
+  let system: System;
+
+  before(async () => {
+    system = await startSystem({
+      webs: 2,
+      env: { PUBLIC_URL: 'http://localhost:8080', SANDBOX_UNITS: '100000', LEASE_MS: '3000' },
+    });
+  });
+
+  after(() => system.stop());
+  beforeEach(() => system.provider.reset());
+
+  const isGone = async ({ id }: UserClient) =>
+    (await system.database.pool.query('select from accounts where id = $1', [id])).rows.length === 0;
+
+  const isBeingErased = async ({ id }: UserClient) => {
+    const found = 'select from accounts where id = $1 and erasing_at is not null';
+    return (await system.database.pool.query(found, [id])).rows.length === 1;
+  };
+
+  const sessionsOf = async ({ id }: UserClient) => {
+    const found = 'select from recording_sessions where account_id = $1';
+    return (await system.database.pool.query(found, [id])).rows.length;
+  };
+
+  /** Does `work` while the erasure of what the person recorded is stopped in the middle. */
+  const whileHeld = async (person: UserClient, work: () => Promise<void>) => {
+    const holder = await system.database.pool.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from recording_events where account_id = $1 for update', [person.id]);
+      await work();
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+  };
+
+  it('is in nobody else’s way, however long it takes: neither of other apps nor of the one that was connected to it', async () => {
+    const person = await signUp(system);
+    await post(person, [event()]);
+    const [app, other] = await Promise.all([connectingApp(system), system.app()]);
+    const { connection_id } = await connect(system, app, person);
+    let erased: ReturnType<typeof person.request> | undefined;
+    await whileHeld(person, async () => {
+      erased = person.request('DELETE', '/api/auth/me/');
+      await until(() => isBeingErased(person));
+      await until(async () => (await app.predict(predictionBody({ connection_id }))).status === 403);
+      const replies = await Promise.all([
+        app.predict(predictionBody()),
+        app.predict(predictionBody({ connection_id })),
+        other.predict(predictionBody()),
+      ]);
+      assert.deepEqual(
+        replies.map(({ status, code }) => code ?? status),
+        [200, 'connection_revoked', 200],
+      );
+      assert.equal(await isGone(person), false);
+    });
+    assert.equal((await erased)?.status, 204);
+    assert.equal(await isGone(person), true);
+  });
+
+  it('is nobody’s from its first moment: its address is free, no credential works, nothing is added', async () => {
+    const person = await signUp(system);
+    const { email, password } = person;
+    await post(person, [event()]);
+    let erased: ReturnType<typeof person.request> | undefined;
+    await whileHeld(person, async () => {
+      erased = person.request('DELETE', '/api/auth/me/');
+      await until(() => isBeingErased(person));
+      const replies = await Promise.all([
+        post(person, [event()]),
+        person.request('PATCH', '/api/auth/me/', { name: 'ghost' }),
+        person.request('POST', '/api/auth/keys/', { label: 'ghost' }),
+        person.request('GET', '/api/export/'),
+        anonymously(system, 'POST', '/api/auth/login/', { email, password }),
+        anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh: person.refresh }),
+      ]);
+      assert.deepEqual([...new Set(replies.map(({ status }) => status))], [401]);
+      assert.notEqual((await signUp(system, { email })).id, person.id);
+    });
+    assert.equal((await erased)?.status, 204);
+  });
+
+  it('is erased also when the person hangs up', async () => {
+    const person = await signUp(system);
+    await post(person, [event()]);
+    const leaving = new AbortController();
+    await whileHeld(person, async () => {
+      const left = assert.rejects(
+        person.request('DELETE', '/api/auth/me/', undefined, { signal: leaving.signal }),
+      );
+      await until(() => isBeingErased(person));
+      leaving.abort();
+      await left;
+    });
+    await until(() => isGone(person));
+  });
+
+  it('is finished also when the process that erases it dies before it has revoked anything', async () => {
+    const person = await signUp(system);
+    const app = await connectingApp(system);
+    const { connection_id } = await connect(system, app, person);
+    system.provider.respond(hang());
+    const waiting = app.predict(predictionBody({ connection_id }));
+    await until(() => system.provider.running === 1);
+    await system.database.pool.query(
+      `update accounts set active = false, erasing_at = now() - interval '1 minute' where id = $1`,
+      [person.id],
+    );
+    assert.equal((await waiting).code, 'connection_revoked');
+    await until(() => isGone(person));
+  });
+
+  it('is finished by another process when the ingress dies in the middle', async () => {
+    const person = await signUp(system);
+    const { email } = person;
+    await fillRecording(system, person, EVENTS);
+    const mine = event({ session_id: `${person.id}-long` });
+    const sessions = await sessionsOf(person);
+    const other = await system.app();
+    const [victim, survivor] = system.webs;
+    const at = { url: survivor?.url ?? '' };
+
+    const cutOff = assert.rejects(person.request('DELETE', '/api/auth/me/'));
+    await until(async () => (await sessionsOf(person)) < sessions);
+    await victim?.stop('SIGKILL');
+    await cutOff;
+    assert.equal(await isGone(person), false);
+    const heir = await signUp({ webs: system.webs.slice(1) }, { email });
+    await until(async () => {
+      assert.equal((await other.predict(predictionBody(), { at })).status, 200);
+      return isGone(person);
+    }, 30_000);
+    assert.equal((await post(heir, [mine])).body.accepted, 1);
+    const { rows } = await system.database.pool.query('select from recording_events where account_id = $1', [
+      person.id,
+    ]);
+    assert.equal(rows.length, 0);
+  });
+});
