@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { transaction } from '../../transaction.ts';
 
 const SESSIONS_AT_ONCE = 100;
 /** Events of one statement: some 10 ms. */
@@ -33,21 +34,34 @@ export async function* eraseRecordings(em: EntityManager, accountId: string): As
   }
 }
 
-/**
- * Each statement goes on after the last arrival that the one before deleted: until a vacuum the index leads past all
- * that is dead, which would make a long session's last statements slow. A commit does not wait for the disk: what a crash of
- * the server brings back is deleted by whoever goes on.
- */
+/** Each step goes on after the last arrivals of the one before: until a vacuum the index leads past all that is dead. */
 async function* eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<void> {
   const reached = new Map(sessionIds.map((id) => [id, 0]));
   for (let events = EVENTS_AT_ONCE; events === EVENTS_AT_ONCE; ) {
-    const deleted = await em.execute<Deleted[]>(
-      `with hasty as materialized (
-         select set_config('synchronous_commit', 'off', true)
-       ), gone as (
+    const deleted = await deleteEvents(em, reached);
+    events = deleted.reduce((sum, one) => sum + one.events, 0);
+    for (const { sessionId, arrival } of deleted) reached.set(sessionId, arrival);
+    yield;
+  }
+}
+
+/**
+ * A commit does not wait for the disk: what a crash of the server brings back is deleted by whoever goes on. The plan is
+ * one for sessions of any length; one that was made for an average session would sort all of a long one each time.
+ */
+const TERMS = `
+  select set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true),
+         set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`;
+
+/** Deletes the next events of the sessions, each session's in the order of their arrival. */
+function deleteEvents(em: EntityManager, reached: Map<string, number>): Promise<Deleted[]> {
+  const sessions = JSON.stringify([...reached].map(([id, arrival]) => ({ id, reached: arrival })));
+  return transaction(em, async (tx) => {
+    await tx.execute(TERMS);
+    return tx.execute<Deleted[]>(
+      `with gone as (
          delete from recording_events where ctid = any (array(
-           select e.ctid
-             from hasty cross join json_to_recordset(?::json) s (id text, reached bigint)
+           select e.ctid from json_to_recordset(?::json) s (id text, reached bigint)
             cross join lateral (
               select v.ctid from recording_events v where v.session_id = s.id and v.arrival > s.reached
                order by v.arrival limit ?) e
@@ -56,14 +70,7 @@ async function* eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGener
        )
        select session_id as "sessionId", max(arrival)::float8 as arrival, count(*)::int as events
          from gone group by session_id`,
-      [
-        JSON.stringify([...reached].map(([id, arrival]) => ({ id, reached: arrival }))),
-        EVENTS_AT_ONCE,
-        EVENTS_AT_ONCE,
-      ],
+      [sessions, EVENTS_AT_ONCE, EVENTS_AT_ONCE],
     );
-    events = deleted.reduce((sum, one) => sum + one.events, 0);
-    for (const { sessionId, arrival } of deleted) reached.set(sessionId, arrival);
-    yield;
-  }
+  });
 }
