@@ -14,6 +14,8 @@ import { eraseRecordings } from './erasure/recordings.ts';
 /** While a process works on an erasure it says so this often; one that was silent for `LEASE_S` has died. */
 const RENEW_EVERY_MS = 1000;
 const LEASE_S = 4;
+/** For each moment of work so many of rest: the disk and the cores are for those who wait for an answer. */
+const REST = 2;
 const ROWS_AT_ONCE = 1000;
 
 /**
@@ -67,8 +69,7 @@ export async function continueErasure(
       await em.execute(`update accounts set erasing_at = now() where id = ?`, [id]);
       renewedAt = now;
     }
-    // As long as the step took: at least half of the disk and of a core is for those who wait for an answer.
-    await sleep(now - rested);
+    await sleep(REST * (now - rested));
     rested = performance.now();
   }
   return true;
