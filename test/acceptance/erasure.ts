@@ -14,7 +14,8 @@ const EVENTS_KILLED = Number(process.env['EVENTS_KILLED'] ?? EVENTS);
 const CALLERS = 3;
 const PAUSE_MS = 50;
 const SERVICE_MS = 50;
-const BEFORE_MS = 20_000;
+/** Before and after: the quieter of the two is what the time between is compared with. */
+const QUIET_MS = 20_000;
 const LOOK_EVERY_MS = 200;
 
 interface Ended extends Answer {
@@ -59,7 +60,7 @@ async function erasure(system: System, events: number, at: TestProcess, victim?:
   const others = strangers.map((app) => callers(app, at, {}, stop.signal));
   const theirs = callers(connected, at, {}, stop.signal);
   const mine = callers(connected, at, { connection_id }, stop.signal);
-  await sleep(BEFORE_MS);
+  await sleep(QUIET_MS);
 
   const since = performance.now();
   const erased = person
@@ -75,6 +76,7 @@ async function erasure(system: System, events: number, at: TestProcess, victim?:
   const mayEnd = victim !== undefined || (typeof answered !== 'string' && answered.status === 204);
   while (mayEnd && !(await isGone(system, person))) await sleep(LOOK_EVERY_MS);
   const over = performance.now();
+  await sleep(QUIET_MS);
   stop.abort();
   const compare = (calls: Ended[]) => comparison(calls, since, over);
   return {
@@ -115,6 +117,7 @@ function comparison(calls: Ended[], since: number, over: number) {
   const before = calls.filter(({ at }) => at < since);
   // Whoever was answered after its end may have suffered from it.
   const during = calls.filter(({ at, tookMs }) => at >= since && at - tookMs < over);
+  const after = calls.filter(({ at, tookMs }) => at - tookMs >= over);
   const ms = (some: Ended[], share: number) =>
     Math.round(
       10 *
@@ -123,10 +126,17 @@ function comparison(calls: Ended[], since: number, over: number) {
           share,
         ),
     ) / 10;
+  const figures = (some: Ended[]) => ({
+    calls: some.length,
+    p50: ms(some, 0.5),
+    p95: ms(some, 0.95),
+    most: ms(some, 1),
+  });
   return {
-    before: { calls: before.length, p50: ms(before, 0.5), p95: ms(before, 0.95), most: ms(before, 1) },
-    during: { calls: during.length, p50: ms(during, 0.5), p95: ms(during, 0.95), most: ms(during, 1) },
-    ratio: Math.round((100 * ms(during, 0.95)) / ms(before, 0.95)) / 100,
+    before: figures(before),
+    during: figures(during),
+    after: figures(after),
+    ratio: Math.round((100 * ms(during, 0.95)) / Math.min(ms(before, 0.95), ms(after, 0.95))) / 100,
     refused: during.filter(({ status }) => status !== 200).length,
     codes: [...new Set(during.map(({ status, code }) => `${status} ${code ?? ''}`.trim()))],
   };
