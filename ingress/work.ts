@@ -1,6 +1,8 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { IngressConfig } from '../shared/config/config.ts';
 import { batcher } from '../shared/db/batcher.ts';
+import { finishErasures } from '../shared/db/stores/erase-account.ts';
 import { type Admission, admit } from '../shared/db/stores/work/admit.ts';
 import { detach } from '../shared/db/stores/work/detach.ts';
 import { findRequest, outcomesOf } from '../shared/db/stores/work/outcomes.ts';
@@ -17,12 +19,15 @@ import { WaitingRoom } from './waiting-room.ts';
 import { WorkService } from './work-service.ts';
 
 const MOST_TOGETHER = 100;
+/** How long one step of the housekeeping goes on with erasing accounts. */
+const ERASE_FOR_MS = 900;
 /** Bytes of requests in one admission: one app's large bodies go in turn with the others' small ones. */
 const MOST_BYTES = 256 * 1024;
 
 export interface WorkParts {
   config: IngressConfig;
   pool: Pool;
+  em: () => EntityManager;
   queues: Queues;
   /** This process, by its heartbeat. */
   process: string;
@@ -39,7 +44,7 @@ export interface Work {
   close(): Promise<void>;
 }
 
-export async function openWork({ config, pool, queues, process, kinds, log }: WorkParts): Promise<Work> {
+export async function openWork({ config, pool, em, queues, process, kinds, log }: WorkParts): Promise<Work> {
   const { recoveryWindowS } = config;
   const room = new WaitingRoom(
     {
@@ -85,7 +90,7 @@ export async function openWork({ config, pool, queues, process, kinds, log }: Wo
     recoveryWindowS,
     complete,
     ticket: async (name) => tickets.get(name)?.add([]),
-    erasures: [],
+    eraseAccounts: () => finishErasures(em(), { windowS: config.recoveryWindowS, withinMs: ERASE_FOR_MS }),
     log,
   });
 

@@ -4,6 +4,7 @@ import { waitForDatabase } from '../shared/boot.ts';
 import type { WorkerConfig } from '../shared/config/config.ts';
 import { openDatabase } from '../shared/db/orm.ts';
 import { Heartbeat } from '../shared/db/processes.ts';
+import { finishErasures } from '../shared/db/stores/erase-account.ts';
 import { claim, heldAmong, release, straysOf } from '../shared/db/stores/work/claim.ts';
 import { openQueues } from '../shared/jobs/backend.ts';
 import type { Queues } from '../shared/jobs/queues.ts';
@@ -25,6 +26,8 @@ const DRAIN_MS = 15_000;
 const CLOSE_WITHIN_MS = 1000;
 /** Without a completed fetch for this long the process is stuck. */
 const STUCK_MS = 10_000;
+/** How long one step of the housekeeping goes on with erasing accounts. */
+const ERASE_FOR_MS = 900;
 
 /** What a worker process serves: some pools of a table of kinds, and who performs them. */
 export interface Service<Table extends Kinds> {
@@ -98,7 +101,7 @@ export async function startWorker<Table extends Kinds>(
     recoveryWindowS: config.recoveryWindowS,
     complete,
     ticket,
-    erasures: [],
+    eraseAccounts: () => finishErasures(database.orm.em.fork(), { windowS: config.recoveryWindowS, withinMs: ERASE_FOR_MS }),
     log,
   });
   workers = slots.map(({ name, serve }) => opened.worker(name, () => serve.take()));

@@ -27,8 +27,8 @@ export interface HousekeeperSteps {
   complete: Complete;
   /** Tells a pool's workers that there is work. */
   ticket(pool: PoolName): Promise<void>;
-  /** What else is to be erased now and then; each call does a bounded piece of it. */
-  erasures: readonly (() => Promise<unknown>)[];
+  /** Goes on with the erasure of accounts, for about a second. */
+  eraseAccounts(): Promise<unknown>;
   log: Log;
 }
 
@@ -56,7 +56,7 @@ export class Housekeeper {
       this.#every(REPAIR_EVERY_MS, 'repair', () => this.#repair()),
       this.#every(ERASE_EVERY_MS, 'erase', () => eraseAnswers(steps.pool, steps.recoveryWindowS)),
       this.#every(FORGET_EVERY_MS, 'forget', () => forget(steps.pool)),
-      ...steps.erasures.map((erase) => this.#every(REPAIR_EVERY_MS, 'erase', erase)),
+      this.#every(REPAIR_EVERY_MS, 'erase accounts', () => steps.eraseAccounts()),
     ];
   }
 

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { transaction } from '../../transaction.ts';
 import { endPredictionsOf } from '../connections/revoke.ts';
-import { type EndedGrant, eraseMadeWith } from '../predictions/erase-of-account.ts';
+import { type EndedGrant, eraseMadeWith } from './made-with-grant.ts';
 
 /**
  * Revokes an account's connections and forgets whose they were, and what it approved. Which predictions are to be ended

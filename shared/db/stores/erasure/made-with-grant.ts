@@ -1,0 +1,75 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+/** What an account's erasure erases: the predictions of a connection, of one grant or (0) of all, admitted until its end. */
+export interface EndedGrant {
+  connectionId: string;
+  grantRevision: number;
+}
+
+/** Rows of one statement: few enough that an app that asks for one of them again hardly waits. */
+const AT_ONCE = 500;
+/** Ids that are read at once; what is erased already is read past so rarely. */
+const READ_AT_ONCE = 20_000;
+
+/**
+ * Erases the texts and the use of the profile in predictions made with an ended grant of the account, in short steps.
+ * Their recovery window ends as well: there is nothing left to recover. Usage and tombstones stay with the app.
+ */
+export async function* eraseMadeWith(
+  em: EntityManager,
+  accountId: string,
+  { connectionId, grantRevision }: EndedGrant,
+): AsyncGenerator<void> {
+  const grant = [accountId, connectionId, grantRevision, READ_AT_ONCE];
+  for (const { found, erase } of [HISTORY, FIRST_EDITION])
+    for (;;) {
+      const made = await em.execute<{ id: string }[]>(found, grant);
+      if (made.length === 0) break;
+      for (let first = 0; first < made.length; first += AT_ONCE) {
+        const ids = made.slice(first, first + AT_ONCE).map(({ id }) => id);
+        await em.execute(erase, [JSON.stringify(ids)]);
+        yield;
+      }
+    }
+}
+
+const HISTORY = {
+  found: `
+    select h.id from erasing_grants g join history h on h.connection_id = g.connection_id
+     where g.account_id = ? and g.connection_id = ? and g.grant_revision = ?
+       and h.admitted_at <= g.ended_at
+       and g.grant_revision in (0, coalesce((h.report::json ->> 'grantRevision')::int, g.grant_revision))
+       and (h.expires_at > now() or coalesce(h.report::json ->> 'profileRevision', 'none') <> 'none'
+            or exists (select from answers a where a.id = h.id))
+     limit ?`,
+  erase: `
+    with made as (
+      select json_array_elements_text(?::json)::uuid as id
+    ), gone as (
+      delete from answers a using made where a.id = made.id
+    )
+    update history h
+       set report = (h.report::jsonb || '{"profileRevision": "none"}')::text, expires_at = least(h.expires_at, now())
+      from made where h.id = made.id and h.connection_id is not null`,
+};
+
+/** Predictions of the heart's first edition. */
+const FIRST_EDITION = {
+  found: `
+    select p.id from erasing_grants g join predictions p on p.connection_id = g.connection_id::text
+     where g.account_id = ? and g.connection_id = ? and g.grant_revision = ?
+       and p.admitted_at <= g.ended_at and g.grant_revision in (0, p.grant_revision)
+       and p.state not in ('queued', 'running') and not (p.erased and p.profile_revision = 'none')
+     limit ?`,
+  erase: `
+    with made as (
+      select id from predictions
+       where id in (select json_array_elements_text(?::json)::uuid) and state not in ('queued', 'running')
+       order by id for update
+    ), gone as (
+      delete from prediction_texts t using made where t.prediction_id = made.id
+    )
+    update predictions p
+       set erased = true, profile_revision = 'none', expires_at = least(p.expires_at, now())
+      from made where p.id = made.id`,
+};
