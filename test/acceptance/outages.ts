@@ -1,0 +1,52 @@
+import { parseArgs } from 'node:util';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { brokenPromises, endure, freeze, OUTAGE_INSTALLATION, takeDown } from '../support/outage.ts';
+import { type OwnServer, startOwnServer } from '../support/own-server.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/**
+ * By hand: forty callers wait while PostgreSQL is down, stopped in order and by a crash, and while a process stands
+ * still. `node test/acceptance/outages.ts --seconds 1.5,3,4,8 --freeze 4 --rounds 1`; 1 when a promise was broken.
+ */
+const { values: options } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '1.5,3,4,8' },
+    freeze: { type: 'string', default: '4' },
+    rounds: { type: 'string', default: '1' },
+  },
+});
+
+function faults(server: OwnServer, system: System): Map<string, () => Promise<void>> {
+  const found = new Map<string, () => Promise<void>>();
+  const lengths = (list: string) =>
+    list.split(',').flatMap((seconds) => (seconds === '' ? [] : [1000 * Number(seconds)]));
+  for (const ms of lengths(options.seconds)) {
+    for (const how of ['fast', 'immediate'] as const)
+      found.set(`PostgreSQL down for ${ms} ms, ${how}`, () => takeDown(server, ms, how));
+  }
+  for (const ms of lengths(options.freeze)) {
+    found.set(`an ingress stands still for ${ms} ms`, () => freeze(system.webs[0], ms));
+    found.set(`a worker stands still for ${ms} ms`, () => freeze(system.workers[0], ms));
+  }
+  return found;
+}
+
+await mochaGlobalSetup();
+const server = await startOwnServer();
+const system = await startSystem(OUTAGE_INSTALLATION);
+try {
+  let kept = true;
+  for (let round = 1; round <= Number(options.rounds); round += 1) {
+    for (const [fault, fail] of faults(server, system)) {
+      const run = await endure(system, fail);
+      const broken = brokenPromises(run);
+      kept &&= broken.length === 0;
+      process.stdout.write(`${JSON.stringify({ round, fault, ...run, broken })}\n`);
+    }
+  }
+  process.exitCode = kept ? 0 : 1;
+} finally {
+  await system.stop();
+  await server.close();
+  await mochaGlobalTeardown();
+}

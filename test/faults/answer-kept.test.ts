@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { predictionBody } from '../support/client.ts';
+import { ok, when } from '../support/fake-provider.ts';
+import { takeDown, tally } from '../support/outage.ts';
+import { type OwnServer, startOwnServer } from '../support/own-server.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const CALLERS = 40;
+const DOWN_MS = 2500;
+
+describe('an answer that comes while PostgreSQL is down', function () {
+  this.timeout(60_000);
+  let server: OwnServer;
+  let system: System;
+  before(async () => {
+    server = await startOwnServer();
+    // The lease is the product's default.
+    system = await startSystem({ env: { LEASE_MS: '', PREDICTION_TIMEOUT_MS: '20000' } });
+  });
+  after(async () => {
+    await system?.stop();
+    await server?.close();
+  });
+
+  it('is kept until it can be stored: every caller gets it, and it is not bought again', async () => {
+    const app = await system.app();
+    const { promise: isDown, resolve: answer } = Promise.withResolvers<void>();
+    system.provider.respond(when(isDown, ok()));
+    const asked = Promise.all(Array.from({ length: CALLERS }, () => app.predict(predictionBody())));
+    asked.catch(() => {});
+    await system.provider.called(CALLERS, 15_000);
+    await takeDown(
+      {
+        ...server,
+        async stop(how) {
+          await server.stop(how);
+          answer();
+        },
+      },
+      DOWN_MS,
+      'fast',
+    );
+    assert.deepEqual(tally(await asked), { 200: CALLERS });
+    await until(() => system.provider.running === 0);
+    const { length } = system.provider.calls;
+    assert.ok(length <= 1.1 * CALLERS, `${length} calls of the provider for ${CALLERS} predictions`);
+    const { body: usage } = await app.usage();
+    assert.deepEqual([usage.prediction_units, usage.reserved_units], [CALLERS, 0]);
+  });
+});

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { brokenPromises, endure, freeze, OUTAGE_INSTALLATION, takeDown } from '../support/outage.ts';
+import { type OwnServer, startOwnServer } from '../support/own-server.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/** Other lengths are tried by hand: `test/acceptance/outages.ts`. */
+describe('an outage that callers wait through', function () {
+  this.timeout(90_000);
+  let server: OwnServer;
+  let system: System;
+  before(async () => {
+    server = await startOwnServer();
+    system = await startSystem(OUTAGE_INSTALLATION);
+  });
+  after(async () => {
+    await system?.stop();
+    await server?.close();
+  });
+  afterEach(() => {
+    const gone = [...system.webs, ...system.workers].filter(
+      ({ child }) => child.exitCode !== null || child.signalCode !== null,
+    );
+    assert.equal(gone.length, 0, 'a process ended');
+  });
+
+  async function assertEndures(fail: () => Promise<void>): Promise<void> {
+    const run = await endure(system, fail);
+    assert.deepEqual(brokenPromises(run), [], JSON.stringify(run));
+  }
+
+  it('PostgreSQL is down for 3 s: nobody who waits is cancelled, no work is bought again', () =>
+    assertEndures(() => takeDown(server, 3000, 'fast')));
+
+  it('PostgreSQL fails over in 4 s: the same', () =>
+    assertEndures(() => takeDown(server, 4000, 'immediate')));
+
+  it('an ingress stands still for 4 s: the same', () => assertEndures(() => freeze(system.webs[0], 4000)));
+
+  it('a worker stands still for 4 s: the same', () => assertEndures(() => freeze(system.workers[0], 4000)));
+});

@@ -1,0 +1,140 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { predictionBody } from './client.ts';
+import { delay, ok } from './fake-provider.ts';
+import { percentile } from './keep-alive-client.ts';
+import type { Call } from './load.ts';
+import type { OwnServer } from './own-server.ts';
+import type { System, SystemOptions, TestProcess } from './system.ts';
+import { until } from './until.ts';
+
+const CALLERS = 40;
+/** Some answers come while something is down, some after it. */
+const SERVICE_MS = { least: 1000, most: 5000 };
+const REACHES_PROVIDER_WITHIN_MS = 15_000;
+const CANCEL = { 'x-on-disconnect': 'cancel' };
+
+/** The lease is the product's own default, because that is what outages are measured against. */
+export const OUTAGE_INSTALLATION: SystemOptions = {
+  webs: 2,
+  workers: 3,
+  env: {
+    LEASE_MS: '',
+    PREDICTION_TIMEOUT_MS: '20000',
+    SANDBOX_UNITS: '1000000',
+    // Each worker holds a part of the calls.
+    WORKER_CONCURRENCY: '16',
+  },
+};
+
+/** What callers, who all stayed on the line, and the provider saw of one fault. */
+export interface Endured {
+  predictions: number;
+  providerCalls: number;
+  ends: Record<string, number>;
+  /** 503 that do not say when to come again. */
+  unhelpful: number;
+  p50Ms: number;
+  slowestMs: number;
+  /** What those who had no 200 get when they ask again. */
+  askedAgain: Record<string, number>;
+  units: number;
+  reserved: number;
+}
+
+/** Forty callers wait for calls that have reached the provider; then something fails, and is whole again. */
+export async function endure(system: System, fail: () => Promise<void>): Promise<Endured> {
+  const { provider, webs } = system;
+  const app = await until(() => system.app().catch(() => undefined));
+  await until(async () => {
+    const warm = await Promise.all(webs.map((at) => app.predict(predictionBody(), { at })));
+    return warm.every(({ status }) => status === 200);
+  });
+  const unitsBefore = (await app.usage()).body.prediction_units;
+  provider.reset();
+  provider.respond((response, call) => delay(between(SERVICE_MS), ok())(response, call));
+  const asked = Array.from({ length: CALLERS }, async (_, n): Promise<Call> => {
+    const body = predictionBody();
+    const startedAt = performance.now();
+    const reply = await app.predict(body, { at: webs[n % webs.length] ?? app, headers: CANCEL });
+    return { body, reply, startedAt, endedAt: performance.now() };
+  });
+  const ended = Promise.all(asked);
+  // Whoever awaits it below is told; until then it is nobody's unhandled rejection.
+  ended.catch(() => {});
+  await provider.called(CALLERS, REACHES_PROVIDER_WITHIN_MS);
+  await fail();
+  const calls = await ended;
+  await until(() => provider.running === 0, 20_000);
+  const providerCalls = provider.calls.length;
+
+  provider.respond(ok());
+  const others = calls.filter(({ reply }) => reply.status !== 200);
+  const again = await Promise.all(
+    others.map(({ body }) => app.predict(body, { headers: { prefer: 'wait' } })),
+  );
+  const { body: usage } = await until(async () => {
+    const reply = await app.usage();
+    return reply.status === 200 && reply.body.reserved_units === 0 && reply;
+  }).catch(() => app.usage());
+  const took = calls.map(({ reply }) => reply.tookMs);
+  return {
+    predictions: CALLERS,
+    providerCalls,
+    ends: tally(calls.map(({ reply }) => reply)),
+    unhelpful: calls.filter(({ reply }) => reply.status === 503 && !isHelpful(reply)).length,
+    p50Ms: Math.round(percentile(took, 0.5)),
+    slowestMs: Math.round(Math.max(...took)),
+    askedAgain: tally(again),
+    units: usage.prediction_units - unitsBefore,
+    reserved: usage.reserved_units,
+  };
+}
+
+const DOCUMENTED = ['200', '503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
+
+/** The promises that an outage broke, in words; none when all is well. */
+export function brokenPromises(run: Endured): string[] {
+  const ends = Object.keys(run.ends);
+  const promises: [kept: boolean, promise: string][] = [
+    [!ends.some((end) => end.startsWith('499')), 'nobody whose connection is open is cancelled'],
+    [run.providerCalls <= 1.1 * run.predictions, 'no work is bought again'],
+    [ends.every((end) => end.startsWith('499') || DOCUMENTED.includes(end)), 'every end is a documented one'],
+    [run.unhelpful === 0, 'a 503 says when to come again'],
+    [Object.keys(run.askedAgain).every((end) => end === '200'), 'what failed succeeds when asked again'],
+    [run.units === run.predictions && run.reserved === 0, 'the books balance'],
+  ];
+  return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
+}
+
+/** The server is down for so long; `immediate` is a failover that takes this time. */
+export async function takeDown(server: OwnServer, ms: number, how: 'fast' | 'immediate'): Promise<void> {
+  const over = performance.now() + ms;
+  await server.stop(how);
+  await sleep(Math.max(0, over - performance.now()));
+  await server.start();
+}
+
+/** The process stands still for so long and notices nothing of it. */
+export async function freeze(one: TestProcess | undefined, ms: number): Promise<void> {
+  one?.kill('SIGSTOP');
+  await sleep(ms);
+  one?.kill('SIGCONT');
+}
+
+function between({ least, most }: { least: number; most: number }): number {
+  return least + (most - least) * Math.random();
+}
+
+function isHelpful({ headers }: Call['reply']): boolean {
+  return Number(headers.get('retry-after')) >= 1;
+}
+
+/** How often each answer came. */
+export function tally(
+  replies: readonly { status: number; code: string | undefined }[],
+): Record<string, number> {
+  const ends = Map.groupBy(replies, ({ status, code }) =>
+    code === undefined ? `${status}` : `${status} ${code}`,
+  );
+  return Object.fromEntries([...ends].map(([end, of]) => [end, of.length]));
+}
