@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { runMain } from '../shared/lifecycle.ts';
 import { DRAFT } from './request.ts';
 
-/** A model that takes no time: the same valid answer for every request, as soon as the request is complete. */
+/** How long the model takes; no time unless told. */
+const SERVICE_MS = Number(process.argv[2] ?? 0);
+
+/** A model's one answer: the same valid one for every request, `SERVICE_MS` after the request is complete. */
 const ANSWER = Buffer.from(
   JSON.stringify({
     id: 'chatcmpl-bench',
@@ -36,8 +39,11 @@ const NOTHING_HEADERS = { 'content-type': 'application/json', 'content-length': 
 
 const server = createServer((request, response) => {
   const isChat = request.url === '/v1/chat/completions';
-  request.resume().once('end', () => {
+  const answer = () =>
     response.writeHead(200, isChat ? CHAT_HEADERS : NOTHING_HEADERS).end(isChat ? ANSWER : NOTHING);
+  request.resume().once('end', () => {
+    if (isChat && SERVICE_MS > 0) setTimeout(answer, SERVICE_MS);
+    else answer();
   });
 });
 

@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { type Child, startChild } from '../../bench/child.ts';
+import type { Load, Measurement } from '../../bench/load.ts';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { startRedisServer } from '../support/redis-server.ts';
+import { startSystem } from '../support/system.ts';
+
+/**
+ * By hand: calls a second of one, two and four workers with few slots each, on PostgreSQL alone and with Redis.
+ * `TEST_DATABASE_URL` names a server to use instead of the embedded one. 1 when twice the workers do not do 1.9 times
+ * the work, or four times the workers 3.6 times.
+ */
+const { values: options } = parseArgs({
+  options: {
+    slots: { type: 'string', default: '8' },
+    service: { type: 'string', default: '50' },
+    callers: { type: 'string', default: '128' },
+    seconds: { type: 'string', default: '15' },
+    webs: { type: 'string', default: '1' },
+    queues: { type: 'string', default: 'postgres,redis' },
+  },
+});
+
+const NEEDED = new Map([
+  [1, 1],
+  [2, 1.9],
+  [4, 3.6],
+]);
+const WARM_UP_MS = 5000;
+
+async function measure(workers: number, redisUrl: string, provider: Child): Promise<Measurement> {
+  const system = await startSystem({
+    webs: Number(options.webs),
+    workers,
+    env: {
+      REDIS_URL: redisUrl,
+      OPENAI_BASE_URL: `${provider.url}/v1`,
+      WORKER_CONCURRENCY: options.slots,
+      SANDBOX_UNITS: '1000000000',
+      LEASE_MS: '',
+      LOG_LEVEL: 'warn',
+    },
+  });
+  try {
+    const app = await system.app();
+    // A generator for each ingress, because each knows one address.
+    const share = Number(options.callers) / system.webs.length;
+    const parts = await Promise.all(
+      system.webs.map((web, n) => generate(n, { url: web.url, key: app.key, callers: share, ...DURATION })),
+    );
+    return parts.reduce(added);
+  } finally {
+    await system.stop();
+  }
+}
+
+const DURATION = { warmUpMs: WARM_UP_MS, measureMs: 1000 * Number(options.seconds) };
+
+async function generate(n: number, load: Load): Promise<Measurement> {
+  await using generator = await startChild(`scaling-load-${n}`, 'bench/load.ts');
+  generator.process.send(load);
+  const [measurement] = (await once(generator.process, 'message')) as [Measurement];
+  return measurement;
+}
+
+function added(one: Measurement, other: Measurement): Measurement {
+  return {
+    callsPerSecond: one.callsPerSecond + other.callsPerSecond,
+    p50: Math.max(one.p50, other.p50),
+    p95: Math.max(one.p95, other.p95),
+    p99: Math.max(one.p99, other.p99),
+    failed: one.failed + other.failed,
+    firstFault: one.firstFault ?? other.firstFault,
+    clientCpu: Math.max(one.clientCpu, other.clientCpu),
+  };
+}
+
+await mochaGlobalSetup();
+const redis = await startRedisServer();
+try {
+  await using provider = await startChild('scaling-provider', 'bench/provider.ts', {
+    args: [options.service],
+  });
+  let kept = true;
+  for (const queue of options.queues.split(',')) {
+    let alone = Number.NaN;
+    for (const [workers, needed] of NEEDED) {
+      const run = await measure(workers, queue === 'redis' ? redis.url : '', provider);
+      if (workers === 1) alone = run.callsPerSecond;
+      const ratio = run.callsPerSecond / alone;
+      kept &&= ratio >= needed && run.failed === 0;
+      const ideal = (workers * Number(options.slots) * 1000) / Number(options.service);
+      // On a machine that others use the figures say nothing.
+      const [machineLoad] = loadavg();
+      process.stdout.write(
+        `${JSON.stringify({ queue, workers, ratio, needed, ideal, ...run, machineLoad })}\n`,
+      );
+    }
+  }
+  process.exitCode = kept ? 0 : 1;
+} finally {
+  await redis.kill();
+  await mochaGlobalTeardown();
+}
