@@ -33,9 +33,10 @@ export async function* eraseMadeWith(
     }
 }
 
+/** By their keys: history has no index of ids. */
 const HISTORY = {
   found: `
-    select h.id from erasing_grants g join history h on h.connection_id = g.connection_id
+    select h.key as id from erasing_grants g join history h on h.connection_id = g.connection_id
      where g.account_id = ? and g.connection_id = ? and g.grant_revision = ?
        and h.admitted_at <= g.ended_at
        and g.grant_revision in (0, coalesce((h.report::json ->> 'grantRevision')::int, g.grant_revision))
@@ -44,13 +45,12 @@ const HISTORY = {
      limit ?`,
   erase: `
     with made as (
-      select json_array_elements_text(?::json)::uuid as id
-    ), gone as (
-      delete from answers a using made where a.id = made.id
+      update history h
+         set report = (h.report::jsonb || '{"profileRevision": "none"}')::text, expires_at = least(h.expires_at, now())
+       where h.key in (select json_array_elements_text(?::json)::uuid)
+      returning h.id
     )
-    update history h
-       set report = (h.report::jsonb || '{"profileRevision": "none"}')::text, expires_at = least(h.expires_at, now())
-      from made where h.id = made.id and h.connection_id is not null`,
+    delete from answers a using made where a.id = made.id`,
 };
 
 /** Predictions of the heart's first edition. */
