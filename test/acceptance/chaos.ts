@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import type { AppClient } from '../support/client.ts';
 import { delay, hang, ok, reset, type Step, status } from '../support/fake-provider.ts';
+import { inTurn } from '../support/in-turn.ts';
 import { type Call, startLoad } from '../support/load.ts';
 import { type RedisServer, startRedisServer } from '../support/redis-server.ts';
 import { type System, startSystem } from '../support/system.ts';
@@ -201,15 +202,6 @@ async function every(ms: number, over: AbortSignal, work: () => Promise<void>): 
     const woken = await sleep(ms, true, { signal: over }).catch(() => false);
     if (woken) await work();
   }
-}
-
-/** Twenty at once. */
-async function inTurn<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {
-  const outs: Out[] = [];
-  for (let n = 0; n < items.length; n += 20) {
-    outs.push(...(await Promise.all(items.slice(n, n + 20).map(work))));
-  }
-  return outs;
 }
 
 function isSuggested({ status: code, body }: Call['reply']): boolean {

@@ -1,0 +1,128 @@
+import { loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { startChild } from '../../bench/child.ts';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { predictionBody } from '../support/client.ts';
+import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/**
+ * By hand: a transaction of somebody else's (a dump, a report) stays open while calls come at a steady rate. Each line
+ * is half a minute. 1 when the last one is not within 1.3 times the one before the transaction began.
+ */
+const { values: options } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    'per-second': { type: 'string', default: '200' },
+    service: { type: 'string', default: '50' },
+    window: { type: 'string', default: '30' },
+  },
+});
+
+const PER_SECOND = Number(options['per-second']);
+const WINDOW_MS = 1000 * Number(options.window);
+const WINDOWS = Math.ceil((60_000 * Number(options.minutes)) / WINDOW_MS);
+const WORST_RATIO = 1.3;
+
+interface Window {
+  /** Calls answered with 200, of those begun in this window. */
+  perSecond: number;
+  p50Ms: number;
+  p95Ms: number;
+  others: number;
+}
+
+/** Calls at the rate, whatever becomes of them, for one window; resolves when the last one is begun. */
+async function begin(ask: () => Promise<Answer>): Promise<Promise<Answer>[]> {
+  const begun: Promise<Answer>[] = [];
+  const since = performance.now();
+  for (let passed = 0; passed < WINDOW_MS; passed = performance.now() - since) {
+    while (begun.length < (passed * PER_SECOND) / 1000) {
+      const asked = ask();
+      // Seen when the window is counted.
+      asked.catch(() => {});
+      begun.push(asked);
+    }
+    await sleep(5);
+  }
+  return begun;
+}
+
+async function count(begun: Promise<Answer>[]): Promise<Window> {
+  const ended = await Promise.allSettled(begun);
+  const took = ended.flatMap((one) =>
+    one.status === 'fulfilled' && one.value.status === 200 ? [one.value.tookMs] : [],
+  );
+  return {
+    perSecond: Math.round((took.length * 1000) / WINDOW_MS),
+    p50Ms: Math.round(percentile(took, 0.5)),
+    p95Ms: Math.round(percentile(took, 0.95)),
+    others: ended.length - took.length,
+  };
+}
+
+async function holdSnapshot(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url, application_name: 'a report' });
+  await client.connect();
+  // As pg_dump does: what ends idle transactions of the product must not end this one.
+  await client.query('set idle_in_transaction_session_timeout = 0');
+  await client.query('begin isolation level repeatable read');
+  // The first query takes the snapshot.
+  await client.query('select count(*) from usage');
+  return client;
+}
+
+/** One window without the transaction, then all with it; returns whether the last is like the first. */
+async function run({ app: makeApp, database }: System): Promise<boolean> {
+  const app = await makeApp();
+  const client = new KeepAliveClient(app.key);
+  const ask = () => client.predict(app.url, predictionBody());
+  const tell = (held: boolean, window: Window) =>
+    process.stdout.write(`${JSON.stringify({ held, ...window, machineLoad: loadavg()[0] })}\n`);
+  // What starts is slow, and is not counted.
+  await count(await begin(ask));
+  const first = await count(await begin(ask));
+  tell(false, first);
+
+  const holder = await holdSnapshot(database.url);
+  let last = first;
+  try {
+    for (let n = 0; n < WINDOWS; n += 1) {
+      const begun = await begin(ask);
+      await holder.query('select 1');
+      last = await count(begun);
+      tell(true, last);
+    }
+  } finally {
+    await holder.end();
+    client.close();
+  }
+  const throughput = first.perSecond / last.perSecond;
+  const p95 = last.p95Ms / first.p95Ms;
+  process.stdout.write(`${JSON.stringify({ throughput, p95, worst: WORST_RATIO })}\n`);
+  return throughput <= WORST_RATIO && p95 <= WORST_RATIO;
+}
+
+await mochaGlobalSetup();
+try {
+  await using provider = await startChild('snapshot-provider', 'bench/provider.ts', {
+    args: [options.service],
+  });
+  const system = await startSystem({
+    env: {
+      OPENAI_BASE_URL: `${provider.url}/v1`,
+      SANDBOX_UNITS: '1000000000',
+      LEASE_MS: '',
+      LOG_LEVEL: 'warn',
+    },
+  });
+  try {
+    process.exitCode = (await run(system)) ? 0 : 1;
+  } finally {
+    await system.stop();
+  }
+} finally {
+  await mochaGlobalTeardown();
+}

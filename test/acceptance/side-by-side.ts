@@ -1,0 +1,218 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { AppClient } from '../support/client.ts';
+import { createDatabase } from '../support/database.ts';
+import { delay, ok, startFakeProvider } from '../support/fake-provider.ts';
+import { inTurn } from '../support/in-turn.ts';
+import { percentile } from '../support/keep-alive-client.ts';
+import { type Habit, PersistentCaller, type Settled } from '../support/persistent-caller.ts';
+import { startRedisServer } from '../support/redis-server.ts';
+import type { TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
+import { thisVersion, versionOf } from '../support/version.ts';
+
+/**
+ * By hand: the version of a commit and this checkout serve side by side, through the migration, under steady load with
+ * repetitions at the other ingress and cancels. 1 when anything was lost, changed or billed twice.
+ */
+const { values: options } = parseArgs({
+  options: {
+    old: { type: 'string', default: 'a169984' },
+    'per-second': { type: 'string', default: '50' },
+    /** Of each phase. */
+    seconds: { type: 'string', default: '10' },
+    queue: { type: 'string', default: 'postgres' },
+  },
+});
+
+/** So many requests for which something did not hold, and of the slowest, are told one by one. */
+const TOLD = 10;
+const SERVICE_MS = { least: 30, most: 150 };
+const DOCUMENTED =
+  /^(200|499 prediction_cancelled|409 request_in_flight|503 (service_unavailable|overloaded)|504 prediction_timeout)$/;
+/** A new connection is refused, or a kept-alive one is closed, by an ingress that goes. */
+const NOBODY_THERE = /^(ECONNREFUSED|ECONNRESET|UND_ERR_SOCKET|EPIPE)$/;
+
+interface Phase {
+  name: string;
+  calls: number;
+  p50Ms: number;
+  p95Ms: number;
+  slowestMs: number;
+}
+
+/** Runs the whole story against one database; returns whether all held. */
+async function sideBySide(databaseUrl: string, redisUrl: string): Promise<boolean> {
+  const provider = await startFakeProvider();
+  const [previous, next] = [await versionOf(options.old), thisVersion()];
+  const processes: TestProcess[] = [];
+  const env = {
+    PORT: '0',
+    OPERATOR_PORT: '0',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+    OPENAI_API_KEY: 'sk-test',
+    OPENAI_BASE_URL: provider.url,
+    DEFAULT_MODEL: 'fake-model',
+    JWT_SECRET: 'a secret of the tests, of 32 bytes or more',
+    RATE_LIMIT_RPS: '0',
+    RECOVERY_WINDOW_S: '7200',
+    SANDBOX_UNITS: '1000000',
+  };
+  const start = async (version: typeof next, kind: 'web' | 'worker') => {
+    const started = await version.start(kind, env);
+    processes.push(started);
+    return started;
+  };
+  try {
+    provider.respond((response, call) =>
+      delay(SERVICE_MS.least + (SERVICE_MS.most - SERVICE_MS.least) * Math.random(), ok())(response, call),
+    );
+    await previous.migrate(env);
+    const [oldWeb, oldWorker] = [await start(previous, 'web'), await start(previous, 'worker')];
+    const args = ['app', 'create', '--name', 'beside', '--redirect-uri', 'https://a.example', '--json'];
+    const { app_id: id, key } = JSON.parse(await previous.admin(args, env)) as {
+      app_id: string;
+      key: string;
+    };
+    const caller = new PersistentCaller(id, key);
+    caller.ingresses = [oldWeb];
+    const asked: Promise<Settled>[] = [];
+    const phases: { name: string; asked: Promise<Settled>[] }[] = [];
+    const load = setInterval(
+      () => asked.push(caller.ask(habit(), 100 * Math.random())),
+      1000 / Number(options['per-second']),
+    );
+    const phase = async (name: string, work: () => Promise<void>) => {
+      const first = asked.length;
+      const since = performance.now();
+      await work();
+      const workedMs = Math.round(performance.now() - since);
+      await sleep(1000 * Number(options.seconds));
+      phases.push({ name: `${name} (${workedMs} ms)`, asked: asked.slice(first) });
+    };
+    let newWeb = oldWeb;
+    await phase('old alone', async () => {});
+    await phase('migrated by the new version', () => next.migrate(env));
+    await phase('new worker and new ingress beside the old ones', async () => {
+      await start(next, 'worker');
+      newWeb = await start(next, 'web');
+      caller.ingresses = [oldWeb, newWeb];
+    });
+    await phase('old worker stopped', () => oldWorker.stop('SIGTERM'));
+    await phase('old ingress stopped', async () => {
+      // A balancer notices after some refused connections; until then callers come again.
+      setTimeout(() => {
+        caller.ingresses = [newWeb];
+      }, 500);
+      await oldWeb.stop('SIGTERM');
+    });
+    clearInterval(load);
+    const settled = await Promise.all(asked);
+    const told = await Promise.all(
+      phases.map(async (one) => phaseOf(one.name, await Promise.all(one.asked))),
+    );
+    return await judge(settled, told, caller, new AppClient(id, key, newWeb.url), {
+      providerCalls: provider.calls.length,
+      exits: [oldWorker, oldWeb].map(({ child }) => child.exitCode ?? child.signalCode),
+    });
+  } finally {
+    await Promise.all(processes.map((one) => one.stop()));
+    await provider.close();
+    await previous.remove();
+  }
+}
+
+function phaseOf(name: string, settled: Settled[]): Phase {
+  const took = settled.map(({ tookMs }) => tookMs);
+  return {
+    name,
+    calls: took.length,
+    p50Ms: Math.round(percentile(took, 0.5)),
+    p95Ms: Math.round(percentile(took, 0.95)),
+    slowestMs: Math.round(Math.max(...took)),
+  };
+}
+
+/** Most just ask; some ask again at the other ingress, some at both at once, some cancel. */
+function habit(): Habit {
+  const mood = Math.random();
+  if (mood < 0.15) return 'again';
+  if (mood < 0.25) return 'at once';
+  return mood < 0.35 ? 'cancel' : 'plain';
+}
+
+/** What to look for in logs and rows. */
+function story({ body, ways, last, twin, tookMs }: Settled) {
+  return { requestId: body.request_id, ways: ways.join(', '), last, twin, tookMs: Math.round(tookMs) };
+}
+
+async function judge(
+  settled: Settled[],
+  phases: Phase[],
+  caller: PersistentCaller,
+  app: AppClient,
+  seen: { providerCalls: number; exits: (number | string | null)[] },
+): Promise<boolean> {
+  const answered = settled.filter(({ last }) => last?.status === 200);
+  const repeated = await inTurn(settled, async ({ body, last }) => {
+    const reply = await caller.repeat(body);
+    return reply?.status === last?.status && reply?.text === last?.text;
+  });
+  const usage = await until(async () => {
+    const { body } = await app.usage();
+    return body.reserved_units === 0 && body;
+  }).catch(async () => (await app.usage()).body);
+  const ways = settled.flatMap((one) => one.ways);
+  const counts = Object.fromEntries(
+    [...Map.groupBy(ways, (way) => way)].map(([way, of]) => [way, of.length]),
+  );
+  const checks = {
+    'every request came to an answer that stays': settled.every(({ last }) => last !== undefined),
+    'each one is 200, or 499 where it was cancelled': settled.every(
+      ({ last, cancelled }) => last?.status === 200 || (cancelled && last?.status === 499),
+    ),
+    'every answer on the way is a documented one': Object.keys(counts).every(
+      (way) => DOCUMENTED.test(way) || NOBODY_THERE.test(way),
+    ),
+    'the same bytes at the other ingress': settled.every(
+      ({ last, twin }) => twin === undefined || (twin.status === last?.status && twin.text === last?.text),
+    ),
+    'the same bytes at the end from the new ingress': repeated.every(Boolean),
+    'each suggested answer is billed once': usage.prediction_units === answered.length,
+    'nothing stays reserved': usage.reserved_units === 0,
+    'the old processes exited with 0': seen.exits.every((exit) => exit === 0),
+  };
+  const unfinished = settled.filter(({ last, cancelled }) => last?.status !== 200 && !cancelled);
+  const unlike = settled.filter((_, n) => !repeated[n]);
+  const figures = {
+    unfinished: unfinished.slice(0, TOLD).map(story),
+    unlike: unlike.slice(0, TOLD).map(story),
+    slowest: settled
+      .toSorted((one, other) => other.tookMs - one.tookMs)
+      .slice(0, TOLD)
+      .map(story),
+    requests: settled.length,
+    suggested: answered.length,
+    cancelled: settled.filter(({ last }) => last?.status === 499).length,
+    units: usage.prediction_units,
+    reserved: usage.reserved_units,
+    ...seen,
+    ways: counts,
+    phases,
+  };
+  process.stdout.write(`${JSON.stringify({ ...figures, checks }, undefined, 2)}\n`);
+  return Object.values(checks).every(Boolean);
+}
+
+await mochaGlobalSetup();
+const database = await createDatabase({ empty: true });
+const redis = options.queue === 'redis' ? await startRedisServer() : undefined;
+try {
+  process.exitCode = (await sideBySide(database.url, redis?.url ?? '')) ? 0 : 1;
+} finally {
+  await redis?.kill();
+  await database.drop();
+  await mochaGlobalTeardown();
+}

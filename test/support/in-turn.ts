@@ -1,0 +1,11 @@
+/** Does the work for every item, twenty at once. */
+export async function inTurn<In, Out>(
+  items: readonly In[],
+  work: (item: In) => Promise<Out>,
+): Promise<Out[]> {
+  const outs: Out[] = [];
+  for (let n = 0; n < items.length; n += 20) {
+    outs.push(...(await Promise.all(items.slice(n, n + 20).map(work))));
+  }
+  return outs;
+}
