@@ -113,15 +113,23 @@ async function sideBySide(databaseUrl: string, redisUrl: string): Promise<boolea
     const told = await Promise.all(
       phases.map(async (one) => phaseOf(one.name, await Promise.all(one.asked))),
     );
-    return await judge(settled, told, caller, new AppClient(id, key, newWeb.url), {
+    const kept = await judge(settled, told, caller, new AppClient(id, key, newWeb.url), {
       providerCalls: provider.calls.length,
       exits: [oldWorker, oldWeb].map(({ child }) => child.exitCode ?? child.signalCode),
     });
+    if (!kept) for (const { log } of processes) process.stderr.write(warningsOf(log));
+    return kept;
   } finally {
     await Promise.all(processes.map((one) => one.stop()));
     await provider.close();
     await previous.remove();
   }
+}
+
+/** The last warnings and errors of a process's log. */
+function warningsOf(log: string): string {
+  const lines = log.split('\n').filter((line) => /"level":[456]0/.test(line));
+  return `${lines.slice(-TOLD).join('\n')}\n---\n`;
 }
 
 function phaseOf(name: string, settled: Settled[]): Phase {
@@ -145,7 +153,8 @@ function habit(): Habit {
 
 /** What to look for in logs and rows. */
 function story({ body, ways, last, twin, tookMs }: Settled) {
-  return { requestId: body.request_id, ways: ways.join(', '), last, twin, tookMs: Math.round(tookMs) };
+  const told = { last: last?.text, twin: twin?.text, tookMs: Math.round(tookMs) };
+  return { requestId: body.request_id, ways: ways.slice(-TOLD).join(', '), ...told };
 }
 
 async function judge(
