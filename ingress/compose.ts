@@ -69,7 +69,15 @@ export async function startIngress(config: IngressConfig, log: Log): Promise<Run
   await heartbeat.start();
   queues = await openQueues(config, log);
   const together = { most: MOST_TOGETHER };
-  const work = await openWork({ config, pool, em: () => orm.em.fork(), queues, process: heartbeat.id, kinds, log });
+  const work = await openWork({
+    config,
+    pool,
+    em: () => orm.em.fork(),
+    queues,
+    process: heartbeat.id,
+    kinds,
+    log,
+  });
   const server = await listen(config);
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
   const tokens = new AccessTokens(publicUrl, config.signingKeys);

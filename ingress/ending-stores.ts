@@ -24,7 +24,8 @@ export function endingStores(em: () => EntityManager, wakeUps: WakeUps, recovery
     ),
     revokeOwnConnection: announcing(
       wakeUps,
-      (connection: { id: string; accountId: string }) => revokeOwnConnection(em(), connection, recoveryWindowS),
+      (connection: { id: string; accountId: string }) =>
+        revokeOwnConnection(em(), connection, recoveryWindowS),
       (revoked) => revoked?.ended ?? [],
     ),
     beginErasure: announcing(

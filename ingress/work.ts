@@ -48,10 +48,13 @@ export async function openWork({ config, pool, em, queues, process, kinds, log }
   const { recoveryWindowS } = config;
   const room = new WaitingRoom(
     {
-      look: batcher(async (keys: string[]) => {
-        const byKey = new Map((await outcomesOf(pool, keys)).map((outcome) => [outcome.key, outcome]));
-        return keys.map((key) => byKey.get(key));
-      }, { most: MOST_TOGETHER }),
+      look: batcher(
+        async (keys: string[]) => {
+          const byKey = new Map((await outcomesOf(pool, keys)).map((outcome) => [outcome.key, outcome]));
+          return keys.map((key) => byKey.get(key));
+        },
+        { most: MOST_TOGETHER },
+      ),
       poll: (keys, options) => outcomesOf(pool, keys, options),
     },
     log,
@@ -110,14 +113,19 @@ export async function openWork({ config, pool, em, queues, process, kinds, log }
     return {
       names,
       dispatch: createDispatch(queues.queue(kind.pool)),
-      load: new LoadMonitor(() => readSnapshot(pool, kind), () => room.isBusy, {
-        deadlineMs: config.predictionTimeoutMs,
-        log,
-      }),
+      load: new LoadMonitor(
+        () => readSnapshot(pool, kind),
+        () => room.isBusy,
+        {
+          deadlineMs: config.predictionTimeoutMs,
+          log,
+        },
+      ),
       admit: batcher((batch: Admission[]) => admit(pool, batch, terms), {
         most: MOST_TOGETHER,
         maxBytes: MOST_BYTES,
-        partyOf: ({ party }) => party,
+        // A connection that somebody holds locked keeps only its own requests waiting.
+        partyOf: ({ party, connectionId }) => `${party} ${connectionId ?? ''}`,
         bytesOf: ({ input }) => input.length,
         keysOf: ({ key, line }) => (line === null ? [key] : [key, line.key]),
       }),

@@ -68,9 +68,7 @@ export class Migration20261122000001 extends Migration {
         report text
       ) partition by range (ended_at)`);
     this.addSql(`create index history_key on history (key)`);
-    this.addSql(
-      `create index history_connection on history (connection_id) where connection_id is not null`,
-    );
+    this.addSql(`create index history_connection on history (connection_id) where connection_id is not null`);
 
     this.addSql(`
       create table answers (
@@ -127,7 +125,9 @@ export class Migration20261122000001 extends Migration {
     this.addSql(`drop function admit_v1; alter function admit_first_edition rename to admit_v1`);
     this.addSql(`drop function end_v1; alter function end_first_edition rename to end_v1`);
     this.addSql(`alter table processes drop column since, drop column pools`);
-    this.addSql(`drop table work, history, answers, drafts, flows, queues, leases, installed_functions cascade`);
+    this.addSql(
+      `drop table work, history, answers, drafts, flows, queues, leases, installed_functions cascade`,
+    );
   }
 }
 

@@ -5,7 +5,7 @@ import type { WorkerConfig } from '../shared/config/config.ts';
 import { openDatabase } from '../shared/db/orm.ts';
 import { Heartbeat } from '../shared/db/processes.ts';
 import { finishErasures } from '../shared/db/stores/erase-account.ts';
-import { claim, heldAmong, release, straysOf } from '../shared/db/stores/work/claim.ts';
+import { claim, heldAmong, reclaim, release, straysOf } from '../shared/db/stores/work/claim.ts';
 import { openQueues } from '../shared/jobs/backend.ts';
 import type { Queues } from '../shared/jobs/queues.ts';
 import { openWakeUps } from '../shared/jobs/wake-ups.ts';
@@ -26,6 +26,8 @@ const DRAIN_MS = 15_000;
 const CLOSE_WITHIN_MS = 1000;
 /** Without a completed fetch for this long the process is stuck. */
 const STUCK_MS = 10_000;
+/** How long after an outage of the database workers claim nothing new. */
+const RECLAIM_FIRST_MS = 1200;
 /** How long one step of the housekeeping goes on with erasing accounts. */
 const ERASE_FOR_MS = 900;
 
@@ -69,12 +71,19 @@ export async function startWorker<Table extends Kinds>(
   const running = new RunningAttempts(
     {
       among: (ids) => heldAmong(pool, ids, heartbeat.id),
+      reclaim: (attempts) => reclaim(pool, attempts, heartbeat.id),
       strays: (known) => straysOf(pool, heartbeat.id, known),
       release: giveBack,
     },
     log,
   );
-  const wakeUps = await openWakeUps(config, pool, { channel: 'cancel', wake: (ids) => running.wake(ids) }, log);
+  heartbeat.onRecovered(() => running.look());
+  const wakeUps = await openWakeUps(
+    config,
+    pool,
+    { channel: 'cancel', wake: (ids) => running.wake(ids) },
+    log,
+  );
   const complete = createCompletion(pool, config.recoveryWindowS, wakeUps);
   // A claim names its kind, whose handler the table has.
   const handlers = createHandlers(config, pool, log) as Handlers<Kinds>;
@@ -83,12 +92,15 @@ export async function startWorker<Table extends Kinds>(
     const names = kindsOf(kinds, name);
     const serve = new WorkerPool(config.slots[name], {
       claim: (room) => claim(pool, names, heartbeat.id, room),
+      // First those who still run what a crash of the database may have made queued again.
+      mayClaim: () => heartbeat.recoveredMs > RECLAIM_FIRST_MS,
       attempt: (one) => {
         const perform = handlers[one.kind] as Handler<Kinds[string]>;
         return attemptWork({ ...attempt, perform }, one);
       },
       claimLost: () => running.claimLost(),
-      passOn: () => void ticket(name).catch((error: unknown) => log.warn({ err: error }, 'ticket not passed on')),
+      passOn: () =>
+        void ticket(name).catch((error: unknown) => log.warn({ err: error }, 'ticket not passed on')),
       log,
     });
     return { name, serve };
@@ -101,12 +113,15 @@ export async function startWorker<Table extends Kinds>(
     recoveryWindowS: config.recoveryWindowS,
     complete,
     ticket,
-    eraseAccounts: () => finishErasures(database.orm.em.fork(), { windowS: config.recoveryWindowS, withinMs: ERASE_FOR_MS }),
+    eraseAccounts: () =>
+      finishErasures(database.orm.em.fork(), { windowS: config.recoveryWindowS, withinMs: ERASE_FOR_MS }),
     log,
   });
   workers = slots.map(({ name, serve }) => opened.worker(name, () => serve.take()));
   await heartbeat.serve(() =>
-    Object.fromEntries(slots.map(({ name, serve }) => [name, { slots: serve.slots, claimed: serve.claimed }])),
+    Object.fromEntries(
+      slots.map(({ name, serve }) => [name, { slots: serve.slots, claimed: serve.claimed }]),
+    ),
   );
   serving = true;
 

@@ -11,5 +11,7 @@ if (pools === undefined) {
   process.stderr.write(`usage: workers/main.ts ${SERVICES.join('|')}\n`);
   process.exitCode = 2;
 } else {
-  await runMain(service, workerConfig, (config, log) => startWorker(config, log, { kinds, pools, createHandlers }));
+  await runMain(service, workerConfig, (config, log) =>
+    startWorker(config, log, { kinds, pools, createHandlers }),
+  );
 }

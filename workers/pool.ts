@@ -8,6 +8,8 @@ const FAILED_MS = 500;
 
 export interface PoolSteps {
   claim(room: Room): Promise<{ claims: Claim[]; more: boolean }>;
+  /** False for a moment after an outage. */
+  mayClaim(): boolean;
   /** Runs one claim to its end; never rejects. */
   attempt(claim: Claim): Promise<void>;
   /** A claim may have taken effect although its answer was lost. */
@@ -86,6 +88,10 @@ export class WorkerPool {
 
   /** Whether it took anything. */
   async #claim(): Promise<boolean> {
+    if (!this.#steps.mayClaim()) {
+      this.#fillLater(FAILED_MS);
+      return false;
+    }
     try {
       const { claims, more } = await this.#steps.claim(this.#room());
       this.#more = more;

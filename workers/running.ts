@@ -8,10 +8,17 @@ export class Relinquished extends Error {
   override readonly name = 'Relinquished';
 }
 
+interface Attempt {
+  attempt: number;
+  controller: AbortController;
+}
+
 /** The truth about what this process runs. */
 export interface HeldRows {
   /** Those of the ids that are still ours: id → attempt. */
   among(ids: string[]): Promise<Map<string, number>>;
+  /** Takes back those of the attempts that a crash of the database made queued again. */
+  reclaim(attempts: ReadonlyMap<string, number>): Promise<string[]>;
   /** What is ours besides: a claim whose answer was lost. */
   strays(known: string[]): Promise<string[]>;
   release(ids: string[]): Promise<void>;
@@ -23,7 +30,7 @@ export interface HeldRows {
  * released.
  */
 export class RunningAttempts {
-  readonly #attempts = new Map<string, { attempt: number; controller: AbortController }>();
+  readonly #attempts = new Map<string, Attempt>();
   readonly #rows: HeldRows;
   readonly #log: Log;
   readonly #timer: NodeJS.Timeout;
@@ -35,7 +42,7 @@ export class RunningAttempts {
   constructor(rows: HeldRows, log: Log) {
     this.#rows = rows;
     this.#log = log;
-    this.#timer = setInterval(() => this.#look(), POLL_EVERY_MS);
+    this.#timer = setInterval(() => this.look(), POLL_EVERY_MS);
   }
 
   get ids(): string[] {
@@ -54,7 +61,7 @@ export class RunningAttempts {
 
   /** Looks at the truth if any of these is run here. */
   wake(ids: readonly string[]): void {
-    if (ids.some((id) => this.#attempts.has(id))) this.#look();
+    if (ids.some((id) => this.#attempts.has(id))) this.look();
   }
 
   claimLost(): void {
@@ -71,7 +78,7 @@ export class RunningAttempts {
   }
 
   /** One look at a time; what is asked for meanwhile is answered by one more. */
-  #look(): void {
+  look(): void {
     if (this.#poll !== undefined) {
       this.#pollAgain = true;
       return;
@@ -82,7 +89,7 @@ export class RunningAttempts {
         this.#poll = undefined;
         if (this.#pollAgain) {
           this.#pollAgain = false;
-          this.#look();
+          this.look();
         }
       });
   }
@@ -91,11 +98,17 @@ export class RunningAttempts {
     const before = new Map(this.#attempts);
     if (before.size > 0) {
       const held = await this.#rows.among([...before.keys()]);
-      for (const [id, { attempt, controller }] of before) {
-        if (held.get(id) !== attempt) controller.abort(new Relinquished('no longer ours'));
-      }
+      const lost = new Map([...before].filter(([id, { attempt }]) => held.get(id) !== attempt));
+      if (lost.size > 0) await this.#giveUp(lost);
     }
     if (this.#mayHaveStrays) await this.#releaseStrays();
+  }
+
+  async #giveUp(lost: ReadonlyMap<string, Attempt>): Promise<void> {
+    const numbers = new Map([...lost].map(([id, { attempt }]) => [id, attempt] as const));
+    const ours = new Set(await this.#rows.reclaim(numbers));
+    for (const [id, { controller }] of lost)
+      if (!ours.has(id)) controller.abort(new Relinquished('no longer ours'));
   }
 
   /** Only the second look is sure that a claim's answer is not just on its way. */

@@ -57,7 +57,10 @@ export async function openDatabase(
 }
 
 /** The heart's tables are partitioned or tuned, and read by its own statements alone: no entity describes them. */
-const HEART_TABLES = [/^(work|answers|flows|queues|leases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];
+const HEART_TABLES = [
+  /^(work|answers|flows|queues|leases|installed_functions)$/,
+  /^(history|drafts)(_\d+)?$/,
+];
 
 export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 

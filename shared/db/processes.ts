@@ -34,6 +34,9 @@ export class Heartbeat {
   readonly #leaseMs: number;
   readonly #log: Log;
   #served: () => Served = () => ({});
+  #broken = false;
+  #recoveredAt = Number.NEGATIVE_INFINITY;
+  #onRecovered: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
   #beating: Promise<void> | undefined;
 
@@ -50,11 +53,35 @@ export class Heartbeat {
     const every = Math.min(this.#leaseMs / BEATS_PER_LEASE, SLOWEST_BEAT_MS);
     this.#timer = setInterval(() => {
       this.#beating ??= this.#beat()
-        .catch((error: unknown) => this.#log.warn({ err: error }, 'heartbeat failed'))
+        .then(
+          () => this.#note(true),
+          (error: unknown) => {
+            this.#log.warn({ err: error }, 'heartbeat failed');
+            this.#note(false);
+          },
+        )
         .finally(() => {
           this.#beating = undefined;
         });
     }, every);
+  }
+
+  /** Milliseconds since the database was reachable again after a heartbeat had failed; Infinity when none ever has. */
+  get recoveredMs(): number {
+    return this.#broken ? 0 : performance.now() - this.#recoveredAt;
+  }
+
+  /** Calls back whenever the database is reachable again. */
+  onRecovered(recovered: () => void): void {
+    this.#onRecovered = recovered;
+  }
+
+  #note(ok: boolean): void {
+    if (ok && this.#broken) {
+      this.#recoveredAt = performance.now();
+      this.#onRecovered();
+    }
+    this.#broken = !ok;
   }
 
   /** From now on it says what this process serves. */

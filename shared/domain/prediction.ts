@@ -41,7 +41,15 @@ export function refusalOf({ state, code, source, answer }: PredictionOutcome): A
 }
 
 /** The response of a suggested or abstained prediction. Made from the row alone, so that every replay has the same bytes. */
-export function answerOf({ id, state, answer, expiresAt, units, facts, report }: PredictionOutcome): PredictionResponse {
+export function answerOf({
+  id,
+  state,
+  answer,
+  expiresAt,
+  units,
+  facts,
+  report,
+}: PredictionOutcome): PredictionResponse {
   if ((state !== 'suggested' && state !== 'abstained') || report === null)
     throw new Error(`no answer: ${state}`);
   return {

@@ -45,5 +45,7 @@ export function isEnded({ state }: Pick<Outcome, 'state'>): boolean {
 /** The name of a party's request of a kind: 16 bytes of SHA-256, as a UUID. No party id has a space. */
 export function requestKey(kind: string, party: string, requestId: string): string {
   const hex = createHash('sha256').update(`${kind} ${party} ${requestId}`).digest('hex');
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
+    '-',
+  );
 }

@@ -75,7 +75,9 @@ export class Housekeeper {
     while (!signal.aborted) {
       const since = performance.now();
       if (this.#leads || name === 'lead')
-        await step().catch((error: unknown) => this.#steps.log.warn({ err: error, step: name }, 'housekeeping'));
+        await step().catch((error: unknown) =>
+          this.#steps.log.warn({ err: error, step: name }, 'housekeeping'),
+        );
       const waited = Promise.withResolvers<void>();
       const timer = setTimeout(waited.resolve, Math.max(10, ms - (performance.now() - since)));
       signal.addEventListener('abort', () => waited.resolve(), { once: true });

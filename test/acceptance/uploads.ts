@@ -4,8 +4,8 @@ import { signUp } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
-import { event, post } from '../support/recording.ts';
 import { pacedUntil } from '../support/paced-until.ts';
+import { event, post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 /** By hand, on a machine with nothing else to do: three persons post 90 batches of 1,000 at once, beside predictions. */

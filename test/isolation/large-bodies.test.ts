@@ -4,8 +4,8 @@ import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
-import { residentMb } from '../support/resident-memory.ts';
 import { pacedUntil } from '../support/paced-until.ts';
+import { residentMb } from '../support/resident-memory.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { percentile } from '../support/keep-alive-client.ts';
-import { countOf, event, post } from '../support/recording.ts';
 import { pacedUntil } from '../support/paced-until.ts';
+import { countOf, event, post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 

@@ -112,7 +112,7 @@ describe('delivery', () => {
       // Claims that fail: each worker has to expect that one of them took effect all the same.
       await lock.query('begin');
       await lock.query('lock table work in access exclusive mode');
-      await queue.add([request.id]);
+      await Promise.all(Array.from({ length: 6 }, () => queue.add([request.id])));
       await until(() => system.workers.every(({ log }) => log.includes('could not claim')));
       const { rowCount } = await lock.query(
         `update work set state = 'running', started_at = now(),

@@ -88,7 +88,9 @@ describe('prediction events', () => {
     await alterRow(system, app, body, `expires_at = now() - interval '1 hour'`);
     const event = eventOf(body);
     assert.deepEqual(await send(event), RECORDED);
-    await system.database.pool.query(`delete from history where facts::json ->> 'requestId' = $1`, [body.request_id]);
+    await system.database.pool.query(`delete from history where facts::json ->> 'requestId' = $1`, [
+      body.request_id,
+    ]);
     assert.deepEqual(await send(event), RECORDED);
     assert.deepEqual(await send(eventOf(body)), [404, 'not_found']);
   });

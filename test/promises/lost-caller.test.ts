@@ -31,9 +31,7 @@ describe('a caller who goes away', () => {
   afterEach(async () => {
     answer();
     await until(async () => {
-      const { rowCount } = await system.database.pool.query(
-        'select from work',
-      );
+      const { rowCount } = await system.database.pool.query('select from work');
       return rowCount === 0;
     });
   });
@@ -233,7 +231,9 @@ describe('a caller who goes away', () => {
     try {
       // The ingress says one thing after the other: the lock on the other row holds up the word about this one.
       await lock.query('begin');
-      await lock.query(`select from work where facts::json ->> 'requestId' = $1 for update`, [slow.request_id]);
+      await lock.query(`select from work where facts::json ->> 'requestId' = $1 for update`, [
+        slow.request_id,
+      ]);
       other.leave();
       await until(async () => {
         const { rowCount } = await system.database.pool.query(

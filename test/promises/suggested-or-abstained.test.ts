@@ -185,8 +185,9 @@ describe('suggested or abstained', () => {
   });
 
   it("asks for the app's own min_confidence", async () => {
-    const app = await system.app();
     const statusAt = async (likelihood: string, minConfidence: number) => {
+      // A new one each time: what is known of an app is remembered for a second.
+      const app = await system.app();
       await alterApp(system, app, `min_confidence = ${minConfidence}`);
       system.provider.next(ok({ likelihood }));
       return (await app.predict(predictionBody())).body.status;

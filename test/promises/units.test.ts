@@ -408,10 +408,8 @@ describe('units', () => {
 
   /** The end of a month passes: what the app has done was done before it. */
   async function moveToLastMonth(app: AppClient): Promise<void> {
-    for (const table of ['usage', 'predictions'])
-      await system.database.pool.query(`update ${table} set month = ${LAST_MONTH} where app_id = $1`, [
-        app.id,
-      ]);
+    await system.database.pool.query(`update usage set month = ${LAST_MONTH} where app_id = $1`, [app.id]);
+    await system.database.pool.query(`update work set month = ${LAST_MONTH} where party = $1`, [app.id]);
   }
 
   async function month(sql: string): Promise<string> {

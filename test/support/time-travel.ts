@@ -12,10 +12,12 @@ export async function alterRow(
   { request_id }: { request_id: string },
   assignments: string,
 ): Promise<void> {
-  const live = await database.pool.query(
-    `update work set ${assignments} where party = $1 and facts::json ->> 'requestId' = $2`,
-    [app.id, request_id],
-  ).catch(() => ({ rowCount: 0 }));
+  const live = await database.pool
+    .query(`update work set ${assignments} where party = $1 and facts::json ->> 'requestId' = $2`, [
+      app.id,
+      request_id,
+    ])
+    .catch(() => ({ rowCount: 0 }));
   if (live.rowCount === 1) return;
   const past = await database.pool.query(
     `update history set ${assignments} where party = $1 and facts::json ->> 'requestId' = $2`,

@@ -2,8 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { listConnections } from '../../../shared/db/stores/connections/list.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { ConnectionList } from '../../../shared/schemas/connections.ts';
-import { type Endpoint, endpoint } from '../../endpoint.ts';
 import type { EndingStores } from '../../ending-stores.ts';
+import { type Endpoint, endpoint } from '../../endpoint.ts';
 
 export interface OwnConnectionRoutes extends Pick<EndingStores, 'revokeOwnConnection'> {
   em: () => EntityManager;

@@ -7,8 +7,8 @@ import { AppError } from '../../../shared/errors/app-error.ts';
 import { AccountChange, ExportLine, UserResponse } from '../../../shared/schemas/accounts.ts';
 import { exportAccount } from '../../account-export.ts';
 import type { AccountService } from '../../account-service.ts';
-import { type Endpoint, endpoint } from '../../endpoint.ts';
 import type { EndingStores } from '../../ending-stores.ts';
+import { type Endpoint, endpoint } from '../../endpoint.ts';
 import { presentUser } from './present-account.ts';
 
 export interface MeRoutes extends Pick<EndingStores, 'beginErasure' | 'continueErasure'> {

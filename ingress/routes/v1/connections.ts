@@ -13,8 +13,8 @@ import {
 import { UUID } from '../../../shared/schemas/limits.ts';
 import { SubjectRequest } from '../../../shared/schemas/predictions.ts';
 import { canonicalJson } from '../../../shared/security/fingerprint.ts';
-import { type Endpoint, endpoint } from '../../endpoint.ts';
 import type { EndingStores } from '../../ending-stores.ts';
+import { type Endpoint, endpoint } from '../../endpoint.ts';
 import { singleFlight } from '../../single-flight.ts';
 
 export interface ConnectionRoutes extends Pick<EndingStores, 'exchange' | 'revokeConnection'> {
@@ -79,9 +79,7 @@ export function connectionEndpoints(parts: ConnectionRoutes): Endpoint[] {
     }).handle(async ({ body, app }) => {
       checkFeature(app);
       if (!UUID.test(body.request_id)) throw new AppError('not_found');
-      const exchanged = await together(`${app.id} ${canonicalJson(body)}`, () =>
-        exchange(app.id, body),
-      );
+      const exchanged = await together(`${app.id} ${canonicalJson(body)}`, () => exchange(app.id, body));
       if ('refusal' in exchanged) throw new AppError(exchanged.refusal);
       return { body: exchanged.answer };
     }),

@@ -5,8 +5,8 @@ import {
   answerOf,
   cancelAnswerOf,
   type PredictionFacts,
-  predictionKey,
   type PredictionOutcome,
+  predictionKey,
   refusalOf,
 } from '../../../shared/domain/prediction.ts';
 import { requestKey } from '../../../shared/domain/work.ts';
@@ -86,9 +86,14 @@ export function predictionEndpoints({ work, contextEnvelopeChars }: PredictionRo
       response: CancelResponse,
     }).handle(async ({ body, params, app }) => {
       const key = predictionKey(app.id, params.request_id);
-      const outcome = await work.cancel(predict, app.id, { requestId: params.request_id, key }, ({ userId }) => {
-        if (userId !== body.user_id) throw new AppError('access_denied');
-      });
+      const outcome = await work.cancel(
+        predict,
+        app.id,
+        { requestId: params.request_id, key },
+        ({ userId }) => {
+          if (userId !== body.user_id) throw new AppError('access_denied');
+        },
+      );
       if (outcome === undefined) throw new AppError('not_found');
       return { body: cancelAnswerOf(outcome) };
     }),

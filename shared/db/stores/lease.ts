@@ -1,7 +1,10 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-const LOOK = { name: 'lease_look_v1', text: 'select holder, until <= now() as over from leases where name = $1' };
+const LOOK = {
+  name: 'lease_look_v1',
+  text: 'select holder, until <= now() as over from leases where name = $1',
+};
 
 const TAKE = {
   name: 'lease_take_v1',

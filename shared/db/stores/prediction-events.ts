@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
+import { predictionKey } from '../../domain/prediction.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
 import type { PredictionEventRequest } from '../../schemas/prediction-events.ts';
-import { predictionKey } from '../../domain/prediction.ts';
 import { query } from '../statement.ts';
 
 const RECORD = {

@@ -27,10 +27,7 @@ describe('erasing an account', () => {
   };
 
   const textsOf = async (id: string) => {
-    const { rows } = await system.database.pool.query(
-      `select from prediction_texts where prediction_id = $1`,
-      [id],
-    );
+    const { rows } = await system.database.pool.query(`select from answers where id = $1`, [id]);
     return rows.length;
   };
 
@@ -161,7 +158,9 @@ describe('erasing an account', () => {
 
     const holder = await system.database.pool.connect();
     await holder.query('begin');
-    await holder.query('select from predictions where request_id = $1 for update', [hers.request_id]);
+    await holder.query(`select from history where facts::json ->> 'requestId' = $1 for update`, [
+      hers.request_id,
+    ]);
     const erased = erase(person);
     await until(
       async () => (await app.predict(predictionBody({ connection_id }))).code === 'connection_revoked',

@@ -48,15 +48,20 @@ export async function claim(
   worker: string,
   room: Room,
 ): Promise<{ claims: Claim[]; more: boolean }> {
-  const rows = await query<ClaimRow | { id: null }>(pool, CLAIM, [
-    kinds,
-    worker,
-    room.slots,
-    [...room.ofServed.keys()],
-    [...room.ofServed.values()],
-    room.ofOthers,
-    ABANDON_AFTER_MS,
-  ], { withinMs: CLAIM_WITHIN_MS });
+  const rows = await query<ClaimRow | { id: null }>(
+    pool,
+    CLAIM,
+    [
+      kinds,
+      worker,
+      room.slots,
+      [...room.ofServed.keys()],
+      [...room.ofServed.values()],
+      room.ofOthers,
+      ABANDON_AFTER_MS,
+    ],
+    { withinMs: CLAIM_WITHIN_MS },
+  );
   const claims = rows.flatMap((row) => (row.id === null ? [] : { ...row, facts: JSON.parse(row.facts) }));
   return { claims, more: claims.length < rows.length };
 }
@@ -87,6 +92,25 @@ export async function heldAmong(
 ): Promise<Map<string, number>> {
   const rows = await query<HeldRow>(pool, HELD, [ids, worker]);
   return new Map(rows.map(({ id, attempt }) => [id, attempt]));
+}
+
+const RECLAIM = {
+  name: 'reclaim_v1',
+  text: 'select id from reclaim_v1($1::uuid[], $2::int[], $3::uuid) as id',
+};
+
+/** Takes back those of the attempts that a crash of the database made queued again. Returns their ids. */
+export async function reclaim(
+  pool: Pool,
+  attempts: ReadonlyMap<string, number>,
+  worker: string,
+): Promise<string[]> {
+  const rows = await query<{ id: string }>(pool, RECLAIM, [
+    [...attempts.keys()],
+    [...attempts.values()],
+    worker,
+  ]);
+  return rows.map(({ id }) => id);
 }
 
 const STRAYS = {
