@@ -80,8 +80,8 @@ describe('large bodies', () => {
     );
     const most = Math.max(...(await pacedUntil(10, memory, posts)));
     assert.ok(most - before <= GROWTH_MB, `from ${before} to ${most} MB`);
-    const answers = new Set((await posts).map(({ status, code }) => code ?? status));
-    assert.deepEqual([...answers].sort(), [200, 'overloaded']);
+    for (const { status, code } of await posts)
+      assert.ok(status === 200 || code === 'overloaded', `${status} ${code}`);
   });
 
   const sizes = {
