@@ -3,6 +3,7 @@ import type { BaseConfig } from './config/config.ts';
 import { hasFunctions } from './db/functions.ts';
 import { missingMigrations } from './db/migrate.ts';
 import type { Database } from './db/orm.ts';
+import { makeWeeks } from './db/stores/work/forget.ts';
 import { assertQueueReady } from './jobs/postgres-queues.ts';
 import type { Log } from './log.ts';
 
@@ -29,6 +30,8 @@ async function whatIsMissing(database: Database, config: BaseConfig): Promise<st
     if (migrations.length > 0) return migrations.join(', ');
     if (!(await hasFunctions(database.pool))) return 'the SQL functions of this version';
     if (config.redis === undefined) await assertQueueReady(database.pool, config.queuePrefix);
+    // After a long stop of all processes.
+    await makeWeeks(database.pool);
     return undefined;
   } catch (error) {
     return error instanceof Error ? `${error.name}: ${error.message}` : String(error);

@@ -21,7 +21,7 @@ async function functions(): Promise<{ text: string; hash: string }> {
 export async function installFunctions(client: ClientBase): Promise<void> {
   const { text, hash } = await functions();
   // Several statements in one simple query are one transaction.
-  await client.query(`${text}\nselect make_weeks_v1();
+  await client.query(`${text}\nselect make_weeks_v1(case when exists (select from predictions) then 5 else 0 end);
     insert into installed_functions (hash) values ('${hash}') on conflict do nothing`);
 }
 

@@ -532,6 +532,7 @@ describe('idempotency, per app and request_id', () => {
     const aged = `${millis.slice(0, 8)}-${millis.slice(8)}${id.slice(13)}`;
     const moment = `now() - interval '${days} days'`;
     await system.database.pool.query('delete from answers where id = $1', [id]);
+    await system.database.pool.query('select make_weeks_v1(6)');
     await alterRow(
       system,
       app,

@@ -12,7 +12,7 @@ create or replace function admit_v3(
   _timeout_ms int, _window_s int, _step int, _sandbox_units int, _price bigint)
 returns table (place int, outcome text, id uuid, attempt int, left_ms float8, superseded uuid[])
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off
+set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -22,6 +22,7 @@ declare
   freed record;
   latest bigint;
   deadline timestamptz;
+  floor bigint := coalesce((select min(q.floor) from queues q where q.kind = any (_kinds)), 0);
   this_month text := month_of(now());
   this_week date := date_trunc('week', now() at time zone 'UTC')::date;
   -- Live work was admitted this month, or less than an hour ago in the last one.
@@ -56,10 +57,10 @@ begin
   -- An app's backlog keeps its order; who has none starts where the order has come to.
   select w.priority into latest
     from work w
-   where w.kind = _kind and w.party = _party and w.priority >= queue_floor_v1(_kinds) and w.state = 'queued'
+   where w.kind = _kind and w.party = _party and w.priority >= floor and w.state = 'queued'
    order by w.priority desc limit 1;
   if latest is null then
-    latest := virtual_time_v1(_kinds);
+    latest := virtual_time_v1(_kinds, floor);
   end if;
 
   for item in

@@ -3,7 +3,7 @@
 -- usage row has: whoever ends it there books nothing. False when there is none.
 create or replace function adopt_v1(_app uuid, _request_id text, _process uuid, _kinds text[]) returns boolean
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off
+set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   old predictions%rowtype;
@@ -36,7 +36,7 @@ begin
       id, kind, party, key, priority, attempt, admission, fingerprint, line, revision, supersedable, connection_id,
       waiters, detached_at, cancel_on_disconnect, admitted_at, deadline_at, month, plan, price_microcents, facts, input)
     values (
-      old.id, 'predict', old.app_id, key, virtual_time_v1(_kinds) + 1, old.attempt + 1, old.id, old.fingerprint,
+      old.id, 'predict', old.app_id, key, virtual_time_v1(_kinds, 0) + 1, old.attempt + 1, old.id, old.fingerprint,
       request_key_v1('draft ' || old.user_id, old.app_id, old.session_id), old.draft_revision,
       old.mode = 'complete_draft', old.connection_id::uuid, old.waiters, old.detached_at, old.cancel_on_disconnect,
       old.admitted_at, old.deadline_at, old.month, old.plan, old.price_microcents, facts, texts.request);
@@ -65,7 +65,7 @@ end $$;
 -- What of the first edition waits although no process of it takes it any more.
 create or replace function adopt_stranded_v1(_process uuid, _kinds text[]) returns int
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off
+set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   stranded record;

@@ -9,11 +9,11 @@ create or replace function claim_v3(
 returns table (
   id uuid, kind text, party uuid, month text, attempt int, connection_id uuid, input text, facts text, left_ms float8)
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off
+set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  floor bigint := queue_floor_v1(_kinds);
+  floor bigint := coalesce((select min(q.floor) from queues q where q.kind = any (_kinds)), 0);
   seen int;
   taken int;
   candidates uuid[];

@@ -6,7 +6,7 @@
 create or replace function complete_v1(_party uuid, _batch json, _answers text[], _window_s int, _grace_ms int)
 returns table (place int)
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off
+set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -3,7 +3,7 @@
 create or replace function detach_v1(_ids uuid[], _process uuid)
 returns table (id uuid, party uuid, month text)
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off
+set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin

@@ -4,7 +4,7 @@ returns table (
   id uuid, kind text, party uuid, key uuid, month text, state text, code text, source text, attempt int, units smallint,
   expires_at timestamptz, queue_ms float8, facts text, report text, answer text)
 language plpgsql
-set enable_seqscan = off set jit = off
+set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin

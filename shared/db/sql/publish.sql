@@ -2,13 +2,13 @@
 -- it several times a second while there is work, and nobody else scans the live work.
 create or replace function publish_v1(_kinds text[]) returns boolean
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off
+set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  old_floor bigint := queue_floor_v1(_kinds);
+  old_floor bigint := coalesce((select min(q.floor) from queues q where q.kind = any (_kinds)), 0);
   mark queues%rowtype;
   due boolean;
-  reached bigint := virtual_time_v1(_kinds);
+  reached bigint := virtual_time_v1(_kinds, old_floor);
   lowest bigint;
   live record;
 begin

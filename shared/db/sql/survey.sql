@@ -3,11 +3,11 @@
 create or replace function survey_v1(_kinds text[], _judge uuid, _lease_ms int, _grace_ms int)
 returns table (id uuid, kind text, party uuid, month text, attempt int, verdict text)
 language plpgsql
-set enable_seqscan = off set jit = off
+set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  floor bigint := queue_floor_v1(_kinds);
+  floor bigint := coalesce((select min(q.floor) from queues q where q.kind = any (_kinds)), 0);
   sighted boolean := exists (
     select from processes a
      where a.id = _judge and a.alive_until > now() and a.since < now() - make_interval(secs => _lease_ms / 1000.0));

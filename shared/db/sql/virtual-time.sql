@@ -1,19 +1,19 @@
 -- The virtual time of a pool: how far the fair order has come. Start-time fair queueing (Goyal, Vin, Cheng 1996) with a
 -- self-clocked virtual time (Golestani 1994), kept in no row: it is the priority of what is first in the order, or the
 -- clock in microseconds when nothing waits. Nobody can forget it, and it grows.
-create or replace function virtual_time_v1(_kinds text[]) returns bigint
-language plpgsql
-set enable_seqscan = off set jit = off
-as $$
+--
+-- No work of these kinds has a priority below the floor (`publish_v1`). Scans start there, so that they never walk
+-- through the index entries of what has ended, which stay as long as anybody holds an old snapshot.
+create or replace function virtual_time_v1(_kinds text[], _floor bigint) returns bigint
+language plpgsql as $$
 declare
-  floor bigint := queue_floor_v1(_kinds);
   first bigint;
 begin
   select min(head.priority) into first
     from flows f
    cross join lateral (
      select w.priority from work w
-      where w.kind = f.kind and w.party = f.party and w.priority >= floor
+      where w.kind = f.kind and w.party = f.party and w.priority >= _floor
         and w.state = 'queued' and w.deadline_at > now()
       order by w.priority limit 1) head
    where f.kind = any (_kinds);

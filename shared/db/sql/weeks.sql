@@ -1,6 +1,6 @@
--- The partitions of `history` and `drafts`: one for each week (UTC, from Monday), made ahead, dropped when all in it is
--- older than 35 days. A new one is filled before it is attached, and an old one goes only when nobody is in the way.
-create or replace function make_weeks_v1() returns void
+-- The partitions of `history` and `drafts`: one for each week (UTC, from Monday), made two weeks ahead (and `_past` ones back,
+-- for what the first edition remembers), dropped when all in it is older than 35 days. A new one is filled before it is attached, and an old one goes only when nobody is in the way.
+create or replace function make_weeks_v1(_past int) returns void
 language plpgsql as $$
 declare
   parent text;
@@ -11,8 +11,8 @@ begin
   foreach parent in array array['history', 'drafts'] loop
     for week in
       select generate_series(
-        date_trunc('week', now() at time zone 'UTC') - interval '5 weeks',
-        date_trunc('week', now() at time zone 'UTC') + interval '4 weeks', interval '1 week')::date
+        date_trunc('week', now() at time zone 'UTC') - _past * interval '1 week', date_trunc('week', now() at time zone 'UTC') + interval '2 weeks',
+        interval '1 week')::date
     loop
       name := parent || '_' || to_char(week, 'YYYYMMDD');
       continue when to_regclass(name) is not null;

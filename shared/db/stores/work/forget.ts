@@ -83,16 +83,21 @@ const FLOWS = {
        and not exists (select from work w where w.kind = f.kind and w.party = f.party) returning 1`,
 };
 
-const WEEKS = {
-  name: 'weeks_v1',
-  text: `select make_weeks_v1(), drop_weeks_v1(${TOMBSTONE_DAYS})`,
-};
+const MAKE_WEEKS = { name: 'make_weeks_v1', text: 'select make_weeks_v1(0)' };
+
+/** Makes the partitions of this week and the next ones, as far as they are missing. */
+export async function makeWeeks(pool: Pool): Promise<void> {
+  await query(pool, MAKE_WEEKS, []);
+}
+
+const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBSTONE_DAYS})` };
 
 /** Deletes what is kept for 35 days only, and what dead processes and idle parties left. */
 export async function forget(pool: Pool): Promise<void> {
   const texts = [FIRST_EDITION_TEXTS, FIRST_EDITION, FIRST_EDITION_SESSIONS];
   for (const statement of [...texts, PROCESSES, FLOWS, ...EXPIRED]) await inBatches(pool, statement);
-  await query(pool, WEEKS, []);
+  await makeWeeks(pool);
+  await query(pool, DROP_WEEKS, []);
 }
 
 /** Repeats a bounded statement until it finds little, so that no single one holds its locks for long. */
