@@ -33,7 +33,7 @@ export async function attemptWork(steps: AttemptSteps, claim: Claim): Promise<vo
       signal: controller.signal,
       leftMs: () => until - WORKER_MARGIN_MS - performance.now(),
     };
-    const end = await performed(steps.perform(claim, allowance), controller.signal, log);
+    const end = await performed(Promise.try(steps.perform, claim, allowance), controller.signal, log);
     if (end === undefined) return;
     const completion = { id, party, month, guard: 'attempt', attempt, worker: steps.worker, ...end } as const;
     // An answer that was paid for is not bought again because the database was down for a moment.
