@@ -95,13 +95,15 @@ begin
          order by r.week desc limit 1) r on true
       left join lateral (
         select s.revision, s.text_hash from prediction_sessions s
-         where r.revision is null and s.app_id = _party and s.user_id = i.user_id and s.session_id = i.session_id
+         where _kind = 'predict' and r.revision is null
+           and s.app_id = _party and s.user_id = i.user_id and s.session_id = i.session_id
            and s.updated_at > now() - interval '35 days') s on true
      cross join lateral (
        select coalesce(r.revision, s.revision) as revision, coalesce(r.text_hash, s.text_hash) as text_hash) d
       left join lateral (
         select p.id from predictions p
-         where w.id is null and h.id is null and p.app_id = _party and p.request_id = i.request_id) o on true
+         where _kind = 'predict' and w.id is null and h.id is null
+           and p.app_id = _party and p.request_id = i.request_id) o on true
      order by i.place
   loop
     place := item.place;

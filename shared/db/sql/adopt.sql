@@ -11,7 +11,10 @@ declare
   key uuid;
   facts text;
 begin
-  if not exists (select from predictions p where p.app_id = _app and p.request_id = _request_id) then
+  -- The ids of other kinds' requests are names of their own.
+  if not 'predict' = any (_kinds)
+    or not exists (select from predictions p where p.app_id = _app and p.request_id = _request_id)
+  then
     return false;
   end if;
   perform from usage u
