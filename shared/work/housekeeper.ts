@@ -100,19 +100,14 @@ export class Housekeeper {
   async #repair(): Promise<void> {
     for (const [name, kinds] of this.#pools) {
       await this.#try('adopt', () => adoptStranded(this.#steps.pool, this.#steps.process, kinds));
-      await this.#try('end or take over', () => this.#attendTo(kinds));
+      await this.#try('end or take over', () => this.#attendTo(name, kinds));
       await this.#try('ticket', () => this.#ticket(name, kinds));
     }
   }
 
-  async #attendTo(kinds: readonly string[]): Promise<void> {
+  async #attendTo(name: PoolName, kinds: readonly string[]): Promise<void> {
     const { pool, process: judge, leaseMs } = this.#steps;
     const casualties = await survey(pool, kinds, { judge, leaseMs });
-    const orphans = casualties.filter(({ verdict }) => verdict === 'orphaned').map(({ id }) => id);
-    if (orphans.length > 0) {
-      const count = await takeOver(pool, orphans);
-      this.#steps.log.info({ count }, 'took over from a dead worker');
-    }
     await Promise.all(
       casualties.map(async ({ verdict, ...subject }) => {
         if (verdict === 'orphaned') return;
@@ -121,6 +116,13 @@ export class Housekeeper {
         );
       }),
     );
+    const orphans = casualties.filter(({ verdict }) => verdict === 'orphaned').map(({ id }) => id);
+    if (orphans.length > 0) {
+      const count = await takeOver(pool, orphans);
+      this.#steps.log.info({ count }, 'took over from a dead worker');
+      // The latest snapshot is from before: it would not tell for another second that this waits.
+      await this.#steps.ticket(name);
+    }
   }
 
   /** A lost ticket is replaced: whatever waits, one ticket is enough. */
