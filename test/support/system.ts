@@ -17,13 +17,16 @@ import type { TestQueue } from './test-queue.ts';
 type Environment = Record<string, string>;
 
 type Kind = 'web' | 'worker';
-const ENTRIES: Record<Kind, string[]> = { web: ['ingress/main.ts'], worker: ['workers/main.ts', 'predict'] };
+const WEB_ENTRY = ['ingress/main.ts'];
+const WORKER_ENTRY = ['workers/main.ts', 'predict'];
 
 export interface SystemOptions {
   /** Ingress processes; 1. */
   webs?: number;
   /** Worker processes; 1. */
   workers?: number;
+  /** What a worker is started as: a file and its arguments; the product's, for predictions. */
+  workerEntry?: string[];
   /** Configuration of all of them, over what tests need: a fake provider and a lease that nothing slow outlives. */
   env?: Environment;
   /** Drops every wake-up of the product on its way, so that only re-reading rows can help. */
@@ -37,6 +40,8 @@ export interface System {
   provider: FakeProvider;
   webs: TestProcess[];
   workers: TestProcess[];
+  /** The configuration of all its processes. */
+  env: Readonly<Environment>;
   startWeb(env?: Environment): Promise<TestProcess>;
   startWorker(env?: Environment): Promise<TestProcess>;
   /** Starts a process of the kind without waiting until it is ready. */
@@ -114,6 +119,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     RATE_LIMIT_RPS: '0',
     ...options.env,
   };
+  const entries: Record<Kind, string[]> = { web: WEB_ENTRY, worker: options.workerEntry ?? WORKER_ENTRY };
   const webs: TestProcess[] = [];
   const workers: TestProcess[] = [];
   const system: System = {
@@ -122,8 +128,9 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     provider,
     webs,
     workers,
+    env,
     launch(kind, more) {
-      const launched = launch(ENTRIES[kind], { ...env, ...more });
+      const launched = launch(entries[kind], { ...env, ...more });
       (kind === 'web' ? webs : workers).push(launched);
       return launched;
     },

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../shared/ids.ts';
+import type { predict } from '../../shared/work/kinds.ts';
+import type { Handler, Handlers } from '../../workers/handler.ts';
+import { predictionBody } from '../support/client.ts';
+import { type EchoCaller, openEchoCaller, PARTY } from '../support/echo-caller.ts';
+import type { echo, kinds } from '../support/echo-kind.ts';
+import { Gate } from '../support/gate.ts';
+import { type System, type SystemOptions, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const SLOTS = 2;
+const DEADLINE_MS = 1500;
+/** After its deadline a call has its answer so soon. */
+const GRACE_MS = 1000;
+/** With every wake-up lost, a poll each second is left. */
+const UNWOKEN_MS = 1500;
+/** A prediction that found a free slot takes less. */
+const PROMPT_MS = 1000;
+
+describe('a kind that the product does not know', function () {
+  this.timeout(60_000);
+  let system: System;
+  let caller: EchoCaller;
+  let gate: Gate<string>;
+
+  describe('on a whole system', () => {
+    before(() => start({ env: { LEASE_MS: '3000', PREDICTION_TIMEOUT_MS: '20000' } }));
+    after(stop);
+    beforeEach(() => gate.reset());
+
+    it('goes from admission to the waiting caller, with its facts and its report', async () => {
+      const { outcome, replayed } = await caller.ask({ text: 'hello' });
+      const { state, code, answer, attempt, units, month } = outcome;
+      assert.deepEqual(
+        { replayed, state, code, answer, attempt, units, month },
+        { replayed: false, state: 'echoed', code: null, answer: 'hello', attempt: 1, units: 0, month: null },
+      );
+      assert.equal(outcome.facts.askedBy, outcome.party);
+      assert.deepEqual(outcome.report, { attempt: 1, length: 'hello'.length });
+    });
+
+    it('is run once for a request that is repeated, and refuses its id to another one', async () => {
+      const requestId = newId();
+      const first = await caller.ask({ text: 'once', requestId });
+      const second = await caller.ask({ text: 'once', requestId });
+      assert.deepEqual(second, { outcome: first.outcome, replayed: true });
+      await assert.rejects(caller.ask({ text: 'twice', requestId }), { code: 'idempotency_conflict' });
+      assert.equal(gate.visits.length, 1);
+    });
+
+    it('is not mistaken for a prediction of the first edition that has the same id', async () => {
+      const requestId = newId();
+      const id = await insertFirstEdition(requestId);
+      assert.equal(await caller.cancel(requestId), undefined);
+      const { outcome, replayed } = await caller.ask({ text: 'hello', requestId });
+      assert.deepEqual([outcome.state, replayed], ['echoed', false]);
+      assert.notEqual(outcome.id, id);
+    });
+
+    it('ends as a defect when its handler throws, even before it returns a promise', async () => {
+      const { outcome } = await caller.ask({ text: '', input: 'no JSON' });
+      assert.deepEqual([outcome.state, outcome.code, outcome.source], ['failed', 'internal_error', 'worker']);
+    });
+
+    it('is run by another worker when its own is killed, for the same waiting call', async () => {
+      gate.shut();
+      const waiting = caller.ask({ text: 'again' });
+      await gate.visited(1);
+      const [victim] = system.workers.splice(0, 1);
+      await system.startWorker();
+      await victim?.stop('SIGKILL');
+      (await gate.visited(2, 15_000)).letThrough();
+      const { outcome, replayed } = await waiting;
+      assert.deepEqual([outcome.state, outcome.attempt, replayed], ['echoed', 2, false]);
+      assert.deepEqual(outcome.report, { attempt: 2, length: 'again'.length });
+    });
+
+    it('is cancelled while it runs: its handler stops, its caller is told', async () => {
+      gate.shut();
+      const requestId = newId();
+      const waiting = caller.ask({ text: 'stop', requestId });
+      const visit = await gate.visited(1);
+      assert.equal((await caller.cancel(requestId))?.state, 'cancelled');
+      const { outcome } = await waiting;
+      assert.deepEqual([outcome.state, outcome.code], ['cancelled', 'prediction_cancelled']);
+      assert.equal(outcome.report, null);
+      await until(() => visit.aborted);
+    });
+
+    it('is cancelled while it is queued, and never runs', async () => {
+      const filling = await fillSlots();
+      const requestId = newId();
+      const waiting = caller.ask({ text: 'never', requestId });
+      await until(() => caller.isQueued(requestId));
+      assert.equal((await caller.cancel(requestId))?.state, 'cancelled');
+      assert.equal((await waiting).outcome.code, 'prediction_cancelled');
+      gate.open();
+      await filling.ended();
+      assert.equal((await caller.ask({ text: 'after it' })).outcome.state, 'echoed');
+      assert.ok(!gate.visits.some(({ subject }) => subject === 'never'));
+    });
+
+    describe('with a short deadline', () => {
+      let hurried: EchoCaller;
+      before(async () => {
+        hurried = await openEchoCaller(system, gate.url, { predictionTimeoutMs: DEADLINE_MS });
+      });
+      after(() => hurried.close());
+
+      it('ends at it although its handler is not done, and its caller is told in time', async () => {
+        gate.shut();
+        const waiting = expectTimeout(hurried);
+        const visit = await gate.visited(1);
+        await waiting;
+        await until(() => visit.aborted);
+      });
+
+      it('ends at it in the queue, and its caller is told in time', async () => {
+        const filling = await fillSlots();
+        await expectTimeout(hurried);
+        assert.equal(gate.visits.length, SLOTS);
+        gate.open();
+        await filling.ended();
+      });
+    });
+
+    it('has slots of its own: predictions do not wait for them', async () => {
+      await system.startWeb();
+      const app = await system.app();
+      const filling = await fillSlots();
+      const queued = caller.ask({ text: 'waits' });
+      for (let n = 0; n < 3; n += 1) {
+        const reply = await app.predict(predictionBody());
+        assert.equal(reply.status, 200, reply.text);
+        assert.ok(reply.tookMs < PROMPT_MS, `prediction ${n} took ${reply.tookMs} ms`);
+      }
+      assert.equal(gate.visits.length, SLOTS);
+      gate.open();
+      await filling.ended();
+      assert.equal((await queued).outcome.state, 'echoed');
+    });
+  });
+
+  describe('while every wake-up is lost', () => {
+    before(() => start({ withoutWakeUps: true }));
+    after(stop);
+    beforeEach(() => gate.reset());
+
+    it('is answered within 1.5 s of its end', async () => {
+      gate.shut();
+      const waiting = caller.ask({ text: 'unheard' });
+      const visit = await gate.visited(1);
+      const since = performance.now();
+      visit.letThrough();
+      assert.equal((await waiting).outcome.state, 'echoed');
+      expectWithin(UNWOKEN_MS, since);
+      assert.ok((await system.queue.droppedWakeUps()) > 0, 'no wake-up was dropped');
+    });
+
+    it('stops within 1.5 s of its cancellation', async () => {
+      gate.shut();
+      const requestId = newId();
+      const waiting = caller.ask({ text: 'stop', requestId });
+      const visit = await gate.visited(1);
+      const since = performance.now();
+      await caller.cancel(requestId);
+      assert.equal((await waiting).outcome.state, 'cancelled');
+      await until(() => visit.aborted);
+      expectWithin(UNWOKEN_MS, since);
+    });
+  });
+
+  it('does not compile without its handler, or with another kind’s', () => {
+    type Compiles<Table> = Table extends Handlers<typeof kinds> ? true : false;
+    type WithoutEcho = Pick<Handlers<typeof kinds>, 'predict'>;
+    const whole: Compiles<WithoutEcho & { echo: Handler<typeof echo> }> = true;
+    const missing: Compiles<WithoutEcho> = false;
+    const wrong: Compiles<WithoutEcho & { echo: Handler<typeof predict> }> = false;
+    assert.deepEqual([whole, missing, wrong], [true, false, false]);
+  });
+
+  async function start(options: SystemOptions): Promise<void> {
+    gate = new Gate();
+    await gate.listen();
+    system = await startSystem({
+      ...options,
+      webs: 0,
+      workerEntry: ['test/support/echo-kind.ts'],
+      env: { ...options.env, MEMORY_CONCURRENCY: `${SLOTS}` },
+    });
+    caller = await openEchoCaller(system, gate.url);
+  }
+
+  async function stop(): Promise<void> {
+    await caller.close();
+    await system.stop();
+    await gate.close();
+  }
+
+  /** Occupies every slot of the kind's pool until the gate opens. */
+  async function fillSlots(): Promise<{ ended(): Promise<void> }> {
+    gate.shut();
+    const filling = Array.from({ length: SLOTS }, (_, n) => caller.ask({ text: `filler ${n}` }));
+    await gate.visited(SLOTS);
+    return {
+      async ended() {
+        for (const { outcome } of await Promise.all(filling)) assert.equal(outcome.state, 'echoed');
+      },
+    };
+  }
+
+  async function expectTimeout(by: EchoCaller): Promise<void> {
+    const since = performance.now();
+    const { outcome } = await by.ask({ text: 'late' });
+    assert.deepEqual([outcome.state, outcome.code], ['failed', 'prediction_timeout']);
+    expectWithin(DEADLINE_MS + GRACE_MS, since);
+  }
+
+  async function insertFirstEdition(requestId: string): Promise<string> {
+    const id = newId();
+    await system.database.pool.query(
+      `insert into predictions (
+         id, app_id, request_id, user_id, session_id, mode, fingerprint, draft_revision, context_revision, state, waiters,
+         admitted_at, deadline_at, requeue_at, ended_at, expires_at, month, plan, price_microcents)
+       values ($1, $2, $3, '', '', 'next_prompt', '', 1, '', 'abstained', '{}', now(), now(), now(), now(),
+               now() + interval '1 hour', to_char(now(), 'YYYY-MM'), 'sandbox', 0)`,
+      [id, PARTY, requestId],
+    );
+    return id;
+  }
+});
+
+function expectWithin(ms: number, since: number): void {
+  const tookMs = performance.now() - since;
+  assert.ok(tookMs < ms, `took ${tookMs} ms`);
+}

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { until } from './until.ts';
+
+/** One run that has reached the gate. */
+export interface Visit<Subject> {
+  subject: Subject;
+  /** Whether whoever ran it broke off before it was let through. */
+  aborted: boolean;
+  letThrough(): void;
+}
+
+/** A server that work under test calls when it runs: the test counts the runs, and says when each may go on. */
+export class Gate<Subject> {
+  readonly visits: Visit<Subject>[] = [];
+  #open = true;
+  readonly #server = createServer(async (request, response) => {
+    // Whoever is killed while it sends was never here.
+    const subject = await json(request).catch(() => undefined);
+    if (subject === undefined) return;
+    const visit = { subject: subject as Subject, aborted: false, letThrough: () => void response.end() };
+    response.on('close', () => {
+      visit.aborted = !response.writableEnded;
+    });
+    this.visits.push(visit);
+    if (this.#open) visit.letThrough();
+  });
+
+  async listen(): Promise<void> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** From now on a visit waits until it is let through. */
+  shut(): void {
+    this.#open = false;
+  }
+
+  /** Lets everybody through, now and from now on. */
+  open(): void {
+    this.#open = true;
+    for (const { letThrough } of this.visits) letThrough();
+  }
+
+  /** The n-th visit, counted from 1. */
+  async visited(n: number, withinMs?: number): Promise<Visit<Subject>> {
+    return until(() => this.visits[n - 1], withinMs);
+  }
+
+  /** Opens it, and forgets the visits. */
+  reset(): void {
+    this.open();
+    this.visits.length = 0;
+  }
+
+  async close(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
