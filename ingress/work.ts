@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { IngressConfig } from '../shared/config/config.ts';
+import { POOLS } from '../shared/config/pools.ts';
 import { batcher } from '../shared/db/batcher.ts';
 import { finishErasures } from '../shared/db/stores/erase-account.ts';
 import { type Admission, admit } from '../shared/db/stores/work/admit.ts';
@@ -13,7 +14,7 @@ import type { Log } from '../shared/log.ts';
 import { createCompletion } from '../shared/work/completion.ts';
 import { createDispatch } from '../shared/work/dispatch.ts';
 import { Housekeeper } from '../shared/work/housekeeper.ts';
-import { type Kind, type Kinds, kindsOf, POOLS } from '../shared/work/kind.ts';
+import { type Kind, type Kinds, kindsOf } from '../shared/work/kind.ts';
 import { LoadMonitor } from './load-monitor.ts';
 import { WaitingRoom } from './waiting-room.ts';
 import { WorkService } from './work-service.ts';
@@ -81,7 +82,7 @@ export async function openWork({ config, pool, em, queues, process, kinds, log }
     room,
     wakeUps,
     log,
-    timeoutMs: () => config.predictionTimeoutMs,
+    timeoutMs: (kind) => wayOf(kind).timeoutMs,
   });
   // Its first caller is not to wait where no worker is.
   await Promise.all([...ways.values()].map(({ load }) => load.look()));
@@ -104,7 +105,7 @@ export async function openWork({ config, pool, em, queues, process, kinds, log }
       kind: kind.name,
       kinds: names,
       process,
-      timeoutMs: config.predictionTimeoutMs,
+      timeoutMs: config[kind.deadline],
       recoveryWindowS,
       step: kind.step,
       sandboxUnits: config.sandboxUnits,
@@ -112,12 +113,13 @@ export async function openWork({ config, pool, em, queues, process, kinds, log }
     };
     return {
       names,
+      timeoutMs: terms.timeoutMs,
       dispatch: createDispatch(queues.queue(kind.pool)),
       load: new LoadMonitor(
         () => readSnapshot(pool, kind),
         () => room.isBusy,
         {
-          deadlineMs: config.predictionTimeoutMs,
+          deadlineMs: config[kind.deadline],
           log,
         },
       ),

@@ -1,5 +1,5 @@
 import type { Claim, Room } from '../shared/db/stores/work/claim.ts';
-import { roomOf } from '../shared/domain/share.ts';
+import { claimable, roomOf } from '../shared/domain/share.ts';
 import type { Log } from '../shared/log.ts';
 
 /** How soon a claim is repeated that found only rows which somebody else had locked. */
@@ -93,11 +93,14 @@ export class WorkerPool {
       return false;
     }
     try {
-      const { claims, more } = await this.#steps.claim(this.#room());
+      const room = this.#room();
+      const { claims, more } = await this.#steps.claim(room);
       this.#more = more;
       this.#claimed += claims.length;
       for (const claim of claims) void this.#run(claim);
-      if (claims.length === 0 && more) this.#fillLater(CONTENDED_MS);
+      // A party that has all that it may is served when it gives a slot back; anything else was locked for a moment.
+      const isFull = [...room.ofServed.values()].some((left) => left === 0);
+      if (claims.length === 0 && more) this.#fillLater(isFull ? FAILED_MS : CONTENDED_MS);
       return claims.length > 0;
     } catch (error) {
       this.#steps.log.warn({ err: error }, 'could not claim');
@@ -117,7 +120,7 @@ export class WorkerPool {
     const ofServed = new Map(
       [...this.#held].map(([party, held]) => [party, roomOf(held, free, this.slots)] as const),
     );
-    return { slots: free, ofServed, ofOthers: roomOf(0, free, this.slots) };
+    return { slots: claimable(free, this.slots), ofServed, ofOthers: roomOf(0, free, this.slots) };
   }
 
   async #run(claim: Claim): Promise<void> {

@@ -37,6 +37,7 @@ export class RunningAttempts {
   #poll: Promise<void> | undefined;
   #pollAgain = false;
   #mayHaveStrays = false;
+  #relinquished = false;
   #strays: string[] = [];
 
   constructor(rows: HeldRows, log: Log) {
@@ -70,6 +71,7 @@ export class RunningAttempts {
 
   /** Gives up everything that still runs. */
   relinquish(): void {
+    this.#relinquished = true;
     for (const { controller } of this.#attempts.values()) controller.abort(new Relinquished('handed back'));
   }
 
@@ -106,7 +108,8 @@ export class RunningAttempts {
 
   async #giveUp(lost: ReadonlyMap<string, Attempt>): Promise<void> {
     const numbers = new Map([...lost].map(([id, { attempt }]) => [id, attempt] as const));
-    const ours = new Set(await this.#rows.reclaim(numbers));
+    // What this process hands back at its end is queued as well.
+    const ours = new Set(this.#relinquished ? [] : await this.#rows.reclaim(numbers));
     for (const [id, { controller }] of lost)
       if (!ours.has(id)) controller.abort(new Relinquished('no longer ours'));
   }

@@ -1,4 +1,5 @@
-import { type Kinds, kindsOf, POOLS, type PoolName } from '../shared/work/kind.ts';
+import { POOLS, type PoolName } from '../shared/config/pools.ts';
+import { type Kinds, kindsOf } from '../shared/work/kind.ts';
 
 /** What a worker process can be started as: one pool, all of them, or none, to do the housekeeping alone. */
 export const SERVICES = [...POOLS, 'scheduler', 'all'] as const;

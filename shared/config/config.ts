@@ -1,6 +1,6 @@
-import type { PoolName } from '../work/kind.ts';
 import { parseOrigins } from './browser-origins.ts';
 import { ConfigError, Env } from './env.ts';
+import type { PoolName } from './pools.ts';
 import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
 import { parseSigningKeys, type SigningKeys } from './signing-keys.ts';
 import { parseTrustedProxies } from './trusted-proxies.ts';

@@ -6,7 +6,7 @@ export interface TicketQueue {
    * later than now, and so sees these rows.
    *
    * A process that filled its last free slot therefore has to claim again, without a ticket, as soon as a slot is free,
-   * until a claim returns fewer rows than it asked for. Tickets wake idle processes; they do not count the work.
+   * until a claim finds no more work. Tickets wake idle processes; they do not count the work.
    */
   add(ids: readonly string[]): Promise<void>;
 }

@@ -42,7 +42,7 @@ class FetchingWorker<B extends IQueueBackend, C> extends Worker<Ticket, void, st
 
 /**
  * Takes tickets with one BullMQ worker at a time, and replaces that worker when no fetch has completed for 5 s: it does
- * not come back from every silence of its connections (stack.md lists what was seen), and `isRunning` does not say so.
+ * not come back from every silence of its connections, and `isRunning` does not say so.
  */
 export class ReplacedWorker<B extends IQueueBackend, C> implements TicketWorker {
   readonly #open: () => OpenWorker<B, C>;

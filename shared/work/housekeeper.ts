@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { POOLS, type PoolName } from '../config/pools.ts';
 import { takeLease, yieldLease } from '../db/stores/lease.ts';
 import { eraseAnswers, forget } from '../db/stores/work/forget.ts';
 import { adoptStranded, type Casualty, survey, takeOver } from '../db/stores/work/repair.ts';
@@ -6,11 +7,12 @@ import { publish, readSnapshot } from '../db/stores/work/snapshot.ts';
 import type { End } from '../domain/work.ts';
 import type { Log } from '../log.ts';
 import type { Complete } from './completion.ts';
-import { type Kinds, kindsOf, POOLS, type PoolName } from './kind.ts';
+import { type Kinds, kindsOf } from './kind.ts';
 
 const LEASE = 'housekeeping';
 const LEASE_MS = 3000;
 const LOOK_EVERY_MS = 200;
+const IDLE_PUBLISH_MS = 900;
 const REPAIR_EVERY_MS = 1000;
 const ERASE_EVERY_MS = 5000;
 const FORGET_EVERY_MS = 60_000;
@@ -43,6 +45,8 @@ export class Housekeeper {
   readonly #loops: Promise<void>[];
   readonly #stopped = new AbortController();
   #leads = false;
+  #busy = true;
+  #publishedAt = Number.NEGATIVE_INFINITY;
 
   constructor(steps: HousekeeperSteps) {
     this.#steps = steps;
@@ -93,8 +97,13 @@ export class Housekeeper {
     if (this.#leads && !led) this.#steps.log.info('leads the housekeeping');
   }
 
+  /** While nothing waits or runs once a second is enough. */
   async #publish(): Promise<void> {
-    for (const [, kinds] of this.#pools) await publish(this.#steps.pool, kinds);
+    if (!this.#busy && performance.now() - this.#publishedAt < IDLE_PUBLISH_MS) return;
+    this.#publishedAt = performance.now();
+    const busy = [];
+    for (const [, kinds] of this.#pools) busy.push(await publish(this.#steps.pool, kinds));
+    this.#busy = busy.includes(true);
   }
 
   async #repair(): Promise<void> {

@@ -1,3 +1,6 @@
+import type { IngressConfig } from '../config/config.ts';
+import type { PoolName } from '../config/pools.ts';
+
 /**
  * One sort of queued work, declared once. Its types go with it, from admission to handler to the waiting caller:
  * `Facts` is what is known at admission and stays with its history, `Report` what its handler tells at the end.
@@ -10,16 +13,17 @@ export interface Kind<Facts = unknown, Report = unknown> {
   readonly step: number;
   /** Whether each piece reserves a unit of the party's plan. */
   readonly charged: boolean;
+  /** The setting that says how long a call waits for it, queue included; the work ends then, whatever has become of it. */
+  readonly deadline: keyof Deadlines;
   /** Never set: it carries the types. */
   readonly types?: { facts: Facts; report: Report };
 }
 
+/** Settings of the ingress that are deadlines, in milliseconds. */
+export type Deadlines = Pick<IngressConfig, 'predictionTimeoutMs'>;
+
 export type FactsOf<K> = K extends Kind<infer Facts, unknown> ? Facts : never;
 export type ReportOf<K> = K extends Kind<unknown, infer Report> ? Report : never;
-
-/** Pools, in the order in which a process that serves them all gives way: interactive work first. */
-export const POOLS = ['predict', 'batch', 'memory'] as const;
-export type PoolName = (typeof POOLS)[number];
 
 /** Declares a kind: `defineKind<Facts, Report>({ … })`. */
 export function defineKind<Facts, Report>(kind: Omit<Kind<Facts, Report>, 'types'>): Kind<Facts, Report> {

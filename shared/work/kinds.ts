@@ -7,6 +7,7 @@ export const predict = defineKind<PredictionFacts, PredictionReport>({
   pool: 'predict',
   step: 1,
   charged: true,
+  deadline: 'predictionTimeoutMs',
 });
 
 /** Every kind of work there is. */

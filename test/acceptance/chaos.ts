@@ -142,8 +142,8 @@ async function balance(
   ask: (body: object) => ReturnType<AppClient['predict']>,
 ) {
   const { rows } = await system.database.pool.query<{ live: number; suggested: number }>(
-    `select count(*) filter (where state in ('queued', 'running'))::int as live,
-            count(*) filter (where state = 'suggested')::int as suggested from history`,
+    `select (select count(*) from work)::int as live,
+            (select count(*) from history where state = 'suggested')::int as suggested`,
   );
   const { body: before } = await app.usage();
   const seen = calls.filter(({ reply }) => isSuggested(reply));

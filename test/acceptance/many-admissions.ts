@@ -9,7 +9,7 @@ import { type System, startSystem } from '../support/system.ts';
 /**
  * By hand: very many admissions of one app while a queue stands, in spells of which each must look like the first.
  * `--before` is a statement that sets the installation to just before a boundary that as many admissions would not
- * reach: `--before "update usage set turn = 2097152 - 1000"`.
+ * reach, such as the largest number that a counter takes.
  */
 const SLOTS = 16;
 const SERVICE_MS = 10;

@@ -22,6 +22,7 @@ export const echo = defineKind<EchoFacts, EchoReport>({
   pool: 'memory',
   step: 1,
   charged: false,
+  deadline: 'predictionTimeoutMs',
 });
 
 export const kinds = { ...productKinds, echo };

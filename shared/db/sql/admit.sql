@@ -12,7 +12,8 @@ create or replace function admit_v3(
   _timeout_ms int, _window_s int, _step int, _sandbox_units int, _price bigint)
 returns table (place int, outcome text, id uuid, attempt int, left_ms float8, superseded uuid[])
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -82,8 +83,11 @@ begin
         place int, id uuid, key uuid, fingerprint bytea, request_id text, user_id text, session_id text, line uuid,
         revision bigint, text_hash bytea, supersedable boolean, connection_id uuid, wait boolean,
         cancel_on_disconnect boolean, overloaded boolean)
-      left join connections c on c.id = i.connection_id and c.app_id = _party
-      left join work w on w.key = i.key
+      -- `offset 0` keeps each look-up one by its key: joined, an empty table's plan reads all of a large one.
+      left join lateral (
+        select n.id, n.user_id, n.status from connections n
+         where n.id = i.connection_id and n.app_id = _party offset 0) c on true
+      left join lateral (select l.* from work l where l.key = i.key offset 0) w on true
       left join lateral (
         select p.* from history p
          where w.id is null and p.key = i.key
@@ -97,13 +101,13 @@ begin
         select s.revision, s.text_hash from prediction_sessions s
          where _kind = 'predict' and r.revision is null
            and s.app_id = _party and s.user_id = i.user_id and s.session_id = i.session_id
-           and s.updated_at > now() - interval '35 days') s on true
+           and s.updated_at > now() - interval '35 days' offset 0) s on true
      cross join lateral (
        select coalesce(r.revision, s.revision) as revision, coalesce(r.text_hash, s.text_hash) as text_hash) d
       left join lateral (
         select p.id from predictions p
          where _kind = 'predict' and w.id is null and h.id is null
-           and p.app_id = _party and p.request_id = i.request_id) o on true
+           and p.app_id = _party and p.request_id = i.request_id offset 0) o on true
      order by i.place
   loop
     place := item.place;
@@ -242,7 +246,7 @@ begin
     ), mirrored as (
       update predictions p
          set state = 'cancelled', code = 'prediction_superseded', ended_at = now(), expires_at = window_end(_window_s)
-        from ended e where p.id = e.id and p.month = 'moved'
+        from ended e where p.id = any (victims) and p.id = e.id and p.month = 'moved'
     )
     -- Those of this month stand in `used` already.
     update usage u

@@ -3,7 +3,8 @@
 -- usage row has: whoever ends it there books nothing. False when there is none.
 create or replace function adopt_v1(_app uuid, _request_id text, _process uuid, _kinds text[]) returns boolean
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   old predictions%rowtype;
@@ -17,6 +18,8 @@ begin
   then
     return false;
   end if;
+  insert into flows (kind, party, touched_at) values ('predict', old.app_id, now())
+      on conflict (kind, party) do update set touched_at = excluded.touched_at;
   perform from usage u
     where u.app_id = _app and u.month in (
       select p.month from predictions p where p.app_id = _app and p.request_id = _request_id)
@@ -31,8 +34,6 @@ begin
     'requestId', old.request_id, 'userId', old.user_id, 'sessionId', old.session_id, 'mode', old.mode,
     'connectionId', old.connection_id, 'draftRevision', old.draft_revision, 'contextRevision', old.context_revision,
     'minConfidence', (select a.min_confidence from apps a where a.id = old.app_id))::text;
-  insert into flows (kind, party, touched_at) values ('predict', old.app_id, now())
-      on conflict (kind, party) do update set touched_at = excluded.touched_at;
 
   if old.state in ('queued', 'running') then
     insert into work (
@@ -68,7 +69,8 @@ end $$;
 -- What of the first edition waits although no process of it takes it any more.
 create or replace function adopt_stranded_v1(_process uuid, _kinds text[]) returns int
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   stranded record;

@@ -3,13 +3,14 @@
 -- The last row has no id when work was seen that this claim did not take.
 --
 -- It takes the head of each flow and never reads past a flood's backlog. The commit does not wait for the disk: a claim
--- that a crash of the server undoes leaves queued work, and an end that is refused.
+-- that a crash of the server undoes leaves queued work, which its worker takes back (`reclaim_v1`).
 create or replace function claim_v3(
   _kinds text[], _worker uuid, _slots int, _parties uuid[], _rooms int[], _room int, _abandon_after_ms int)
 returns table (
   id uuid, kind text, party uuid, month text, attempt int, connection_id uuid, input text, facts text, left_ms float8)
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -46,7 +47,7 @@ begin
      order by w.priority, w.id limit _slots for update skip locked
   ), claimed as (
     update work w set state = 'running', worker = _worker, started_at = clock_timestamp()
-      from free where w.id = free.id
+      from free where w.id = any (candidates[1 : 2 * _slots]) and w.id = free.id
     returning w.*
   )
   select c.id, c.kind, c.party, c.month, c.attempt, c.connection_id, c.input, c.facts,

@@ -6,7 +6,8 @@
 create or replace function complete_v1(_party uuid, _batch json, _answers text[], _window_s int, _grace_ms int)
 returns table (place int)
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -71,10 +72,10 @@ begin
            profile_revision = coalesce(e.report::json ->> 'profileRevision', 'none'),
            grant_revision = coalesce((e.report::json ->> 'grantRevision')::int, 0),
            context_truncated = coalesce((e.report::json ->> 'contextTruncated')::boolean, false)
-      from ended e where p.id = e.id and p.month = 'moved'
+      from ended e where p.id = any (ids) and p.id = e.id and p.month = 'moved'
   ), mirrored_answers as (
     update prediction_texts t set answer = _answers[e.place + 1]
-      from ended e where t.prediction_id = e.id and _answers[e.place + 1] is not null
+      from ended e where t.prediction_id = any (ids) and t.prediction_id = e.id and _answers[e.place + 1] is not null
   )
   select e.place from ended e;
 end $$;

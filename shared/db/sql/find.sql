@@ -4,7 +4,8 @@ returns table (
   id uuid, kind text, party uuid, key uuid, month text, state text, code text, source text, attempt int, units smallint,
   expires_at timestamptz, queue_ms float8, facts text, report text, answer text)
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin
@@ -21,7 +22,7 @@ begin
            h.expires_at::timestamptz, (extract(epoch from h.started_at - h.admitted_at) * 1000)::float8, h.facts,
            h.report, a.answer
       from history h
-      left join answers a on a.id = h.id
+      left join lateral (select t.answer from answers t where t.id = h.id offset 0) a on true
      where h.key = _key
        and h.ended_at > now() - interval '35 days' and h.ended_at < now() + interval '1 minute'
      order by h.ended_at desc limit 1;

@@ -1,8 +1,9 @@
 -- Publishes what all ingresses want to know of the queue of a pool's kinds, and moves the floor of its priorities. The leader calls
--- it several times a second while there is work, and nobody else scans the live work.
+-- it several times a second while there is work, and nobody else scans the live work. Returns whether there is any.
 create or replace function publish_v1(_kinds text[]) returns boolean
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   old_floor bigint := coalesce((select min(q.floor) from queues q where q.kind = any (_kinds)), 0);
@@ -31,7 +32,9 @@ begin
              min(w.admitted_at) filter (where w.state = 'queued') as oldest,
              max(w.started_at) as latest_claim, min(w.priority) as lowest
         from flows f
-        join work w on w.kind = f.kind and w.party = f.party and w.priority >= case when due then 0 else old_floor end
+       cross join lateral (
+         select l.* from work l
+          where l.kind = f.kind and l.party = f.party and l.priority >= case when due then 0 else old_floor end offset 0) w
        where f.kind = any (_kinds)
        group by f.party) p;
 

@@ -7,6 +7,6 @@ as $$
   update work w
      set state = 'running', worker = _worker, started_at = clock_timestamp()
     from unnest(_ids, _attempts) as mine (id, attempt)
-   where w.id = mine.id and w.attempt = mine.attempt and w.state = 'queued'
+   where w.id = any (_ids) and w.id = mine.id and w.attempt = mine.attempt and w.state = 'queued'
   returning w.id
 $$;

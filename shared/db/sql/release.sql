@@ -4,7 +4,7 @@ language sql
 set lock_timeout = '500ms'
 as $$
   update work w set state = 'queued', worker = null, started_at = null
-   where w.id in (
+   where w.id = any (_ids) and w.id in (
      select o.id from work o
       where o.id = any (_ids) and o.state = 'running' and o.worker = _worker order by o.id for update)
   returning w.id

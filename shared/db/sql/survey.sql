@@ -3,7 +3,8 @@
 create or replace function survey_v1(_kinds text[], _judge uuid, _lease_ms int, _grace_ms int)
 returns table (id uuid, kind text, party uuid, month text, attempt int, verdict text)
 language plpgsql
-set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
@@ -28,7 +29,8 @@ begin
              when w.state = 'running' and not w.worker = any (living) then 'orphaned'
            end as verdict
       from flows f
-      join work w on w.kind = f.kind and w.party = f.party and w.priority >= floor
+     cross join lateral (
+       select l.* from work l where l.kind = f.kind and l.party = f.party and l.priority >= floor offset 0) w
      where f.kind = any (_kinds)) v
    where v.verdict is not null
    limit 1000;

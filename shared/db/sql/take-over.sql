@@ -5,7 +5,7 @@ set lock_timeout = '500ms'
 as $$
   update work w
      set state = 'queued', attempt = w.attempt + 1, worker = null, started_at = null
-   where w.id in (
+   where w.id = any (_ids) and w.id in (
      select o.id from work o
       where o.id = any (_ids) and o.state = 'running'
         and not exists (select from processes a where a.id = o.worker and a.alive_until > now())

@@ -20,7 +20,7 @@ const FIND_BY_KEY = {
 
 /**
  * The active apps whose current keys have these SHA-256 hashes, in their order; undefined where there is none.
- * Asked anew for every request, so that what is revoked, rotated out or deactivated stops working at once.
+ * Callers may remember the answer for a second: what is revoked, rotated out or deactivated stops working within two.
  */
 export async function findAppsByKey(pool: Pool, hashes: Buffer[]): Promise<(AppPrincipal | undefined)[]> {
   const rows = await query<AppPrincipal & { hash: string }>(pool, FIND_BY_KEY, [hashes]);
@@ -82,7 +82,7 @@ export interface AppChange
   disable?: readonly string[];
 }
 
-/** Changes an app from the next request on. Returns it, or undefined when the id is none. */
+/** Changes an app; each ingress knows within a second. Returns it, or undefined when the id is none. */
 export async function updateApp(
   em: EntityManager,
   id: string,

@@ -33,24 +33,27 @@ export async function* eraseMadeWith(
     }
 }
 
-/** By their keys: history has no index of ids. */
+/** By key and attempt: a request that ran again has a row for each end, which may belong to another grant. */
 const HISTORY = {
   found: `
-    select h.key as id from erasing_grants g join history h on h.connection_id = g.connection_id
+    select h.key || ' ' || h.attempt as id from erasing_grants g join history h on h.connection_id = g.connection_id
      where g.account_id = ? and g.connection_id = ? and g.grant_revision = ?
        and h.admitted_at <= g.ended_at
-       and g.grant_revision in (0, coalesce((h.report::json ->> 'grantRevision')::int, g.grant_revision))
+       and g.grant_revision in (0, (h.report::json ->> 'grantRevision')::int)
        and (h.expires_at > now() or coalesce(h.report::json ->> 'profileRevision', 'none') <> 'none'
             or exists (select from answers a where a.id = h.id))
      limit ?`,
   erase: `
-    with made as (
+    with named as (
+      select split_part(n, ' ', 1)::uuid as key, split_part(n, ' ', 2)::int as attempt
+        from json_array_elements_text(?::json) n
+    ), made as (
       update history h
          set report = (h.report::jsonb || '{"profileRevision": "none"}')::text, expires_at = least(h.expires_at, now())
-       where h.key in (select json_array_elements_text(?::json)::uuid)
-      returning h.id
+        from named where h.key = named.key and h.attempt = named.attempt
+      returning h.id, h.state
     )
-    delete from answers a using made where a.id = made.id`,
+    delete from answers a using made where a.id = made.id and made.state = 'suggested'`,
 };
 
 /** Predictions of the heart's first edition. */
