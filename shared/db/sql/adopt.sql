@@ -18,7 +18,7 @@ begin
   then
     return false;
   end if;
-  insert into flows (kind, party, touched_at) values ('predict', old.app_id, now())
+  insert into flows (kind, party, touched_at) values ('predict', _app, now())
       on conflict (kind, party) do update set touched_at = excluded.touched_at;
   perform from usage u
     where u.app_id = _app and u.month in (
