@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { IngressConfig } from '../shared/config/config.ts';
-import { POOLS } from '../shared/config/pools.ts';
+import { POOLS, type PoolName } from '../shared/config/pools.ts';
 import { batcher } from '../shared/db/batcher.ts';
 import { finishErasures } from '../shared/db/stores/erase-account.ts';
 import { type Admission, admit } from '../shared/db/stores/work/admit.ts';
 import { detach } from '../shared/db/stores/work/detach.ts';
 import { findRequest, outcomesOf } from '../shared/db/stores/work/outcomes.ts';
 import { readSnapshot } from '../shared/db/stores/work/snapshot.ts';
-import type { Queues } from '../shared/jobs/queues.ts';
+import type { Queues, TicketQueue } from '../shared/jobs/queues.ts';
 import { openWakeUps, type WakeUps } from '../shared/jobs/wake-ups.ts';
 import type { Log } from '../shared/log.ts';
 import { createCompletion } from '../shared/work/completion.ts';
@@ -62,8 +62,11 @@ export async function openWork({ config, pool, em, queues, process, kinds, log }
   );
   const wakeUps = await openWakeUps(config, pool, { channel: 'ended', wake: (ids) => room.wake(ids) }, log);
   const complete = createCompletion(pool, recoveryWindowS, wakeUps);
+  const tickets = Object.fromEntries(POOLS.map((name) => [name, queues.queue(name)])) as Record<
+    PoolName,
+    TicketQueue
+  >;
   const ways = new Map(Object.values(kinds).map((kind) => [kind.name, openWay(kind)]));
-  const tickets = new Map(POOLS.map((name) => [name, queues.queue(name)]));
   const service = new WorkService({
     admit: (admission, gone) => wayOf(admission.kind).admit(admission, gone),
     load: (kind) => wayOf(kind).load,
@@ -93,7 +96,7 @@ export async function openWork({ config, pool, em, queues, process, kinds, log }
     leaseMs: config.leaseMs,
     recoveryWindowS,
     complete,
-    ticket: async (name) => tickets.get(name)?.add([]),
+    ticket: (name) => tickets[name].add([]),
     eraseAccounts: () => finishErasures(em(), { windowS: config.recoveryWindowS, withinMs: ERASE_FOR_MS }),
     log,
   });
@@ -114,7 +117,7 @@ export async function openWork({ config, pool, em, queues, process, kinds, log }
     return {
       names,
       timeoutMs: terms.timeoutMs,
-      dispatch: createDispatch(queues.queue(kind.pool)),
+      dispatch: createDispatch(tickets[kind.pool]),
       load: new LoadMonitor(
         () => readSnapshot(pool, kind),
         () => room.isBusy,

@@ -17,8 +17,9 @@ begin
   select k, 0, 0, now() from unnest(_kinds) k where not exists (select from queues q where q.kind = k)
   on conflict do nothing;
   select * into strict mark from queues q where q.kind = _kinds[1];
-  -- An admission that is still under way may be about to use a virtual time of some seconds ago, but not of fifteen.
-  due := mark.next_floor_at < now() - interval '15 seconds';
+  -- An admission that is still under way may use a virtual time of a moment ago, but not one of five seconds ago.
+  -- Should one all the same, the next move finds its work, because it scans all.
+  due := mark.next_floor_at < now() - interval '5 seconds';
 
   select coalesce(sum(p.queued), 0)::int as queued, coalesce(sum(p.running), 0)::int as running,
          coalesce(json_object_agg(p.party, p.queued) filter (where p.queued > 0), '{}') as queued_by_party,
