@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { predictionBody } from '../support/client.ts';
+import { describeWhere } from '../support/describe-where.ts';
 import { freePort } from '../support/free-port.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
@@ -61,37 +62,43 @@ async function isHealthy(operatorPort: number, { child }: TestProcess): Promise<
   return status === 200;
 }
 
-describe('connections to PostgreSQL that fall silent without an end', function () {
-  this.timeout(60_000);
-  let system: System;
-  before(async () => {
-    // Queue and wake-ups are on PostgreSQL, wherever the other suites have them.
-    system = await startSystem({ webs: 0, workers: 0, env: { REDIS_URL: '', SANDBOX_UNITS: '1000000' } });
-  });
-  after(() => system?.stop());
-
-  const fallSilent = (of: Silence['of'], which: Silence['which']) =>
-    assertIsNoticed(system, {
-      of,
-      which,
-      server: system.database.url,
-      through(proxyUrl) {
-        const url = new URL(system.database.url);
-        url.hostname = '127.0.0.1';
-        url.port = new URL(proxyUrl).port;
-        return { DATABASE_DIRECT_URL: url.href };
-      },
+// Where the tests' queues are on Redis nothing goes this way.
+describeWhere(
+  !process.env['TEST_REDIS_URL'],
+  'connections to PostgreSQL that fall silent without an end',
+  'the queue is on Redis',
+  function () {
+    this.timeout(60_000);
+    let system: System;
+    before(async () => {
+      // Queue and wake-ups are on PostgreSQL, wherever the other suites have them.
+      system = await startSystem({ webs: 0, workers: 0, env: { REDIS_URL: '', SANDBOX_UNITS: '1000000' } });
     });
+    after(() => system?.stop());
 
-  it("the queue's, of a worker: calls are normal within 12 s, or the worker is unhealthy", () =>
-    fallSilent('worker', 'all'));
+    const fallSilent = (of: Silence['of'], which: Silence['which']) =>
+      assertIsNoticed(system, {
+        of,
+        which,
+        server: system.database.url,
+        through(proxyUrl) {
+          const url = new URL(system.database.url);
+          url.hostname = '127.0.0.1';
+          url.port = new URL(proxyUrl).port;
+          return { DATABASE_DIRECT_URL: url.href };
+        },
+      });
 
-  it("the queue's, of an ingress: calls are normal within 12 s, or the ingress is unhealthy", () =>
-    fallSilent('web', 'all'));
+    it("the queue's, of a worker: calls are normal within 12 s, or the worker is unhealthy", () =>
+      fallSilent('worker', 'all'));
 
-  it('the one that listens, of an ingress: answers are prompt within 12 s, or the ingress is unhealthy', () =>
-    fallSilent('web', 'listening'));
-});
+    it("the queue's, of an ingress: calls are normal within 12 s, or the ingress is unhealthy", () =>
+      fallSilent('web', 'all'));
+
+    it('the one that listens, of an ingress: answers are prompt within 12 s, or the ingress is unhealthy', () =>
+      fallSilent('web', 'listening'));
+  },
+);
 
 describeWithRedis('connections to Redis that fall silent without an end', function () {
   this.timeout(60_000);
