@@ -122,7 +122,7 @@ export class Lane {
     this.#underWay += weight;
   }
 
-  /** Lets in whoever fits. One who waits for room in all is passed by nobody, or what is heavy would never get in. */
+  /** Lets in what fits. Nothing passes work that waits for room in all, or heavy work would never get in. */
   #next(): void {
     for (const [name, party] of this.#parties) {
       const [first] = party.line;

@@ -95,7 +95,7 @@ export class WorkService {
       if (found === undefined) return undefined;
       check(found.facts);
       if (isEnded(found)) return found;
-      // Whoever ends it first, the next look sees how.
+      // If somebody else ends it first, the next look sees how.
       await this.#cancelLive({ id: found.id, party: found.party, month: found.month });
     }
   }
