@@ -6,8 +6,8 @@ const CONTEXT_BUDGET_TOKENS = 6000;
 const TIMEOUT_MS = 8000;
 
 /**
- * Asks the provider as the product does: same prompt, same SDK with the same settings, same reading of the answer. What
- * differs between the targets is then only what stands between the caller and this.
+ * Calls the provider as the product does: same prompt, same SDK and settings, same parsing of the answer. The targets then
+ * differ only in what is between the caller and this.
  */
 export function createAsk(baseUrl: string): (request: PredictionRequest) => Promise<string> {
   const provider = new OpenAIProvider({ apiKey: 'sk-bench', baseUrl });

@@ -1,6 +1,6 @@
 import Koa from 'koa';
 import { koaBody } from 'koa-body';
-import { listen } from '../ingress/server.ts';
+import { listen } from '../ingress/http/server.ts';
 import { runMain } from '../shared/lifecycle.ts';
 import type { PredictionRequest } from '../shared/schemas/predictions.ts';
 

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReadyMessage } from '../shared/lifecycle.ts';
+import { STOP_LIMITS } from '../shared/stop-limits.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..');
 /** Logs, profiles, and the results of partial runs. */
 export const SCRATCH = join(CHECKOUT, '.data/bench');
 export const PROFILES = join(SCRATCH, 'profiles');
-const STOP_WITHIN_MS = 20_000;
 
 export interface ChildOptions {
   args?: string[];
@@ -24,11 +24,11 @@ export interface Child {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a file of the checkout and resolves when it says that it is ready. It ends with us, however we end. */
+/** Starts a file of the checkout and resolves when it is ready. It ends with this process, however that ends. */
 export async function startChild(name: string, file: string, options: ChildOptions = {}): Promise<Child> {
   await mkdir(join(SCRATCH, 'log'), { recursive: true });
   const path = join(SCRATCH, 'log', `${name}.log`);
-  // A file, as in production: a pipe would be work for us, on the cores that are measured.
+  // A file, as in production: reading a pipe would load the measured cores.
   await using log = await open(path, 'w');
   const child = fork(join(CHECKOUT, file), options.args ?? [], {
     env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'production', ...options.env },
@@ -46,7 +46,7 @@ export async function startChild(name: string, file: string, options: ChildOptio
     url: ready.url ?? '',
     process: child,
     async [Symbol.asyncDispose]() {
-      const hard = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+      const hard = setTimeout(() => child.kill('SIGKILL'), STOP_LIMITS.supervisor);
       child.kill('SIGTERM');
       await exited;
       clearTimeout(hard);

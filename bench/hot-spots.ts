@@ -51,7 +51,7 @@ function culpritsOf({ nodes }: Profile): Map<number, Frame> {
     const { callFrame } = node;
     const isOutside = callFrame.url !== '' && !callFrame.url.startsWith('node:');
     const culprit = isOutside || callFrame.functionName === GARBAGE ? callFrame : above;
-    // Without code of anybody above it, it is the platform's own, such as a socket's event.
+    // Without a caller outside the platform it is the platform's own, such as a socket's event.
     const own = culprit ?? callFrame;
     if (!IDLE.includes(callFrame.functionName)) culprits.set(id, own);
     for (const child of node.children ?? []) visit(child, culprit);

@@ -20,12 +20,12 @@ interface Work {
   columns: RecordedEvent[][];
 }
 
-/** How the same rows reach a table, and how many of them in a second. */
+/** How the same rows reach a table, and how many per second. */
 type Way = (work: Work[]) => Promise<void>;
 
 /**
- * Fresh batches posted to a real ingress, against the same rows sent by a bare statement into an equal table, from the
- * same process, in turns.
+ * Fresh batches posted to a real ingress, compared with the same rows inserted by a bare statement into an identical table,
+ * from the same process, alternating.
  */
 async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { migrate } from '../shared/db/migrate.ts';
 import { openDatabase } from '../shared/db/orm.ts';
 import { createApp, type NewApp } from '../shared/db/stores/apps.ts';
 import { createLog } from '../shared/log.ts';
+import { migrate } from '../shared/migrate.ts';
 import { administer, databaseUrl } from '../test/support/database.ts';
 import { type Child, startChild } from './child.ts';
 
@@ -39,7 +39,7 @@ async function makeApp(url: string): Promise<string> {
   }
 }
 
-/** How the product's own processes are to be started. */
+/** How to start the product's own processes. */
 export interface ProductOptions {
   name: string;
   providerUrl: string;
@@ -58,7 +58,6 @@ export async function startProduct(options: ProductOptions): Promise<{ web: Chil
     OPERATOR_PORT: '0',
     PUBLIC_URL: 'http://localhost',
     JWT_SECRET: 'bench'.repeat(8),
-    ADMIN_TOKEN: 'bench'.repeat(8),
     // Never reached, but counted: its cost belongs to the figures.
     RATE_LIMIT_RPS: '1000000',
     RATE_LIMIT_BURST: '1000000',

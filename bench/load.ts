@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Connection } from './connection.ts';
 import { requestText } from './request.ts';
 
-/** What the load generator is told. */
+/** The load generator's orders. */
 export interface Load {
   url: string;
   key: string;
@@ -11,13 +11,13 @@ export interface Load {
   measureMs: number;
 }
 
-/** What it answers. Times are milliseconds. */
+/** Its report. Times are milliseconds. */
 export interface Measurement {
   callsPerSecond: number;
   p50: number;
   p95: number;
   p99: number;
-  /** Calls that were not answered by 200 and `suggested`, in the warm-up too. */
+  /** Calls not answered with 200 and `suggested`, in the warm-up too. */
   failed: number;
   firstFault: string | undefined;
   /** The generator's own CPU time, as a share of one core: near 1 it measured itself. */
@@ -27,7 +27,7 @@ export interface Measurement {
 const RUN = randomBytes(6).toString('hex');
 let calls = 0;
 
-/** A closed loop: each caller has a connection of its own and calls again as soon as it is answered. */
+/** A closed loop: each caller has a connection of its own and calls again as soon as it has an answer. */
 async function measure({ url, key, callers, warmUpMs, measureMs }: Load): Promise<Measurement> {
   const target = new URL('/v1/predictions', url);
   const from = performance.now() + warmUpMs;

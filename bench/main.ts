@@ -15,7 +15,7 @@ const WARM_UP_MS = 300;
 /** Once for each target, before anything counts: until the hot paths are compiled. */
 const FIRST_WARM_UP = { callers: 64, warmUpMs: 0, measureMs: 2000 };
 
-/** Starts everything, measures, and takes everything down again, also on a signal. */
+/** Starts everything, measures, and tears everything down, on a signal too. */
 async function run(options: Options): Promise<Results> {
   await using resources = new AsyncDisposableStack();
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -59,7 +59,7 @@ async function measureAll(targets: Target[], load: Child, { callers, rounds, sec
   );
   for (let round = 0; round < rounds; round += 1) {
     say(`round ${round + 1} of ${rounds}`);
-    // Backwards every other time: nobody always inherits the same neighbour's unfinished business.
+    // Backwards every other time, so that no target always runs after the same one.
     for (const { target, count, measured } of round % 2 === 0 ? cells : cells.toReversed()) {
       const work = { callers: count, warmUpMs: WARM_UP_MS, measureMs: seconds * 1000 };
       measured.push(await measure(load, target, work));

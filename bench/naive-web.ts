@@ -5,18 +5,18 @@ import { runBareApp } from './bare-app.ts';
 const [redisUrl = '', prefix = ''] = process.argv.slice(2);
 const TTL_MS = 10_000;
 
-/** What people build at home: the request is the job, and its result comes back by `waitUntilFinished`. */
+/** The obvious home-made version: the request is the job, and its result comes back through `waitUntilFinished`. */
 await runBareApp('naive web', async () => {
   const options = { prefix, connection: { url: redisUrl } };
   const queue = new Queue<PredictionRequest, string>('naive', options);
   const events = new QueueEvents('naive', options);
-  // Every call that waits listens on both.
+  // Every waiting call listens on both.
   queue.setMaxListeners(0);
   events.setMaxListeners(0);
   await events.waitUntilReady();
   return {
     async predict(request) {
-      // Kept for a while: `waitUntilFinished` fails on a job that is gone before it looks.
+      // Kept for a while: `waitUntilFinished` fails on a job that is removed before it looks.
       const job = await queue.add('predict', request, { removeOnComplete: 1000 });
       return job.waitUntilFinished(events, TTL_MS);
     },

@@ -9,10 +9,10 @@ const QUERY = 'Q';
 const NOTIFICATION = 'A';
 const SHOWN = 70;
 
-/** PostgreSQL's frontend/backend protocol, version 3. A statement is told by its name, or else by how it begins. */
+/** PostgreSQL's frontend/backend protocol, version 3. A statement is identified by its name, or else by its beginning. */
 export const postgresProtocol: Protocol = {
   sent() {
-    // Only the very first message has no type: its length stands first.
+    // Only the very first message has no type: it begins with its length.
     const take = messages({ untyped: true });
     let unnamed = '';
     return (chunk) =>
@@ -33,7 +33,7 @@ export const postgresProtocol: Protocol = {
   },
 };
 
-/** Redis' protocol. BullMQ's scripts are told by the names of their files. */
+/** Redis' protocol. BullMQ's scripts are identified by the names of their files. */
 export async function redisProtocol(): Promise<Protocol> {
   const scripts = await bullmqScripts();
   return {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { runMain } from '../shared/lifecycle.ts';
 import { DRAFT } from './request.ts';
 
-/** How long the model takes; no time unless told. */
+/** How long the model takes; 0 by default. */
 const SERVICE_MS = Number(process.argv[2] ?? 0);
 
 /** A model's one answer: the same valid one for every request, `SERVICE_MS` after the request is complete. */
@@ -33,7 +33,7 @@ const ANSWER = Buffer.from(
 );
 const CHAT_HEADERS = { 'content-type': 'application/json', 'content-length': ANSWER.length };
 
-/** What the load generator gets when nothing stands behind it: the cost of the generator and of HTTP alone. */
+/** What the load generator gets with nothing behind it: the cost of the generator and of HTTP alone. */
 const NOTHING = Buffer.from('{"status":"suggested"}');
 const NOTHING_HEADERS = { 'content-type': 'application/json', 'content-length': NOTHING.length };
 

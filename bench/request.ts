@@ -1,6 +1,6 @@
 const ID = '<id>';
 
-/** Ends the way a person stops in the middle of a sentence; the fake provider goes on from here. */
+/** Ends in the middle of a sentence; the fake provider continues from here. */
 export const DRAFT = 'Could you also add a slide that compares the revenue of both regions with ';
 
 /** One request of about 1.5 kB, as an editor's side panel would send it. */
@@ -47,7 +47,7 @@ const REQUEST = {
 
 const [HEAD = '', MIDDLE = '', TAIL = ''] = JSON.stringify(REQUEST).split(ID);
 
-/** The request's JSON text with the ids of its own; ASCII only, so that its length is its size. */
+/** The request's JSON text with unique ids; ASCII only, so that its length is its size. */
 export function requestText(id: string): string {
   return HEAD + id + MIDDLE + id + TAIL;
 }

@@ -20,7 +20,7 @@ export interface Results {
   cells: Cell[];
 }
 
-/** What is worth knowing about the machine; to be asked before the load begins. */
+/** Facts about the machine; to be read before the load begins. */
 export function machine(): Results['machine'] {
   const [load = 0] = loadavg();
   return { cpus: availableParallelism(), model: cpus()[0]?.model ?? 'unknown', loadBefore: load };

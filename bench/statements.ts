@@ -10,7 +10,7 @@ import { type Heard, tap } from './wire-tap.ts';
 
 const WARM_UP = 20;
 const SAMPLES = 30;
-/** After the answer the worker still tells the queue that the job is done. */
+/** After the answer the worker still marks the job as done. */
 const AFTERWARDS_MS = 40;
 
 interface Trace {
@@ -21,8 +21,8 @@ interface Trace {
 
 /**
  * Every statement, command and wake-up of one prediction, alone in the system, on the connections of an ingress and a
- * worker to their stores. What processes do by the second (leases, sweeps, the reaper) falls into few of the samples,
- * so the sequence that came most often is the prediction's own.
+ * worker to their stores. What processes do periodically (leases, polls, the reaper) falls into few of the samples,
+ * so the most frequent sequence is the prediction's own.
  */
 async function traceOnePrediction(
   title: string,

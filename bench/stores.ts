@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { startPostgres } from '../shared/local/postgres.ts';
+import { startPostgres } from '../bin/start/postgres.ts';
 import { SCRATCH } from './child.ts';
 
 const LOCAL_POSTGRES = 'postgres://postgres@127.0.0.1:5432/postgres';

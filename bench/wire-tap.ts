@@ -5,10 +5,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export interface Heard {
   at: number;
   who: string;
-  /** A statement or command that was sent, or a wake-up that came without being asked for. */
+  /** A statement or command that was sent, or a wake-up that arrived unasked. */
   kind: 'sent' | 'pushed';
   what: string;
-  /** Whether this side spoke for the first time since the other side did: one round trip begins. */
+  /** Whether this side sent first since the other side did: a round trip begins. */
   roundTrip: boolean;
 }
 
@@ -18,9 +18,9 @@ export interface Protocol {
   pushed(): (chunk: Buffer) => string[];
 }
 
-/** A way to a store on which everything is passed on unchanged, and told. */
+/** A proxy to a store that forwards everything unchanged, and reports it. */
 export interface Tap {
-  /** The store's address by way of the tap. */
+  /** The store's address through the tap. */
   url: string;
   [Symbol.asyncDispose](): Promise<void>;
 }

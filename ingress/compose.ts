@@ -1,160 +1,130 @@
+import type Koa from 'koa';
 import { waitForDatabase } from '../shared/boot.ts';
 import type { IngressConfig } from '../shared/config/config.ts';
-import { batcher } from '../shared/db/batcher.ts';
 import { openDatabase } from '../shared/db/orm.ts';
-import { Heartbeat } from '../shared/db/processes.ts';
-import { findUsers } from '../shared/db/stores/accounts.ts';
-import { findAppsByKey } from '../shared/db/stores/apps.ts';
+import { openHeartbeat } from '../shared/db/processes.ts';
 import { recordEvent } from '../shared/db/stores/prediction-events.ts';
-import { recordBatch } from '../shared/db/stores/recording/record.ts';
-import { findUsersByKey, markKeysUsed } from '../shared/db/stores/service-keys.ts';
-import { readUsage } from '../shared/db/stores/usage.ts';
-import { openQueues } from '../shared/jobs/backend.ts';
-import type { Queues } from '../shared/jobs/queues.ts';
-import type { Running } from '../shared/lifecycle.ts';
+import { findJob } from '../shared/db/stores/work/jobs.ts';
+import { ProcessHealth } from '../shared/health.ts';
+import { close, type Running } from '../shared/lifecycle.ts';
 import type { Log } from '../shared/log.ts';
 import { openOperatorPort } from '../shared/operator-port.ts';
+import { openQueues } from '../shared/queue/backend.ts';
 import { AccessTokens } from '../shared/security/access-tokens.ts';
+import { STOP_LIMITS } from '../shared/stop-limits.ts';
 import { kinds } from '../shared/work/kinds.ts';
-import { AccountService } from './account-service.ts';
-import { createApp } from './app.ts';
-import { createCredentials } from './auth/credentials.ts';
-import { noteKeyUse } from './auth/key-use.ts';
-import { consentPages } from './connect/consent.ts';
-import { endingStores } from './ending-stores.ts';
-import { FailureThrottle } from './failure-throttle.ts';
-import { Lane } from './lane.ts';
+import { accountEraser } from './accounts/erase.ts';
+import { openAccounts } from './accounts/open.ts';
+import { openWaitlist } from './accounts/waitlist.ts';
+import { openCredentials } from './auth/open.ts';
+import { ConnectionService } from './connect/connections.ts';
+import { ConsentPages, consentShell } from './connect/consent.ts';
+import { trustOf } from './http/address.ts';
+import { createApp } from './http/app.ts';
+import { connectionLimits } from './http/connection-limits.ts';
+import { type Listening, listen } from './http/server.ts';
+import { JobService } from './jobs/service.ts';
+import { CredentialThrottle } from './limits/credential-throttle.ts';
 import { openLimits } from './limits/open-limits.ts';
 import { requestLimits } from './limits/request-limits.ts';
-import { serveFiles } from './middleware/files.ts';
-import { describeEndpoints } from './openapi/document.ts';
 import { publishedFiles } from './openapi/published-files.ts';
-import { endpoints } from './routes/index.ts';
-import { listen } from './server.ts';
-import { openWork } from './work.ts';
+import { PredictionService } from './predictions/service.ts';
+import { RecordingService } from './recording/service.ts';
+import { openUploads } from './recording/uploads.ts';
+import { endpoints, type Parts, routes } from './routes/index.ts';
+import { usageReporter } from './usage/report.ts';
+import { endingStores } from './work/ending-stores.ts';
+import { openWork, type Work } from './work/open.ts';
 
-/** How long calls may finish after the signal to stop; those that still wait then get 503. */
-const DRAIN_MS = 20_000;
-const CLOSE_WITHIN_MS = 2000;
-const MOST_TOGETHER = 200;
-/** Passwords that are hashed at once, 20 MiB and 35 ms of a core each, and those that wait. */
-const HASHING = { atOnce: 1, longest: 256 };
-/** Uploads that are stored at once, one of each account, and those of an account that wait. */
-const UPLOADS = { atOnce: 3, each: 1, longest: 100 };
+const SHARED = { openDatabase, openOperatorPort, waitForDatabase, openHeartbeat, openQueues };
+const OPENERS = { ...SHARED, openUploads, openLimits, openWork, listen };
 
-/** Builds an ingress out of its configuration, in the order in which the parts need each other. */
-export async function startIngress(config: IngressConfig, log: Log): Promise<Running> {
-  let serving = false;
-  let queues: Queues | undefined;
-  const database = await openDatabase(config, log, 'forecue web');
+/**
+ * Builds an ingress from its configuration. Each part is registered for disposal where it is opened: a start that fails
+ * closes what it has opened, a stop closes everything in reverse order, and a part that fails to close does not keep the
+ * others from closing.
+ *
+ * A test replaces a part by its opener: `startIngress(config, log, { openQueues: async () => brokenQueues })`.
+ */
+export async function startIngress(
+  config: IngressConfig,
+  log: Log,
+  replaced: Partial<typeof OPENERS> = {},
+): Promise<Running> {
+  await using opening = new AsyncDisposableStack();
+  const parts = await openParts(opening, { ...OPENERS, ...replaced }, config, log);
+  parts.server.serve(composeApp(config, parts, log).callback());
+  parts.health.serving = true;
+  const opened = opening.move();
+  return { url: parts.server.url, stop: () => opened.disposeAsync() };
+}
+
+/** Opens everything that has to be closed, in the order in which the parts need each other. */
+async function openParts(
+  opening: AsyncDisposableStack,
+  open: typeof OPENERS,
+  config: IngressConfig,
+  log: Log,
+) {
+  const health = new ProcessHealth();
+  const database = opening.adopt(await open.openDatabase(config, log, 'forecue web'), close);
   const { pool, orm } = database;
-  // Connections of their own: no prediction and no heartbeat waits for one that an upload holds.
-  const uploadDatabase = await openDatabase(
-    { database: { ...config.database, poolSize: UPLOADS.atOnce } },
-    log,
-    'forecue web uploads',
-  );
-  const health = {
-    healthy: () => true,
-    ready: async () => {
-      await Promise.all([pool.query('select 1'), queues?.ping()]);
-      return serving;
-    },
-  };
-  const limits = openLimits(config, pool, log);
-  const operatorPort = await openOperatorPort(config.operator, health);
-  await waitForDatabase(database, config, log);
+  health.require(() => pool.query('select 1'));
+  const limits = opening.adopt(open.openLimits(config, pool, log), close);
+  opening.adopt(await open.openOperatorPort(config.operator, health), close);
+  await open.waitForDatabase(database, config, log);
 
-  const heartbeat = new Heartbeat(pool, { kind: 'web', leaseMs: config.leaseMs, log });
-  await heartbeat.start();
-  queues = await openQueues(config, log);
-  const together = { most: MOST_TOGETHER };
-  const work = await openWork({
-    config,
-    pool,
-    em: () => orm.em.fork(),
-    queues,
-    process: heartbeat.id,
-    kinds,
-    log,
-  });
-  const server = await listen(config);
+  const lease = { kind: 'web', leaseMs: config.leaseMs, log };
+  const heartbeat = await open.openHeartbeat(opening, pool, lease);
+  const queues = opening.adopt(await open.openQueues(config, log), close);
+  health.require(() => queues.ping());
+  const em = () => orm.em.fork();
+  const needs = { config, pool, em, queues, process: heartbeat.id, kinds, log };
+  const work = await open.openWork(opening, needs);
+  health.watch(heartbeat, work.wakeUps);
+  const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);
+  const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), close);
+  const server = opening.adopt(await open.listen(config, limit), (one) => drain(one, work, health));
+  return { pool, em, uploads, limits, work, health, server };
+}
+
+/** The application over the open parts: its stores, with their terms bound, its routes and credentials. */
+function composeApp(config: IngressConfig, open: Awaited<ReturnType<typeof openParts>>, log: Log): Koa {
+  const { pool, em, uploads, limits, work, health, server } = open;
+  const { signingKeys, inviteOnly, connectionAttemptTtlS, trustProxy, corsOrigins, sendTimeoutMs } = config;
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
-  const tokens = new AccessTokens(publicUrl, config.signingKeys);
-  const accounts = new AccountService({
-    em: () => orm.em.fork(),
-    tokens,
-    failures: new FailureThrottle(limits),
-    hashing: new Lane(HASHING),
-    inviteOnly: config.inviteOnly,
-  });
-  const uploads = new Lane(UPLOADS);
-  const table = endpoints({
-    em: () => orm.em.fork(),
-    accounts,
-    work: work.service,
-    ...endingStores(() => orm.em.fork(), work.wakeUps, config.recoveryWindowS),
-    publicUrl,
-    connectionAttemptTtlS: config.connectionAttemptTtlS,
-    recordEvent: (appId, event) => recordEvent(pool, appId, event),
-    recordBatch: (accountId, events, gone) =>
-      uploads.run(() => recordBatch(uploadDatabase.pool, accountId, events), { party: accountId, gone }),
-    contextEnvelopeChars: config.contextEnvelopeChars,
-    readUsage: (appId, month) => readUsage(orm.em.fork(), appId, month),
-    sandboxUnits: config.sandboxUnits,
-    health,
-  });
+  const tokens = new AccessTokens(publicUrl, signingKeys);
+  const accounts = openAccounts(config, { em, tokens, limits, log });
   const countRequest = requestLimits(config.rateLimit, limits);
-  const app = createApp({
-    endpoints: table,
-    pages: [
-      serveFiles(publishedFiles(describeEndpoints(table, publicUrl))),
-      consentPages({
-        em: () => orm.em.fork(),
-        accounts,
-        countRequest,
-        signingKeys: config.signingKeys,
-        publicUrl,
-        inviteOnly: config.inviteOnly,
-      }),
-    ],
-    credentials: createCredentials(
-      {
-        app: batcher((hashes: Buffer[]) => findAppsByKey(pool, hashes), together),
-        user: {
-          byId: batcher((ids: string[]) => findUsers(pool, ids), together),
-          byKey: batcher((hashes: Buffer[]) => findUsersByKey(pool, hashes), together),
-        },
-      },
-      tokens,
-      noteKeyUse(
-        batcher((hashes: Buffer[]) => markKeysUsed(pool, hashes), together),
-        log,
-      ),
-    ),
-    countRequest,
-    trustProxy: config.trustProxy,
-    corsOrigins: config.corsOrigins,
-    log,
-    isShuttingDown: () => !serving,
-  });
-  server.serve(app.callback());
-  serving = true;
-
-  return {
-    url: server.url,
-    async stop() {
-      serving = false;
-      const lastCall = setTimeout(() => work.closeRoom(), DRAIN_MS);
-      await server.close(DRAIN_MS + CLOSE_WITHIN_MS);
-      clearTimeout(lastCall);
-      await work.close();
-      await heartbeat.stop();
-      await queues?.close();
-      await limits.close();
-      operatorPort.close();
-      await uploadDatabase.close();
-      await database.close();
-    },
+  const ending = endingStores(em, work.wakeUps, config.recoveryWindowS);
+  const parts: Parts = {
+    em,
+    accounts,
+    joinWaitlist: openWaitlist({ em, limits }),
+    ...ending,
+    connections: new ConnectionService({ em, exchange: ending.exchange, publicUrl, connectionAttemptTtlS }),
+    eraseAccount: accountEraser(ending),
+    predictions: new PredictionService(work.service, config.contextEnvelopeChars),
+    recordEvent: (appId, event) => recordEvent(pool, appId, event),
+    reportUsage: usageReporter(em, config.sandboxUnits),
+    jobs: new JobService({ work: work.service, find: (named) => findJob(pool, named) }),
+    publicUrl,
+    recording: new RecordingService({ em, recordBatch: uploads.recordBatch }),
+    health,
+    consent: new ConsentPages({ em, accounts, countRequest, signingKeys, publicUrl, inviteOnly }),
+    files: publishedFiles(endpoints, publicUrl),
   };
+  const throttle = new CredentialThrottle(config.rateLimit && limits);
+  const credentials = openCredentials(pool, tokens, throttle, log);
+  const isShuttingDown = () => !health.serving;
+  const shell = { credentials, countRequest, trustProxy, corsOrigins, sendTimeoutMs, log, isShuttingDown };
+  return createApp({ routes, parts, pages: consentShell, ...shell });
+}
+
+/** Lets calls finish; those that still wait at the limit get 503, and a moment to receive it. */
+async function drain(server: Listening, work: Work, health: ProcessHealth): Promise<void> {
+  health.serving = false;
+  const lastCall = setTimeout(() => work.closeRoom(), STOP_LIMITS.ingressDrain);
+  await server.close(STOP_LIMITS.ingressConnections);
+  clearTimeout(lastCall);
 }

@@ -1,6 +1,6 @@
 import { ingressConfig } from '../shared/config/config.ts';
+import { withSecret } from '../shared/config/development-secret.ts';
 import { runMain } from '../shared/lifecycle.ts';
-import { withSecret } from '../shared/local/development-secret.ts';
 import { startIngress } from './compose.ts';
 
 await runMain('web', (values) => ingressConfig(withSecret(values)), startIngress);

@@ -4,3 +4,8 @@ import { randomUUIDv7 } from 'node:crypto';
 export function newId(): string {
   return randomUUIDv7();
 }
+
+/** New ids in ascending order: those of the same millisecond are otherwise in none. */
+export function newIds(count: number): string[] {
+  return Array.from({ length: count }, newId).sort();
+}

@@ -1,24 +1,23 @@
 import { ConfigError } from './config/env.ts';
 import { createLog, type Log } from './log.ts';
+import { STOP_LIMITS } from './stop-limits.ts';
 
 /** A process that is up. `stop` finishes or hands back what is in hand; it is called once. */
 export interface Running {
-  /** Where it serves, for whoever started it. */
+  /** Where it serves. */
   url?: string;
   stop(): Promise<void>;
 }
 
-/** What a supervisor is told over IPC. */
+/** What a process reports to its supervisor over IPC. */
 export interface ReadyMessage {
   type: 'ready';
   url?: string;
 }
 
-const STOP_WITHIN_MS = 25_000;
-
 /**
- * Runs a process from its configuration to its end. A signal, as often as it comes, or the end of the parent that
- * watches over it stops it in order, within 25 s. A defect that nobody caught is logged, and ends it with code 1.
+ * Runs a process from its configuration to its end. The first signal, or the end of its parent, stops it in order,
+ * within 25 s; further signals change nothing. An uncaught error is logged and stops it with exit code 1.
  */
 export async function runMain<Config extends { logLevel: string }>(
   kind: string,
@@ -41,12 +40,25 @@ export async function runMain<Config extends { logLevel: string }>(
   try {
     running = await start(config, log);
   } catch (error) {
-    log.fatal({ err: error }, 'could not start');
+    for (const fault of faultsOf(error)) log.fatal({ err: fault }, 'could not start');
     stop('could not start', 1);
     return;
   }
   log.info({ url: running.url }, 'ready');
   process.send?.({ type: 'ready', url: running.url } satisfies ReadyMessage);
+}
+
+/** Closes a part: `opening.adopt(await openPart(), close)` registers it for disposal where it is opened. */
+export function close(part: { close(): void | Promise<void> }): void | Promise<void> {
+  return part.close();
+}
+
+/** The errors of a disposal, in the order in which they occurred: each further one wraps those before it. */
+export function* faultsOf(error: unknown): Generator<unknown> {
+  if (error instanceof SuppressedError) {
+    yield* faultsOf(error.suppressed);
+    yield* faultsOf(error.error);
+  } else yield error;
 }
 
 function configured<Config>(configure: () => Config): Config {
@@ -65,9 +77,11 @@ function stopOnce(log: Log, running: () => Running | undefined): (reason: string
     if (stopping) return;
     stopping = true;
     log.info({ reason }, 'stopping');
-    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
+    setTimeout(() => process.exit(1), STOP_LIMITS.process).unref();
     Promise.resolve(running()?.stop())
-      .catch((error: unknown) => log.error({ err: error }, 'stopping failed'))
+      .catch((error: unknown) => {
+        for (const fault of faultsOf(error)) log.error({ err: fault }, 'a part failed to close');
+      })
       .finally(() => {
         log.info('stopped');
         process.exit(exitCode);

@@ -1,17 +1,17 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the operator's port tells of a process. Each check rejects, or answers false, when it does not hold. */
+/** What the operator's port reports about a process. */
 export interface Health {
-  /** Up, and still taking work when there is some. */
+  /** False when the process is up but has not been able to do its work for 10 s. */
   healthy(): boolean;
-  /** Database and queue answer, and the process is not shutting down. */
+  /** Database and queue answer, and the process is not shutting down. Rejecting means no. */
   ready(): Promise<boolean>;
 }
 
 /**
- * `GET /healthz` and `GET /readyz` on the operator's own port, which every kind of process has. Plain HTTP of the
- * platform on purpose: a worker knows nothing else of HTTP.
+ * `GET /healthz` and `GET /readyz` on the operator's port, which every kind of process has. Uses Node's own HTTP
+ * server, because workers must not depend on Koa.
  */
 export async function openOperatorPort(
   address: { host: string; port: number },

@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate } from '../shared/db/migrate.ts';
-import { type Postgres, startPostgres } from '../shared/local/postgres.ts';
+import { type Postgres, startPostgres } from '../bin/start/postgres.ts';
+import { migrate } from '../shared/migrate.ts';
+import { takeUnpublished } from './support/client-contract.ts';
 import { administer, databaseUrl } from './support/database.ts';
 import { type Pooler, startPgBouncer } from './support/pgbouncer.ts';
 
@@ -36,6 +38,14 @@ export async function mochaGlobalTeardown(): Promise<void> {
   await embedded?.server.stop();
   if (embedded) await rm(embedded.directory, { recursive: true, force: true });
 }
+
+/** An answer that is not as published fails its test, also when that expects the call to fail. */
+export const mochaHooks = {
+  afterEach(this: Mocha.Context): void {
+    const unpublished = takeUnpublished();
+    if (this.currentTest?.state === 'passed') assert.deepEqual(unpublished, []);
+  },
+};
 
 async function startEmbedded(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'forecue-test-'));

@@ -1,155 +1,78 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool } from 'pg';
 import { waitForDatabase } from '../shared/boot.ts';
 import type { WorkerConfig } from '../shared/config/config.ts';
-import { POOLS, type PoolName } from '../shared/config/pools.ts';
+import type { PoolName } from '../shared/config/pools.ts';
 import { openDatabase } from '../shared/db/orm.ts';
-import { Heartbeat } from '../shared/db/processes.ts';
-import { finishErasures } from '../shared/db/stores/erase-account.ts';
-import { claim, heldAmong, reclaim, release, straysOf } from '../shared/db/stores/work/claim.ts';
-import { openQueues } from '../shared/jobs/backend.ts';
-import type { Queues } from '../shared/jobs/queues.ts';
-import { openWakeUps } from '../shared/jobs/wake-ups.ts';
-import type { Running } from '../shared/lifecycle.ts';
+import { openHeartbeat } from '../shared/db/processes.ts';
+import { ProcessHealth } from '../shared/health.ts';
+import { close, type Running } from '../shared/lifecycle.ts';
 import type { Log } from '../shared/log.ts';
 import { openOperatorPort } from '../shared/operator-port.ts';
-import { createCompletion } from '../shared/work/completion.ts';
-import { Housekeeper } from '../shared/work/housekeeper.ts';
-import { type Kinds, kindsOf } from '../shared/work/kind.ts';
-import { attemptWork } from './attempt.ts';
-import type { Handler, Handlers } from './handler.ts';
-import { WorkerPool } from './pool.ts';
-import { RunningAttempts } from './running.ts';
+import { openQueues } from '../shared/queue/backend.ts';
+import type { TicketWorker } from '../shared/queue/queues.ts';
+import { STOP_LIMITS } from '../shared/stop-limits.ts';
+import type { Kinds } from '../shared/work/kind.ts';
+import type { Handlers, Stores } from './work/handler.ts';
+import { openWork, type Work } from './work/open.ts';
 
-/** How long what runs may finish after the signal to stop; the rest is handed back to other processes. */
-const DRAIN_MS = 15_000;
-/** A queue that is unreachable never closes: it is not waited for longer than this when there is nothing else to do. */
-const CLOSE_WITHIN_MS = 1000;
-/** Without a completed fetch for this long the process is stuck. */
-const STUCK_MS = 10_000;
-/** How long after an outage of the database workers claim nothing new. */
-const RECLAIM_FIRST_MS = 1200;
-/** How long one step of the housekeeping goes on with erasing accounts. */
-const ERASE_FOR_MS = 900;
-
-/** What a worker process serves: some pools of a table of kinds, and who performs them. */
+/** What a worker process serves: some pools of a table of kinds, and the handlers that perform them. */
 export interface Service<Table extends Kinds> {
   kinds: Table;
   pools: readonly PoolName[];
-  createHandlers(config: WorkerConfig, pool: Pool, log: Log): Handlers<Table>;
+  createHandlers(config: WorkerConfig, stores: Stores, log: Log): Handlers<Table>;
 }
 
-/** Builds a worker out of its configuration, in the order in which the parts need each other. */
+const OPENERS = { openDatabase, openOperatorPort, waitForDatabase, openHeartbeat, openQueues, openWork };
+
+/**
+ * Builds a worker from its configuration, in the order in which the parts need each other. Each part is registered for
+ * disposal where it is opened: a start that fails closes what it has opened, a stop closes everything in reverse order,
+ * and a part that fails to close does not keep the others from closing.
+ *
+ * A test replaces a part by its opener: `startWorker(config, log, service, { openQueues: async () => brokenQueues })`.
+ */
 export async function startWorker<Table extends Kinds>(
   config: WorkerConfig,
   log: Log,
   { kinds, pools, createHandlers }: Service<Table>,
+  replaced: Partial<typeof OPENERS> = {},
 ): Promise<Running> {
-  let serving = false;
-  let queues: Queues | undefined;
-  let workers: { silentMs: number; close(): Promise<void> }[] = [];
-  const database = await openDatabase(config, log, 'forecue worker');
-  const { pool } = database;
-  const operatorPort = await openOperatorPort(config.operator, {
-    healthy: () => workers.every(({ silentMs }) => silentMs < STUCK_MS),
-    ready: async () => {
-      await Promise.all([pool.query('select 1'), queues?.ping()]);
-      return serving;
-    },
-  });
-  await waitForDatabase(database, config, log);
+  const open = { ...OPENERS, ...replaced };
+  await using opening = new AsyncDisposableStack();
+  const health = new ProcessHealth();
+  const database = opening.adopt(await open.openDatabase(config, log, 'forecue worker'), close);
+  const { pool, orm } = database;
+  health.require(() => pool.query('select 1'));
+  opening.adopt(await open.openOperatorPort(config.operator, health), close);
+  await open.waitForDatabase(database, config, log);
 
-  const heartbeat = new Heartbeat(pool, { kind: 'worker', leaseMs: config.leaseMs, log });
-  await heartbeat.start();
-  const opened = await openQueues(config, log);
-  queues = opened;
-  const queueOf = Object.fromEntries(POOLS.map((name) => [name, opened.queue(name)]));
-  const ticket = async (name: string) => queueOf[name]?.add([]);
-  const giveBack = async (ids: string[]) => {
-    const released = await release(pool, ids, heartbeat.id);
-    if (released.length > 0) await Promise.all(pools.map(ticket));
-  };
-  const running = new RunningAttempts(
-    {
-      among: (ids) => heldAmong(pool, ids, heartbeat.id),
-      reclaim: (attempts) => reclaim(pool, attempts, heartbeat.id),
-      strays: (known) => straysOf(pool, heartbeat.id, known),
-      release: giveBack,
-    },
-    log,
-  );
-  heartbeat.onRecovered(() => running.look());
-  const wakeUps = await openWakeUps(
-    config,
-    pool,
-    { channel: 'cancel', wake: (ids) => running.wake(ids) },
-    log,
-  );
-  const complete = createCompletion(pool, config.recoveryWindowS, wakeUps);
-  // A claim names its kind, whose handler the table has.
-  const handlers = createHandlers(config, pool, log) as Handlers<Kinds>;
-  const attempt = { complete, running, worker: heartbeat.id, log };
-  const slots = pools.map((name) => {
-    const names = kindsOf(kinds, name);
-    const serve = new WorkerPool(config.slots[name], {
-      claim: (room) => claim(pool, names, heartbeat.id, room),
-      // First those who still run what a crash of the database may have made queued again.
-      mayClaim: () => heartbeat.recoveredMs > RECLAIM_FIRST_MS,
-      attempt: (one) => {
-        const perform = handlers[one.kind] as Handler<Kinds[string]>;
-        return attemptWork({ ...attempt, perform }, one);
-      },
-      claimLost: () => running.claimLost(),
-      passOn: () =>
-        void ticket(name).catch((error: unknown) => log.warn({ err: error }, 'ticket not passed on')),
-      log,
-    });
-    return { name, serve };
-  });
-  const housekeeper = new Housekeeper({
-    pool,
-    kinds,
-    process: heartbeat.id,
-    leaseMs: config.leaseMs,
-    recoveryWindowS: config.recoveryWindowS,
-    complete,
-    ticket,
-    eraseAccounts: () =>
-      finishErasures(database.orm.em.fork(), { windowS: config.recoveryWindowS, withinMs: ERASE_FOR_MS }),
-    log,
-  });
-  workers = slots.map(({ name, serve }) => opened.worker(name, () => serve.take()));
-  await heartbeat.serve(() =>
-    Object.fromEntries(
-      slots.map(({ name, serve }) => [name, { slots: serve.slots, claimed: serve.claimed }]),
-    ),
-  );
-  serving = true;
-
-  return {
-    async stop() {
-      serving = false;
-      await Promise.all(slots.map(({ serve }) => serve.close()));
-      const taken = Promise.all(workers.map((worker) => worker.close()));
-      await Promise.race([idle(running), sleep(DRAIN_MS)]);
-      const unfinished = running.ids;
-      running.relinquish();
-      // What cannot be released now is taken over when this lease has run out.
-      if (unfinished.length > 0)
-        await giveBack(unfinished).catch((error: unknown) => log.warn({ err: error }, 'not released'));
-      await Promise.race([taken, sleep(CLOSE_WITHIN_MS)]);
-      await housekeeper.close();
-      running.close();
-      await wakeUps.close();
-      await heartbeat.stop();
-      await queues?.close();
-      operatorPort.close();
-      await database.close();
-    },
-  };
+  const lease = { kind: 'worker', leaseMs: config.leaseMs, log };
+  const heartbeat = await open.openHeartbeat(opening, pool, lease);
+  const queues = opening.adopt(await open.openQueues(config, log), close);
+  health.require(() => queues.ping());
+  // The table has a handler for each of its kinds.
+  const handlers = createHandlers(config, { pool, em: () => orm.em.fork() }, log) as Handlers<Kinds>;
+  const parts = { config, database, queues, heartbeat, kinds, pools, handlers, log };
+  const work = await open.openWork(opening, parts);
+  const consumers: TicketWorker[] = [];
+  opening.defer(() => drain(work, consumers, health));
+  for (const { name, slots } of work.pools) consumers.push(queues.worker(name, () => slots.take()));
+  health.watch(...consumers);
+  await heartbeat.serve(() => served(work));
+  health.serving = true;
+  const opened = opening.move();
+  return { stop: () => opened.disposeAsync() };
 }
 
-/** Resolves when nothing runs here. */
-async function idle(running: RunningAttempts): Promise<void> {
-  while (running.ids.length > 0) await sleep(50);
+/** What this process offers, for the load estimate of all ingresses. */
+function served({ pools }: Work) {
+  return Object.fromEntries(
+    pools.map(({ name, slots }) => [name, { slots: slots.slots, claimed: slots.claimed }]),
+  );
+}
+
+/** Claims nothing more, lets what runs finish, and releases the rest. */
+async function drain(work: Work, consumers: readonly TicketWorker[], health: ProcessHealth): Promise<void> {
+  health.serving = false;
+  await Promise.all(work.pools.map(({ slots }) => slots.close()));
+  await Promise.all([work.finish(STOP_LIMITS.workerDrain), ...consumers.map(close)]);
 }

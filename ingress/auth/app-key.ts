@@ -3,7 +3,7 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { hashKey, looksLikeAppKey } from '../../shared/security/keys.ts';
 import { bearerOf } from './bearer.ts';
 
-/** Looks an app up by the SHA-256 of its key; undefined when the key is not, or no longer, good. */
+/** Looks an app up by the SHA-256 of its key; undefined when the key is unknown or no longer valid. */
 export type FindApp = (hash: Buffer) => Promise<AppPrincipal | undefined>;
 
 /** The app whose key the `Authorization` header carries. */

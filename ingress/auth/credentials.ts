@@ -2,27 +2,46 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { UserPrincipal } from '../../shared/domain/account.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
 import type { AccessTokens } from '../../shared/security/access-tokens.ts';
+import type { CredentialThrottle, Turn } from '../limits/credential-throttle.ts';
 import { authenticateApp, type FindApp } from './app-key.ts';
-import { remember } from './remember.ts';
+import { cached, type LookUps } from './ttl-cache.ts';
 import { authenticateUser, type FindUser } from './user.ts';
 
-/** Who a request acts for, by its headers. Each throws the 401 of its surface. */
+/**
+ * Who a request acts for, by its headers. Each throws the 401 of its surface, and `rate_limited` when the network of
+ * `address` has sent too many wrong credentials.
+ */
 export interface Credentials {
-  app(headers: IncomingHttpHeaders): Promise<AppPrincipal>;
-  user(headers: IncomingHttpHeaders): Promise<UserPrincipal>;
+  app(headers: IncomingHttpHeaders, address: string): Promise<AppPrincipal>;
+  user(headers: IncomingHttpHeaders, address: string): Promise<UserPrincipal>;
 }
 
-/** Credentials that are looked up once a second at most, each. `keyUsed` is told of every use of an account's key. */
+/** Looks each credential up at most once a second. Calls `keyUsed` for every use of an account's key. */
 export function createCredentials(
   find: { app: FindApp; user: FindUser },
   tokens: AccessTokens,
+  throttle: CredentialThrottle,
   keyUsed: (hash: Buffer) => void,
 ): Credentials {
   const ofHash = (hash: Buffer) => hash.toString('base64');
-  const findApp = remember(find.app, ofHash);
-  const findUser = { byId: remember(find.user.byId, (id) => id), byKey: remember(find.user.byKey, ofHash) };
+  const apps = cached(find.app, ofHash);
+  const usersByKey = cached(find.user.byKey, ofHash);
+  // An id comes from a token that we have signed: there is nothing to guess.
+  const usersById = cached(find.user.byId, (id) => id);
   return {
-    app: (headers) => authenticateApp(headers.authorization, findApp),
-    user: (headers) => authenticateUser(headers, tokens, findUser, keyUsed),
+    app: (headers, address) =>
+      throttle.guard(headers, address, (turn) => authenticateApp(headers.authorization, inTurn(apps, turn))),
+    user: (headers, address) =>
+      throttle.guard(headers, address, (turn) =>
+        authenticateUser(headers, tokens, { byId: usersById.find, byKey: inTurn(usersByKey, turn) }, keyUsed),
+      ),
+  };
+}
+
+/** Waits for a turn before looking up what may be a guess. */
+function inTurn<Key, Found>(lookUps: LookUps<Key, Found>, turn: Turn) {
+  return async (key: Key): Promise<Found | undefined> => {
+    if (!lookUps.remembers(key)) await turn();
+    return lookUps.find(key);
   };
 }

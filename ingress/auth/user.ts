@@ -5,15 +5,15 @@ import type { AccessTokens } from '../../shared/security/access-tokens.ts';
 import { hashKey, isServiceKeyShaped, looksLikeServiceKey } from '../../shared/security/keys.ts';
 import { bearerOf } from './bearer.ts';
 
-/** How the owner of a credential is found; undefined when it is not, or no longer, good, or the account is disabled. */
+/** Looks up the owner of a credential; undefined when it is unknown or no longer valid, or the account is disabled. */
 export interface FindUser {
   byId(accountId: string): Promise<UserPrincipal | undefined>;
   byKey(hash: Buffer): Promise<UserPrincipal | undefined>;
 }
 
 /**
- * The account that a request acts for: an access token in `Authorization: Bearer`, a key in `X-Service-API-Key`. With
- * both headers both must be good, and the same account's. Throws `not_authenticated` or `token_expired`.
+ * The account that a request acts for: by an access token in `Authorization: Bearer`, or a key in `X-Service-API-Key`.
+ * If both are sent, both must be valid and belong to the same account. Throws `not_authenticated` or `token_expired`.
  */
 export async function authenticateUser(
   headers: IncomingHttpHeaders,
@@ -41,7 +41,9 @@ async function byToken(
   if (token === undefined || isServiceKeyShaped(token)) return undefined;
   const verified = await tokens.verify(token);
   if (verified === 'expired') throw new AppError('token_expired');
-  return verified === 'invalid' ? undefined : find.byId(verified.accountId);
+  if (verified === 'invalid') return undefined;
+  const user = await find.byId(verified.accountId);
+  return user && { ...user, loggedInAt: verified.loggedInAt };
 }
 
 async function byKey(
@@ -49,7 +51,7 @@ async function byKey(
   find: FindUser,
   keyUsed: (hash: Buffer) => void,
 ): Promise<UserPrincipal | undefined> {
-  // A typo is told by the checksum, and costs no look-up.
+  // The checksum catches typos without a look-up.
   if (!looksLikeServiceKey(key)) return undefined;
   const hash = hashKey(key);
   const user = await find.byKey(hash);

@@ -1,12 +1,13 @@
 import { newToken } from '../../shared/security/keys.ts';
-import type { RequestContext } from '../middleware/request-context.ts';
+import type { RequestContext } from '../http/request-context.ts';
 
 const TOKEN = /^[\w-]{43}$/;
 
 /**
  * The one cookie of these pages: a random token that names the browser. Forms are bound to it; after sign-in it is also
  * the session. It is renewed whenever somebody signs in or out, so that a planted one is worth nothing (session
- * fixation). It ends with the browser, and reaches no path but these.
+ * fixation). It ends with the browser. Under https its name's prefix keeps other hosts of the domain, and plain http,
+ * from planting one (RFC 6265bis, 4.1.3.2); the prefix wants the path `/`, where nothing but these pages reads it.
  */
 export class BrowserCookie {
   readonly #name: string;
@@ -16,9 +17,8 @@ export class BrowserCookie {
   constructor(publicUrl: string) {
     const { protocol, pathname } = new URL(publicUrl);
     this.#secure = protocol === 'https:';
-    // `__Host-` would be stricter, but wants the path `/`: the cookie would go to the API, too.
-    this.#name = this.#secure ? '__Secure-forecue' : 'forecue';
-    this.#path = `${pathname.replace(/\/$/, '')}/connect`;
+    this.#name = this.#secure ? '__Host-forecue' : 'forecue';
+    this.#path = this.#secure ? '/' : `${pathname.replace(/\/$/, '')}/connect`;
   }
 
   /** The browser's token, if it has one. */

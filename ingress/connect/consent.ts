@@ -1,4 +1,3 @@
-import { Router, type RouterContext } from '@koa/router';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Middleware } from 'koa';
 import type { SigningKeys } from '../../shared/config/signing-keys.ts';
@@ -11,10 +10,10 @@ import {
 import { endWebSession, findWebSession, startWebSession } from '../../shared/db/stores/web-sessions.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { UUID } from '../../shared/schemas/limits.ts';
-import type { AccountService } from '../account-service.ts';
+import type { AccountService } from '../accounts/service.ts';
+import type { RequestContext, RequestState } from '../http/request-context.ts';
+import type { PageContext } from '../http/route.ts';
 import type { CountRequest } from '../limits/request-limits.ts';
-import type { RequestContext, RequestState } from '../middleware/request-context.ts';
-import { refuse } from '../router.ts';
 import { BrowserCookie } from './browser-cookie.ts';
 import { signIn, signUp } from './credentials.ts';
 import { CsrfTokens } from './csrf.ts';
@@ -24,8 +23,6 @@ import { allowForms, setPageHeaders } from './headers.ts';
 import type { Html } from './html.ts';
 import { type CredentialsPage, consentPage, signInPage, signUpPage } from './pages.ts';
 import { seeOther, withParameters } from './redirect.ts';
-
-type Context = RouterContext<RequestState>;
 
 export interface ConsentParts {
   em: () => EntityManager;
@@ -37,40 +34,31 @@ export interface ConsentParts {
   inviteOnly: boolean;
 }
 
-const PATH = '/connect/:request_id';
+/** Every answer below `/connect` is a page or a redirect, refusals included. */
+export const consentShell: Middleware<RequestState> = (ctx, next) => {
+  setPageHeaders(ctx);
+  return pageErrors(ctx, next);
+};
 
 /**
- * The pages on which a person signs in and allows or denies an app the use of their memory: `GET` shows where things
- * stand, `POST` does what the pressed button says (`do`). Every answer below `/connect` is a page or a redirect.
+ * The pages on which a person signs in and allows or denies an app the use of their memory: `show` shows where things
+ * stand, `act` does what the pressed button says (`do`).
  */
-export function consentPages(parts: ConsentParts): Middleware<RequestState> {
-  const pages = new ConsentPages(parts);
-  const router = new Router<RequestState>({ sensitive: true, strict: true });
-  router.get(PATH, (ctx) => pages.show(ctx));
-  router.post(PATH, (ctx) => pages.act(ctx));
-  router.on('not-found', refuse);
-  // Koa's router sets its part of the context itself.
-  const routes = router.routes() as unknown as Middleware<RequestState>;
-  return (ctx, next) => {
-    if (!/^\/connect(\/|$)/.test(ctx.path)) return next();
-    setPageHeaders(ctx);
-    return pageErrors(ctx, () => routes(ctx, next));
-  };
-}
-
-class ConsentPages {
+export class ConsentPages {
   readonly #parts: ConsentParts;
   readonly #cookie: BrowserCookie;
   readonly #csrf: CsrfTokens;
+  readonly #origin: string;
 
   constructor(parts: ConsentParts) {
     this.#parts = parts;
     this.#cookie = new BrowserCookie(parts.publicUrl);
     this.#csrf = new CsrfTokens(parts.signingKeys);
+    this.#origin = new URL(parts.publicUrl).origin;
   }
 
-  async show(ctx: Context): Promise<void> {
-    await this.#begin(ctx);
+  async show(ctx: PageContext): Promise<void> {
+    await this.#parts.countRequest(ctx);
     const attempt = await this.#openAttempt(ctx);
     const browser = this.#cookie.read(ctx) ?? this.#cookie.write(ctx);
     const page = { attempt, csrf: this.#csrf.issue(browser, attempt.id) };
@@ -79,8 +67,8 @@ class ConsentPages {
     send(ctx, attempt, ctx.query['view'] === 'sign-up' ? this.#signUpPage(page) : signInPage(page));
   }
 
-  async act(ctx: Context): Promise<void> {
-    await this.#begin(ctx);
+  async act(ctx: PageContext): Promise<void> {
+    await this.#parts.countRequest(ctx);
     const form = await readForm(ctx);
     const browser = this.#checkOrigin(ctx, form);
     const attempt = await this.#openAttempt(ctx);
@@ -107,13 +95,8 @@ class ConsentPages {
     backToPage(ctx, attempt);
   }
 
-  async #begin(ctx: Context): Promise<void> {
-    ctx.state.route = PATH;
-    await this.#parts.countRequest(ctx);
-  }
-
   /** The attempt that the path names. Throws 404, or 410 when there is nothing left to decide. */
-  async #openAttempt(ctx: Context): Promise<AttemptView> {
+  async #openAttempt(ctx: PageContext): Promise<AttemptView> {
     const id = ctx.params['request_id'] ?? '';
     const attempt = UUID.test(id) ? await findAttempt(this.#parts.em(), id) : undefined;
     if (attempt === undefined) throw new AppError('not_found');
@@ -123,15 +106,17 @@ class ConsentPages {
   }
 
   /**
-   * The browser's token, if the form is one of ours that this browser got for this attempt. `Origin` would not tell:
-   * under our referrer policy browsers send `null` in it.
+   * The browser's token, if the form is one of ours that this browser got for this attempt. `Origin` alone would not tell:
+   * under our referrer policy browsers send `null` in it (Fetch, "append a request Origin header"), and old ones nothing.
    */
-  #checkOrigin(ctx: Context, form: URLSearchParams): string {
+  #checkOrigin(ctx: PageContext, form: URLSearchParams): string {
     const browser = this.#cookie.read(ctx);
     const site = ctx.get('Sec-Fetch-Site') || 'same-origin';
+    const origin = ctx.get('Origin') || 'null';
     const isOurs =
       browser !== undefined &&
       ['same-origin', 'none'].includes(site) &&
+      ['null', this.#origin].includes(origin) &&
       this.#csrf.isGood(form.get('csrf') ?? '', browser, ctx.params['request_id'] ?? '');
     if (!isOurs) throw new AppError('access_denied');
     return browser;
@@ -141,7 +126,7 @@ class ConsentPages {
     return signUpPage({ ...page, inviteOnly: this.#parts.inviteOnly });
   }
 
-  async #enter(ctx: Context, { attempt, browser, form, by, again }: Entry): Promise<void> {
+  async #enter(ctx: PageContext, { attempt, browser, form, by, again }: Entry): Promise<void> {
     const { em, accounts } = this.#parts;
     const entered = await by(accounts, form, ctx.state);
     if ('faults' in entered) {
@@ -158,7 +143,7 @@ class ConsentPages {
     backToPage(ctx, attempt);
   }
 
-  async #approve(ctx: Context, attempt: AttemptView, browser: string): Promise<void> {
+  async #approve(ctx: PageContext, attempt: AttemptView, browser: string): Promise<void> {
     const person = await findWebSession(this.#parts.em(), browser);
     if (person === undefined) return backToPage(ctx, attempt);
     ctx.state.accountId = person.accountId;
@@ -167,18 +152,18 @@ class ConsentPages {
     this.#backToApp(ctx, attempt, { code });
   }
 
-  async #deny(ctx: Context, attempt: AttemptView): Promise<void> {
+  async #deny(ctx: PageContext, attempt: AttemptView): Promise<void> {
     if (!(await denyAttempt(this.#parts.em(), attempt.id))) return this.#lookAgain(ctx);
     this.#backToApp(ctx, attempt, { error: 'access_denied' });
   }
 
   /** Somebody else decided in this very moment, or the account is gone. */
-  async #lookAgain(ctx: Context): Promise<void> {
+  async #lookAgain(ctx: PageContext): Promise<void> {
     backToPage(ctx, await this.#openAttempt(ctx));
   }
 
   /** `iss` lets the app tell our answer from another server's (RFC 9207). */
-  #backToApp(ctx: Context, { redirectUri, state }: AttemptView, outcome: Record<string, string>): void {
+  #backToApp(ctx: PageContext, { redirectUri, state }: AttemptView, outcome: Record<string, string>): void {
     seeOther(ctx, withParameters(redirectUri, { ...outcome, state, iss: this.#parts.publicUrl }));
   }
 }

@@ -5,8 +5,8 @@ import { LoginRequest, SignupRequest } from '../../shared/schemas/accounts.ts';
 import type { Fault } from '../../shared/schemas/errors.ts';
 import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../../shared/schemas/limits.ts';
 import { compile, ValidationError } from '../../shared/schemas/validator.ts';
-import type { AccountService } from '../account-service.ts';
-import type { RequestState } from '../middleware/request-context.ts';
+import type { AccountService } from '../accounts/service.ts';
+import type { RequestState } from '../http/request-context.ts';
 import type { Field, FieldFault } from './pages.ts';
 
 /** Why a person could not be signed in or up: the form is shown again, with this status. */

@@ -2,8 +2,8 @@ import type { Next } from 'koa';
 import type { AttemptView } from '../../shared/db/stores/connections/attempts.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
-import { linger, setError, toAppError } from '../middleware/errors.ts';
-import type { RequestContext } from '../middleware/request-context.ts';
+import { linger, setError, toAppError } from '../http/errors.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import { type Html, html } from './html.ts';
 import { closedPage, messagePage, startOver } from './pages.ts';
 

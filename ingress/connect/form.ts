@@ -1,7 +1,7 @@
 import { koaBody } from 'koa-body';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB } from '../../shared/schemas/limits.ts';
-import type { RequestContext } from '../middleware/request-context.ts';
+import type { RequestContext } from '../http/request-context.ts';
 
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const FORM_LIMIT = 16 * KIB;
@@ -16,8 +16,14 @@ const read = koaBody({
   textLimit: FORM_LIMIT,
 });
 
-/** The fields of a posted form. Throws `body_too_large`, or `invalid_content_type` for what is no form. */
+/**
+ * The fields of a posted form. Throws `body_too_large`, or `invalid_content_type` for what is no form.
+ *
+ * No browser packs a form. koa-body would unpack one, and leave the unpacking stream without a listener once it has read
+ * enough: an error after that ends the process.
+ */
 export async function readForm(ctx: RequestContext): Promise<URLSearchParams> {
+  if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) throw new AppError('invalid_content_type');
   if (Number(ctx.get('Content-Length')) > FORM_LIMIT) throw new AppError('body_too_large');
   await read(ctx, async () => {}).catch(refuse);
   const { body } = ctx.request;

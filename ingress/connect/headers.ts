@@ -1,4 +1,4 @@
-import type { RequestContext } from '../middleware/request-context.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import { STYLE_SOURCE } from './style.ts';
 
 /**

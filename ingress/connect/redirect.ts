@@ -1,4 +1,4 @@
-import type { RequestContext } from '../middleware/request-context.ts';
+import type { RequestContext } from '../http/request-context.ts';
 
 /**
  * Sends the browser there with a GET. Koa's own `redirect` would rewrite the address, which the app knows

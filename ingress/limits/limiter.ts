@@ -1,30 +1,50 @@
-/** So many points in a window of so many seconds, for each key. `name` stands in headers and keys. */
+import type { Count, Points } from '../../shared/db/stores/rate-limits.ts';
+
+/** `points` per `windowS` seconds and key. `name` appears in headers and in the store's keys. */
 export interface Limit {
   name: string;
   points: number;
   windowS: number;
-  /** Nothing is ever given back: a refusal holds until its window is over, and needs no store. */
-  final?: boolean;
 }
 
-/** What a limiter says to one request, and what its headers tell. */
+/** A limiter's decision about one request, as its headers report it. */
 export interface Verdict {
   allowed: boolean;
   remaining: number;
-  /** Whole seconds until the window is over; at least 1 where it refuses. */
+  /** Whole seconds until the window ends, rounded up, so that nobody retries too early; at least 1. */
   resetS: number;
 }
 
-/** Counts one limit for all ingresses together. It never throws: without its store it counts for this ingress alone. */
+/**
+ * Counts one limit exactly, across all ingresses: every call asks the store. Never throws: while the store is down it
+ * counts for this ingress alone.
+ */
 export interface Limiter {
   readonly limit: Limit;
-  take(key: string): Promise<Verdict>;
-  /** Takes one point back: what was counted turned out not to count. */
-  giveBack(key: string): Promise<void>;
+  /** Takes points (1 by default), which count even when they are refused. */
+  take(key: string, points?: number): Promise<Verdict>;
+  /** Returns points (1 by default) to the window from which this ingress last took: what was counted turned out not to count. */
+  refund(key: string, points?: number): Promise<void>;
+}
+
+/**
+ * Counts one limit across all ingresses, each of which counts ahead of the store by at most its share. Never throws:
+ * while the store is down it counts for this ingress alone.
+ */
+export interface LeasedLimiter {
+  readonly limit: Limit;
+  /** Takes points (1 by default). A refusal uses up the window: what is left may be less than the points. */
+  take(key: string, points?: number): Promise<Verdict>;
+  /** Whether a point would be refused by what this ingress knows, and until when; asks nobody and takes nothing. */
+  refusal(key: string): Verdict | undefined;
 }
 
 /** Opens limiters on the shared store. */
 export interface Limits {
   open(limit: Limit): Limiter;
+  lease(limit: Limit): LeasedLimiter;
   close(): Promise<void>;
 }
+
+/** Counts points in the store, or while that is down in this process; never throws. */
+export type CountPoints = (points: Points) => Promise<Count>;

@@ -1,22 +1,30 @@
 import type { IngressConfig } from '../../shared/config/config.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
-import { networkOf } from '../middleware/address.ts';
-import type { RequestContext } from '../middleware/request-context.ts';
 import type { Limit, Limits } from './limiter.ts';
+import { networkOf } from './network.ts';
 
-/** Counts a request, tells the caller by headers what is left, and throws 429 `rate_limited` when nothing was. */
-export type CountRequest = (ctx: RequestContext) => Promise<void>;
+/** What is counted of a request, and where the headers go. */
+interface Counted {
+  readonly state: { appId?: string; accountId?: string; address: string };
+  set(header: string, value: string): void;
+}
 
 /**
- * Counts each request for its app, its user, or where no credential says who asks for the network that it came from.
- * Counts nothing where the configuration sets no limit.
+ * Counts a request, or what its body costs beyond that; reports in headers what is left, and throws 429 `rate_limited` when
+ * it was less. A request that costs more than a window has costs all of it, so that it is let in some time.
+ */
+export type CountRequest = (ctx: Counted, more?: number) => Promise<void>;
+
+/**
+ * Counts each request for its app or user, or without a credential for its client's network. Counts nothing if the
+ * configuration sets no limit.
  */
 export function requestLimits(config: IngressConfig['rateLimit'], limits: Limits): CountRequest {
   if (config === undefined) return async () => {};
-  const open = (name: string) => limits.open({ name, ...windowOf(config), final: true });
+  const open = (name: string) => limits.lease({ name, ...windowOf(config) });
   const [app, user, address] = [open('app'), open('user'), open('address')];
 
-  return async (ctx) => {
+  return async (ctx, more) => {
     const { appId, accountId } = ctx.state;
     const [limiter, key] =
       appId !== undefined
@@ -24,8 +32,9 @@ export function requestLimits(config: IngressConfig['rateLimit'], limits: Limits
         : accountId !== undefined
           ? [user, accountId]
           : [address, networkOf(ctx.state.address)];
-    const { allowed, remaining, resetS } = await limiter.take(key);
     const { name, points, windowS } = limiter.limit;
+    const cost = more === undefined ? 1 : Math.min(more, points - 1);
+    const { allowed, remaining, resetS } = await limiter.take(key, cost);
     ctx.set('RateLimit-Policy', `"${name}";q=${points};w=${windowS}`);
     ctx.set('RateLimit', `"${name}";r=${remaining};t=${resetS}`);
     if (!allowed) throw new AppError('rate_limited', { retryAfterS: resetS });
@@ -33,8 +42,8 @@ export function requestLimits(config: IngressConfig['rateLimit'], limits: Limits
 }
 
 /**
- * The shortest window of whole seconds whose requests, at `rps` a second, are at least `burst`. All of them may come at
- * once; more than `rps` on average never do. A burst that is smaller than a second's requests counts as these.
+ * The shortest window of whole seconds that holds `burst` requests at `rps`. All of them may come at once, but never
+ * more than `rps` on average. A burst smaller than `rps` counts as `rps`.
  */
 function windowOf({ rps, burst }: { rps: number; burst: number }): Pick<Limit, 'points' | 'windowS'> {
   const windowS = Math.ceil(burst / rps);

@@ -3,14 +3,29 @@ import * as accounts from '../../shared/schemas/accounts.ts';
 import * as connections from '../../shared/schemas/connections.ts';
 import * as errors from '../../shared/schemas/errors.ts';
 import * as health from '../../shared/schemas/health.ts';
+import * as jobs from '../../shared/schemas/jobs.ts';
+import * as memory from '../../shared/schemas/memory.ts';
+import * as memoryJobs from '../../shared/schemas/memory-jobs.ts';
 import * as predictionEvents from '../../shared/schemas/prediction-events.ts';
 import * as predictions from '../../shared/schemas/predictions.ts';
 import * as recording from '../../shared/schemas/recording.ts';
 import * as usage from '../../shared/schemas/usage.ts';
 
-const MODULES = [connections, predictions, predictionEvents, usage, accounts, recording, health, errors];
+const MODULES = [
+  connections,
+  predictions,
+  predictionEvents,
+  usage,
+  accounts,
+  recording,
+  memory,
+  memoryJobs,
+  jobs,
+  health,
+  errors,
+];
 
-/** Keywords of our validator that JSON Schema does not know. */
+/** Keywords of our own validator, which JSON Schema does not have. */
 const OWN_KEYWORDS = ['wellFormed'];
 
 interface ObjectSchema extends TSchema {
@@ -39,15 +54,15 @@ export class Components {
     return this.#publish(schema);
   }
 
-  /** The schemas that were referred to so far, and those that these refer to, by their names. */
+  /** The schemas referred to so far, directly or through another one, by name. */
   all(): Record<string, object> {
     const published = new Map<string, object>();
-    // What is published may refer to more, which joins the map while it is walked.
+    // Publishing may refer to more schemas, which join the map while it is iterated.
     for (const [name, schema] of this.#used) published.set(name, this.#publish(schema, schema));
     return Object.fromEntries([...published].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** A copy with a reference in the place of all that has a name, but for the schema `itself`. */
+  /** A copy in which references replace every named schema except `itself`. */
   #publish(schema: TSchema, itself?: TSchema): object {
     const copied = JSON.stringify(schema, (key, value: unknown) => {
       if (OWN_KEYWORDS.includes(key)) return undefined;

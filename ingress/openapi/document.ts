@@ -1,5 +1,5 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Endpoint } from '../endpoint.ts';
+import type { Endpoint } from '../http/route.ts';
 import { Components } from './components.ts';
 import { sharedResponses } from './errors.ts';
 import { sharedHeaders } from './headers.ts';
@@ -8,10 +8,14 @@ import { TAGS } from './tags.ts';
 
 const DESCRIPTION = `Predicts what a person will type next.
 
-- Every body is \`application/json\` in UTF-8, plain or compressed with gzip.
+- Every body is \`application/json\` in UTF-8, plain or compressed with gzip. Its bounds hold unpacked; a packed body over
+  256 KiB may unpack to 100 times its size. A body costs the rate limit a point for each 512 KiB.
 - An address that is no endpoint is 404 \`not_found\`, a method that it does not take 405 \`method_not_allowed\` with
   \`Allow\`. HEAD answers like GET, without a body.
 - \`/api\` answers with and without the slash at the end of its paths.
+- What HTTP itself refuses, at any address: 408 \`request_timeout\` (headers over 10 s; bodies over 30 s, or 5 s and one more
+  for each 32 KiB sent), 414 \`uri_too_long\` and 431 \`headers_too_large\` (URL and
+  headers together over 16 KiB), 417 \`expectation_failed\`.
 - A defect of ours is 500 \`internal_error\`, with any operation.`;
 
 const SECURITY_SCHEMES = {

@@ -5,9 +5,10 @@ import {
   type Fault,
   ValidationErrorBody,
 } from '../../shared/schemas/errors.ts';
-import type { EndpointSpec } from '../endpoint.ts';
+import type { ResponseHeader } from '../http/endpoint.ts';
+import type { Endpoint } from '../http/route.ts';
 import type { Components } from './components.ts';
-import { type ResponseHeader, responseHeaders } from './headers.ts';
+import { responseHeaders } from './headers.ts';
 import { isValidated, possibleErrors } from './possible-errors.ts';
 
 const FAULT: Fault = {
@@ -17,9 +18,9 @@ const FAULT: Fault = {
   ctx: { max_length: 200 },
 };
 
-/** The responses that an endpoint may refuse with, by their status; a defect of ours is its `default`. */
-export function refusalsOf(endpoint: EndpointSpec): Record<string, object> {
-  const isExplained = endpoint.path.startsWith('/api/');
+/** An endpoint's error responses by status; `default` is a defect of ours. */
+export function refusalsOf(endpoint: Endpoint): Record<string, object> {
+  const isExplained = endpoint.surface === 'api';
   const byStatus = Object.groupBy(possibleErrors(endpoint), (code) => catalogue[code].status);
   const refusals = Object.entries(byStatus).map(([status, codes = []]) => [
     status,
@@ -32,7 +33,7 @@ export function refusalsOf(endpoint: EndpointSpec): Record<string, object> {
   };
 }
 
-/** What the operations refer to. */
+/** Responses that the operations refer to. */
 export function sharedResponses(components: Components): Record<string, object> {
   return {
     ValidationError: {
@@ -50,7 +51,7 @@ export function sharedResponses(components: Components): Record<string, object> 
   };
 }
 
-/** Refusals that share a status. */
+/** The response for the codes that share a status. */
 function codeResponse(codes: readonly ErrorCode[], isExplained: boolean): object {
   const examples = codes.map((code) => {
     const { message } = catalogue[code];

@@ -6,8 +6,9 @@ import { PredictionEventRequest, PredictionEventResponse } from '../../shared/sc
 import * as predictions from '../../shared/schemas/predictions.ts';
 import * as recording from '../../shared/schemas/recording.ts';
 import { UsageResponse } from '../../shared/schemas/usage.ts';
+import { MEMORY_EXAMPLES } from './memory-examples.ts';
 
-/** The value that the document shows for a body; undefined where nobody wrote one. */
+/** The example that the document shows for a body; undefined where there is none. */
 export function exampleOf(schema: TSchema): unknown {
   return EXAMPLES.get(schema);
 }
@@ -174,4 +175,5 @@ const EXAMPLES = new Map<TSchema, unknown>([
 
   example(HealthResponse, { status: 'ok' }),
   example(ReadinessResponse, { status: 'ready' }),
+  ...MEMORY_EXAMPLES,
 ]);

@@ -1,17 +1,26 @@
 import Type, { type TSchema } from 'typebox';
 import { oneOf } from '../../shared/schemas/build.ts';
-import { Identifier } from '../../shared/schemas/common.ts';
+import { Identifier, Name } from '../../shared/schemas/common.ts';
+import type { RequestHeader, ResponseHeader } from '../http/endpoint.ts';
 
 interface Header {
   description: string;
   schema: TSchema;
 }
 
-/** Headers that a caller may send. Every endpoint heeds the last. */
-const REQUEST_HEADERS = {
+/** Headers that a caller may send. Every endpoint reads the last. */
+const REQUEST_HEADERS: Record<RequestHeader, Header> = {
+  Accept: {
+    description: '`text/event-stream`: what happens, as it happens.',
+    schema: Type.String(),
+  },
+  'Idempotency-Key': {
+    description: 'A name of yours for this request. The same again is answered the same for a while.',
+    schema: Name,
+  },
   Prefer: {
     description:
-      '`wait`: while the same request still runs, wait for its answer instead of 409 `request_in_flight`.',
+      '`wait`: while the same request still runs, wait for its answer instead of 409 `request_in_flight`. `respond-async`, where the answer may be 202: do not wait.',
     schema: Type.String(),
   },
   'X-On-Disconnect': {
@@ -23,10 +32,9 @@ const REQUEST_HEADERS = {
     description: 'A name of yours for this call. The answer carries it, or one of ours.',
     schema: Identifier,
   },
-} satisfies Record<string, Header>;
-export type RequestHeader = keyof typeof REQUEST_HEADERS;
+};
 
-const RESPONSE_HEADERS = {
+const RESPONSE_HEADERS: Record<ResponseHeader, Header> = {
   'X-Request-Id': {
     description: 'The name of this call. Give it to us when you ask about an answer.',
     schema: Identifier,
@@ -42,16 +50,23 @@ const RESPONSE_HEADERS = {
   },
   RateLimit: { description: 'What is left of the rate limit.', schema: Type.String() },
   'RateLimit-Policy': { description: 'The rate limit.', schema: Type.String() },
+  Link: {
+    description: 'The next page, where there is one: `<…>; rel="next"` (RFC 8288), relative to this address.',
+    schema: Type.String(),
+  },
   'Idempotency-Replayed': {
     description: 'An earlier call of the same request had started the work.',
     schema: oneOf(['true']),
+  },
+  'Preference-Applied': {
+    description: 'The preference that the answer follows.',
+    schema: oneOf(['respond-async']),
   },
   'Server-Timing': {
     description: 'Milliseconds in the queue, at the provider and in all.',
     schema: Type.String(),
   },
-} satisfies Record<string, Header>;
-export type ResponseHeader = keyof typeof RESPONSE_HEADERS;
+};
 
 /** The headers as components of the document. */
 export function sharedHeaders(): { parameters: object; headers: object } {

@@ -1,18 +1,20 @@
 import { STATUS_CODES } from 'node:http';
 import Type, { type TSchema } from 'typebox';
 import { Identifier, Name } from '../../shared/schemas/common.ts';
-import { BODY_LIMIT, KIB, MIB } from '../../shared/schemas/limits.ts';
-import type { EndpointSpec, ParamKind } from '../endpoint.ts';
+import { BODY_DEPTH, BODY_LIMIT, BODY_VALUES, KIB, MIB } from '../../shared/schemas/limits.ts';
+import type { Credential, ParamKind } from '../http/endpoint.ts';
+import type { Endpoint } from '../http/route.ts';
 import type { Components } from './components.ts';
 import { refusalsOf } from './errors.ts';
 import { exampleOf } from './examples.ts';
 import { headerParameters, responseHeaders } from './headers.ts';
 
-const SECURITY: Record<EndpointSpec['auth'], object[]> = {
+const SECURITY: Record<Credential, object[]> = {
   app: [{ appKey: [] }],
   user: [{ accessToken: [] }, { serviceKey: [] }],
   none: [],
 };
+const FRESH_LOGIN = [{ accessToken: [] }];
 
 const PARAMS: Record<ParamKind, TSchema> = {
   identifier: Identifier,
@@ -21,21 +23,21 @@ const PARAMS: Record<ParamKind, TSchema> = {
 };
 
 /** An endpoint as an operation of the document. */
-export function operationOf(endpoint: EndpointSpec, components: Components): object {
-  const { operationId, tag, summary, description, auth, body } = endpoint;
+export function operationOf(endpoint: Endpoint, components: Components): object {
+  const { operationId, tag, summary, description, credential, freshLogin, body } = endpoint;
   return {
     operationId,
     tags: [tag],
     summary,
     description,
-    security: SECURITY[auth],
+    security: freshLogin ? FRESH_LOGIN : SECURITY[credential],
     parameters: [
       ...pathParameters(endpoint, components),
       ...queryParameters(endpoint, components),
       ...headerParameters([...(endpoint.requestHeaders ?? []), 'X-Request-Id']),
     ],
     requestBody: body && {
-      description: `At most ${sizeOf(endpoint.bodyLimit ?? BODY_LIMIT)}.`,
+      description: boundsOf(endpoint),
       required: true,
       content: { 'application/json': { schema: bodySchema(endpoint, components), example: exampleOf(body) } },
     },
@@ -43,7 +45,7 @@ export function operationOf(endpoint: EndpointSpec, components: Components): obj
   };
 }
 
-function pathParameters({ path, params = {} }: EndpointSpec, components: Components): object[] {
+function pathParameters({ path, params }: Endpoint, components: Components): object[] {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   return names.map((name) => ({
     name,
@@ -53,29 +55,44 @@ function pathParameters({ path, params = {} }: EndpointSpec, components: Compone
   }));
 }
 
-function queryParameters({ query, ownQuery }: EndpointSpec, components: Components): object[] {
-  const parameters = Object.entries<TSchema>((query ?? ownQuery)?.properties ?? {});
+function queryParameters({ query }: Endpoint, components: Components): object[] {
+  const parameters = Object.entries<TSchema>(query?.properties ?? {});
   return parameters.map(([name, schema]) => ({ name, in: 'query', schema: components.refer(schema) }));
 }
 
-function successesOf(endpoint: EndpointSpec, components: Components): Record<string, object> {
+function successesOf(endpoint: Endpoint, components: Components): Record<string, object> {
   const { status, otherStatus = status, response, responseType = 'application/json' } = endpoint;
-  const success = (one: number) => ({
+  const { otherResponse = response } = endpoint;
+  const success = (one: number, body: TSchema | undefined) => ({
     description: STATUS_CODES[one],
     headers: responseHeaders([
       ...(endpoint.responseHeaders ?? []),
       'X-Request-Id',
       ...(endpoint.unlimited ? [] : (['RateLimit', 'RateLimit-Policy'] as const)),
     ]),
-    content: response && {
-      [responseType]: { schema: components.refer(response), example: exampleOf(response) },
+    content: body && {
+      [responseType]: { schema: components.refer(body), example: exampleOf(body) },
+      ...(endpoint.streams &&
+        one === status && {
+          'text/event-stream': {
+            schema: Type.String(),
+            example: `event: done\ndata: ${JSON.stringify(exampleOf(body))}\n\n`,
+          },
+        }),
     },
   });
-  return { [status]: success(status), [otherStatus]: success(otherStatus) };
+  return { [otherStatus]: success(otherStatus, otherResponse), [status]: success(status, response) };
 }
 
-function bodySchema({ body = {}, rows }: EndpointSpec, components: Components): object {
+function bodySchema({ body = {}, rows }: Endpoint, components: Components): object {
+  // `oneOrMany`, in the words that generators of clients know.
+  if ('then' in body && 'else' in body) return components.refer({ anyOf: [body.else, body.then] });
   return components.refer(rows === undefined ? body : { ...body, items: rows });
+}
+
+function boundsOf({ bodyLimit = BODY_LIMIT, bodyValues = BODY_VALUES }: Endpoint): string {
+  const values = bodyValues.toLocaleString('en');
+  return `At most ${sizeOf(bodyLimit)}, ${values} values and names, nested ${BODY_DEPTH} deep.`;
 }
 
 function sizeOf(bytes: number): string {

@@ -1,35 +1,43 @@
 import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
-import type { EndpointSpec } from '../endpoint.ts';
+import { BODY_LIMIT } from '../../shared/schemas/limits.ts';
+import { UNCOUNTED } from '../http/body-budget.ts';
+import type { Credential } from '../http/endpoint.ts';
+import type { Endpoint } from '../http/route.ts';
 
-const CREDENTIAL: Record<EndpointSpec['auth'], readonly ErrorCode[]> = {
-  app: ['invalid_app_key'],
-  user: ['not_authenticated', 'token_expired'],
+const CREDENTIAL: Record<Credential, readonly ErrorCode[]> = {
+  app: ['invalid_request', 'invalid_app_key'],
+  user: ['invalid_request', 'not_authenticated', 'token_expired'],
   none: [],
 };
-/** `overloaded`: there is no room for a body that is not small. */
-const BODY: readonly ErrorCode[] = ['invalid_json', 'invalid_content_type', 'body_too_large', 'overloaded'];
+const FRESH_LOGIN: readonly ErrorCode[] = ['access_denied', 'fresh_login_required'];
+const BODY: readonly ErrorCode[] = ['invalid_json', 'invalid_content_type', 'body_too_large'];
 
 /**
- * Every code that the endpoint may answer with, in the catalogue's order. What no endpoint foresees is left out: 404
- * and 405 of what is no endpoint, and 500.
+ * Every code that the endpoint may answer with, in the catalogue's order. What is the same everywhere is left out: 404
+ * and 405 off the table of routes, what HTTP itself refuses, and 500.
  */
-export function possibleErrors({ auth, body, unlimited, errors }: EndpointSpec): ErrorCode[] {
+export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
+  const { credential, freshLogin, body, bodyLimit = BODY_LIMIT, queryError, unlimited, errors } = endpoint;
   const possible = new Set<ErrorCode>([
-    ...CREDENTIAL[auth],
+    ...CREDENTIAL[credential],
+    ...(freshLogin ? FRESH_LOGIN : []),
     ...(unlimited ? [] : (['rate_limited'] as const)),
     ...(body === undefined ? [] : BODY),
-    ...(needsDatabase({ auth, body }) ? (['service_unavailable'] as const) : []),
+    // No room for a body that is not small.
+    ...(body !== undefined && bodyLimit > UNCOUNTED ? (['overloaded'] as const) : []),
+    ...(needsDatabase({ credential, body }) ? (['service_unavailable'] as const) : []),
+    ...(queryError === undefined ? [] : [queryError]),
     ...errors,
   ]);
   return (Object.keys(catalogue) as ErrorCode[]).filter((code) => possible.has(code));
 }
 
 /** Whether a fault in what was sent is answered with the list of a 422. */
-export function isValidated({ body, query }: EndpointSpec): boolean {
-  return body !== undefined || query !== undefined;
+export function isValidated({ body, query, queryError }: Endpoint): boolean {
+  return body !== undefined || (query !== undefined && queryError === undefined);
 }
 
-/** A credential is looked up there, and what is sent is kept there; others say it themselves. */
-function needsDatabase({ auth, body }: Pick<EndpointSpec, 'auth' | 'body'>): boolean {
-  return auth !== 'none' || body !== undefined;
+/** Credentials are looked up there, and bodies are stored there; other endpoints declare it themselves. */
+function needsDatabase({ credential, body }: Pick<Endpoint, 'credential' | 'body'>): boolean {
+  return credential !== 'none' || body !== undefined;
 }

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import swaggerUi from 'swagger-ui-dist/absolute-path.js';
-import type { PublishedFile } from '../middleware/files.ts';
+import { type PublishedFile, PublishedFiles } from '../http/files.ts';
+import type { Endpoint } from '../http/route.ts';
+import { describeEndpoints } from './document.ts';
 
-/** Nothing but our own address is asked for anything. Swagger UI sets styles on its elements. */
+/** Everything comes from our own address. Swagger UI sets inline styles. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -15,13 +17,11 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ');
 
-/** The document at `/openapi.json`, and at `/docs` the pages that render it, with all that they need. */
-export function publishedFiles(document: object): Map<string, PublishedFile> {
-  return new Map([
-    [
-      '/openapi.json',
-      { type: 'application/json; charset=utf-8', content: Buffer.from(JSON.stringify(document)) },
-    ],
+/** The document of these endpoints at `/openapi.json`, the page at `/docs` that renders it, and that page's assets. */
+export function publishedFiles(endpoints: readonly Endpoint[], publicUrl: string): PublishedFiles {
+  const document = Buffer.from(JSON.stringify(describeEndpoints(endpoints, publicUrl)));
+  return new PublishedFiles([
+    ['/openapi.json', { type: 'application/json; charset=utf-8', content: document }],
     ['/docs', page('docs/')],
     ['/docs/', page('')],
     ['/docs/init.js', script(new URL('init.js', import.meta.url))],
@@ -30,7 +30,7 @@ export function publishedFiles(document: object): Map<string, PublishedFile> {
   ]);
 }
 
-/** The page; `folder` is where its parts are, seen from its own address. */
+/** The page; `folder` is where its assets are, relative to its own address. */
 function page(folder: string): PublishedFile {
   const content = `<!doctype html>
 <html lang="en">
@@ -55,7 +55,7 @@ function page(folder: string): PublishedFile {
   };
 }
 
-/** Kept by browsers, which ask each time whether it is still the same. */
+/** Browsers may cache it, and revalidate it each time. */
 const REVALIDATED = { 'Cache-Control': 'no-cache' };
 
 function asset(type: string, path: string | URL): PublishedFile {

@@ -1,38 +1,118 @@
-import type { Health } from '../../shared/operator-port.ts';
-import type { Endpoint } from '../endpoint.ts';
-import { type AuthRoutes, authEndpoints } from './api/auth.ts';
-import { type OwnConnectionRoutes, ownConnectionEndpoints } from './api/connections.ts';
-import { type KeyRoutes, keyEndpoints } from './api/keys.ts';
-import { type MeRoutes, meEndpoints } from './api/me.ts';
-import { type RecordingRoutes, recordingEndpoints } from './api/recording.ts';
-import { healthEndpoints } from './health.ts';
-import { type ConnectionRoutes, connectionEndpoints } from './v1/connections.ts';
-import { type PredictionEventRoutes, predictionEventEndpoints } from './v1/prediction-events.ts';
-import { type PredictionRoutes, predictionEndpoints } from './v1/predictions.ts';
-import { type UsageRoutes, usageEndpoints } from './v1/usage.ts';
+import { type Endpoint, endpointsOn, isEndpoint, pagesOn, type Route } from '../http/route.ts';
+import type { JobRoutes } from '../jobs/answer.ts';
+import * as auth from './api/auth.ts';
+import * as ownConnections from './api/connections.ts';
+import * as jobs from './api/jobs.ts';
+import * as keys from './api/keys.ts';
+import * as me from './api/me.ts';
+import * as episodes from './api/memory/episodes.ts';
+import * as facts from './api/memory/facts.ts';
+import * as profile from './api/memory/profile.ts';
+import * as raw from './api/memory/raw.ts';
+import * as memoryStats from './api/memory/stats.ts';
+import * as recording from './api/recording.ts';
+import { actOnConsent, type ConsentRoutes, showConsent } from './connect.ts';
+import { type DocumentRoutes, sendFile } from './documents.ts';
+import { checkHealth, checkReadiness, type HealthRoutes } from './health.ts';
+import * as connections from './v1/connections.ts';
+import * as events from './v1/prediction-events.ts';
+import * as predictions from './v1/predictions.ts';
+import * as usage from './v1/usage.ts';
 
-export type Parts = ConnectionRoutes &
-  PredictionRoutes &
-  PredictionEventRoutes &
-  UsageRoutes &
-  AuthRoutes &
-  KeyRoutes &
-  MeRoutes &
-  OwnConnectionRoutes &
-  RecordingRoutes & { health: Health };
+/** What the handlers work with. */
+export type Parts = connections.ConnectionRoutes &
+  predictions.PredictionRoutes &
+  events.PredictionEventRoutes &
+  usage.UsageRoutes &
+  auth.AuthRoutes &
+  me.MeRoutes &
+  keys.KeyRoutes &
+  ownConnections.OwnConnectionRoutes &
+  recording.RecordingRoutes &
+  raw.RawMemoryRoutes &
+  episodes.EpisodeRoutes &
+  facts.FactRoutes &
+  profile.ProfileRoutes &
+  memoryStats.MemoryStatsRoutes &
+  JobRoutes &
+  HealthRoutes &
+  ConsentRoutes &
+  DocumentRoutes;
 
-/** The table of every endpoint: the product on one page. */
-export function endpoints(parts: Parts): Endpoint[] {
-  return [
-    ...connectionEndpoints(parts),
-    ...predictionEndpoints(parts),
-    ...predictionEventEndpoints(parts),
-    ...usageEndpoints(parts),
-    ...authEndpoints(parts),
-    ...meEndpoints(parts),
-    ...keyEndpoints(parts),
-    ...ownConnectionEndpoints(parts),
-    ...recordingEndpoints(parts),
-    ...healthEndpoints(parts.health),
-  ];
-}
+const v1 = endpointsOn('v1');
+const api = endpointsOn('api');
+const site = endpointsOn('site');
+const consent = pagesOn('connect');
+const file = pagesOn('site');
+
+/**
+ * The product on one page: method, path, credential and handler of everything that the public port serves. What an
+ * endpoint takes and answers stands beside its handler.
+ */
+export const routes: readonly Route<Parts>[] = [
+  v1('POST', '/v1/connections', 'app', connections.startConnection),
+  v1('POST', '/v1/connections/exchange', 'app', connections.exchangeConnection),
+  v1('POST', '/v1/connections/:connection_id/revoke', 'app', connections.revokeConnection),
+  v1('POST', '/v1/predictions', 'app', predictions.predict),
+  v1('POST', '/v1/predictions/:request_id/cancel', 'app', predictions.cancelPrediction),
+  v1('POST', '/v1/prediction-events', 'app', events.recordPredictionEvent),
+  v1('GET', '/v1/usage', 'app', usage.readUsage),
+
+  api('POST', '/api/auth/signup/', 'none', auth.signUp),
+  api('POST', '/api/auth/login/', 'none', auth.logIn),
+  api('POST', '/api/auth/logout/', 'user', auth.logOut),
+  api('POST', '/api/auth/token/refresh/', 'none', auth.refreshToken),
+  api('POST', '/api/auth/invite/validate/', 'none', auth.validateInvite),
+  api('POST', '/api/auth/waitlist/', 'none', auth.joinWaitlist),
+  api('GET', '/api/auth/me/', 'user', me.readAccount),
+  api('PATCH', '/api/auth/me/', 'user', me.changeAccount),
+  api('DELETE', '/api/auth/me/', 'user', me.eraseAccount),
+  api('GET', '/api/export/', 'user', me.exportAccountLines),
+  api('GET', '/api/auth/keys/', 'user', keys.listKeys),
+  api('POST', '/api/auth/keys/', 'user', keys.issueKey),
+  api('GET', '/api/auth/keys/:key_id/', 'user', keys.readKey),
+  api('DELETE', '/api/auth/keys/:key_id/', 'user', keys.revokeKey),
+  api('GET', '/api/connections/', 'user', ownConnections.listOwnConnections),
+  api('DELETE', '/api/connections/:id/', 'user', ownConnections.revokeOwnConnection),
+  api('POST', '/api/recording/events/', 'user', recording.recordEvents),
+  api('GET', '/api/recording/events/:id/', 'user', recording.readEvent),
+  api('GET', '/api/recording/sessions/', 'user', recording.listSessions),
+  api('GET', '/api/recording/sessions/:id/events/', 'user', recording.listSessionEvents),
+  api('GET', '/api/memory/raw/', 'user', raw.listRawMemory),
+  api('POST', '/api/memory/raw/', 'user', raw.addRawMemory),
+  api('GET', '/api/memory/raw/:id/', 'user', raw.readRawMemory),
+  api('DELETE', '/api/memory/raw/:id/', 'user', raw.deleteRawMemory),
+  api('GET', '/api/memory/episodes/', 'user', episodes.listMemoryEpisodes),
+  api('POST', '/api/memory/episodes/', 'user', episodes.addMemoryEpisodes),
+  api('GET', '/api/memory/episodes/:id/', 'user', episodes.readMemoryEpisode),
+  api('PATCH', '/api/memory/episodes/:id/', 'user', episodes.changeMemoryEpisode),
+  api('DELETE', '/api/memory/episodes/:id/', 'user', episodes.deleteMemoryEpisode),
+  api('GET', '/api/memory/facts/', 'user', facts.listMemoryFacts),
+  api('POST', '/api/memory/facts/', 'user', facts.addMemoryFacts),
+  api('GET', '/api/memory/facts/:id/', 'user', facts.readMemoryFact),
+  api('PATCH', '/api/memory/facts/:id/', 'user', facts.changeMemoryFact),
+  api('DELETE', '/api/memory/facts/:id/', 'user', facts.deleteMemoryFact),
+  api('GET', '/api/memory/profile/', 'user', profile.readMemoryProfile),
+  api('POST', '/api/memory/profile/', 'user', profile.writeMemoryProfile),
+  api('DELETE', '/api/memory/profile/', 'user', profile.deleteMemoryProfile),
+  api('GET', '/api/memory/stats/', 'user', memoryStats.readMemoryStats),
+  api('POST', '/api/memory/sync/', 'user', jobs.syncMemory),
+  api('GET', '/api/jobs/:job_id/', 'user', jobs.readJob),
+  api('DELETE', '/api/jobs/:job_id/', 'user', jobs.cancelJob),
+
+  site('GET', '/healthz', 'none', checkHealth),
+  site('GET', '/readyz', 'none', checkReadiness),
+
+  consent('GET', '/connect/:request_id', 'browser', showConsent),
+  consent('POST', '/connect/:request_id', 'browser', actOnConsent),
+
+  file('GET', '/openapi.json', 'none', sendFile),
+  file('GET', '/docs', 'none', sendFile),
+  file('GET', '/docs/', 'none', sendFile),
+  file('GET', '/docs/init.js', 'none', sendFile),
+  file('GET', '/docs/swagger-ui-bundle.js', 'none', sendFile),
+  file('GET', '/docs/swagger-ui.css', 'none', sendFile),
+];
+
+/** What programs may call: the rows that the API document describes. */
+export const endpoints: readonly Endpoint<Parts>[] = routes.filter(isEndpoint);

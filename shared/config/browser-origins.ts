@@ -1,6 +1,6 @@
 const WEB = /^https?:$/;
 
-/** `CORS_ORIGINS`: origins as browsers send them, comma separated. Undefined when one is anything else. */
+/** Parses `CORS_ORIGINS`: origins as browsers send them, comma separated. Undefined when any is invalid. */
 export function parseOrigins(value: string): string[] | undefined {
   const origins = value.split(',').map((origin) => origin.trim());
   return origins.every(isOrigin) ? origins : undefined;

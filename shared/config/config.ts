@@ -1,19 +1,24 @@
 import { parseOrigins } from './browser-origins.ts';
 import { ConfigError, Env } from './env.ts';
 import type { PoolName } from './pools.ts';
+import { type Quotas, readQuotas } from './quotas.ts';
 import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
 import { parseSigningKeys, type SigningKeys } from './signing-keys.ts';
 import { parseTrustedProxies } from './trusted-proxies.ts';
 
-/** What every process needs: where the truth and the queues are, and how long it may be silent. */
-export interface BaseConfig {
+/** Where the database and the queues are. */
+export interface StoreConfig {
+  database: { url: string; directUrl: string; poolSize: number };
+  /** Of the queues and wake-ups; undefined: they are on PostgreSQL. */
+  redis: RedisTarget | undefined;
+  queuePrefix: string;
+}
+
+/** What the ingress and the workers have in common. */
+export interface BaseConfig extends StoreConfig {
   production: boolean;
   logLevel: string;
   operator: { host: string; port: number };
-  database: { url: string; directUrl: string; poolSize: number };
-  /** Where the queues and wake-ups are; on PostgreSQL where it is undefined. */
-  redis: RedisTarget | undefined;
-  queuePrefix: string;
   /** Milliseconds without a heartbeat after which a process counts as dead. */
   leaseMs: number;
   recoveryWindowS: number;
@@ -22,25 +27,31 @@ export interface BaseConfig {
 export interface IngressConfig extends BaseConfig {
   host: string;
   port: number;
-  /** Base of every URL that we build; undefined: that of the port. */
+  /** Base of every URL that the service builds; undefined: `localhost` and the port. */
   publicUrl: string | undefined;
   signingKeys: SigningKeys;
   inviteOnly: boolean;
-  /** Undefined: no limit. Requests a second on average, and at once. */
+  /** Requests per second on average, and at once. Undefined: no limit. */
   rateLimit: { rps: number; burst: number } | undefined;
-  /** Proxies whose `X-Forwarded-For` counts: addresses, networks or the names of `proxy-addr`. */
+  /** Proxies whose `X-Forwarded-For` is believed: addresses, networks or names that `proxy-addr` knows. */
   trustProxy: readonly string[];
   /** Origins whose pages may use `/api`. */
   corsOrigins: readonly string[];
+  /** Most connections of the process, and of one network. */
+  connections: { atOnce: number; perNetwork: number };
+  /** Milliseconds after which a client that takes nothing of its answer is cut off. */
+  sendTimeoutMs: number;
   predictionTimeoutMs: number;
+  syncTimeoutMs: number;
   connectionAttemptTtlS: number;
   contextEnvelopeChars: number;
   sandboxUnits: number;
   unitPriceMicrocents: number;
+  quotas: Quotas;
 }
 
 export interface WorkerConfig extends BaseConfig {
-  /** Work at once in one process, by pool. */
+  /** Concurrency of one process, by pool. */
   slots: Readonly<Record<PoolName, number>>;
   providerTimeoutMs: number;
   contextBudgetTokens: number;
@@ -48,11 +59,16 @@ export interface WorkerConfig extends BaseConfig {
   openai: { apiKey: string; baseUrl: string | undefined } | undefined;
 }
 
-/** What the operator's command line needs. A missing model does not stop it: `doctor` tells. */
-export type AdminConfig = BaseConfig & Pick<IngressConfig, 'sandboxUnits'> & ProviderConfig;
+/** What the operator's command line uses. A missing model does not stop it: `doctor` reports it. */
+export type AdminConfig = StoreConfig &
+  Pick<IngressConfig, 'recoveryWindowS' | 'sandboxUnits'> &
+  ProviderConfig;
+
+/** What the migration step uses. */
+export type MigrateConfig = Pick<BaseConfig, 'logLevel' | 'queuePrefix'> & { directUrl: string };
 
 interface ProviderConfig extends Pick<WorkerConfig, 'openai'> {
-  /** Undefined when the operator has to say which model serves. */
+  /** Undefined when the operator must name the model. */
   defaultModel: string | undefined;
 }
 
@@ -62,12 +78,12 @@ const CORS_ORIGINS = 'origins as browsers send them (https://host or https://hos
 
 const OPERATOR_PORTS = { web: 9460, worker: 9461 };
 
-/** Configuration of the ingress. Throws `ConfigError`, which names every fault at once. */
+/** Configuration of an ingress. Throws a `ConfigError` that names every fault at once. */
 export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.web);
   env.require('JWT_SECRET');
-  if (base.production) env.require('PUBLIC_URL', 'ADMIN_TOKEN');
+  if (base.production) env.require('PUBLIC_URL');
   const config = {
     ...base,
     host: env.text('HOST') ?? (base.production ? '0.0.0.0' : '127.0.0.1'),
@@ -78,19 +94,26 @@ export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
     rateLimit: rateLimit(env),
     trustProxy: env.parsed('TRUST_PROXY', parseTrustedProxies, TRUST_PROXY) ?? [],
     corsOrigins: env.parsed('CORS_ORIGINS', parseOrigins, CORS_ORIGINS) ?? [],
+    connections: {
+      atOnce: env.integer('MAX_CONNECTIONS', 5000, { min: 1, max: 1_000_000 }),
+      perNetwork: env.integer('MAX_CONNECTIONS_PER_ADDRESS', 500, { min: 1, max: 1_000_000 }),
+    },
+    sendTimeoutMs: env.integer('SEND_TIMEOUT_MS', 30_000, { min: 1000, max: 600_000 }),
     predictionTimeoutMs: env.integer('PREDICTION_TIMEOUT_MS', 10_000, { min: 1000, max: 600_000 }),
+    syncTimeoutMs: env.integer('SYNC_TIMEOUT_MS', 60_000, { min: 1000, max: 600_000 }),
     connectionAttemptTtlS: env.integer('CONNECTION_ATTEMPT_TTL_S', 600, { min: 1, max: 86_400 }),
     contextEnvelopeChars: env.integer('CONTEXT_ENVELOPE_CHARS', 120_000, { min: 1, max: 1_000_000 }),
-    ...unitConfig(env),
+    sandboxUnits: sandboxUnits(env),
+    unitPriceMicrocents: env.integer('UNIT_PRICE_MICROCENTS', 200_000, { min: 0, max: 1_000_000_000 }),
+    quotas: readQuotas(env),
   };
   return checked(env, config);
 }
 
-/** Configuration of a worker process. Throws `ConfigError`, which names every fault at once. */
+/** Configuration of a worker process. Throws a `ConfigError` that names every fault at once. */
 export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.worker);
-  if (base.production) env.require('PUBLIC_URL', 'JWT_SECRET');
   const { defaultModel, openai } = providerConfig(env, base.production);
   if (defaultModel === undefined) env.faults.push('DEFAULT_MODEL is required');
   const config = {
@@ -108,32 +131,43 @@ export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
   return checked(env, config);
 }
 
-/** Configuration of the command line. Throws `ConfigError`, which names every fault at once. */
+/** Configuration of the command line. Throws a `ConfigError` that names every fault at once. */
 export function adminConfig(values: NodeJS.ProcessEnv): AdminConfig {
   const env = new Env(values);
-  const base = baseConfig(env, 0);
-  return checked(env, { ...base, ...unitConfig(env), ...providerConfig(env, base.production) });
+  const config = {
+    ...storeConfig(env),
+    recoveryWindowS: recoveryWindowS(env),
+    sandboxUnits: sandboxUnits(env),
+    ...providerConfig(env, isProduction(env)),
+  };
+  return checked(env, config);
 }
 
-/** Configuration of the migration step. Throws `ConfigError`, which names every fault at once. */
-export function migrateConfig(values: NodeJS.ProcessEnv): BaseConfig {
+/** Configuration of the migration step. Throws a `ConfigError` that names every fault at once. */
+export function migrateConfig(values: NodeJS.ProcessEnv): MigrateConfig {
   const env = new Env(values);
-  return checked(env, baseConfig(env, 0));
+  const { directUrl } = databaseConfig(env);
+  return checked(env, { directUrl, queuePrefix: queuePrefix(env), logLevel: logLevel(env) });
 }
 
 function baseConfig(env: Env, operatorPort: number): BaseConfig {
-  env.require('DATABASE_URL');
-  const url = env.url('DATABASE_URL', ['postgres:', 'postgresql:']) ?? '';
   return {
+    ...storeConfig(env),
     production: isProduction(env),
-    logLevel: env.choice('LOG_LEVEL', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    logLevel: logLevel(env),
     operator: {
       host: env.text('OPERATOR_HOST') ?? '127.0.0.1',
       port: env.integer('OPERATOR_PORT', operatorPort, { min: 0, max: 65535 }),
     },
+    leaseMs: env.integer('LEASE_MS', 5000, { min: 500, max: 60_000 }),
+    recoveryWindowS: recoveryWindowS(env),
+  };
+}
+
+function storeConfig(env: Env): StoreConfig {
+  return {
     database: {
-      url,
-      directUrl: env.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']) ?? url,
+      ...databaseConfig(env),
       poolSize: env.integer('DATABASE_POOL', 10, { min: 2, max: 200 }),
     },
     redis: env.parsed(
@@ -141,23 +175,39 @@ function baseConfig(env: Env, operatorPort: number): BaseConfig {
       parseRedisUrl,
       'redis://, rediss://, redis+sentinel://h1,h2/name/0 or redis+cluster://h1,h2',
     ),
-    queuePrefix: env.pattern(
-      'QUEUE_PREFIX',
-      'forecue',
-      /^[a-z][a-z0-9_-]{0,39}$/,
-      'a lower-case name of at most 40 characters',
-    ),
-    leaseMs: env.integer('LEASE_MS', 5000, { min: 500, max: 60_000 }),
-    recoveryWindowS: env.integer('RECOVERY_WINDOW_S', 600, { min: 1, max: 86_400 }),
+    queuePrefix: queuePrefix(env),
   };
 }
 
-/** Secrets of at least 32 bytes are asked for in production only: they are the operator's there, and ours elsewhere. */
+function databaseConfig(env: Env) {
+  env.require('DATABASE_URL');
+  const url = env.url('DATABASE_URL', ['postgres:', 'postgresql:']) ?? '';
+  return { url, directUrl: env.url('DATABASE_DIRECT_URL', ['postgres:', 'postgresql:']) ?? url };
+}
+
+function queuePrefix(env: Env): string {
+  const pattern = /^[a-z][a-z0-9_-]{0,39}$/;
+  return env.pattern('QUEUE_PREFIX', 'forecue', pattern, 'a lower-case name of at most 40 characters');
+}
+
+function logLevel(env: Env): string {
+  return env.choice('LOG_LEVEL', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
+}
+
+function recoveryWindowS(env: Env): number {
+  return env.integer('RECOVERY_WINDOW_S', 600, { min: 1, max: 86_400 });
+}
+
+function sandboxUnits(env: Env): number {
+  return env.integer('SANDBOX_UNITS', 1000, { min: 0, max: 1_000_000_000 });
+}
+
+/** Only production insists on strong secrets: elsewhere they are a developer's or a test's. */
 function signingKeys(env: Env, production: boolean): SigningKeys {
   const parsed = env.parsed(
     'JWT_SECRET',
     (value) => parseSigningKeys(value, { strong: production }),
-    'a secret of 32 bytes or more, or a list kid:secret,… of such',
+    'a secret of at least 32 bytes, or a list kid:secret,… of such secrets',
   );
   return parsed ?? [{ kid: '', secret: '' }];
 }
@@ -168,14 +218,7 @@ function rateLimit(env: Env): IngressConfig['rateLimit'] {
   return rps === 0 || burst === 0 ? undefined : { rps, burst };
 }
 
-function unitConfig(env: Env) {
-  return {
-    sandboxUnits: env.integer('SANDBOX_UNITS', 1000, { min: 0, max: 1_000_000_000 }),
-    unitPriceMicrocents: env.integer('UNIT_PRICE_MICROCENTS', 200_000, { min: 0, max: 1_000_000_000 }),
-  };
-}
-
-/** Without a key in development the built-in predictor serves; else the operator says which model does. */
+/** In development without a key the built-in predictor is the default; otherwise the operator must name a model. */
 function providerConfig(env: Env, production: boolean): ProviderConfig {
   const apiKey = env.text('OPENAI_API_KEY');
   const baseUrl = env.url('OPENAI_BASE_URL', ['http:', 'https:']);

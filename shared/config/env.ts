@@ -1,6 +1,17 @@
+import { readFileSync } from 'node:fs';
+
+/** Variables with secrets. Each may instead be given as a file that holds the value, by the variable `<name>_FILE`. */
+const SECRETS: ReadonlySet<string> = new Set([
+  'DATABASE_DIRECT_URL',
+  'DATABASE_URL',
+  'JWT_SECRET',
+  'OPENAI_API_KEY',
+  'REDIS_URL',
+]);
+
 /**
- * The only reader of the environment. A reader per kind of value; every fault is collected, so that one
- * start names all of them. An empty value counts as unset.
+ * Typed access to environment variables, one method per type of value. Faults are collected, so that one start names
+ * all of them. An empty value counts as unset.
  */
 export class Env {
   readonly faults: string[] = [];
@@ -11,8 +22,17 @@ export class Env {
   }
 
   text(name: string): string | undefined {
-    const value = this.#values[name];
-    return value === undefined || value === '' ? undefined : value;
+    const value = this.#values[name] || undefined;
+    const file = this.#file(name);
+    if (file === undefined) return value;
+    if (value === undefined) return this.#read(`${name}_FILE`, file);
+    this.faults.push(`${name} and ${name}_FILE are both set`);
+    return value;
+  }
+
+  /** Whether it has a value, or a file for one, which is not read. */
+  has(name: string): boolean {
+    return Boolean(this.#values[name]) || this.#file(name) !== undefined;
   }
 
   integer(name: string, fallback: number, range: { min: number; max: number }): number {
@@ -41,7 +61,7 @@ export class Env {
     return fallback;
   }
 
-  /** A URL of one of the given protocols (`https:`), without its last slash. The value may hold a password: it is not repeated. */
+  /** A URL with one of the given protocols (`https:`), without a trailing slash. It may hold a password, so a fault does not quote it. */
   url(name: string, protocols: readonly string[]): string | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
@@ -50,7 +70,7 @@ export class Env {
     return undefined;
   }
 
-  /** A value that may hold a password: a fault does not repeat it. */
+  /** A value with a parser of its own. It may hold a secret, so a fault does not quote it. */
   parsed<T>(name: string, parse: (value: string) => T | undefined, description: string): T | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
@@ -59,16 +79,25 @@ export class Env {
     return result;
   }
 
-  list(name: string): string[] | undefined {
-    const items = this.text(name)
-      ?.split(',')
-      .map((item) => item.trim())
-      .filter((item) => item !== '');
-    return items?.length ? items : undefined;
+  require(...names: string[]): void {
+    for (const name of names) if (!this.has(name)) this.faults.push(`${name} is required`);
   }
 
-  require(...names: string[]): void {
-    for (const name of names) if (this.text(name) === undefined) this.faults.push(`${name} is required`);
+  #file(name: string): string | undefined {
+    return SECRETS.has(name) ? this.#values[`${name}_FILE`] || undefined : undefined;
+  }
+
+  /** The content of a file without the newline at its end. A fault names the file, and quotes nothing of it. */
+  #read(name: string, file: string): string | undefined {
+    try {
+      const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      if (value !== '') return value;
+      this.faults.push(`${name} names an empty file: ${file}`);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : error;
+      this.faults.push(`${name} names a file that cannot be read (${code}): ${file}`);
+    }
+    return undefined;
   }
 
   #fault(name: string, expected: string, value: string): void {
@@ -76,7 +105,7 @@ export class Env {
   }
 }
 
-/** The process cannot start as it is configured. The message is for the operator, on one line. */
+/** The configuration is invalid. The message is one line for the operator. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`configuration: ${faults.join('; ')}`);

@@ -1,4 +1,4 @@
-/** A way to Redis or Valkey: one server, the master that sentinels name, or a cluster. */
+/** How to reach Redis or Valkey: a single server, the master that Sentinel names, or a cluster. */
 export type RedisTarget =
   | { kind: 'single'; url: string }
   | { kind: 'sentinel'; hosts: Host[]; name: string; db: number; username?: string; password?: string }
@@ -13,11 +13,11 @@ const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26379;
 const PORT_MAX = 65_535;
 
-/** Of `redis+sentinel://user:password@h1:26379,h2/name/0` and `redis+cluster://h1:6379,h2`: a list of hosts is no URL. */
+/** `redis+sentinel://user:password@h1:26379,h2/name/0` or `redis+cluster://h1:6379,h2`. `URL` rejects a list of hosts. */
 const MANY =
   /^redis\+(?<kind>sentinel|cluster):\/\/(?:(?<username>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^/@]+)(?:\/(?<path>.*))?$/;
 
-/** Reads a `REDIS_URL`; undefined when it is none. */
+/** Parses `REDIS_URL`; undefined when it is invalid. */
 export function parseRedisUrl(value: string): RedisTarget | undefined {
   if (/^rediss?:/.test(value)) return URL.canParse(value) ? { kind: 'single', url: value } : undefined;
   const { kind, hosts = '', path = '', ...credentials } = value.match(MANY)?.groups ?? {};

@@ -1,15 +1,15 @@
-/** Secrets by their key id. The first signs; all verify, so that a key can be rotated without logging anybody out. */
+/** Secrets with their key ids. The first signs, all verify, so that rotating a key logs nobody out. */
 export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 export interface SigningKey {
   kid: string;
   secret: string;
 }
 
-/** A key of HMAC-SHA-256 has at least the size of its output (RFC 7518, 3.2). */
+/** An HMAC-SHA-256 key must be at least as long as the hash (RFC 7518, 3.2). */
 const STRONG_BYTES = 32;
 const LIST = /^[\w.-]{1,64}:[^,]+(,[\w.-]{1,64}:[^,]+)*$/;
 
-/** `JWT_SECRET`: one secret, or a list `kid:secret,…`. Undefined when a kid stands twice, or a secret is too weak. */
+/** Parses `JWT_SECRET`: one secret, or a list `kid:secret,…`. Undefined when a kid repeats or a secret is too short. */
 export function parseSigningKeys(value: string, { strong }: { strong: boolean }): SigningKeys | undefined {
   const [first, ...others] = LIST.test(value)
     ? value.split(',').map(parseEntry)

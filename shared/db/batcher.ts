@@ -1,25 +1,25 @@
 import { isLockTimeout, isUnavailable } from './faults.ts';
 
-/** A statement in flight for longer waits for a lock, most likely. */
+/** A statement in flight for longer is most likely waiting for a lock. */
 const SLOW_MS = 200;
-/** Items of one party that are tried alone at the same time, and lock time-outs in a row after which the rest is not tried. */
+/** How many items of one party are tried alone at once, and how many lock time-outs in a row fail the rest. */
 const ALONE_AT_ONCE = 4;
-/** Parties of which a lock time-out is remembered. */
+/** How many parties are remembered as stuck. */
 const STUCK_MAX = 1000;
 
 export interface BatcherOptions<In> {
   /** Most items in one statement. */
   most: number;
-  /** Which party an item belongs to: a batch holds one party only, and a slow party delays nobody else. Left out: one party. */
+  /** An item's party: a batch holds items of one party, and a slow party delays no other. One party by default. */
   partyOf?: (item: In) => string;
-  /** Bytes of an item; a batch holds at most `maxBytes`, but one item may be larger. */
+  /** An item's bytes: a batch holds at most `maxBytes`, or a single larger item. */
   bytesOf?: (item: In) => number;
   maxBytes?: number;
   /** Items of one party with a key in common never share a batch: the later one waits for the next. */
   keysOf?: (item: In) => readonly string[];
   /**
-   * Statements in flight at once over all parties, each of which holds a connection: 1 by default, 4 with `partyOf`.
-   * As many again may be in flight when some are stuck.
+   * Statements in flight at once over all parties, each holding a connection: 1 by default, 4 with `partyOf`. Twice as
+   * many while some are stuck.
    */
   atOnce?: number;
 }
@@ -50,12 +50,12 @@ interface Flight<In, Out> {
 }
 
 /**
- * Lets callers that arrive while a statement of their party is in flight share the next one. A lone caller is not
- * delayed: its statement starts at once.
+ * Callers that arrive while a statement of their party is in flight share the next one. A lone caller is not delayed:
+ * its statement starts at once.
  *
  * `run` takes up to `most` items and returns one output for each, in the same order. When a shared statement fails, its
- * items are tried again alone, so that one item's fault or lock is never another's; unless the database is
- * unreachable, which is everybody's fault. A caller whose `gone` aborts leaves while its item waits; an item in flight stays.
+ * items are retried alone, so that one item's fault or lock never fails another; unless the database is unreachable,
+ * which fails them all. A caller whose `gone` aborts leaves while its item waits; an item in flight stays.
  */
 export function batcher<In, Out>(
   run: (items: In[]) => Promise<Out[]>,
@@ -66,9 +66,9 @@ export function batcher<In, Out>(
 }
 
 /**
- * Parties take turns for the places. A statement is stuck when it is slow, or when the latest of its party ended in a lock
- * time-out. Stuck statements and the others have `atOnce` places each, so that parties known to be stuck never hold
- * all of them. Those not known yet may, until their first lock time-out: at most `2 * atOnce` are in flight in all.
+ * Parties take turns. A statement is stuck when it is slow, or when its party's latest one ended in a lock time-out. Stuck
+ * statements and the others have `atOnce` places each, so that parties known to be stuck never hold all of them. Those
+ * not yet known may, until their first lock time-out: at most `2 * atOnce` are in flight in all.
  */
 class Batcher<In, Out> {
   readonly #run: (items: In[]) => Promise<Out[]>;
@@ -151,16 +151,16 @@ class Batcher<In, Out> {
     if (!isIdle(party)) this.#parties.set(party.name, party);
   }
 
-  /** Takes the next batch of a party out of what waits, in order; nothing while it may not start. */
+  /** Removes the party's next batch from what waits, in order; empty while none may start. */
   #take(party: Party<In, Out>): Waiting<In, Out>[] {
     const { waiting, inFlight } = party;
     const alone = waiting[0]?.alone === true;
-    // Each time-out in a row leaves one less to try.
+    // Each time-out in a row leaves one fewer to try.
     if (inFlight.size >= (alone ? ALONE_AT_ONCE - party.timeouts : 1)) return [];
     const { most, maxBytes = Number.POSITIVE_INFINITY } = this.#options;
     const batch: Waiting<In, Out>[] = [];
     const passed: Waiting<In, Out>[] = [];
-    // Also what was passed keeps its keys: nobody with one of them may overtake it.
+    // A passed item keeps its keys, too: nothing that shares one may overtake it.
     const keys = new Set([...inFlight].flatMap((flight) => flight.batch.flatMap((one) => one.keys)));
     let bytes = 0;
     let looked = 0;
@@ -214,11 +214,11 @@ class Batcher<In, Out> {
     }
     for (const { reject } of batch) reject(error);
     party.timeouts = isLockTimeout(error) && batch[0]?.alone ? party.timeouts + 1 : 0;
-    // So many in a row wait for a lock that they have in common: the rest would only wait for it in turn.
+    // That many in a row wait for the same lock: the rest would only wait for it in turn.
     if (!isUnavailable(error) && party.timeouts < ALONE_AT_ONCE) return;
-    const doomed = party.waiting.filter(({ alone }) => alone);
+    const rest = party.waiting.filter(({ alone }) => alone);
     party.waiting = party.waiting.filter(({ alone }) => !alone);
-    for (const { reject } of doomed) reject(error);
+    for (const { reject } of rest) reject(error);
   }
 
   #note({ name }: Party<In, Out>, error: unknown): void {

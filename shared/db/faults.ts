@@ -1,14 +1,20 @@
-/** What a database error means for a caller, told by SQLSTATE, by Node's code, or by the driver's text where it has no code. */
+/**
+ * What a database error means to a caller, judged by SQLSTATE, by Node's error code, or by the driver's text where it
+ * sets none.
+ */
 
 /** The digit keeps EPIPE and the like out. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 const SERIALIZATION_CONFLICTS = ['40001', '40P01'];
 
-/** Connection lost (08), resources (53), shut down by an operator (57P), a former primary, and an idle transaction's limits. */
+/**
+ * Connection lost (08), out of resources (53), operator shutdown (57P), read-only former primary, idle transaction
+ * ended.
+ */
 const UNAVAILABLE_STATES = /^(08...|53...|57P..|25006|25P03|25P04)$/;
 
-/** `lock_timeout` is over; a statement was cancelled, by `statement_timeout` or by an operator. */
+/** `lock_timeout` expired; a statement was cancelled, by `statement_timeout` or by an operator. */
 const LOCK_TIMEOUTS = ['55P03', '57014'];
 
 const UNAVAILABLE_CODES = new Set([
@@ -33,7 +39,7 @@ const UNAVAILABLE_MESSAGES = [
   'Cannot use a pool after calling end on the pool',
 ];
 
-/** Whether the database is unreachable, for everybody: trying again may help. */
+/** Whether the database is unreachable, for all statements alike: a retry may help. */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(
     ({ code, message }) =>
@@ -43,19 +49,26 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether a statement gave up because it waited for too long, most likely for a lock: the fault of what it asked for, not of
- * the database. It left nothing behind, and trying again later may help.
+ * Whether a statement timed out, most likely waiting for a lock: the fault of the rows that it wanted, not of the
+ * database. It changed nothing, and a later retry may help.
  */
 export function isLockTimeout(error: unknown): boolean {
   return causes(error).some(({ code }) => code !== undefined && LOCK_TIMEOUTS.includes(code));
 }
 
-/** Whether two transactions got in each other's way: running this one again is safe and right. */
+/** Whether the transaction conflicted with another (serialization failure, deadlock): it is safe to run it again. */
 export function isSerializationConflict(error: unknown): boolean {
   return causes(error).some(({ code }) => code !== undefined && SERIALIZATION_CONFLICTS.includes(code));
 }
 
-/** Whether PostgreSQL itself refused: its texts may then hold values of the row. */
+const UNIQUE_VIOLATION = '23505';
+
+/** Whether a row with the same unique key exists already. */
+export function isUniqueViolation(error: unknown): boolean {
+  return causes(error).some(({ code }) => code === UNIQUE_VIOLATION);
+}
+
+/** Whether the error comes from PostgreSQL itself: its text may then contain values of the row. */
 export function isFromPostgres(error: unknown): boolean {
   return causes(error).some(({ code }) => code !== undefined && SQLSTATE.test(code));
 }

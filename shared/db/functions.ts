@@ -1,33 +1,74 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import type { ClientBase, Pool } from 'pg';
-
-const FOLDER = fileURLToPath(new URL('./sql/', import.meta.url));
+import { FUNCTION_SETTINGS, SQL_CONSTANTS } from './limits.ts';
 
 /**
- * The SQL functions of this version, in their present text, a file each. A function that changes what it takes or gives
- * gets a new version number in its name, so that old processes keep theirs during a deploy; any other change replaces
- * the body in place.
+ * The functions that TypeScript calls on its way through work: they bring their settings along. The functions that
+ * these call run under the same settings.
  */
-async function functions(): Promise<{ text: string; hash: string }> {
-  const files = (await readdir(FOLDER)).filter((name) => name.endsWith('.sql')).sort();
-  const texts = await Promise.all(files.map((name) => readFile(new URL(name, `file://${FOLDER}`), 'utf8')));
-  const text = texts.join('\n');
-  return { text, hash: createHash('sha256').update(text).digest('hex') };
+const ENTRIES = [
+  'admit_v3',
+  'adopt_stranded_v1',
+  'claim_v4',
+  'complete_v1',
+  'detach_v1',
+  'find_v1',
+  'outcomes_v1',
+  'publish_v1',
+  'reclaim_v1',
+  'release_v1',
+  'survey_v1',
+  'take_over_v1',
+];
+
+/**
+ * The version of the functions is the length of this list of their hashes. Whoever changes `sql/` or a constant in it
+ * appends the new hash, which `test/unit/db/functions.test.ts` prints. The order tells which of two versions is newer.
+ */
+export const HASHES = ['a113df9bde33cb57', '4d26c284fe74cffc'];
+
+/**
+ * The SQL functions of this version, a file each in `sql/`. A function that changes what it takes or returns gets a new
+ * version number in its name, so that old processes keep theirs during a deploy, and moves to `retired.sql` a release
+ * later. Any other change replaces the body in place, also for old processes.
+ */
+export async function functionsOfThisVersion(): Promise<{ text: string; version: number; hash: string }> {
+  const folder = new URL('./sql/', import.meta.url);
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  const bodies = await Promise.all(files.map((name) => readFile(new URL(name, folder), 'utf8')));
+  const constants = Object.entries(SQL_CONSTANTS).map(
+    // The planner replaces each by its value.
+    ([name, value]) => `create or replace function ${name}() returns interval language sql immutable
+      as $$ select ${value} $$;`,
+  );
+  const settings = ENTRIES.map((name) => `alter function ${name} ${FUNCTION_SETTINGS};`);
+  const text = [...constants, ...bodies, ...settings].join('\n');
+  const hash = createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return { text, version: HASHES.length, hash };
 }
 
-/** Installs them after the migrations, in one transaction. */
+/**
+ * Installs them after the migrations, in one transaction. Does nothing after a newer version has installed its own: an
+ * older one that migrates late, for example during a deploy, must not bring its bodies back.
+ */
 export async function installFunctions(client: ClientBase): Promise<void> {
-  const { text, hash } = await functions();
+  const { text, version, hash } = await functionsOfThisVersion();
+  const newer = await client.query('select from installed_functions where version > $1', [version]);
+  if (newer.rows.length > 0) return;
   // Several statements in one simple query are one transaction.
-  await client.query(`${text}\nselect make_weeks_v1(case when exists (select from predictions) then 5 else 0 end);
-    insert into installed_functions (hash) values ('${hash}') on conflict do nothing`);
+  await client.query(`${text}
+    select make_weeks_v1(case when exists (select from predictions) then 5 else 0 end);
+    insert into installed_functions (hash, version) values ('${hash}', ${version})
+      on conflict (hash) do update set version = excluded.version`);
 }
 
-/** Whether the database has had the functions of this version installed, maybe followed by those of a later one. */
+/** Whether the functions of this version, or a newer one, are installed. */
 export async function hasFunctions(pool: Pool): Promise<boolean> {
-  const { hash } = await functions();
-  const { rows } = await pool.query('select from installed_functions where hash = $1', [hash]);
+  const { version, hash } = await functionsOfThisVersion();
+  const { rows } = await pool.query('select from installed_functions where hash = $1 or version > $2', [
+    hash,
+    version,
+  ]);
   return rows.length > 0;
 }

@@ -1,31 +1,65 @@
+import { TOMBSTONE_DAYS } from '../schemas/limits.ts';
+
 export const STATEMENT_TIMEOUT_MS = 10_000;
 
-/** A server that is alive ends a statement itself before that; else its connection is given up. */
+/** A live server ends a statement before that; otherwise its connection is given up. */
 export const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1000;
 
+/** How long the heart's functions wait for a lock; other statements wait longer. */
+export const HEART_LOCK_TIMEOUT_MS = 500;
+
 /**
- * Settings of the service's own statements. They all go by indexes: a plan that was made while a table was nearly
- * empty, after a quiet night say, would read the whole of it until the next analyze. Without JIT, which would take that
- * setting's costs at their word.
+ * The service's own statements all go by indexes: a plan that was made while a table was nearly empty, after a quiet
+ * night for example, would read all of it until the next analyze. JIT takes the costs that this setting makes up at
+ * face value, so it is off too.
  */
+const PLANNER = { enable_seqscan: 'off', jit: 'off' };
+
+/** Settings of the service's own statements. */
 const SETTINGS = {
   statement_timeout: STATEMENT_TIMEOUT_MS,
   lock_timeout: 2000,
   idle_in_transaction_session_timeout: 5000,
-  enable_seqscan: 'off',
-  jit: 'off',
+  ...PLANNER,
 };
 
 /** For the start of a session that is ours alone. */
-export const SESSION_OPTIONS = settings()
+export const SESSION_OPTIONS = assignments(SETTINGS)
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
-/** Follows `begin`, in the same round trip: they end with the transaction, so that no other client of a pooler gets them. */
-export const LOCAL_SETTINGS = settings()
+/** Follows `begin`, in the same round trip. They end with the transaction, so no other client of a pooler gets them. */
+export const LOCAL_SETTINGS = assignments(SETTINGS)
   .map((setting) => `set local ${setting}`)
   .join('; ');
 
-function settings(): string[] {
-  return Object.entries(SETTINGS).map(([name, value]) => `${name}=${value}`);
+/**
+ * Settings of the heart's functions, which bring them along because a session that a pooler lends has none of ours.
+ * Each look-up in them goes by a key, whatever the tables held when it was planned, and is planned once per session:
+ * planning takes longer than running it.
+ */
+export const FUNCTION_SETTINGS = assignments({
+  lock_timeout: HEART_LOCK_TIMEOUT_MS,
+  ...PLANNER,
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  plan_cache_mode: 'force_generic_plan',
+})
+  .map((setting) => `set ${setting}`)
+  .join(' ');
+
+/** Values that several SQL functions share, or SQL and TypeScript: the expression of the SQL function of each name. */
+export const SQL_CONSTANTS = {
+  tombstone_age: `interval '${TOMBSTONE_DAYS} days'`,
+  /** No live work is older: deadlines are shorter by far. */
+  live_work_max_age: `interval '1 hour'`,
+  /** How old a flow's `touched_at` gets before an admission renews it; after six times that an idle flow is deleted. */
+  flow_touch_age: `interval '10 seconds'`,
+  /** `now()` is the start of a transaction: rows of transactions that began later may be newer. */
+  clock_slack: `interval '1 minute'`,
+};
+
+function assignments(settings: Record<string, string | number>): string[] {
+  return Object.entries(settings).map(([name, value]) => `${name}=${value}`);
 }

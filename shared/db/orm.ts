@@ -9,7 +9,11 @@ import { QUERY_TIMEOUT_MS, SESSION_OPTIONS, STATEMENT_TIMEOUT_MS } from './limit
 import { mendPool } from './pool.ts';
 import { usePooler } from './pooler.ts';
 
-/** MikroORM and the very pool that it uses: the heart's statements go to the pool directly, the rest through entities. */
+/**
+ * MikroORM and the pool that it uses. One rule says which way of access to use: **entities** for single rows that
+ * people manage, **`em.execute`** for a statement that checks and changes in one step, locks, or touches many rows,
+ * and **named statements on the pool** (`query`) for what each request or each tick of a process runs.
+ */
 export interface Database {
   orm: MikroORM;
   pool: Pool;
@@ -17,8 +21,8 @@ export interface Database {
 }
 
 /**
- * Opens no connection yet: the first statement does, and a database that is unreachable fails that statement. Where
- * there is a direct address besides the database's own, that one is taken to be a pooler's.
+ * Opens no connection yet: the first statement does, and fails when the database is unreachable. A `directUrl` that
+ * differs from `url` means that `url` leads to a pooler.
  */
 export async function openDatabase(
   config: Pick<BaseConfig, 'database'>,
@@ -50,13 +54,13 @@ export async function openDatabase(
     pool,
     async close() {
       await orm.close(true);
-      // The ORM ends the pool only if it has used it itself.
+      // The ORM closes the pool only if it used it itself.
       if (!pool.ending) await pool.end();
     },
   };
 }
 
-/** The heart's tables are partitioned or tuned, and read by its own statements alone: no entity describes them. */
+/** The heart's tables are partitioned or tuned, and only its own statements read them: no entity describes them. */
 const HEART_TABLES = [
   /^(work|answers|flows|queues|leases|installed_functions)$/,
   /^(history|drafts)(_\d+)?$/,
@@ -70,15 +74,17 @@ export function ormOptions(clientUrl: string) {
     clientUrl,
     entities,
     extensions: [Migrator],
-    // A wrong name in the address is to be told, not to become an empty database.
+    // A typo in the address must fail, not create an empty database.
     ensureDatabase: false,
     allowGlobalContext: false,
+    // Rows in one statement. Indexing a long text takes 20 ms, and a statement has a time limit.
+    batchSize: 50,
     schemaGenerator: { skipTables: HEART_TABLES },
     migrations: {
       path: MIGRATIONS,
       pathTs: MIGRATIONS,
       snapshotName: 'snapshot',
-      // Each in a transaction of its own: one for all would keep every lock until the last is done.
+      // Each in its own transaction: a single one would hold every lock until the last migration is done.
       transactional: true,
       allOrNothing: false,
     },

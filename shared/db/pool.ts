@@ -5,10 +5,10 @@ const ROLLED_BACK = { command: 'ROLLBACK', rowCount: 0, rows: [], fields: [], oi
 const SILENT = 'Query read timeout';
 
 /**
- * Lets a connection that dies inside a transaction leave the pool. The query builder under the ORM never
- * releases it (kysely issue 1990), so after `max` such deaths every query would hang: a failed rollback is
- * therefore taken as done, and a failed begin gives its connection back itself. One that has fallen silent is ended:
- * the pool keeps no client that was.
+ * Removes connections that die inside a transaction from the pool. The query builder under the ORM never releases them
+ * (kysely issue 1990), so after `max` such deaths every query would hang. Therefore a failed rollback counts as done,
+ * and a failed begin releases its connection here. A connection that stops answering is ended; the pool drops ended
+ * clients.
  */
 export function mendPool(pool: Pool): void {
   pool.on('connect', (client) => {

@@ -3,14 +3,14 @@ import type { Pool, PoolClient, PoolOptions } from 'pg';
 import { LOCAL_SETTINGS } from './limits.ts';
 
 /**
- * Makes a pool's connections fit for a pooler in transaction mode, which lends each transaction another session:
+ * Adapts a pool's connections to a pooler in transaction mode, which may run each transaction in another session:
  *
- * - a statement loses its name, since the session that runs it may not be the one that prepared it. (PgBouncer knows
- *   such names from 1.21 on, and only with `max_prepared_statements`; what our functions do inside stays planned.)
+ * - a statement loses its name, since the session that runs it may not be the one that prepared it. (PgBouncer
+ *   supports such names from 1.21 on, and only with `max_prepared_statements`; our functions cache their plans anyway.)
  * - a transaction brings its settings along;
- * - a statement outside of a transaction has no `statement_timeout`, so that it is cancelled from here after
- *   `cancelAfterMs`, or before its own `query_timeout` is over. To hang up would not end it: the server goes on, and
- *   behind a locked row such statements would pile up until it has no session left.
+ * - a statement outside of a transaction has no `statement_timeout`, so it is cancelled from here after `cancelAfterMs`,
+ *   and before its own `query_timeout`. Disconnecting would not end it: the server would carry on, and behind a locked
+ *   row such statements would pile up until it had no session left.
  */
 export function usePooler(pool: Pool, { cancelAfterMs }: { cancelAfterMs: number }): void {
   pool.on('connect', (client) => {
@@ -28,7 +28,7 @@ export function usePooler(pool: Pool, { cancelAfterMs }: { cancelAfterMs: number
   });
 }
 
-/** Of the time after which the driver hangs up. */
+/** As a fraction of `query_timeout`, after which the driver disconnects. */
 const CANCEL_AT = 0.9;
 
 function timeoutOf(statement: unknown): number {
@@ -47,9 +47,12 @@ function adapt(statement: unknown): unknown {
 }
 
 const CANCEL_REQUEST = 80877102;
-const PATIENCE_MS = 5000;
+const CANCEL_TIMEOUT_MS = 5000;
 
-/** By the protocol's own request, on a connection of its own: the pids that a pooler shows are not the server's. */
+/**
+ * Sends the protocol's cancel request on a connection of its own: behind a pooler `pg_cancel_backend` has no usable
+ * pid.
+ */
 function cancel(options: PoolOptions, client: PoolClient): void {
   const [host, port] = [options.host || 'localhost', options.port || 5432];
   const { processID, secretKey } = client as PoolClient & { processID: number; secretKey: number };
@@ -58,11 +61,11 @@ function cancel(options: PoolOptions, client: PoolClient): void {
     request.writeInt32BE(value, 4 * n);
   }
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  // Where nobody answers, `query_timeout` gives the statement up.
+  // If nobody answers, `query_timeout` ends the wait.
   socket
     .on('error', () => {})
-    .setTimeout(PATIENCE_MS, () => socket.destroy())
+    .setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy())
     .unref();
-  // Not ended here: PgBouncer forgets the request of a client that hangs up.
+  // Not ended here: PgBouncer drops the request of a client that disconnects.
   socket.write(request);
 }

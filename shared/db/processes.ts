@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { every, type Repeated } from '../every.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { query } from './statement.ts';
@@ -12,7 +13,7 @@ const BEAT = {
                 since = case when processes.alive_until > excluded.since then processes.since else excluded.since end`,
 };
 
-const LEAVE = {
+const END_LEASE = {
   name: 'leave_v2',
   text: 'update processes set alive_until = now(), pools = null where id = $1::uuid',
 };
@@ -20,12 +21,12 @@ const LEAVE = {
 const BEATS_PER_LEASE = 10;
 const SLOWEST_BEAT_MS = 500;
 
-/** What a worker serves: pool → its slots, and the work that it has claimed since it started. */
+/** What a worker serves: pool → its slots, and how much work it has claimed since it started. */
 export type Served = Record<string, { slots: number; claimed: number }>;
 
 /**
- * This process's heartbeat: the lease of all that it runs, and its word that its callers still wait. When it stops, by
- * leaving or by dying, others take over what it had.
+ * This process's heartbeat: the lease on everything it runs, and the sign that its callers still wait. When it stops or
+ * dies, others take over its work.
  */
 export class Heartbeat {
   readonly id = newId();
@@ -35,10 +36,10 @@ export class Heartbeat {
   readonly #log: Log;
   #served: () => Served = () => ({});
   #broken = false;
+  #beatenAt = performance.now();
   #recoveredAt = Number.NEGATIVE_INFINITY;
   #onRecovered: () => void = () => {};
-  #timer: NodeJS.Timeout | undefined;
-  #beating: Promise<void> | undefined;
+  #beats: Repeated | undefined;
 
   constructor(pool: Pool, options: { kind: string; leaseMs: number; log: Log }) {
     this.#pool = pool;
@@ -47,31 +48,39 @@ export class Heartbeat {
     this.#log = options.log;
   }
 
-  /** Resolves when the row stands: only then may the process admit or claim anything. */
+  /** Resolves when the row is stored: only then may the process admit or claim anything. */
   async start(): Promise<void> {
     await this.#beat();
-    const every = Math.min(this.#leaseMs / BEATS_PER_LEASE, SLOWEST_BEAT_MS);
-    this.#timer = setInterval(() => {
-      this.#beating ??= this.#beat()
-        .then(
-          () => this.#note(true),
-          (error: unknown) => {
-            this.#log.warn({ err: error }, 'heartbeat failed');
-            this.#note(false);
-          },
-        )
-        .finally(() => {
-          this.#beating = undefined;
-        });
-    }, every);
+    const intervalMs = Math.min(this.#leaseMs / BEATS_PER_LEASE, SLOWEST_BEAT_MS);
+    this.#beats = every(
+      intervalMs,
+      async () => {
+        await this.#beat();
+        this.#note(true);
+      },
+      {
+        onError: (error) => {
+          this.#log.warn({ err: error }, 'heartbeat failed');
+          this.#note(false);
+        },
+      },
+    );
   }
 
-  /** Milliseconds since the database was reachable again after a heartbeat had failed; Infinity when none ever has. */
+  /** Milliseconds since the last heartbeat that was written. */
+  get silentMs(): number {
+    return performance.now() - this.#beatenAt;
+  }
+
+  /**
+   * Milliseconds since the database came back after a failed heartbeat; Infinity when none has failed, 0 while it is
+   * down.
+   */
   get recoveredMs(): number {
     return this.#broken ? 0 : performance.now() - this.#recoveredAt;
   }
 
-  /** Calls back whenever the database is reachable again. */
+  /** Sets what to call whenever the database is reachable again. */
   onRecovered(recovered: () => void): void {
     this.#onRecovered = recovered;
   }
@@ -84,21 +93,31 @@ export class Heartbeat {
     this.#broken = !ok;
   }
 
-  /** From now on it says what this process serves. */
+  /** From now on the heartbeat reports what this process serves. */
   async serve(served: () => Served): Promise<void> {
     this.#served = served;
     await this.#beat();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#beating;
-    await query(this.#pool, LEAVE, [this.id]).catch((error: unknown) =>
+    await this.#beats?.stop();
+    await query(this.#pool, END_LEASE, [this.id]).catch((error: unknown) =>
       this.#log.warn({ err: error }, 'could not end the lease; it runs out by itself'),
     );
   }
 
   async #beat(): Promise<void> {
     await query(this.#pool, BEAT, [this.id, this.#kind, this.#leaseMs, JSON.stringify(this.#served())]);
+    this.#beatenAt = performance.now();
   }
+}
+
+/** Starts this process's heartbeat, and registers its end for disposal. */
+export async function openHeartbeat(
+  opening: AsyncDisposableStack,
+  ...options: ConstructorParameters<typeof Heartbeat>
+): Promise<Heartbeat> {
+  const heartbeat = opening.adopt(new Heartbeat(...options), (one) => one.stop());
+  await heartbeat.start();
+  return heartbeat;
 }

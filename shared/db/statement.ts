@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, QueryResultRow } from 'pg';
-import { isSerializationConflict, isUnavailable } from './faults.ts';
-
-const MOST_TRIES = 4;
+import { retry } from '../retry.ts';
+import { isUnavailable } from './faults.ts';
+import { ON_CONFLICT } from './retries.ts';
 
 /** A statement of the heart: prepared once per connection under its name, and safe to repeat. */
 export interface Statement {
@@ -11,9 +10,9 @@ export interface Statement {
 }
 
 /**
- * Runs a statement and returns its rows. Conflicts of concurrent transactions and lost connections are tried again:
- * when a commit's answer was lost the repetition finds its own effect, so only statements that are safe to repeat
- * may come here. `withinMs` gives the answer up after so long, and tries once only.
+ * Runs a statement and returns its rows. Retries after a conflict with another transaction, and once after a lost
+ * connection: if only the answer to a commit was lost, the repetition finds its own effect, so all statements here must
+ * be safe to repeat. `withinMs` gives up after that time, without a second try on another connection.
  */
 export async function query<Row extends QueryResultRow>(
   pool: Pool,
@@ -22,16 +21,11 @@ export async function query<Row extends QueryResultRow>(
   options: { withinMs?: number } = {},
 ): Promise<Row[]> {
   const limit = options.withinMs === undefined ? {} : { query_timeout: options.withinMs };
-  for (let tries = 1; ; tries += 1) {
-    try {
-      const { rows } = await pool.query<Row>({ ...statement, ...limit, values });
-      return rows;
-    } catch (error) {
-      const again =
-        isSerializationConflict(error) ||
-        (isUnavailable(error) && tries === 1 && options.withinMs === undefined);
-      if (!again || tries === MOST_TRIES) throw error;
-      await sleep(Math.random() * 10 * 2 ** tries);
-    }
-  }
+  const { rows } = await retry(() => pool.query<Row>({ ...statement, ...limit, values }), {
+    ...ON_CONFLICT,
+    when: (error, tries) =>
+      ON_CONFLICT.when(error, tries) ||
+      (isUnavailable(error) && tries === 1 && options.withinMs === undefined),
+  });
+  return rows;
 }

@@ -1,12 +1,12 @@
 import type { Artifact, Message, PredictionRequest } from '../schemas/predictions.ts';
 import type { Memory } from './memory.ts';
 
-/** What is to be predicted, cut to the context budget. It names no person, session or request. */
+/** What to predict from, cut to the context budget. It names no person, session or request. */
 export interface PredictionTask {
   mode: PredictionRequest['mode'];
-  /** What the model sees of the draft: all of it, or its end when it alone is over the budget. */
+  /** The part of the draft that the model sees: all of it, or its end if it alone exceeds the budget. */
   draft: string;
-  /** What it does not see: the draft's beginning. An answer that stands alone starts with it. */
+  /** The draft's beginning, which the model does not see. A standalone answer starts with it. */
   draftHead: string;
   /** Oldest first. */
   messages: readonly Message[];
@@ -20,7 +20,7 @@ export interface PredictionTask {
 type Texts = Pick<PredictionRequest, 'draft' | 'messages' | 'artifact' | 'user_preferences'>;
 type Context = Texts & Pick<PredictionRequest, 'mode' | 'language'>;
 
-/** The size of a request's texts together, in code points: what the envelope limits. */
+/** The total size of a request's texts in code points, which the envelope limits. */
 export function envelopeSize(request: Texts): number {
   const { draft, artifact, messages, user_preferences } = request;
   const texts = [draft.text, artifact?.selection ?? '', artifact?.summary ?? '', user_preferences];
@@ -35,10 +35,10 @@ const MEMORY_SHARE = 1 / 4;
  * The part of a request that fits into `budgetTokens`, and whether any of its own text was left out.
  *
  * Memory comes first, but gets little: whole facts, as many as its share holds.
- * Each text takes from what the more telling ones left: the draft (its end), the last message, the artifact's
- * selection, the preferences, the artifact's summary, then the other messages from new to old. So the
- * oldest messages go first, and the draft's end stays. A message that fits in part keeps its end, where the question
- * stands; the other texts keep their beginning.
+ * Texts take from the budget in order of their value: the draft (its end), the last message, the artifact's selection,
+ * the preferences, the artifact's summary, then the other messages from new to old. So the oldest messages are dropped
+ * first, and the draft's end stays. A message that fits in part keeps its end, where the question is; the other texts
+ * keep their beginning.
  */
 export function fitContext(
   request: Context,
@@ -82,7 +82,7 @@ function fitMessage(room: Room, message: Message): Message[] {
   return content === '' && message.content !== '' ? [] : [{ ...message, content }];
 }
 
-/** What is left of the budget. After the first text that does not fit whole nothing else does. */
+/** What is left of the budget. After the first text that does not fit entirely, nothing else fits. */
 class Room {
   truncated = false;
   /** Tokens. */
@@ -132,8 +132,8 @@ class Room {
 }
 
 /**
- * An estimate, in quarters of a token, of what a code point costs with the usual tokenizers: four Latin letters to a token,
- * two of the other alphabets, one of Chinese, Japanese, Korean and of emoji.
+ * Estimates, in quarters of a token, what a code point costs with the usual tokenizers: a token is four Latin letters, two
+ * of other alphabets, or one character of Chinese, Japanese or Korean, or emoji.
  */
 function quarterTokens(codePoint: number): number {
   if (codePoint < 0x250) return 1;
@@ -146,7 +146,7 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** The second half of a pair; the request's schema admits well-formed text only. */
+/** The second half of a surrogate pair; the request's schema admits only well-formed text. */
 function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff;
 }

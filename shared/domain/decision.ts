@@ -1,5 +1,6 @@
 import { COMPLETION_MAX } from '../schemas/limits.ts';
 import type { PredictionRequest } from '../schemas/predictions.ts';
+import { isDisplayable } from './model-text.ts';
 
 export interface Decision {
   state: 'suggested' | 'abstained';
@@ -7,7 +8,7 @@ export interface Decision {
   completion: string;
 }
 
-/** Whether the mode has nothing to work on: the provider is then not called, the prediction abstains. */
+/** Whether the mode has nothing to work on: the prediction then abstains without calling the provider. */
 export function hasNothingToWorkOn(
   request: Pick<PredictionRequest, 'mode' | 'draft' | 'messages' | 'artifact'>,
 ): boolean {
@@ -16,7 +17,10 @@ export function hasNothingToWorkOn(
   return mode === 'complete_draft' || (messages.length === 0 && artifact === null);
 }
 
-/** What a person gets to see of a model's guess: the completion cut to its greatest length, or nothing. */
+/**
+ * What a person sees of a model's guess: the completion cut to its maximum length, or nothing. A guess that begins with the
+ * draft may have inherited what cannot be displayed safely: that is no fault of the model's, so it abstains.
+ */
 export function decide(
   guess: { completion: string; confidence: number },
   request: Pick<PredictionRequest, 'draft' | 'messages'>,
@@ -25,24 +29,24 @@ export function decide(
   const completion = cutAtWord(guess.completion);
   const repeats = [request.draft.text, request.messages.at(-1)?.content ?? ''].map(fold);
   const sure = guess.confidence >= minConfidence;
-  if (!sure || isBlank(completion) || repeats.includes(fold(guess.completion)))
+  if (!sure || isBlank(completion) || !isDisplayable(completion) || repeats.includes(fold(guess.completion)))
     return { state: 'abstained', completion: '' };
   return { state: 'suggested', completion };
 }
 
-/** Nothing to be seen: white space, control and formatting characters. */
+/** Nothing visible: white space, control and formatting characters. */
 function isBlank(text: string): boolean {
   return !/[^\s\p{Cc}\p{Cf}]/u.test(text);
 }
 
-/** Case folding, as far as the language has it: upper case joins ß and ss, lower case the sigmas. */
+/** Case folding, as far as JavaScript has it: upper case equates ß with ss, lower case the sigmas. */
 function fold(text: string): string {
   return text.trim().normalize('NFC').toUpperCase().toLowerCase();
 }
 
-/** At most `COMPLETION_MAX` code points, cut at the end of a word; inside it where a single word is longer. */
+/** At most `COMPLETION_MAX` code points, cut at the end of a word, or inside a single word that is longer. */
 function cutAtWord(text: string): string {
-  // A code point is at most two units: further ones cannot belong to the beginning that counts.
+  // A code point is at most two units: units further on cannot belong to the result.
   const points = [...text.slice(0, 2 * COMPLETION_MAX + 2)];
   if (points.length <= COMPLETION_MAX) return text;
   const longest = points.slice(0, COMPLETION_MAX).join('');
@@ -50,5 +54,5 @@ function cutAtWord(text: string): string {
   return text.slice(0, word?.index || longest.length).trimEnd();
 }
 
-/** Word boundaries of Unicode: they exist in scripts without spaces as well. */
+/** Unicode word boundaries, which exist in scripts without spaces as well. */
 const WORDS = new Intl.Segmenter('und', { granularity: 'word' });

@@ -1,60 +1,60 @@
-/** What an ingress knows of the queue, as the leader published it. */
+/** The state of a pool's queue, as the leader published it. */
 export interface QueueSnapshot {
-  /** Milliseconds of this process's steady clock when it was read. */
+  /** When it was read, by `performance.now()`. */
   at: number;
   /** How old it was then, by the database's clock. */
   ageMs: number;
   /** Work that waits, by party (app or account). */
   queuedByParty: Map<string, number>;
-  /** For how long the oldest has waited; 0 when nothing waits. */
+  /** How long the oldest has waited; 0 when nothing waits. */
   oldestMs: number;
-  /** Work taken by the living workers since each started. It comes with their heartbeats, so it moves in steps of half a second. */
+  /** Work that the live workers have claimed since each started. Heartbeats report it, so it moves in steps of half a second. */
   claimed: number;
-  /** Since any work that still runs was claimed last; null when nothing runs. */
+  /** Milliseconds since the latest claim among the work that still runs; null when nothing runs. */
   lastClaimMs: number | null;
   running: number;
-  /** Living worker processes of the pool, and their slots in all. */
+  /** Live worker processes of the pool, and the sum of their slots. */
   workers: number;
   slots: number;
 }
 
-/** An older snapshot comes from a leader that died: it says nothing. */
+/** An older snapshot comes from a leader that died, and is ignored. */
 const STALE_MS = 2000;
-/** A queue whose oldest is younger is only on its way through. */
+/** Only a queue whose oldest has waited this long is standing; others are just passing through. */
 const STANDING_MS = 150;
-/** No party gets all slots, so all that one may have are taken before all are. With fewer taken, what waits waits for another reason. */
+/** No party gets all slots, so a single one can fill only a share. If fewer run, what waits is not waiting for slots. */
 const FULL_SHARE = 0.5;
-/** What the service takes, until one was measured. */
+/** The assumed service time until one is measured. */
 const FIRST_SERVICE_MS = 500;
 const SERVICE_WEIGHT = 0.1;
-/** The rate is measured over so many services and at least so long, so that bursts of claims even out. */
+/** The rate is measured over this many service times, within these bounds, so that bursts of claims even out. */
 const WINDOW_SERVICES = 4;
 const WINDOW_MIN_MS = 2000;
 const WINDOW_MAX_MS = 10_000;
-/** Shorter spans measure the steps of the heartbeats. */
+/** Shorter spans would only measure the steps of the heartbeats. */
 const SPAN_MIN_MS = 500;
-/** Slots that were filled together fall free together: no claim for so many services, and at least so long, is a collapse. */
+/** Slots filled together fall free together: only no claim for this many service times, and at least this long, is a collapse. */
 const SILENT_SERVICES = 1.25;
 const SILENT_MIN_MS = 500;
-/** The rule of three: at a higher rate than 3 in such a time there is 95 % certainty to see one. */
+/** The rule of three: if nothing was seen, the rate is with 95 % confidence at most 3 in that time. */
 const UNSEEN = 3;
 
 /**
- * Estimates how long a new piece of work would take until it is answered: what goes before it, by what the workers take.
+ * Estimates how long a new piece of work would take to be answered: the work ahead of it, divided by the workers' rate.
  *
- * - What goes before it: parties take turns, so of each other party only as many as its own party already has waiting, and one.
- * - What they take: what they took lately while their slots were full and work waited. Until that was measured, what
- *   waits divided by the age of the oldest (Little's law): a newcomer at the end of the queue waits about as long as the oldest.
- * - When no claim was seen for a while, at most 3 in that time: so a collapse shows at once, and a few are still let in to
- *   probe, since nothing else goes before them when the queue is gone.
+ * - Work ahead: parties take turns, so each other party counts with at most one more than its own party has waiting.
+ * - Rate: that of recent claims while slots were full and work waited. Until that is measured, the number waiting divided
+ *   by the age of the oldest (Little's law): a newcomer waits about as long as the oldest has.
+ * - After a time without a claim, at most 3 in that time. So a collapse shows at once, yet a few are still let in as
+ *   probes, once the queue has drained and nothing is ahead of them.
  *
- * Nothing is remembered of a time when no queue stood or slots were free: a refusal rests on what stands in the queue now.
+ * Forgets everything from when no queue stood or slots were free: a refusal rests on the queue as it stands now.
  */
 export class LoadEstimate {
   #latest: QueueSnapshot | undefined;
-  /** What the latest snapshot counted, and what joined since. */
+  /** By party: what the latest snapshot counted, and what has joined since. */
   #queued = new Map<string, number>();
-  /** Snapshots of the present spell of full slots in which `claimed` had moved, oldest first. */
+  /** Those snapshots of the present interval of full slots in which `claimed` had moved, oldest first. */
   #steps: { at: number; claimed: number }[] = [];
   #serviceMs = FIRST_SERVICE_MS;
 
@@ -63,12 +63,12 @@ export class LoadEstimate {
     return this.#latest !== undefined && (this.#latest.workers === 0 || isStanding(this.#latest));
   }
 
-  /** Takes a snapshot in. */
+  /** Updates the estimate with a snapshot. */
   observe(snapshot: QueueSnapshot): void {
     const before = this.#latest;
     this.#latest = snapshot;
     this.#queued = new Map(snapshot.queuedByParty);
-    // The sum is over the living: it jumps when a worker comes or goes.
+    // The sum is over live workers: it jumps when one starts or ends.
     const isComparable = before?.workers === snapshot.workers && snapshot.claimed >= before.claimed;
     if (!isComparable || !isStanding(snapshot) || !isFull(snapshot) || snapshot.ageMs > STALE_MS)
       this.#steps = [];
@@ -80,14 +80,14 @@ export class LoadEstimate {
     this.#queued.set(party, (this.#queued.get(party) ?? 0) + 1);
   }
 
-  /** Learns from an answer how long the work itself takes. */
+  /** Updates the average service time with that of an answer. */
   served(ms: number): void {
     this.#serviceMs += SERVICE_WEIGHT * (ms - this.#serviceMs);
   }
 
   /**
    * Milliseconds until a party's next piece of work would be answered; Infinity without a worker. 0 while no queue stands,
-   * slots are free, or what is known is too old.
+   * slots are free, or the latest snapshot is stale.
    */
   answerMs(party: string, now: number): number {
     const latest = this.#latest;
@@ -104,7 +104,7 @@ export class LoadEstimate {
     const windowMs = Math.max(WINDOW_MIN_MS, Math.min(WINDOW_MAX_MS, WINDOW_SERVICES * this.#serviceMs));
     this.#steps = this.#steps.filter((step) => at - step.at <= windowMs);
     const latest = this.#steps.at(-1);
-    // Before the first claim of a spell there is nothing to measure: the span starts at the last look without one.
+    // Before the first claim of an interval there is nothing to measure: the span starts at the last snapshot without one.
     if (latest?.claimed === claimed && this.#steps.length === 1) this.#steps = [];
     if (latest?.claimed !== claimed || this.#steps.length === 0) this.#steps.push({ at, claimed });
   }

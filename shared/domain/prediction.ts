@@ -3,7 +3,7 @@ import type { PREDICTION_MODES } from '../schemas/limits.ts';
 import type { CancelResponse, PredictionResponse } from '../schemas/predictions.ts';
 import { type Outcome, requestKey } from './work.ts';
 
-/** The name of an app's prediction, by the id that the app gave it. */
+/** The key of an app's prediction, from the id that the app gave it. */
 export function predictionKey(appId: string, requestId: string): string {
   return requestKey('predict', appId, requestId);
 }
@@ -17,11 +17,11 @@ export interface PredictionFacts {
   connectionId: string | null;
   draftRevision: number;
   contextRevision: string;
-  /** Under this confidence it abstains; the app's setting of that moment. */
+  /** Below this confidence it abstains: the app's setting at that moment. */
   minConfidence: number;
 }
 
-/** What its worker tells at its end. */
+/** What its worker reports at its end. */
 export interface PredictionReport {
   profileRevision: string;
   grantRevision: number;
@@ -32,15 +32,15 @@ export interface PredictionReport {
 
 export type PredictionOutcome = Outcome<PredictionFacts, PredictionReport>;
 
-/** The error that a prediction's end is for its caller; undefined when it has an answer. */
+/** The error that a prediction ended with, for its caller; undefined when it has an answer. */
 export function refusalOf({ state, code, source, answer }: PredictionOutcome): AppError | undefined {
   if (code === 'abandoned') return new AppError('service_unavailable');
   if (code !== null) return new AppError(code, source === null ? {} : { source });
-  // Read in the moment in which the window closed.
+  // It was read at the very moment the window closed.
   return state === 'suggested' && answer === null ? new AppError('recovery_window_expired') : undefined;
 }
 
-/** The response of a suggested or abstained prediction. Made from the row alone, so that every replay has the same bytes. */
+/** The response of a suggested or abstained prediction. Built from the row alone, so that every replay has the same bytes. */
 export function answerOf({
   id,
   state,
@@ -69,7 +69,7 @@ export function answerOf({
   };
 }
 
-/** What cancelling found or did: superseded counts as cancelled, abandoned as failed. */
+/** The response to a cancel: superseded counts as cancelled, abandoned as failed. */
 export function cancelAnswerOf({ state, units }: Pick<Outcome, 'state' | 'units'>): CancelResponse {
   switch (state) {
     case 'suggested':

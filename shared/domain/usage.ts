@@ -18,7 +18,7 @@ const UNUSED: UsageCounts = {
   paidSettledMicrocents: 0,
 };
 
-/** The month as the app is told it: under today's plan and cap, the invoice rounded down to whole cents. */
+/** The month as the app sees it: under today's plan and cap, the invoice rounded down to whole cents. */
 export function usageReport(
   app: { id: string; plan: UsageResponse['plan']; capCents?: number | null },
   month: string,

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { ErrorCode, ErrorSource } from '../errors/catalogue.ts';
 
-/** What a waiting caller, or one that asks again, is told about a piece of work. */
+/** The state of a piece of work, for a caller that waits or asks again. */
 export interface Outcome<Facts = unknown, Report = unknown> {
   id: string;
   /** The app or account whose work it is. */
   party: string;
-  /** Of its request, among those of all parties. */
+  /** `requestKey` of its request. */
   key: string;
-  /** The month that its unit belongs to; null for work that costs none. */
+  /** The month that its unit belongs to; null for work without a unit. */
   month: string | null;
-  /** `queued` and `running`, or how it ended. Only `failed` runs again when it is asked for once more. */
+  /** `queued`, `running`, or how it ended. Only `failed` runs again when the request is repeated. */
   state: string;
   code: ErrorCode | 'abandoned' | null;
   source: ErrorSource | null;
@@ -21,13 +21,13 @@ export interface Outcome<Facts = unknown, Report = unknown> {
   queueMs: number | null;
   /** What was known at its admission. */
   facts: Facts;
-  /** What its handler told at its end; null when it had no say. */
+  /** What its handler reported; null when something else ended it. */
   report: Report | null;
-  /** Null when there is none, or it was erased. */
+  /** Null when there is none or it was erased. */
   answer: string | null;
 }
 
-/** How work ends. One that settles keeps its unit, all else refunds it. */
+/** How work ends. `settle` charges its unit; otherwise it is refunded. */
 export interface End<Report = unknown> {
   state: string;
   settle?: boolean;
@@ -37,12 +37,12 @@ export interface End<Report = unknown> {
   report?: Report;
 }
 
-/** Whether nothing will change any more, unless the request is sent again. */
+/** Whether it will not change any more, unless the request is repeated. */
 export function isEnded({ state }: Pick<Outcome, 'state'>): boolean {
   return state !== 'queued' && state !== 'running';
 }
 
-/** The name of a party's request of a kind: 16 bytes of SHA-256, as a UUID. No party id has a space. */
+/** The key of a party's request of a kind: 16 bytes of SHA-256, as a UUID. Party ids contain no spaces. */
 export function requestKey(kind: string, party: string, requestId: string): string {
   const hex = createHash('sha256').update(`${kind} ${party} ${requestId}`).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(

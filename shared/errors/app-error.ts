@@ -1,17 +1,19 @@
 import { catalogue, type ErrorCode, type ErrorEntry, type ErrorSource } from './catalogue.ts';
 
 /**
- * An error that a caller may see: a code of the catalogue, nothing else. The cause is for the log alone.
- * Only `ingress/middleware/errors.ts` turns it into an HTTP response.
+ * An error that a caller may see: a code of the catalogue, nothing else. The cause is only logged.
+ * Only `ingress/http/errors.ts` turns it into an HTTP response.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly source: ErrorSource;
   readonly retryAfterS: number | undefined;
+  /** The sentence for people: the catalogue's, unless there is more to tell. */
+  readonly explanation: string;
 
   constructor(
     code: ErrorCode,
-    options: { cause?: unknown; source?: ErrorSource; retryAfterS?: number } = {},
+    options: { cause?: unknown; source?: ErrorSource; retryAfterS?: number; explanation?: string } = {},
   ) {
     super(code, { cause: options.cause });
     this.name = 'AppError';
@@ -19,6 +21,7 @@ export class AppError extends Error {
     this.code = code;
     this.source = options.source ?? entry.source;
     this.retryAfterS = options.retryAfterS ?? entry.retryAfterS;
+    this.explanation = options.explanation ?? entry.message;
   }
 
   get status(): number {

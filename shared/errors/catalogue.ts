@@ -1,8 +1,8 @@
 /**
- * Every error code of the product: the HTTP status that it becomes, who is to blame for it, and, where
- * trying again can help, after how many whole seconds.
+ * Every error code of the product: its HTTP status, which part caused it, and, where a retry can help, after how many
+ * whole seconds.
  *
- * `source` is what `X-Error-Source` says; a failed prediction may override it with the source in its row.
+ * `source` becomes `X-Error-Source`; a failed prediction may override it with the source in its row.
  */
 export interface ErrorEntry {
   status: number;
@@ -15,7 +15,13 @@ export interface ErrorEntry {
 export type ErrorSource = 'ingress' | 'worker' | 'provider';
 
 export const catalogue = {
-  invalid_json: { status: 400, source: 'ingress', message: 'The body is not valid JSON in UTF-8.' },
+  /** As in RFC 6750, 3.1. */
+  invalid_request: { status: 400, source: 'ingress', message: 'Send one Authorization header only.' },
+  invalid_json: {
+    status: 400,
+    source: 'ingress',
+    message: 'The body is not valid JSON in UTF-8, is nested too deeply or has too many values.',
+  },
   invalid_content_type: {
     status: 400,
     source: 'ingress',
@@ -60,11 +66,21 @@ export const catalogue = {
   },
   monthly_cap_reached: { status: 402, source: 'ingress', message: 'The monthly spending cap is reached.' },
   access_denied: { status: 403, source: 'ingress', message: 'This is not allowed.' },
+  fresh_login_required: {
+    status: 403,
+    source: 'ingress',
+    message: 'Log in again first: this needs a log-in of the last ten minutes.',
+  },
   connection_revoked: { status: 403, source: 'ingress', message: 'The connection was revoked.' },
   invite_required: {
     status: 403,
     source: 'ingress',
     message: 'Signing up needs an invite code that was not used yet.',
+  },
+  quota_exceeded: {
+    status: 403,
+    source: 'ingress',
+    message: "The account's quota is exceeded; the message says what is used, and of how much.",
   },
   not_found: { status: 404, source: 'ingress', message: 'There is nothing at this address.' },
   feature_disabled: { status: 404, source: 'ingress', message: 'This feature is turned off for the app.' },
@@ -73,6 +89,7 @@ export const catalogue = {
     source: 'ingress',
     message: 'This address does not take this method; the Allow header lists those that it takes.',
   },
+  request_timeout: { status: 408, source: 'ingress', message: 'The request took too long to arrive.' },
   idempotency_conflict: {
     status: 409,
     source: 'ingress',
@@ -111,13 +128,21 @@ export const catalogue = {
     source: 'ingress',
     message: 'The texts together are longer than the limit.',
   },
+  uri_too_long: { status: 414, source: 'ingress', message: 'The URL is too long.' },
+  expectation_failed: {
+    status: 417,
+    source: 'ingress',
+    message: 'The only expectation met is 100-continue.',
+  },
   rate_limited: {
     status: 429,
     source: 'ingress',
     message: 'Too many requests; try again after the seconds in Retry-After.',
     retryAfterS: 1,
   },
+  headers_too_large: { status: 431, source: 'ingress', message: 'The headers together are too long.' },
   prediction_cancelled: { status: 499, source: 'ingress', message: 'The prediction was cancelled.' },
+  job_cancelled: { status: 499, source: 'ingress', message: 'The job was cancelled.' },
   prediction_superseded: {
     status: 499,
     source: 'ingress',
@@ -157,6 +182,7 @@ export const catalogue = {
     message: "The language-model provider's rate limit is reached.",
     retryAfterS: 5,
   },
+  job_timeout: { status: 504, source: 'worker', message: 'The job took too long.' },
   prediction_timeout: { status: 504, source: 'worker', message: 'The prediction took too long.' },
 } as const satisfies Record<string, ErrorEntry>;
 

@@ -1,12 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { closed, nullable, text } from './build.ts';
 import { Name, Timestamp } from './common.ts';
-import { EMAIL_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX } from './limits.ts';
+import { EMAIL_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX, UUID } from './limits.ts';
 
 /** White space around it does not count. */
 const Email = Type.String({ format: 'email', maxLength: EMAIL_MAX, wellFormed: true });
 const NewPassword = text(PASSWORD_MAX, PASSWORD_MIN);
-/** What has to match something: whatever cannot is just wrong. */
+/** Text that is only compared: what cannot match is simply wrong, not a 422. */
 const Secret = text(TEXT_MAX);
 
 const newUser = { email: Email, password: NewPassword, name: Type.Optional(text(NAME_MAX)) };
@@ -28,6 +28,7 @@ export const AccountChange = closed({
   name: Type.Optional(text(NAME_MAX)),
   password: Type.Optional(NewPassword),
   current_password: Type.Optional(text(PASSWORD_MAX)),
+  revoke_keys: Type.Optional(Type.Boolean()),
 });
 
 export const UserResponse = closed({
@@ -51,7 +52,7 @@ export const WaitlistResponse = closed({ status: Type.Literal('added') });
 
 export const KeyRequest = closed({ label: Name });
 
-/** The one answer that has the key itself. */
+/** The only answer that contains the key itself. */
 export const NewKeyResponse = closed({
   id: Type.String(),
   key: Type.String(),
@@ -69,9 +70,17 @@ export const KeyResponse = closed({
 });
 export type KeyResponse = Static<typeof KeyResponse>;
 
+export const KeyListQuery = Type.Object({
+  /** 1 to `KEYS_MAX`. */
+  limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d?|100)$' })),
+  /** The id of the last key of the page before. */
+  cursor: Type.Optional(Type.String({ pattern: UUID.source })),
+});
+export type KeyListQuery = Static<typeof KeyListQuery>;
+
 export const KeyList = closed({ results: Type.Array(KeyResponse) });
 
-/** One line of an export: what `data` is, is told by `type`. */
+/** One line of an export: `type` names the shape of `data`. */
 export const ExportLine = closed({
   type: Type.String(),
   data: Type.Record(Type.String(), Type.Unknown()),

@@ -25,14 +25,14 @@ const FAULT_TYPES = [
   'value_error',
 ] as const;
 
-/** The body of an error of `/v1` that is one of these. */
+/** The body of a `/v1` error with one of these codes. */
 export const errorBody = (codes: readonly ErrorCode[]) => closed({ detail: closed({ code: oneOf(codes) }) });
 
-/** The same of `/api`, with a sentence for people. */
+/** The same for `/api`, with a sentence for people. */
 export const explainedErrorBody = (codes: readonly ErrorCode[]) =>
   closed({ detail: closed({ code: oneOf(codes), message: Type.String() }) });
 
-/** What is wrong with one field: the first thing that is. */
+/** The first fault of one field. */
 export const Fault = closed({
   loc: Type.Array(Type.Unsafe<string | number>({ type: ['string', 'integer'] }), { minItems: 1 }),
   msg: Type.String(),

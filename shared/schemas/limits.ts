@@ -18,8 +18,16 @@ export const VALIDATION_ITEMS_MAX = 100;
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
-/** Bytes of a body, unpacked, where its endpoint says nothing else. */
+/** Bytes of a body, unpacked, unless its endpoint sets another limit. */
 export const BODY_LIMIT = 256 * KIB;
+/** The same, where a few short texts are all that a body may have. */
+export const SMALL_BODY_LIMIT = 8 * KIB;
+/** Values and names of properties in a body, together, unless its endpoint sets another limit. */
+export const BODY_VALUES = 10_000;
+/** Of 200 rows of memory, each with all its sources and tags. */
+export const MEMORY_BODY_VALUES = 150_000;
+/** How deep the arrays and objects of a body are nested. */
+export const BODY_DEPTH = 64;
 
 export const PREDICTION_MODES = ['complete_draft', 'next_prompt'] as const;
 export const PREDICTION_STATES = [
@@ -38,19 +46,25 @@ export const MESSAGE_ORIGINS = [
   'edited_prediction',
   'unknown',
 ] as const;
+/** Who summarised or stated a row of memory that is not raw: `extractive` is ours, without a model. */
+export const DERIVED_ORIGINS = ['human', 'agent', 'model', 'extractive'] as const;
 export const ARTIFACT_KINDS = ['video', 'slides', 'other'] as const;
 export const EVENT_KINDS = ['presented', 'accepted', 'edited', 'dismissed', 'submitted'] as const;
 export const PLANS = ['sandbox', 'paid'] as const;
 
-/** How many facts a prediction gets to know. */
+/** How many keys an account may have, and a page of them at most. */
+export const KEYS_MAX = 100;
+/** How many connections an account may have, revoked ones included; all are listed in one answer. */
+export const CONNECTIONS_MAX = 1000;
+/** How many facts a prediction is given. */
 export const FACTS_DEFAULT = 20;
 /** How long the code of an approved connection attempt lives. */
 export const CODE_TTL_S = 120;
-/** So many wrong exchanges burn an attempt. */
+/** How many wrong exchanges burn an attempt. */
 export const MISMATCHES_MAX = 5;
-/** How long what billing, conflicts and statistics need outlives the recovery window. */
+/** How long billing, conflicts and statistics need a row after the recovery window. */
 export const TOMBSTONE_DAYS = 35;
-/** How long a queued prediction whose callers are all gone waits for one to come back. */
+/** How long a queued prediction whose callers are all gone waits for one to re-attach. */
 export const ABANDON_AFTER_MS = 5000;
-/** How much earlier than the caller a worker stops, so that its outcome is committed before the caller gives up. */
+/** How much earlier than the caller's deadline a worker stops, so that its outcome is committed in time. */
 export const WORKER_MARGIN_MS = 250;

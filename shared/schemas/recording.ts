@@ -10,7 +10,7 @@ const SOURCE_DETAIL_MAX = 2000;
 /** A posted batch. Its rows are checked one by one, each against the schema of its type. */
 export const RecordingBatch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: BATCH_MAX });
 
-/** What every event has. Unknown properties are kept. */
+/** What all events have in common. Unknown properties are kept. */
 const event = <P extends TProperties>(properties: P) =>
   Type.Object({
     id: Name,
@@ -48,10 +48,10 @@ export const CustomEvent = event({
   payload: Type.Object({}),
 });
 
-/** What a row should be. The row's own type decides which of these it is checked against. */
+/** The shape of a row. Its type decides which of these it is checked against. */
 export const RecordingEvent = Type.Union([...Object.values(EVENTS), CustomEvent]);
 
-/** Fits no event: it tells what is wrong with one whose type is missing or unknown. */
+/** Matches no event: reports the fault of a missing or unknown type. */
 export const UnknownEvent = event({ type: oneOf([...Object.keys(EVENTS), `${CUSTOM_PREFIX}*`]) });
 
 export const RecordingReceipt = closed({
@@ -63,12 +63,12 @@ export const RecordingReceipt = closed({
 });
 export type RecordingReceipt = Static<typeof RecordingReceipt>;
 
-/** As it was posted, with its time in UTC, and the time of its arrival. */
+/** As posted, with its time in UTC, and the time of its arrival. */
 export const StoredEvent = event({ type: Name, received_at: Timestamp });
 
 export const Session = closed({
   session_id: Name,
-  /** The id of the user who posted first for it. */
+  /** The id of the user who posted to it first. */
   owner: Type.String({ format: 'uuid' }),
   started_at: Timestamp,
   source: Name,
@@ -82,7 +82,7 @@ export const SessionList = closed({ results: Type.Array(Session) });
 export const SessionEventsQuery = Type.Object({
   /** 1 to 2000. */
   limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d{0,2}|1\\d{3}|2000)$' })),
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   after: Type.Optional(Type.String({ pattern: '^\\d{1,15}-\\d{1,15}$' })),
 });
 

@@ -2,7 +2,8 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Static, TSchema } from 'typebox';
 import type { Fault } from './errors.ts';
-import { VALIDATION_ITEMS_MAX } from './limits.ts';
+import { UUID, VALIDATION_ITEMS_MAX } from './limits.ts';
+import { isStorable } from './storable.ts';
 
 /** Where the checked value came from: the first part of every `loc`. */
 type Root = 'body' | 'query' | 'path';
@@ -11,7 +12,7 @@ type Checked<T> = { ok: true; value: T } | { ok: false; faults: Fault[] };
 
 export type Validator<T> = (value: unknown) => Checked<T>;
 
-/** What a client sent does not match its schema: becomes the 422 list. */
+/** A client's value does not match its schema: becomes the list of a 422. */
 export class ValidationError extends Error {
   readonly faults: readonly Fault[];
 
@@ -25,26 +26,43 @@ export class ValidationError extends Error {
 const INPUT_MAX = 200;
 const LISTED_NODES_MAX = 50_000;
 
-/** Unknown properties are named here too, so the list goes by name and not by schema. */
+/** By name and not by schema, because unknown properties are reported too. */
 const SECRET = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
 
-/** Something at a domain with a dot, of any alphabet: whether it exists only a message to it would tell. */
-const EMAIL = /^\s*[^\s\p{Cc}\p{Cf}@]+@[^\s\p{Cc}\p{Cf}@.]+(\.[^\s\p{Cc}\p{Cf}@.]+)+\s*$/u;
+/**
+ * Something at a domain with a dot, in any alphabet: only a message to it would show whether it exists. Without
+ * characters that nobody sees (UAX #44 Default_Ignorable_Code_Point, and the blank Braille pattern), which would make a
+ * second address that looks the same.
+ */
+const NOT_IN_EMAIL = String.raw`\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800@`;
+const EMAIL = new RegExp(
+  String.raw`^\s*[^${NOT_IN_EMAIL}]+@[^${NOT_IN_EMAIL}.]+(\.[^${NOT_IN_EMAIL}.]+)+\s*$`,
+  'u',
+);
 
 const failFast = newAjv(false);
 const thorough = newAjv(true);
 
+interface Reporting {
+  /** Faults repeat neither an unknown property nor a value that is no object at all: it may be a secret, misnamed. */
+  confidential?: boolean;
+}
+
 /**
- * Compiles a schema, once, at start. The validator gives back the value with its defaults filled in (in
- * place), or the faults as the 422 list has them.
+ * Compiles a schema, once, at start. The validator returns the value with its defaults filled in (in place), or its
+ * faults as in the list of a 422.
  */
-export function compile<T extends TSchema>(schema: T, root: Root = 'body'): Validator<Static<T>> {
+export function compile<T extends TSchema>(
+  schema: T,
+  root: Root = 'body',
+  reporting: Reporting = {},
+): Validator<Static<T>> {
   const first = failFast.compile<Static<T>>(schema);
   const all = thorough.compile<Static<T>>(schema);
   return (value) => {
     if (first(value)) return { ok: true, value };
     const errors = isSmall(value) && !all(value) ? all.errors : first.errors;
-    return { ok: false, faults: listFaults(root, errors ?? []) };
+    return { ok: false, faults: listFaults(root, errors ?? [], reporting) };
   };
 }
 
@@ -56,18 +74,19 @@ function newAjv(allErrors: boolean): Ajv2020 {
     strict: true,
     allowUnionTypes: true,
   });
-  formats.default(instance, ['uuid', 'date-time']);
+  formats.default(instance, ['date-time']);
+  instance.addFormat('uuid', UUID);
   instance.addFormat('email', EMAIL);
   return instance.addKeyword({
     keyword: 'wellFormed',
     type: 'string',
     schemaType: 'boolean',
-    validate: (_: boolean, text: string) => text.isWellFormed() && !text.includes('\0'),
+    validate: (_: boolean, text: string) => isStorable(text),
     errors: false,
   });
 }
 
-/** Ajv makes an object of every fault before we keep a hundred: for a list of two million numbers, 0.6 s and 460 MB. */
+/** Ajv creates an object for every fault before we keep a hundred: for a list of two million numbers, 0.6 s and 460 MB. */
 function isSmall(root: unknown): boolean {
   let left = LISTED_NODES_MAX;
   const open = [root];
@@ -83,15 +102,17 @@ function isSmall(root: unknown): boolean {
 }
 
 /** One item for each faulty field, its first fault, until the list is full. */
-function listFaults(root: Root, errors: readonly ErrorObject[]): Fault[] {
+function listFaults(root: Root, errors: readonly ErrorObject[], reporting: Reporting): Fault[] {
   const faults = new Map<string, Fault>();
   for (const error of errors) {
+    // Says again that a branch failed, after the branch's own faults.
+    if (error.keyword === 'if') continue;
     const property: string | undefined =
       error.params['missingProperty'] ?? error.params['additionalProperty'];
     const loc = [root, ...pointerParts(error.instancePath), ...(property === undefined ? [] : [property])];
     const key = JSON.stringify(loc);
     if (faults.has(key)) continue;
-    faults.set(key, { loc, ...describe(error), ...input(loc, error) });
+    faults.set(key, { loc, ...describe(error), ...input(loc, error, reporting) });
     if (faults.size === VALIDATION_ITEMS_MAX) break;
   }
   return [...faults.values()];
@@ -102,9 +123,14 @@ function pointerParts(pointer: string): (string | number)[] {
   return parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }
 
-/** The faulty value, where it is short and no secret. A default is never faulty, so this is what the client sent. */
-function input(loc: readonly (string | number)[], error: ErrorObject): { input?: unknown } {
+/** The faulty value, if it is short and not secret. A default is never faulty, so this is what the client sent. */
+function input(
+  loc: readonly (string | number)[],
+  error: ErrorObject,
+  { confidential = false }: Reporting,
+): { input?: unknown } {
   const extra = error.params['additionalProperty'];
+  if (confidential && (extra !== undefined || loc.length === 1)) return {};
   const value = extra === undefined ? error.data : (error.data as Record<string, unknown>)[extra];
   const isShown =
     value === null ||

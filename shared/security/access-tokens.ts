@@ -1,16 +1,17 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
-import type { SigningKeys } from '../config/signing-keys.ts';
 import { newId } from '../ids.ts';
 import { UUID } from '../schemas/limits.ts';
 
 const LIFETIME_S = 3600;
-/** How far the clocks of two ingresses may be apart. */
+/** How far the clocks of two ingresses may differ. */
 const CLOCK_TOLERANCE_S = 5;
-/** The one algorithm, whatever a token's header says. */
+/** The only algorithm accepted, whatever a token's header says. */
 const ALGORITHM = 'HS256';
 
-/** What a token turned out to be: an account's, too old, or none of ours. */
-export type VerifiedToken = { accountId: string } | 'expired' | 'invalid';
+/**
+ * The result of verification: the account of a valid token and when it logged in (Unix seconds), or why it is none.
+ */
+export type VerifiedToken = { accountId: string; loggedInAt: number } | 'expired' | 'invalid';
 
 /** Issues and verifies access tokens (RFC 7519) of one issuer, for its own `/api` only. */
 export class AccessTokens {
@@ -19,7 +20,7 @@ export class AccessTokens {
   readonly #signing: { kid: string; key: Uint8Array };
   readonly #keys: ReadonlyMap<string, Uint8Array>;
 
-  constructor(issuer: string, keys: SigningKeys) {
+  constructor(issuer: string, keys: readonly { kid: string; secret: string }[]) {
     this.#issuer = issuer;
     this.#audience = `${issuer}/api`;
     const [first, ...others] = keys.map(({ kid, secret }) => ({ kid, key: Buffer.from(secret) }));
@@ -28,9 +29,12 @@ export class AccessTokens {
     this.#keys = new Map([first, ...others].map(({ kid, key }) => [kid, key]));
   }
 
-  /** A token that is good for an hour. */
-  issue(accountId: string): Promise<string> {
-    return new SignJWT()
+  /**
+   * Issues a token that is valid for an hour. `loggedInAt`: when the person gave the password, in Unix seconds; its
+   * `auth_time` (OIDC Core 1.0, 2).
+   */
+  issue(accountId: string, loggedInAt: number): Promise<string> {
+    return new SignJWT({ auth_time: Math.floor(loggedInAt) })
       .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid: this.#signing.kid })
       .setIssuer(this.#issuer)
       .setAudience(this.#audience)
@@ -49,12 +53,14 @@ export class AccessTokens {
         issuer: this.#issuer,
         audience: this.#audience,
         requiredClaims: ['sub', 'jti', 'iat', 'exp'],
-        // Also refuses what was issued in the future.
+        // Also rejects tokens issued in the future.
         maxTokenAge: LIFETIME_S,
         clockTolerance: CLOCK_TOLERANCE_S,
       });
-      const { sub } = payload;
-      return typeof sub === 'string' && UUID.test(sub) ? { accountId: sub } : 'invalid';
+      const { sub, auth_time: authTime } = payload;
+      if (typeof sub !== 'string' || !UUID.test(sub)) return 'invalid';
+      // Tokens of the first edition do not say when: long ago.
+      return { accountId: sub, loggedInAt: typeof authTime === 'number' ? authTime : 0 };
     } catch (error) {
       return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
     }

@@ -2,9 +2,9 @@ import { type Argon2Parameters, argon2Sync } from 'node:crypto';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 
-/** The thread behind `argon2.ts`: one hash after the other, whenever nothing more urgent wants its core. */
+/** A thread behind `argon2.ts`: hashes one at a time, when nothing more urgent needs the core. */
 if (process.platform === 'linux') {
-  // There a thread has a priority of its own; elsewhere it would be the whole process's.
+  // Linux gives each thread its own priority; elsewhere this would lower the whole process's.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 }
 

@@ -1,6 +1,6 @@
 /**
- * What people often choose among passwords of ten characters and more, as published lists of leaked ones have it, with
- * the usual variations, in lower case. A compact choice: shorter ones are refused for their length, sequences by rule.
+ * Common passwords of ten or more characters, from published lists of leaked ones, with the usual variations, in lower
+ * case. A compact selection: shorter ones are refused for their length, and sequences by a rule.
  */
 export const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
   `

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 
-/** The JSON of a value with the keys of every object in order, so that equal values have equal texts. */
+/** A value's JSON with sorted keys, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     part !== null && typeof part === 'object' && !Array.isArray(part)
@@ -9,7 +9,7 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** HMAC-SHA-256: tells equal texts from different ones, and nothing about an erased one to who lacks the key. */
+/** HMAC-SHA-256: equal for equal texts, and reveals nothing about an erased text without the key. */
 export function fingerprint(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }

@@ -13,7 +13,7 @@ export interface NewKey {
   /** Shown once, stored nowhere. */
   key: string;
   hash: Buffer;
-  /** The first characters, by which a person tells keys apart. */
+  /** The first characters, so that people can recognise a key. */
   prefix: string;
 }
 
@@ -22,7 +22,7 @@ export function newAppKey(): NewKey {
   return newKey(APP_KEY);
 }
 
-/** Whether the value could be an app key: its shape and its checksum. A typo then costs no look-up. */
+/** Whether the value could be an app key, by shape and checksum, so that a typo costs no look-up. */
 export function looksLikeAppKey(value: string): boolean {
   return looksLikeKey(APP_KEY, value);
 }
@@ -32,23 +32,23 @@ export function newServiceKey(): NewKey {
   return newKey(SERVICE_KEY);
 }
 
-/** Whether the value has the beginning of an account's key: the shape that decides its header. */
+/** Whether the value starts like an account's key, which belongs in a header of its own. */
 export function isServiceKeyShaped(value: string): boolean {
   return value.startsWith(SERVICE_KEY);
 }
 
-/** Whether the value could be an account's key: its shape and its checksum. */
+/** Whether the value could be an account's key, by shape and checksum. */
 export function looksLikeServiceKey(value: string): boolean {
   return looksLikeKey(SERVICE_KEY, value);
 }
 
-/** A random token of 43 characters, and what is stored of it: for codes, sessions and refresh tokens. */
+/** A random token of 43 characters and the hash to store: for codes, sessions and refresh tokens. */
 export function newToken(): { token: string; hash: Buffer } {
   const token = randomBytes(SECRET_BYTES).toString('base64url');
   return { token, hash: hashKey(token) };
 }
 
-/** What is stored of a key or token. It has 256 random bits, so one round of SHA-256 is enough. */
+/** The stored form of a key or token. These have 256 random bits, so one round of SHA-256 is enough. */
 export function hashKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }

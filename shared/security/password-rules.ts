@@ -1,6 +1,6 @@
 import { COMMON_PASSWORDS } from './common-passwords.ts';
 
-/** Why a new password is too easy to guess, in words for people; undefined when it is not. */
+/** Why a new password is too easy to guess, as a sentence for people; undefined when it is not. */
 export function weaknessOf(password: string, email: string): string | undefined {
   const folded = fold(password);
   if (COMMON_PASSWORDS.has(folded)) return 'This password is too common';
@@ -13,7 +13,7 @@ function fold(text: string): string {
   return text.normalize('NFKC').trim().toLowerCase();
 }
 
-/** `aaaaaaaaaa`, `abcdefghij`, `9876543210`: each character is as far from the one before it. */
+/** `aaaaaaaaaa`, `abcdefghij`, `9876543210`: a constant step from each character to the next. */
 function isPlainSequence(text: string): boolean {
   const points = [...text].map((character) => character.codePointAt(0) ?? 0);
   const steps = new Set(points.slice(1).map((point, i) => point - (points[i] ?? 0)));

@@ -6,7 +6,7 @@ const COST = { memory: 19 * 1024, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 
-/** The hash of a new password, as a PHC string: it names its own cost, so that a later one can differ. */
+/** The hash of a new password as a PHC string, which names its cost, so that later hashes can cost more. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const tag = await tagOf(password, salt, COST);
@@ -14,9 +14,9 @@ export async function hashPassword(password: string): Promise<string> {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
-/** Whether the password is the hash's. Without a hash, for an account that does not exist, it takes the same time. */
+/** Whether the password matches the hash. Takes the same time without a hash, for an account that does not exist. */
 export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
-  const { cost, salt, tag } = read(hash ?? (await decoy()));
+  const { cost, salt, tag } = hash === undefined ? DECOY : read(hash);
   const same = timingSafeEqual(await tagOf(password, salt, cost), tag);
   return same && hash !== undefined;
 }
@@ -25,7 +25,7 @@ function tagOf(password: string, nonce: Buffer, cost: typeof COST): Promise<Buff
   return argon2id({ message: normalize(password), nonce, tagLength: TAG_BYTES, ...cost });
 }
 
-/** Keyboards differ in how they compose what people take for the same letter. */
+/** Keyboards compose the same letter in different ways. */
 function normalize(password: string): string {
   return password.normalize('NFC');
 }
@@ -42,10 +42,5 @@ function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-let aHash: Promise<string> | undefined;
-
-/** The hash of a password that nobody has. */
-function decoy(): Promise<string> {
-  aHash ??= hashPassword(randomBytes(16).toString('hex'));
-  return aHash;
-}
+/** The hash of a password that nobody has: no password is known to give this tag. */
+const DECOY = { cost: COST, salt: randomBytes(SALT_BYTES), tag: randomBytes(TAG_BYTES) };

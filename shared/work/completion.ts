@@ -1,13 +1,13 @@
 import type { Pool } from 'pg';
 import { batcher } from '../db/batcher.ts';
 import { type Completion, complete } from '../db/stores/work/complete.ts';
-import type { WakeUps } from '../jobs/wake-ups.ts';
+import type { WakeUps } from './wake-ups.ts';
 
 /** Most completions in one statement, and most bytes of their answers. */
 const MOST = 100;
 const MOST_BYTES = 256 * 1024;
 
-/** Ends a piece of work; false when its guard failed. Whoever waits for it or runs it is woken after the commit. */
+/** Ends a piece of work; false if its guard failed. Wakes whoever waits for it or runs it, after the commit. */
 export type Complete = (completion: Completion) => Promise<boolean>;
 
 export function createCompletion(
@@ -18,7 +18,7 @@ export function createCompletion(
   return batcher(
     async (batch: Completion[]) => {
       const ended = await complete(pool, batch, recoveryWindowS);
-      const done = batch.filter((_, place) => ended[place]);
+      const done = batch.filter((_, n) => ended[n]);
       const byWorker = done.filter(({ guard }) => guard === 'attempt');
       wakeUps.completed(byWorker.map(({ id }) => id));
       wakeUps.ended(done.filter(({ guard }) => guard !== 'attempt').map(({ id }) => id));
@@ -34,7 +34,7 @@ export function createCompletion(
   );
 }
 
-/** Wraps a store function that ends work besides what it is for, so that the ended work is announced after its commit. */
+/** Wraps a store function that ends work as a side effect: wakes whoever waits for that work or runs it, after the commit. */
 export function announcing<Args extends unknown[], Result>(
   wakeUps: Pick<WakeUps, 'ended'>,
   work: (...args: Args) => Promise<Result>,

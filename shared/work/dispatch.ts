@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { batcher } from '../db/batcher.ts';
-import type { TicketQueue } from '../jobs/queues.ts';
+import type { TicketQueue } from '../queue/queues.ts';
+import { retry } from '../retry.ts';
 
-/** Milliseconds that a producer tries before it says that the queue is unreachable. */
+/** How long a producer tries before it reports that the queue is unreachable. */
 const PATIENCE_MS = 2000;
-/** Ids in one ticket, for people who look at the queue. */
-const MOST_IDS = 200;
+const BACKOFF = { firstMs: 50, longestMs: 800 };
+/** Ids in one ticket; only people who look at the queue read them. */
+const IDS_MAX = 200;
 
 /**
- * Tells a pool's workers that there is work: all that is admitted while an earlier ticket is on its way shares the next
- * one. Rejects when the queue stays unreachable for two seconds.
+ * Notifies a pool's workers of new work: ids that arrive while a ticket is on its way share the next one. Retries with
+ * backoff, and rejects when the queue stays unreachable for two seconds.
  */
 export function createDispatch(queue: TicketQueue): (id: string) => Promise<void> {
   const queued = batcher(
@@ -18,19 +20,17 @@ export function createDispatch(queue: TicketQueue): (id: string) => Promise<void
       const fault = await inTime(() => queue.add(ids)).catch((error: unknown) => ({ error }));
       return ids.map(() => fault);
     },
-    { most: MOST_IDS },
+    { most: IDS_MAX },
   );
-  // Each has a patience of its own: nobody waits for that of the ones before, and then for his own.
-  return (id) =>
-    inTime((over) =>
-      persistently(async () => {
-        const fault = await queued(id);
-        if (fault) throw fault.error;
-      }, over),
-    );
+  const add = async (id: string) => {
+    const fault = await queued(id);
+    if (fault) throw fault.error;
+  };
+  // Each caller has its own two seconds, however long the ticket before took.
+  return (id) => inTime((signal) => retry(() => add(id), { ...BACKOFF, signal }));
 }
 
-/** A client that waits for its connection may never answer, so the clock has the last word. */
+/** Limits the time from outside: a client that waits for its connection may never answer. */
 async function inTime(work: (over: AbortSignal) => Promise<void>): Promise<void> {
   const over = new AbortController();
   try {
@@ -42,15 +42,5 @@ async function inTime(work: (over: AbortSignal) => Promise<void>): Promise<void>
     ]);
   } finally {
     over.abort();
-  }
-}
-
-async function persistently(add: () => Promise<void>, over: AbortSignal): Promise<void> {
-  for (let delay = 50; ; delay *= 2) {
-    try {
-      return await add();
-    } catch {
-      await sleep(delay, undefined, { signal: over });
-    }
   }
 }

@@ -5,9 +5,10 @@ import { eraseAnswers, forget } from '../db/stores/work/forget.ts';
 import { adoptStranded, type Casualty, survey, takeOver } from '../db/stores/work/repair.ts';
 import { publish, readSnapshot } from '../db/stores/work/snapshot.ts';
 import type { End } from '../domain/work.ts';
+import { every, type Repeated } from '../every.ts';
 import type { Log } from '../log.ts';
 import type { Complete } from './completion.ts';
-import { type Kinds, kindsOf } from './kind.ts';
+import { type Kind, type Kinds, kindNamed, kindsOf } from './kind.ts';
 
 const LEASE = 'housekeeping';
 const LEASE_MS = 3000;
@@ -16,35 +17,37 @@ const IDLE_PUBLISH_MS = 900;
 const REPAIR_EVERY_MS = 1000;
 const ERASE_EVERY_MS = 5000;
 const FORGET_EVERY_MS = 60_000;
-/** Work that waits for longer may be on no queue. */
+/** How long one step goes on with erasing accounts. */
+const ERASE_FOR_MS = 900;
+/** Work that waits for longer may be stranded: on no queue. */
 const STRANDED_MS = 1000;
 
 export interface HousekeeperSteps {
   pool: Pool;
   kinds: Kinds;
-  /** This process, and how long one may be silent before it counts as dead. */
+  /** This process, and how long a process may be silent before it counts as dead. */
   process: string;
   leaseMs: number;
   recoveryWindowS: number;
   complete: Complete;
-  /** Tells a pool's workers that there is work. */
+  /** Notifies a pool's workers that there is work. */
   ticket(pool: PoolName): Promise<void>;
-  /** Goes on with the erasure of accounts, for about a second. */
-  eraseAccounts(): Promise<unknown>;
+  /** Goes on with the erasure of accounts, for about so long. */
+  eraseAccounts(withinMs: number): Promise<unknown>;
   log: Log;
 }
 
 /**
- * Makes right what a process that died or a message that was lost left behind, erases what has expired, and publishes
- * the snapshot of the queue that all ingresses read. Every process can do it, and one at a time does, by a lease: so it
- * costs the same however many there are, and goes on when no worker is left. Each step is safe to repeat.
+ * The reaper: repairs what dead processes and lost messages leave behind, erases what has expired, and publishes the
+ * snapshot of the queue that all ingresses read. Every process can do it; a lease lets one at a time, the leader. So it
+ * costs the same however many processes there are, and goes on without any worker. Each step is safe to repeat.
  */
 export class Housekeeper {
   readonly #steps: HousekeeperSteps;
   readonly #pools: readonly (readonly [PoolName, string[]])[];
-  readonly #loops: Promise<void>[];
-  readonly #stopped = new AbortController();
-  #leads = false;
+  readonly #loops: Repeated[];
+  /** By this process's clock, and no later than the lease itself ends. */
+  #leadsUntil = Number.NEGATIVE_INFINITY;
   #busy = true;
   #publishedAt = Number.NEGATIVE_INFINITY;
 
@@ -60,44 +63,41 @@ export class Housekeeper {
       this.#every(REPAIR_EVERY_MS, 'repair', () => this.#repair()),
       this.#every(ERASE_EVERY_MS, 'erase', () => eraseAnswers(steps.pool, steps.recoveryWindowS)),
       this.#every(FORGET_EVERY_MS, 'forget', () => forget(steps.pool)),
-      this.#every(REPAIR_EVERY_MS, 'erase accounts', () => steps.eraseAccounts()),
+      this.#every(REPAIR_EVERY_MS, 'erase accounts', () => steps.eraseAccounts(ERASE_FOR_MS)),
     ];
   }
 
   async close(): Promise<void> {
-    this.#stopped.abort();
-    await Promise.all(this.#loops);
+    await Promise.all(this.#loops.map((loop) => loop.stop()));
     if (!this.#leads) return;
     await yieldLease(this.#steps.pool, LEASE, this.#steps.process).catch((error: unknown) =>
-      this.#steps.log.warn({ err: error }, 'could not give the lead up; its lease runs out by itself'),
+      this.#steps.log.warn({ err: error }, 'could not yield the lead; its lease runs out by itself'),
     );
   }
 
-  /** Does the step again and again, while this process leads; one failure does not stop it. */
-  async #every(ms: number, name: string, step: () => Promise<unknown>): Promise<void> {
-    const { signal } = this.#stopped;
-    while (!signal.aborted) {
-      const since = performance.now();
-      if (this.#leads || name === 'lead')
-        await step().catch((error: unknown) =>
-          this.#steps.log.warn({ err: error, step: name }, 'housekeeping'),
-        );
-      const waited = Promise.withResolvers<void>();
-      const timer = setTimeout(waited.resolve, Math.max(10, ms - (performance.now() - since)));
-      signal.addEventListener('abort', () => waited.resolve(), { once: true });
-      await waited.promise;
-      clearTimeout(timer);
-    }
+  /** Repeats a step; all but taking the lead only while this process leads. */
+  #every(ms: number, name: string, step: () => Promise<unknown>): Repeated {
+    const onError = (error: unknown) =>
+      this.#steps.log.warn({ err: error, step: name }, 'housekeeping failed');
+    const work = async () => {
+      if (this.#leads || name === 'lead') await step();
+    };
+    return every(ms, work, { onError, atOnce: true });
+  }
+
+  get #leads(): boolean {
+    return performance.now() < this.#leadsUntil;
   }
 
   async #lead(): Promise<void> {
     const led = this.#leads;
-    this.#leads = false;
-    this.#leads = await takeLease(this.#steps.pool, LEASE, this.#steps.process, LEASE_MS);
-    if (this.#leads && !led) this.#steps.log.info('leads the housekeeping');
+    const until = performance.now() + LEASE_MS;
+    const leads = await takeLease(this.#steps.pool, LEASE, this.#steps.process, LEASE_MS);
+    this.#leadsUntil = leads ? until : Number.NEGATIVE_INFINITY;
+    if (leads && !led) this.#steps.log.info('leads the housekeeping');
   }
 
-  /** While nothing waits or runs once a second is enough. */
+  /** Once a second is enough while nothing waits or runs. */
   async #publish(): Promise<void> {
     if (!this.#busy && performance.now() - this.#publishedAt < IDLE_PUBLISH_MS) return;
     this.#publishedAt = performance.now();
@@ -109,19 +109,23 @@ export class Housekeeper {
   async #repair(): Promise<void> {
     for (const [name, kinds] of this.#pools) {
       await this.#try('adopt', () => adoptStranded(this.#steps.pool, this.#steps.process, kinds));
-      await this.#try('end or take over', () => this.#attendTo(name, kinds));
+      await this.#try('end or take over', () => this.#endOrTakeOver(name, kinds));
       await this.#try('ticket', () => this.#ticket(name, kinds));
     }
   }
 
-  async #attendTo(name: PoolName, kinds: readonly string[]): Promise<void> {
+  async #endOrTakeOver(name: PoolName, kinds: readonly string[]): Promise<void> {
     const { pool, process: judge, leaseMs } = this.#steps;
     const casualties = await survey(pool, kinds, { judge, leaseMs });
     await Promise.all(
       casualties.map(async ({ verdict, ...subject }) => {
         if (verdict === 'orphaned') return;
         await this.#try('end', () =>
-          this.#steps.complete({ ...subject, guard: verdict, ...END_OF[verdict] }),
+          this.#steps.complete({
+            ...subject,
+            guard: verdict,
+            ...endOf(verdict, kindNamed(this.#steps.kinds, subject.kind)),
+          }),
         );
       }),
     );
@@ -129,12 +133,12 @@ export class Housekeeper {
     if (orphans.length > 0) {
       const count = await takeOver(pool, orphans);
       this.#steps.log.info({ count }, 'took over from a dead worker');
-      // The latest snapshot is from before: it would not tell for another second that this waits.
+      // The latest snapshot is older, and would not show this work for another second.
       await this.#steps.ticket(name);
     }
   }
 
-  /** A lost ticket is replaced: whatever waits, one ticket is enough. */
+  /** Replaces a lost ticket: one is enough, however much waits. */
   async #ticket(name: PoolName, [kind = '']: readonly string[]): Promise<void> {
     const snapshot = await readSnapshot(this.#steps.pool, { name: kind, pool: name });
     if (snapshot !== undefined && snapshot.oldestMs > STRANDED_MS) await this.#steps.ticket(name);
@@ -144,13 +148,18 @@ export class Housekeeper {
     try {
       await step();
     } catch (error) {
-      this.#steps.log.warn({ err: error, step: name }, 'housekeeping');
+      this.#steps.log.warn({ err: error, step: name }, 'housekeeping failed');
     }
   }
 }
 
-const END_OF: Record<Exclude<Casualty['verdict'], 'orphaned'>, End> = {
-  overdue: { state: 'failed', code: 'prediction_timeout' },
-  abandoned: { state: 'failed', code: 'abandoned' },
-  detached: { state: 'cancelled', code: 'prediction_cancelled' },
-};
+function endOf(verdict: Exclude<Casualty['verdict'], 'orphaned'>, { codes }: Kind): End {
+  switch (verdict) {
+    case 'overdue':
+      return { state: 'failed', code: codes.timeout };
+    case 'abandoned':
+      return { state: 'failed', code: 'abandoned' };
+    case 'detached':
+      return { state: 'cancelled', code: codes.cancelled };
+  }
+}

@@ -1,9 +1,10 @@
 import type { IngressConfig } from '../config/config.ts';
 import type { PoolName } from '../config/pools.ts';
+import type { ErrorCode } from '../errors/catalogue.ts';
 
 /**
  * One sort of queued work, declared once. Its types go with it, from admission to handler to the waiting caller:
- * `Facts` is what is known at admission and stays with its history, `Report` what its handler tells at the end.
+ * `Facts` is what is known at admission and stays with its history, `Report` what its handler reports at the end.
  */
 export interface Kind<Facts = unknown, Report = unknown> {
   readonly name: string;
@@ -13,14 +14,20 @@ export interface Kind<Facts = unknown, Report = unknown> {
   readonly step: number;
   /** Whether each piece reserves a unit of the party's plan. */
   readonly charged: boolean;
-  /** The setting that says how long a call waits for it, queue included; the work ends then, whatever has become of it. */
+  /** The setting for how long a call waits, queue included. The work ends then, whatever state it is in. */
   readonly deadline: keyof Deadlines;
+  /** How work of this kind ends at its deadline, and when somebody cancels it. */
+  readonly codes: { readonly timeout: ErrorCode; readonly cancelled: ErrorCode };
+  /** Whether it runs to its end when no caller waits for it any more; otherwise it is dropped from the queue. */
+  readonly outlivesCallers: boolean;
+  /** Whether a party's work of this kind runs one piece after the other, over all workers. */
+  readonly oneAtATime: boolean;
   /** Never set: it carries the types. */
   readonly types?: { facts: Facts; report: Report };
 }
 
 /** Settings of the ingress that are deadlines, in milliseconds. */
-export type Deadlines = Pick<IngressConfig, 'predictionTimeoutMs'>;
+export type Deadlines = Pick<IngressConfig, 'predictionTimeoutMs' | 'syncTimeoutMs'>;
 
 export type FactsOf<K> = K extends Kind<infer Facts, unknown> ? Facts : never;
 export type ReportOf<K> = K extends Kind<unknown, infer Report> ? Report : never;
@@ -33,7 +40,23 @@ export function defineKind<Facts, Report>(kind: Omit<Kind<Facts, Report>, 'types
 /** A table of kinds by their names. */
 export type Kinds = Readonly<Record<string, Kind>>;
 
+/** The kind of that name. Throws when there is none: work of a kind never reaches a process that does not know it. */
+export function kindNamed(kinds: Kinds, name: string): Kind {
+  const kind = kinds[name];
+  if (kind === undefined) throw new Error(`no such kind of work: ${name}`);
+  return kind;
+}
+
 /** The names of the kinds that a pool serves. */
 export function kindsOf(kinds: Kinds, pool: PoolName): string[] {
-  return Object.values(kinds).flatMap((kind) => (kind.pool === pool ? [kind.name] : []));
+  return servedBy(kinds, pool).map(({ name }) => name);
+}
+
+/** The names of those whose parties have one piece of work running at a time. */
+export function oneAtATimeOf(kinds: Kinds, pool: PoolName): string[] {
+  return servedBy(kinds, pool).flatMap(({ name, oneAtATime }) => (oneAtATime ? [name] : []));
+}
+
+function servedBy(kinds: Kinds, pool: PoolName): Kind[] {
+  return Object.values(kinds).filter((kind) => kind.pool === pool);
 }

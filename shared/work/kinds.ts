@@ -1,4 +1,6 @@
+import type { JobReport } from '../domain/jobs.ts';
 import type { PredictionFacts, PredictionReport } from '../domain/prediction.ts';
+import type { SyncResult } from '../schemas/memory-jobs.ts';
 import { defineKind } from './kind.ts';
 
 /** A completion of a draft, or the next prompt, for an app's user: `POST /v1/predictions`. */
@@ -8,7 +10,32 @@ export const predict = defineKind<PredictionFacts, PredictionReport>({
   step: 1,
   charged: true,
   deadline: 'predictionTimeoutMs',
+  codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
+  outlivesCallers: false,
+  oneAtATime: false,
 });
 
+/** What the party asked for stands in the input. */
+export type NoFacts = Record<never, never>;
+
+const job = {
+  pool: 'memory',
+  step: 1,
+  charged: false,
+  codes: { timeout: 'job_timeout', cancelled: 'job_cancelled' },
+  outlivesCallers: true,
+} as const;
+
+/** Takes what an account has recorded into its memory: `POST /api/memory/sync/`. */
+export const sync = defineKind<NoFacts, JobReport<SyncResult>>({
+  ...job,
+  name: 'sync',
+  deadline: 'syncTimeoutMs',
+  oneAtATime: true,
+});
+
+/** The kinds that an account's `/api/jobs/` shows, by the names that it shows. */
+export const jobKinds = { sync };
+
 /** Every kind of work there is. */
-export const kinds = { predict };
+export const kinds = { predict, ...jobKinds };

@@ -10,7 +10,7 @@ import { type System, startSystem } from '../support/system.ts';
 import { type Fates, unreliableRedis } from '../support/unreliable-redis.ts';
 
 /**
- * Predictions in a closed loop while wake-ups are dropped, doubled and delayed, Redis is flushed and workers are killed.
+ * Predictions in a closed loop while wake-ups are dropped, duplicated and delayed, Redis is flushed and workers are killed.
  * Then the books must balance. Run by hand: `node test/acceptance/chaos.ts`; 1 when a promise was broken.
  */
 
@@ -19,7 +19,7 @@ const KILL_EVERY_MS = 3000;
 const DEADLINE_MS = 10_000;
 const LATE_MS = DEADLINE_MS + 1000;
 const WORKERS = 3;
-/** Every end that this load may honestly come to, of those in the contract's section 2. */
+/** Every outcome that this load may have, of those in the contract's section 2. */
 const DOCUMENTED = [
   '200',
   '502 provider_failed',
@@ -134,7 +134,7 @@ async function unleash(system: System, redis: RedisServer, fates: Fates): Promis
   return Object.values(checks).every(Boolean);
 }
 
-/** Compares what was charged with what the callers have, or get when they ask again. */
+/** Compares the charges with what the callers have, or get on a repeat. */
 async function balance(
   system: System,
   app: AppClient,
@@ -170,7 +170,7 @@ async function balance(
     checks: {
       'no row is live': rows[0]?.live === 0,
       'reserved_units is 0': [before, after, atLast].every(({ reserved_units }) => reserved_units === 0),
-      'units are the suggested answers, seen or stored for whoever asks again':
+      'units are the suggested answers, seen or stored for a repeat':
         before.prediction_units === seen.length + replayed.length &&
         before.prediction_units === rows[0]?.suggested,
       'every call that failed can be asked again': again.every((reply) => reply.status === 200),
@@ -182,7 +182,7 @@ async function balance(
   };
 }
 
-/** Mostly quick and right; now and then unsure, broken, busy, cut off, or silent until its time is over. */
+/** Mostly quick and right; sometimes unsure, broken, busy, cut off, or silent until its timeout. */
 const moody: Step = (response, call) => {
   const mood = Math.random();
   return delay(30 + 70 * Math.random(), stepOf(mood))(response, call);

@@ -4,7 +4,7 @@ import { tally } from '../support/flood.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { startSystem } from '../support/system.ts';
 
-/** By hand: a provider that does 160 calls a second hangs for 4.5 s, and is well again. */
+/** By hand: a provider that serves 160 calls a second hangs for 4.5 s, then recovers. */
 const SLOTS = 8;
 const SERVICE_MS = 50;
 const PER_SECOND = 130;

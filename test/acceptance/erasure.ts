@@ -14,7 +14,7 @@ const EVENTS_KILLED = Number(process.env['EVENTS_KILLED'] ?? EVENTS);
 const CALLERS = 3;
 const PAUSE_MS = 50;
 const SERVICE_MS = 50;
-/** Before and after: the quieter of the two is what the time between is compared with. */
+/** Before and after: the quieter of the two is the baseline. */
 const QUIET_MS = 20_000;
 const LOOK_EVERY_MS = 200;
 
@@ -48,7 +48,7 @@ try {
   await mochaGlobalTeardown();
 }
 
-/** Callers ask `at`; the account is erased there too, or at `victim`, which dies of it. */
+/** Callers use `at`; the account is erased there too, or at `victim`, which is killed. */
 async function erasure(system: System, events: number, at: TestProcess, victim?: TestProcess) {
   const person = await signUp({ webs: [victim ?? at] });
   await fillRecording(system, person, events);
@@ -72,7 +72,7 @@ async function erasure(system: System, events: number, at: TestProcess, victim?:
     await victim.stop('SIGKILL');
   }
   const answered = await erased;
-  // An answer other than 204, where nobody was killed, says that it will never be gone.
+  // Any answer but 204, unless the ingress was killed, means that it will never be erased.
   const mayEnd = victim !== undefined || (typeof answered !== 'string' && answered.status === 204);
   while (mayEnd && !(await isGone(system, person))) await sleep(LOOK_EVERY_MS);
   const over = performance.now();
@@ -92,7 +92,7 @@ async function erasure(system: System, events: number, at: TestProcess, victim?:
   };
 }
 
-/** Until the signal, a few callers who rest for a moment after each answer. */
+/** Until the signal, a few callers that pause for a moment after each answer. */
 async function callers(
   app: AppClient,
   { url }: TestProcess,
@@ -115,7 +115,7 @@ async function callers(
 
 function comparison(calls: Ended[], since: number, over: number) {
   const before = calls.filter(({ at }) => at < since);
-  // Whoever was answered after its end may have suffered from it.
+  // Calls answered after its end may have been slowed down by it.
   const during = calls.filter(({ at, tookMs }) => at >= since && at - tookMs < over);
   const after = calls.filter(({ at, tookMs }) => at - tookMs >= over);
   const ms = (some: Ended[], share: number) =>

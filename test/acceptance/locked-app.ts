@@ -4,7 +4,7 @@ import { slowest, tally } from '../support/flood.ts';
 import { undocumented, whileRowIsHeld } from '../support/held-row.ts';
 import { startSystem } from '../support/system.ts';
 
-/** By hand: an app's usage row held for 6 s and for 13 s, which is longer than its calls may wait. */
+/** By hand: an app's usage row is locked for 6 s and for 13 s, longer than its calls may wait. */
 const DEADLINE_MS = 10_000;
 const NOTICED_MS = 300;
 

@@ -2,30 +2,60 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../shared/ids.ts';
 import { hashPassword } from '../../shared/security/passwords.ts';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
-import { anonymously } from '../support/account.ts';
-import { predictionBody } from '../support/client.ts';
+import { anonymously, signUp, someEmail } from '../support/account.ts';
+import { predictionBody, type Reply } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
+import { tally } from '../support/flood.ts';
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
+import { measureNoise } from '../support/noise.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-/** By hand: 200 wrong passwords for 200 accounts from 200 addresses at once, while somebody asks for predictions. */
+/**
+ * By hand: 200 wrong passwords for 200 accounts from 200 addresses at once, during predictions. Then 45 sign-ups a second
+ * from one address, during a victim's log-ins from another one: at the default limits, and with the limits off.
+ */
 const LOGINS = 200;
 const ROUNDS = 3;
-/** Of the fake provider: a quick model. The second figure shows the service's own part, with a provider of no time. */
+/** Of the fake provider: a quick model, then none at all, which shows the service's own share. */
 const PROVIDER_MS = [150, 0];
 const CALM_MS = 4000;
 const MOST_GROWTH = 1.5;
 
+const SIGN_UPS_PER_S = 45;
+const SIGN_UP_STORM_S = 20;
+const LOG_IN_WITHIN_MS = 500;
+const DEFAULT_LIMITS = { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' };
+const PASSWORD = 'a horse with 9 staples';
+const FROM_STRANGER = { headers: { 'x-forwarded-for': '198.51.100.7' } };
+const FROM_VICTIM = { headers: { 'x-forwarded-for': '203.0.113.9' } };
+
 await mochaGlobalSetup();
-const system = await startSystem({ env: { TRUST_PROXY: 'loopback', SANDBOX_UNITS: '1000000' } });
 try {
-  const results = [];
-  for (const providerMs of PROVIDER_MS) results.push(await measure(system, providerMs));
-  console.log(JSON.stringify(results, undefined, 2));
-  process.exitCode = (results[0]?.growth ?? Number.POSITIVE_INFINITY) < MOST_GROWTH ? 0 : 1;
+  const predictions = await withSystem({ SANDBOX_UNITS: '1000000' }, async (system) => {
+    const results = [];
+    for (const providerMs of PROVIDER_MS) results.push(await measure(system, providerMs));
+    return results;
+  });
+  const logIns = {
+    defaultLimits: await withSystem(DEFAULT_LIMITS, logInsDuringSignUps),
+    noLimits: await withSystem({}, logInsDuringSignUps),
+  };
+  console.log(JSON.stringify({ predictions, logIns }, undefined, 2));
+  const isKept =
+    (predictions[0]?.growth ?? Number.POSITIVE_INFINITY) < MOST_GROWTH &&
+    Object.values(logIns).every(({ logInMs }) => logInMs.max < LOG_IN_WITHIN_MS);
+  process.exitCode = isKept ? 0 : 1;
 } finally {
-  await system.stop();
   await mochaGlobalTeardown();
+}
+
+async function withSystem<T>(env: Record<string, string>, work: (system: System) => Promise<T>): Promise<T> {
+  const system = await startSystem({ env: { TRUST_PROXY: 'loopback', ...env } });
+  try {
+    return await work(system);
+  } finally {
+    await system.stop();
+  }
 }
 
 async function measure(system: System, providerMs: number) {
@@ -60,7 +90,7 @@ async function measure(system: System, providerMs: number) {
     });
   }
   client.close();
-  // What else the machine does falls on single rounds.
+  // Other load on the machine affects single rounds.
   return {
     providerMs,
     growth: percentile(
@@ -86,6 +116,37 @@ async function makeAccounts({ database }: System): Promise<string[]> {
     [ids, await hashPassword('a horse with 9 staples')],
   );
   return ids.map((id) => `${id}@example.com`);
+}
+
+/** What one address costs another one's log-ins, and how far it gets. */
+async function logInsDuringSignUps(system: System) {
+  const { email, password } = await signUp(system);
+  const storm: Promise<Reply<unknown>>[] = [];
+  const noise = measureNoise({ url: system.webs[0]?.url ?? '' });
+  const storming = setInterval(() => {
+    const person = { email: someEmail(), password: PASSWORD };
+    storm.push(anonymously(system, 'POST', '/api/auth/signup/', person, FROM_STRANGER));
+  }, 1000 / SIGN_UPS_PER_S);
+  const took: number[] = [];
+  for (
+    const until = performance.now() + SIGN_UP_STORM_S * 1000;
+    performance.now() < until;
+    await sleep(250)
+  ) {
+    const reply = await anonymously(system, 'POST', '/api/auth/login/', { email, password }, FROM_VICTIM);
+    if (reply.status !== 200) throw new Error(`the victim was answered ${reply.status} ${reply.text}`);
+    took.push(reply.tookMs);
+  }
+  clearInterval(storming);
+  const answers = tally(await Promise.all(storm));
+  await noise.stop();
+  const healthzMs = { p99: noise.percentile(0.99), max: noise.slowest };
+  return {
+    logInMs: { p50: percentile(took, 0.5), max: Math.max(...took) },
+    logIns: took.length,
+    answers,
+    healthzMs,
+  };
 }
 
 function guess(system: System, email: string, place: number) {

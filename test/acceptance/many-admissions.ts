@@ -7,7 +7,7 @@ import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-
 import { type System, startSystem } from '../support/system.ts';
 
 /**
- * By hand: very many admissions of one app while a queue stands, in spells of which each must look like the first.
+ * By hand: very many admissions of one app behind a queue, in intervals that must all look like the first.
  * `--before` is a statement that sets the installation to just before a boundary that as many admissions would not
  * reach, such as the largest number that a counter takes.
  */
@@ -65,7 +65,7 @@ async function admitMany({ app: makeApp, database, provider }: System) {
     [counts['200'] === answers.length, 'every call is answered'],
     [
       Math.max(...spells) < typicalMs + 1000,
-      'no call takes a second longer than the slowest of a usual spell',
+      'no call takes a second longer than the slowest of a usual interval',
     ],
     [usage.reserved_units === 0 && usage.prediction_units === (counts['200'] ?? 0) + 1, 'the books balance'],
   ];
@@ -86,7 +86,7 @@ async function admitMany({ app: makeApp, database, provider }: System) {
   };
 }
 
-/** The slowest of the calls that ended in one spell. */
+/** The slowest of the calls that ended in one interval. */
 function slowestOf(answers: Answer[]): number {
   return Math.max(...answers.map(({ tookMs }) => tookMs));
 }

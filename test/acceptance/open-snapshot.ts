@@ -6,11 +6,13 @@ import { startChild } from '../../bench/child.ts';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { predictionBody } from '../support/client.ts';
 import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
+import { startRedisServer } from '../support/redis-server.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 /**
- * By hand: a transaction of somebody else's (a dump, a report) stays open while calls come at a steady rate. Each line
- * is half a minute. 1 when the last one is not within 1.3 times the one before the transaction began.
+ * By hand: a foreign transaction (a dump, a report) stays open while calls come at a steady rate. Each line
+ * is half a minute. 1 when the last one is not within 1.3 times the one before the transaction began. With `--queue
+ * postgres` the queue's own tables slow down as well: BullMQ reads past every job removed since.
  */
 const { values: options } = parseArgs({
   options: {
@@ -18,6 +20,7 @@ const { values: options } = parseArgs({
     'per-second': { type: 'string', default: '200' },
     service: { type: 'string', default: '50' },
     window: { type: 'string', default: '30' },
+    queue: { type: 'string', default: 'redis' },
   },
 });
 
@@ -34,7 +37,7 @@ interface Window {
   others: number;
 }
 
-/** Calls at the rate, whatever becomes of them, for one window; resolves when the last one is begun. */
+/** Calls at the rate, whatever their outcome, for one window; resolves when the last one has started. */
 async function begin(ask: () => Promise<Answer>): Promise<Promise<Answer>[]> {
   const begun: Promise<Answer>[] = [];
   const since = performance.now();
@@ -66,7 +69,7 @@ async function count(begun: Promise<Answer>[]): Promise<Window> {
 async function holdSnapshot(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, application_name: 'a report' });
   await client.connect();
-  // As pg_dump does: what ends idle transactions of the product must not end this one.
+  // As pg_dump does: the product's limit on idle transactions must not end this one.
   await client.query('set idle_in_transaction_session_timeout = 0');
   await client.query('begin isolation level repeatable read');
   // The first query takes the snapshot.
@@ -81,7 +84,7 @@ async function run({ app: makeApp, database }: System): Promise<boolean> {
   const ask = () => client.predict(app.url, predictionBody());
   const tell = (held: boolean, window: Window) =>
     process.stdout.write(`${JSON.stringify({ held, ...window, machineLoad: loadavg()[0] })}\n`);
-  // What starts is slow, and is not counted.
+  // Starting is slow, and is not counted.
   await count(await begin(ask));
   const first = await count(await begin(ask));
   tell(false, first);
@@ -106,12 +109,14 @@ async function run({ app: makeApp, database }: System): Promise<boolean> {
 }
 
 await mochaGlobalSetup();
+const redis = options.queue === 'redis' ? await startRedisServer() : undefined;
 try {
   await using provider = await startChild('snapshot-provider', 'bench/provider.ts', {
     args: [options.service],
   });
   const system = await startSystem({
     env: {
+      REDIS_URL: redis?.url ?? '',
       OPENAI_BASE_URL: `${provider.url}/v1`,
       SANDBOX_UNITS: '1000000000',
       LEASE_MS: '',
@@ -124,5 +129,6 @@ try {
     await system.stop();
   }
 } finally {
+  await redis?.kill();
   await mochaGlobalTeardown();
 }

@@ -7,7 +7,7 @@ import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-
 import { residentMb } from '../support/resident-memory.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-/** By hand: five times what the workers can do, for 30 s, with the default deadline. */
+/** By hand: five times the workers' capacity, for 30 s, with the default deadline. */
 const SLOTS = 40;
 const SERVICE_MS = 400;
 const CAPACITY = (SLOTS * 1000) / SERVICE_MS;
@@ -46,7 +46,7 @@ async function overload({ app: makeApp, webs, provider }: System) {
   const ownDelay = monitorEventLoopDelay({ resolution: 1 });
   const memoryMb = [await residentMb(webs[0]?.child.pid)];
 
-  // The client's own delay counts in every figure below, so it is told beside them.
+  // The client's own delay is part of every figure below, so it is printed too.
   ownDelay.enable();
   const since = performance.now();
   await pacedUntil(
@@ -61,7 +61,7 @@ async function overload({ app: makeApp, webs, provider }: System) {
   ownDelay.disable();
   const offered = ended.length;
 
-  // Half of what the workers can do, to see when all of it is taken again.
+  // Half the workers' capacity, to see when everything is accepted again.
   const after: Promise<Ended>[] = [];
   await pacedUntil(CAPACITY / 2, LOOK_AFTER_MS, () => after.push(ask()));
   const answers = await Promise.all(ended);
@@ -105,7 +105,7 @@ async function overload({ app: makeApp, webs, provider }: System) {
   };
 }
 
-/** The promises that the run broke, in words; none when all is well. */
+/** The promises that the run broke, in words; none if it passed. */
 function brokenPromises(run: Awaited<ReturnType<typeof overload>>): string[] {
   const [, , warm = 0, ...rest] = run.memoryMb;
   const promises: [kept: boolean, promise: string][] = [
@@ -119,7 +119,7 @@ function brokenPromises(run: Awaited<ReturnType<typeof overload>>): string[] {
   return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
 }
 
-/** Calls `perSecond` times a second, whatever becomes of the calls. */
+/** Calls `perSecond` times a second, whatever the outcome of the calls. */
 async function pacedUntil(
   perSecond: number,
   forMs: number,

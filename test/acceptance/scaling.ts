@@ -45,7 +45,7 @@ async function measure(workers: number, redisUrl: string, provider: Child): Prom
   });
   try {
     const app = await system.app();
-    // A generator for each ingress, because each knows one address.
+    // A generator per ingress, because each has one address.
     const share = Number(options.callers) / system.webs.length;
     const parts = await Promise.all(
       system.webs.map((web, n) => generate(n, { url: web.url, key: app.key, callers: share, ...DURATION })),
@@ -92,7 +92,7 @@ try {
       const ratio = run.callsPerSecond / alone;
       kept &&= ratio >= needed && run.failed === 0;
       const ideal = (workers * Number(options.slots) * 1000) / Number(options.service);
-      // On a machine that others use the figures say nothing.
+      // On a busy machine the figures mean nothing.
       const [machineLoad] = loadavg();
       process.stdout.write(
         `${JSON.stringify({ queue, workers, ratio, needed, ideal, ...run, machineLoad })}\n`,

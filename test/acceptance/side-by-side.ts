@@ -14,7 +14,7 @@ import { thisVersion, versionOf } from '../support/version.ts';
 
 /**
  * By hand: the version of a commit and this checkout serve side by side, through the migration, under steady load with
- * repetitions at the other ingress and cancels. 1 when anything was lost, changed or billed twice.
+ * repeats at the other ingress and cancels. 1 when anything was lost, changed or billed twice.
  */
 const { values: options } = parseArgs({
   options: {
@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** So many requests for which something did not hold, and of the slowest, are told one by one. */
+/** How many broken requests, and slowest ones, are listed one by one. */
 const TOLD = 10;
 const SERVICE_MS = { least: 30, most: 150 };
 const DOCUMENTED =
@@ -42,7 +42,7 @@ interface Phase {
   slowestMs: number;
 }
 
-/** Runs the whole story against one database; returns whether all held. */
+/** Runs all phases against one database; returns whether every promise held. */
 async function sideBySide(databaseUrl: string, redisUrl: string): Promise<boolean> {
   const provider = await startFakeProvider();
   const [previous, next] = [await versionOf(options.old), thisVersion()];
@@ -95,14 +95,14 @@ async function sideBySide(databaseUrl: string, redisUrl: string): Promise<boolea
     let newWeb = oldWeb;
     await phase('old alone', async () => {});
     await phase('migrated by the new version', () => next.migrate(env));
-    await phase('new worker and new ingress beside the old ones', async () => {
+    await phase('new worker and new ingress next to the old ones', async () => {
       await start(next, 'worker');
       newWeb = await start(next, 'web');
       caller.ingresses = [oldWeb, newWeb];
     });
     await phase('old worker stopped', () => oldWorker.stop('SIGTERM'));
     await phase('old ingress stopped', async () => {
-      // A balancer notices after some refused connections; until then callers come again.
+      // A balancer notices after some refused connections; until then callers retry.
       setTimeout(() => {
         caller.ingresses = [newWeb];
       }, 500);
@@ -143,7 +143,7 @@ function phaseOf(name: string, settled: Settled[]): Phase {
   };
 }
 
-/** Most just ask; some ask again at the other ingress, some at both at once, some cancel. */
+/** Most requests are plain; some are repeated at the other ingress, some sent to both at once, some cancelled. */
 function habit(): Habit {
   const mood = Math.random();
   if (mood < 0.15) return 'again';
@@ -151,7 +151,7 @@ function habit(): Habit {
   return mood < 0.35 ? 'cancel' : 'plain';
 }
 
-/** What to look for in logs and rows. */
+/** What identifies the request in logs and rows. */
 function story({ body, ways, last, twin, tookMs }: Settled) {
   const told = { last: last?.text, twin: twin?.text, tookMs: Math.round(tookMs) };
   return { requestId: body.request_id, ways: ways.slice(-TOLD).join(', '), ...told };

@@ -8,7 +8,7 @@ import { pacedUntil } from '../support/paced-until.ts';
 import { event, post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-/** By hand, on a machine with nothing else to do: three persons post 90 batches of 1,000 at once, beside predictions. */
+/** By hand, on an idle machine: three people post 90 batches of 1,000 at once, during predictions. */
 const PEOPLE = 3;
 const BATCHES = 90;
 const ROWS = 1000;

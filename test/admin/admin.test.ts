@@ -8,7 +8,7 @@ import { hashKey, looksLikeAppKey } from '../../shared/security/keys.ts';
 import { administer, createDatabase, databaseUrl, type TestDatabase } from '../support/database.ts';
 import { bareEnvironment } from '../support/environment.ts';
 
-const MAIN = fileURLToPath(new URL('../../shared/admin/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../bin/admin/main.ts', import.meta.url));
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 
 describe('the command line', () => {
@@ -72,7 +72,7 @@ describe('the command line', () => {
     assert.deepEqual(list, [{ ...app, created_at }]);
   });
 
-  it('makes a sandbox app without a cap unless told otherwise, and says that the key is shown once', async () => {
+  it('creates a sandbox app without a cap by default, and says that the key is shown only once', async () => {
     const { code, stdout } = await admin('app', 'create', '--name', 'plain');
     assert.equal(code, 0);
     assert.match(stdout, /^app_id {2}[0-9a-f-]{36}\nkey {5}fc_\S+\n\nThe key is shown only this once\.\n$/);
@@ -82,7 +82,7 @@ describe('the command line', () => {
     assert.deepEqual(rows, [{ plan: 'sandbox', cap_cents: null, redirect_uris: [] }]);
   });
 
-  it('changes what it is told to and nothing else', async () => {
+  it('changes the named fields and nothing else', async () => {
     const { appId } = await makeApp();
     const before = await result('app', 'show', appId);
     const changed = await result(
@@ -198,7 +198,7 @@ describe('the command line', () => {
     for (const check of checks) assert.deepEqual([check.ok, check.to_do], [true, null]);
   });
 
-  it('tells which migrations a database lacks, and what to do', async () => {
+  it('reports which migrations a database lacks, and what to do', async () => {
     const server = process.env['FORECUE_TEST_SERVER'] ?? '';
     const name = `${new URL(test.url).pathname.slice(1)}_empty`;
     await administer(server, `create database ${name}`);

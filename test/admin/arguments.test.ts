@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Command } from '../../shared/admin/command.ts';
-import { appCreate, appUpdate } from '../../shared/admin/commands/app.ts';
-import { keyRevoke, keyRotate } from '../../shared/admin/commands/key.ts';
-import { usage } from '../../shared/admin/commands/usage.ts';
+import type { Command } from '../../bin/admin/command.ts';
+import { appCreate, appUpdate } from '../../bin/admin/commands/app.ts';
+import { keyRevoke, keyRotate } from '../../bin/admin/commands/key.ts';
+import { usage } from '../../bin/admin/commands/usage.ts';
 import { adminConfig } from '../../shared/config/config.ts';
 
 const ID = '01980000-0000-7000-8000-000000000000';

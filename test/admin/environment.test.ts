@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withDatabase } from '../../shared/admin/environment.ts';
+import { withDatabase } from '../../bin/admin/environment.ts';
 
 describe("the command line's database", () => {
   const address = 'postgres://postgres:x@127.0.0.1:5433/forecue';
@@ -24,7 +24,12 @@ describe("the command line's database", () => {
 
   it('is else the embedded one, while that runs', async () => {
     const values = { DATABASE_URL: '', DATABASE_DIRECT_URL: 'postgres://other.example/', PORT: '1' };
-    const embedded = { DATABASE_URL: address, DATABASE_DIRECT_URL: '', PORT: '1' };
+    const embedded = {
+      DATABASE_URL: address,
+      DATABASE_DIRECT_URL: '',
+      DATABASE_DIRECT_URL_FILE: '',
+      PORT: '1',
+    };
     assert.deepEqual(await withDatabase(values, file), embedded);
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { checkProvider } from '../../shared/admin/provider-check.ts';
+import { checkProvider } from '../../bin/admin/provider-check.ts';
 
 describe("the doctor's look at the provider", () => {
   let server: Server;
@@ -37,7 +37,7 @@ describe("the doctor's look at the provider", () => {
   it('asks for the list of models with the key', async () => {
     const { ok, found } = await checkKey(200);
     assert.ok(ok);
-    assert.match(found, /^m at 127\.0\.0\.1:\d+, which takes the key$/);
+    assert.match(found, /^m at 127\.0\.0\.1:\d+, which accepts the key$/);
     assert.deepEqual(seen, ['/v1/models', 'Bearer sk-secret']);
   });
 

@@ -10,7 +10,7 @@ import { hang } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-const MAIN = fileURLToPath(new URL('../../shared/admin/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../bin/admin/main.ts', import.meta.url));
 const PASSWORD = 'a horse with 9 staples';
 
 describe('the command line for users and invitations', () => {

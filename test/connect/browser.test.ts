@@ -52,7 +52,7 @@ describeInBrowser('the consent page in Chromium', () => {
 
   const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
 
-  /** The app's page that the browser ends at. */
+  /** The app's page where the browser ends up. */
   async function backAtTheApp(page: Page): Promise<URL> {
     await page.waitForURL(({ pathname }) => pathname === '/callback');
     return new URL(page.url());
@@ -117,7 +117,7 @@ describeInBrowser('the consent page in Chromium', () => {
     app.check(await backAtTheApp(page), attempt);
   });
 
-  it('switches to another account and goes on with that one', async () => {
+  it('switches to another account and continues with it', async () => {
     const attempt = await app.start('switches');
     const page = await visit(attempt);
     const first = await signUp(page);
@@ -230,7 +230,7 @@ describeInBrowser('the consent page in Chromium', () => {
       await assertFits(page);
       await signUp(page, `${'m'.repeat(180)}@${'example'.repeat(3)}.com`);
       await assertFits(page);
-      // What a browser does at a zoom of 200 % is to halve its viewport; here the text alone is doubled.
+      // At a zoom of 200 % a browser halves its viewport; here only the text is doubled.
       await page.evaluate("document.documentElement.style.fontSize = '200%'");
       await assertFits(page);
       assert.equal(await page.getByRole('heading', { level: 1 }).locator('b').count(), 0);
@@ -247,7 +247,7 @@ async function assertFits(page: Page): Promise<void> {
   assert.ok(surplus <= 0, `${surplus} pixels too wide`);
 }
 
-/** What can be told by looking at the page: see there. */
+/** The faults visible on the page: see `look-for-faults.js`. */
 async function assertAccessible(page: Page): Promise<void> {
   assert.deepEqual(await page.evaluate<string[]>(LOOK_FOR_FAULTS), [], page.url());
 }

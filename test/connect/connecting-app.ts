@@ -10,7 +10,7 @@ import {
 import type { AppClient, Reply } from '../support/client.ts';
 import type { System } from '../support/system.ts';
 
-/** One try of the app to connect one of its users. */
+/** One attempt of the app to connect one of its users. */
 export interface Attempt {
   userId: string;
   requestId: string;
@@ -27,7 +27,7 @@ export interface Connected {
   status: string;
 }
 
-/** An application with a web server of its own, to which people come back. */
+/** An application with a web server of its own, to which people return. */
 export class ConnectingApp {
   readonly client: AppClient;
   readonly redirectUri: string;
@@ -41,7 +41,7 @@ export class ConnectingApp {
     this.#server = server;
   }
 
-  /** `path` is that of the redirect URI; whoever comes there is sent `onward`, if that is given. */
+  /** `path` is that of the redirect URI; visitors there are redirected `onward`, if given. */
   static async register(
     system: System,
     { name = 'Quill Notes', path = '/callback', onward = undefined as string | undefined, issuer = '' } = {},
@@ -70,7 +70,7 @@ export class ConnectingApp {
     return { userId, requestId: body.request_id, url: body.authorize_url, state, verifier };
   }
 
-  /** The parameters that the person brought back, checked as an OAuth client does. Throws when they say no. */
+  /** The parameters of the redirect, checked as an OAuth client does. Throws on a denial. */
   check(returned: URL, { state }: Attempt): URLSearchParams {
     const server = { issuer: this.#issuer, authorization_response_iss_parameter_supported: true };
     return validateAuthResponse(server, { client_id: this.client.id }, returned, state);
@@ -86,7 +86,7 @@ export class ConnectingApp {
     });
   }
 
-  /** Where people came back to, the first first. */
+  /** Where people returned to, in order. */
   get returned(): readonly URL[] {
     return this.#server.visits;
   }

@@ -20,7 +20,7 @@ after(async () => {
   await system?.stop();
 });
 
-/** A visitor who has signed up at this attempt, and the account's address. */
+/** A visitor signed up during this attempt, and the account's address. */
 async function signedIn({ url }: Attempt): Promise<{ visitor: Visitor; email: string }> {
   const visitor = new Visitor();
   const email = someEmail();
@@ -48,7 +48,7 @@ async function expire({ requestId }: Attempt): Promise<void> {
 }
 
 describe('the consent page', () => {
-  it('asks for a sign-in, then shows the app, the account and what is asked, and approves', async () => {
+  it('asks for a sign-in, then shows the app, the account and the request, and approves', async () => {
     const attempt = await app.start('approves');
     const visitor = new Visitor();
     const first = await visitor.get(attempt.url);
@@ -206,7 +206,7 @@ describe('signing in on the consent page', () => {
     assert.ok((await visitor.get(attempt.url)).text.includes(person.email));
   });
 
-  it('tells at the field what is wrong with a new account', async () => {
+  it('reports at the field what is wrong with a new account', async () => {
     const taken = (await signUpByApi(system)).email;
     const cases: [Record<string, string>, RegExp][] = [
       [{ email: 'nobody', password: PASSWORD }, /id="email-fault">Enter an e-mail address/],
@@ -341,6 +341,28 @@ describe('a forged request', () => {
     assert.equal(own.status, 303);
   });
 
+  it('gets it when its origin is named and is not ours', async () => {
+    const attempt = await app.start();
+    const { visitor } = await signedIn(attempt);
+    const { csrf } = await visitor.get(attempt.url);
+    const approve = (origin: string) => visitor.post(attempt.url, { csrf, do: 'approve' }, { origin });
+    const { origin: ours, port } = new URL(attempt.url);
+    for (const origin of [
+      'https://evil.example',
+      `https://localhost:${port}`,
+      `${ours}0`,
+      'localhost',
+      `${ours}/`,
+    ])
+      assertPage(await approve(origin), 403, /out of date/);
+    // A browser sends `null` under our referrer policy.
+    assert.equal((await approve('null')).status, 303);
+    const next = await app.start();
+    const { csrf: again } = await visitor.get(next.url);
+    const own = await visitor.post(next.url, { csrf: again, do: 'approve' }, { origin: ours });
+    assert.equal(own.status, 303);
+  });
+
   it('cannot fix the session: the cookie changes at sign-in, and the token with it', async () => {
     const attempt = await app.start();
     const planted = new Visitor();
@@ -388,7 +410,7 @@ describe('the cookie', () => {
     assert.deepEqual(attributes(seen), ['httponly', 'path=/connect', 'samesite=lax']);
   });
 
-  it('is Secure and says so in its name under https, below the prefix of PUBLIC_URL', async () => {
+  it('is Secure and bound to its host under https, as its name demands, whatever the prefix of PUBLIC_URL', async () => {
     const PUBLIC_URL = 'https://id.example.com/forecue';
     const secure: TestProcess = await system.startWeb({ PUBLIC_URL });
     const elsewhere = await ConnectingApp.register(system, { issuer: PUBLIC_URL });
@@ -397,8 +419,8 @@ describe('the cookie', () => {
       const url = `${secure.url}/connect/${attempt.requestId}`;
       const visitor = new Visitor();
       const seen = await visitor.get(url);
-      assert.match(seen.headers.get('set-cookie') ?? '', /^__Secure-forecue=[\w-]{43};/);
-      assert.deepEqual(attributes(seen), ['httponly', 'path=/forecue/connect', 'samesite=lax', 'secure']);
+      assert.match(seen.headers.get('set-cookie') ?? '', /^__Host-forecue=[\w-]{43};/);
+      assert.deepEqual(attributes(seen), ['httponly', 'path=/', 'samesite=lax', 'secure']);
       await visitor.submit(url, { do: 'sign-up', email: someEmail(), password: PASSWORD });
       const { location } = await visitor.submit(url, { do: 'approve' });
       assert.ok(elsewhere.check(new URL(location ?? ''), attempt).get('code'));

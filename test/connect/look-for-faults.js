@@ -1,5 +1,5 @@
 /**
- * Evaluated inside a page: its faults, as far as a program can see them. There has to be a language and a title, one main
+ * Evaluated inside a page: its faults, as far as a program can see them. It checks for a language and a title, one main
  * heading, a label for each field, targets of 44 pixels (WCAG 2.2, 2.5.5), a contrast of 4.5:1 of all text (1.4.3) and of
  * 3:1 of the edges of controls (1.4.11).
  */

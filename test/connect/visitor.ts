@@ -1,4 +1,4 @@
-/** What a page answered. */
+/** A page's answer. */
 export interface Seen {
   status: number;
   headers: Headers;
@@ -10,7 +10,7 @@ export interface Seen {
   csrf: string;
 }
 
-/** Somebody with a browser of the simplest kind: it keeps a cookie, posts forms and follows nothing. */
+/** A minimal browser: it keeps a cookie, posts forms and follows no redirect. */
 export class Visitor {
   cookie: string | undefined;
 
@@ -48,7 +48,7 @@ export class Visitor {
   }
 }
 
-/** The product listens on IPv4 alone; whatever name and protocol its address has for others is of no interest here. */
+/** The product listens on IPv4 only; the host name and protocol of its public address do not matter here. */
 function local(url: string): string {
   return url.replace('//localhost:', '//127.0.0.1:');
 }

@@ -157,7 +157,7 @@ describe('connecting a user', () => {
         attempt.request_id,
       ]);
 
-    it('to an app that did not start it, and to whoever names an unknown attempt', async () => {
+    it('to an app that did not start it, and for an unknown attempt', async () => {
       const other = await connectingApp(system);
       assert.deepEqual(await refused({}, other), [404, 'not_found']);
       for (const request_id of ['c-unknown', '00000000-0000-7000-8000-000000000000'])
@@ -177,7 +177,7 @@ describe('connecting a user', () => {
       for (const part of wrong)
         assert.deepEqual(await refused(part), [400, 'invalid_grant'], JSON.stringify(part));
       assert.equal(await connections(), 0);
-      // Four wrong ones are forgiven.
+      // Four wrong ones are allowed.
       assert.equal((await exchange(app, attempt, code)).status, 200);
     });
 
@@ -202,7 +202,7 @@ describe('connecting a user', () => {
       assert.deepEqual(await refused({}), [400, 'invalid_grant']);
     });
 
-    it('while nobody has decided, and when somebody denied', async () => {
+    it('while it is undecided, and when it was denied', async () => {
       attempt = await startConnection(app, attempt.userId);
       assert.deepEqual(await refused({}), [400, 'authorization_pending']);
       await deny(system, attempt);

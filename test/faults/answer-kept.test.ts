@@ -23,7 +23,7 @@ describe('an answer that comes while PostgreSQL is down', function () {
     await server?.close();
   });
 
-  it('is kept until it can be stored: every caller gets it, and it is not bought again', async () => {
+  it('is kept until it can be stored: every caller gets it, and the provider is not called again', async () => {
     const app = await system.app();
     const { promise: isDown, resolve: answer } = Promise.withResolvers<void>();
     system.provider.respond(when(isDown, ok()));

@@ -3,7 +3,7 @@ import { brokenPromises, endure, freeze, OUTAGE_INSTALLATION, takeDown } from '.
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-/** Other lengths are tried by hand: `test/acceptance/outages.ts`. */
+/** Other durations are run by hand: `test/acceptance/outages.ts`. */
 describe('an outage that callers wait through', function () {
   this.timeout(90_000);
   let server: OwnServer;
@@ -28,13 +28,13 @@ describe('an outage that callers wait through', function () {
     assert.deepEqual(brokenPromises(run), [], JSON.stringify(run));
   }
 
-  it('PostgreSQL is down for 3 s: nobody who waits is cancelled, no work is bought again', () =>
+  it('PostgreSQL is down for 3 s: no waiting caller is cancelled, no provider call is repeated', () =>
     assertEndures(() => takeDown(server, 3000, 'fast')));
 
   it('PostgreSQL fails over in 4 s: the same', () =>
     assertEndures(() => takeDown(server, 4000, 'immediate')));
 
-  it('an ingress stands still for 4 s: the same', () => assertEndures(() => freeze(system.webs[0], 4000)));
+  it('an ingress freezes for 4 s: the same', () => assertEndures(() => freeze(system.webs[0], 4000)));
 
-  it('a worker stands still for 4 s: the same', () => assertEndures(() => freeze(system.workers[0], 4000)));
+  it('a worker freezes for 4 s: the same', () => assertEndures(() => freeze(system.workers[0], 4000)));
 });

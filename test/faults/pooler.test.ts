@@ -47,7 +47,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     return rowCount ?? 0;
   };
 
-  it('a transaction has our settings, and leaves none of them to who gets its session next', async () => {
+  it('a transaction has our settings, and leaks none of them to the next user of its session', async () => {
     const { rows: others } = await database.pool.query(SETTINGS);
     assert.notDeepEqual(others, [OURS]);
     assert.deepEqual(await inTransaction(SETTINGS), [OURS]);
@@ -79,7 +79,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     await failed;
   });
 
-  it('connections that are cut inside transactions give their places in the pool back', async () => {
+  it('connections that break inside transactions free their places in the pool', async () => {
     for (let n = 0; n < 3; n += 1) {
       const ended = Promise.allSettled([1, 2].map(() => inTransaction('select pg_sleep(5)')));
       await until(async () => (await running('pg_sleep(5)')) === 2);
@@ -93,7 +93,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     assert.deepEqual(await inTransaction('select 1 as n'), [{ n: 1 }]);
   });
 
-  it('a statement that takes too long is ended on the server too, and its connection is of use again', async () => {
+  it('a statement that takes too long is cancelled on the server too, and its connection is usable again', async () => {
     const pool = new pg.Pool({ ...connectionOf(test.serviceUrl), max: 1 });
     usePooler(pool, { cancelAfterMs: 1000 });
     const client = await pool.connect();
@@ -116,13 +116,13 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     const holder = await test.pool.connect();
     await holder.query('begin');
     await holder.query('select from accounts where id = $1 for update', [account.id]);
-    await assert.rejects(recordBatch(database.pool, account.id, []), { code: '55P03' });
+    await assert.rejects(recordBatch(database.pool, account.id, [], {}), { code: '55P03' });
     await holder.query('rollback');
     holder.release();
-    assert.deepEqual(await recordBatch(database.pool, account.id, []), { accepted: 0, foreign: [] });
+    assert.deepEqual(await recordBatch(database.pool, account.id, [], {}), { accepted: 0, foreign: [] });
   });
 
-  it('a server that was down is of use again within seconds, and callers get 503 meanwhile', async () => {
+  it('a server that was down is usable again within seconds, and callers get 503 meanwhile', async () => {
     const system = await startSystem();
     try {
       const app = await system.app();

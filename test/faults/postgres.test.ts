@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { createLog } from '../../shared/log.ts';
-import { type AppClient, call, predictionBody } from '../support/client.ts';
+import { type AppClient, call, fetchPublished, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { type Call, startLoad } from '../support/load.ts';
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const SERVICE_MS = 50;
 const CALLERS = 20;
 const POOL = 4;
-/** Far less than the second after which the sweep finds an answer whose wake-up was lost. */
+/** Far less than the second after which polling finds an answer whose wake-up was lost. */
 const PROMPT_MS = 500;
 
 describe('PostgreSQL that fails', function () {
@@ -33,21 +33,22 @@ describe('PostgreSQL that fails', function () {
     await server?.close();
   });
   beforeEach(async () => {
-    app = await system.app();
+    // A server that has just started may still count the connections of clients that gave up.
+    app = await until(() => system.app().catch(() => undefined));
   });
   afterEach(() => {
     const exits = [...system.webs, ...system.workers].map(({ child }) => child.exitCode ?? child.signalCode);
     assert.deepEqual(exits, [null, null], 'a process ended');
   });
 
-  /** Ends every connection to the product's database, whoever has it. */
+  /** Terminates every connection to the product's database. */
   const terminateAll = () =>
     administer(
       server,
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(system.database.url)}'`,
     );
 
-  it('loses all connections once: every call ends as it may, answers are prompt again, the books balance', async () => {
+  it('loses all connections once: every call ends as documented, answers are prompt again, the books balance', async () => {
     const load = startLoad((body) => app.predict(body), { callers: CALLERS });
     await sleep(500);
     await terminateAll();
@@ -75,7 +76,7 @@ describe('PostgreSQL that fails', function () {
     await assertBooks(system, app, calls);
   });
 
-  it('ends connections inside transactions: each gives its place in the pool back', async () => {
+  it('ends connections inside transactions: each frees its place in the pool', async () => {
     const { url } = system.database;
     const database = await openDatabase(
       { database: { url, directUrl: url, poolSize: 2 } },
@@ -98,7 +99,7 @@ describe('PostgreSQL that fails', function () {
   });
 
   for (const how of ['fast', 'immediate'] as const) {
-    it(`stops (${how}) and starts: 503 meanwhile, then all goes on, and every answer given stands as it was`, async () => {
+    it(`stops (${how}) and starts: 503 meanwhile, then everything works, and every answer given is unchanged`, async () => {
       const load = startLoad((body) => app.predict(body), { callers: CALLERS });
       await sleep(500);
       await server.stop(how);
@@ -123,7 +124,7 @@ describe('PostgreSQL that fails', function () {
     const keep = await connected(server);
     assert.ok(keep);
     const fillers: pg.Client[] = [];
-    // Whatever the product gives up is taken by somebody else, until it has nothing left.
+    // Every connection that the product gives up is taken by another client, until it has none left.
     await until(async () => {
       for (let more = await connected(server); more; more = await connected(server)) fillers.push(more);
       const { rowCount } = await keep.query(
@@ -134,10 +135,10 @@ describe('PostgreSQL that fails', function () {
     });
     const replies = await Promise.all(Array.from({ length: 10 }, () => app.predict(predictionBody())));
     replies.forEach(assertUnavailable);
-    const { status } = await fetch(`${app.url}/healthz`);
+    const { status } = await fetchPublished(`${app.url}/healthz`);
     assert.equal(status, 200);
     await sleep(2000);
-    const unready = await fetch(`${app.url}/readyz`);
+    const unready = await fetchPublished(`${app.url}/readyz`);
     assert.equal(unready.status, 503);
 
     const over = performance.now();
@@ -149,7 +150,7 @@ describe('PostgreSQL that fails', function () {
     assert.equal(usage.reserved_units, 0);
   });
 
-  it('falls silent on every connection of an ingress: 503 soon after the deadline, and all works again by itself', async () => {
+  it('goes silent on every connection of an ingress: 503 soon after the deadline, and recovery by itself', async () => {
     const proxy = await silentProxy(server.url);
     const behind = new URL(system.database.url);
     behind.port = new URL(proxy.url).port;
@@ -173,7 +174,7 @@ describe('PostgreSQL that fails', function () {
 
 const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
-/** A connection of no use to the product; undefined when there is no slot left. */
+/** A connection that takes a slot from the product; undefined when there is none left. */
 async function connected({ url }: OwnServer): Promise<pg.Client | undefined> {
   const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
@@ -210,7 +211,7 @@ function assertUnavailable({ status, code, headers, tookMs }: Call['reply']): vo
   assert.ok(tookMs < 3000, `${tookMs} ms`);
 }
 
-/** Answered, or refused in words that say when to come again. */
+/** Answered, or refused with a Retry-After. */
 function assertHonest(calls: readonly Call[]): void {
   for (const { reply } of calls) {
     if (reply.status === 200 || reply.code === 'prediction_timeout') continue;
@@ -227,7 +228,7 @@ function assertBack(calls: readonly Call[], over: number): void {
   assert.ok(first - over < 3000, `back after ${first - over} ms`);
 }
 
-/** Wake-ups arrive again. Where none does, calls one after the other all wait for the sweep; a busy machine delays a few. */
+/** Wake-ups arrive again. Without them, consecutive calls all wait for the poll; a busy machine delays only a few. */
 async function assertPrompt(app: AppClient): Promise<void> {
   const isPrompt = async () => {
     const { status, tookMs } = await app.predict(predictionBody());
@@ -239,7 +240,7 @@ async function assertPrompt(app: AppClient): Promise<void> {
   assert.ok(prompt > 5, `${prompt} of 10 did not wait`);
 }
 
-/** The repetition of every call that failed succeeds, and each answer has cost one unit, however often it was asked for. */
+/** Every failed call succeeds when repeated, and each answer has cost one unit, however often it was requested. */
 async function assertBooks(system: System, app: AppClient, calls: readonly Call[]): Promise<void> {
   const failed = calls.filter(({ reply }) => reply.status !== 200);
   const repeat = async () => {

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { openQueues } from '../../shared/jobs/backend.ts';
-import { postgresBus } from '../../shared/jobs/postgres-bus.ts';
-import type { TicketQueue } from '../../shared/jobs/queues.ts';
-import { redisBus } from '../../shared/jobs/redis-bus.ts';
+import { notify } from '../../shared/db/notify.ts';
 import { createLog } from '../../shared/log.ts';
+import { openQueues } from '../../shared/queue/backend.ts';
+import type { Bus } from '../../shared/queue/bus.ts';
+import { postgresBus } from '../../shared/queue/postgres-bus.ts';
+import type { TicketQueue } from '../../shared/queue/queues.ts';
+import { redisBus } from '../../shared/queue/redis-bus.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { describeOnEachStore } from '../support/queue-stores.ts';
@@ -15,11 +17,11 @@ import { until } from '../support/until.ts';
 
 const LOG = createLog('test', 'silent');
 const NOTICED_WITHIN_MS = 12_000;
-/** Well under the second after which a worker looks by itself. */
+/** Well under the second after which a worker polls by itself. */
 const PROMPTLY_MS = 300;
 const CLOSED_WITHIN_MS = 3000;
 
-describeOnEachStore('connections that fall silent without an end', function (store, kind) {
+describeOnEachStore('connections that go silent without closing', function (store, kind) {
   this.timeout(60_000);
   let proxy: SilentProxy;
   let opened: { close(): Promise<void> }[] = [];
@@ -41,7 +43,7 @@ describeOnEachStore('connections that fall silent without an end', function (sto
   const take = async () => {
     taken += 1;
   };
-  /** Five tickets in a row come at once to a worker that has gone idle, which chance would not do. */
+  /** Five tickets in a row reach an idle worker at once, which would not happen by chance. */
   const comePromptly = async (queue: TicketQueue) => {
     for (let n = 0; n < 5; n += 1) {
       await sleep(100 + 100 * Math.random());
@@ -83,21 +85,24 @@ describeOnEachStore('connections that fall silent without an end', function (sto
     (await open()).worker('silent', take);
     await until(() => comePromptly(queue));
     proxy.silence();
-    // The pulse comes every 5 s, and has its own time limit.
+    // The keep-alive runs every 5 s, and has its own timeout.
     await sleep(8000);
     assert.ok(await comePromptly(queue));
   });
 
-  it('of whoever listens for wake-ups: they are heard again', async () => {
+  it('of the listeners for wake-ups: they reconnect and hear them', async () => {
     const { config } = store();
     const pool = new pg.Pool({ connectionString: config().database.url });
     opened.push({ close: () => pool.end() });
+    const publish: Bus['publish'] = (messages) => notify(pool, messages);
     const through = config(proxy);
     const listening =
-      through.redis === undefined ? postgresBus(pool, through.database, LOG) : redisBus(through.redis, LOG);
+      through.redis === undefined
+        ? postgresBus(publish, through.database, LOG)
+        : redisBus(through.redis, LOG);
     const direct = config();
     const sending =
-      direct.redis === undefined ? postgresBus(pool, direct.database, LOG) : redisBus(direct.redis, LOG);
+      direct.redis === undefined ? postgresBus(publish, direct.database, LOG) : redisBus(direct.redis, LOG);
     opened.push(listening, sending);
     const heard = new Set<string>();
     await listening.listen('silent_test', (payload) => heard.add(payload));
@@ -110,7 +115,7 @@ describeOnEachStore('connections that fall silent without an end', function (sto
     await until(() => arrives('after'), NOTICED_WITHIN_MS);
   });
 
-  it('at the end: nobody waits for them', async () => {
+  it('at shutdown: nobody waits for them', async () => {
     const queues = await open(proxy);
     const worker = queues.worker('silent', take);
     await until(() => comePromptly(queues.queue('silent')));

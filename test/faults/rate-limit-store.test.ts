@@ -14,12 +14,12 @@ import { until } from '../support/until.ts';
 /** So few a second that no window ends while a test looks at it. */
 const POINTS = 20;
 const LIMITS = { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` };
-const AWAY = 'store of the rate limits out of reach';
-const BACK = 'store of the rate limits is back';
+const AWAY = 'rate-limit store unreachable';
+const BACK = 'rate-limit store reachable again';
 /** What waits for a store that says nothing waits for a quarter of it; the rest is for a busy machine. */
 const HELD_MS = 3000;
 
-describe('a store of the rate limits that is away', function () {
+describe('a rate-limit store that is down', function () {
   this.timeout(60_000);
 
   describe('PostgreSQL', () => {
@@ -59,7 +59,7 @@ describe('a store of the rate limits that is away', function () {
       const verdicts = await Promise.all(Array.from({ length: 3 * POINTS }, () => limiter.take('late')));
       assert.equal(verdicts.filter(({ allowed }) => allowed).length, POINTS);
       assert.ok(verdicts.every(({ allowed, resetS }) => allowed || resetS > 0));
-      await limiter.giveBack('late');
+      await limiter.refund('late');
       assert.equal((await limiter.take('late')).allowed, false);
       assert.equal(occurrences(lines, AWAY), 1);
 

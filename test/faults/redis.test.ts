@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { STOP_LIMITS } from '../../shared/stop-limits.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
@@ -13,12 +14,11 @@ const CALLERS = 20;
 const PAUSE_MS = 10_000;
 /** The long version, of 60 s, is run by hand. */
 const OUTAGE_MS = 1000 * Number(process.env['REDIS_OUTAGE_S'] ?? 8);
-/** What the product promises, and what a busy machine may add. */
+/** The product's promise, plus what a busy machine may add. */
 const REFUSED_WITHIN_MS = 2000 + 500;
 const RESUMED_WITHIN_MS = 5000;
 /** A silence is noticed at a worker's connection after 8 s, at an ingress's after 7 s; one may come after the other. */
 const NOTICED_WITHIN_MS = 25_000;
-const STOPPED_WITHIN_MS = 25_000;
 
 describeWithRedis('a Redis that may lose everything', function () {
   this.timeout(60_000 + OUTAGE_MS);
@@ -66,7 +66,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     return answers.map(({ status }) => status).join();
   };
 
-  /** Nothing admitted is lost, nothing charged for nothing, and every process is the one that it was. */
+  /** Nothing admitted is lost, nothing is charged without an answer, and no process was restarted. */
   async function assertBalanced(calls: readonly Call[]): Promise<void> {
     const { rows } = await system.database.pool.query<{ live: number; suggested: number }>(
       `select (select count(*) from work where party = $1)::int as live,
@@ -108,7 +108,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     await assertBalanced(calls);
   });
 
-  it('a pause: refusals in time, reads as ever, and back to work when it is over', async () => {
+  it('a pause: refusals in time, reads as usual, and recovery when it is over', async () => {
     const asking = load();
     await sleep(500);
     const over = performance.now() + PAUSE_MS;
@@ -119,7 +119,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     await assertBalanced(assertHonest(await asking.stop()));
   });
 
-  it('an outage: refusals in time, reads as ever, and back to work when it is over', async () => {
+  it('an outage: refusals in time, reads as usual, and recovery when it is over', async () => {
     const asking = load();
     await sleep(500);
     const over = performance.now() + OUTAGE_MS;
@@ -131,7 +131,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     await assertBalanced(assertHonest(await asking.stop()));
   });
 
-  it('connections that fall silent without an end: they are given up, and work goes on as fast as before', async () => {
+  it('connections that go silent without closing: they are dropped, and work is as fast as before', async () => {
     const proxy = await silentProxy(redis.url);
     try {
       const env = { REDIS_URL: proxy.url, QUEUE_PREFIX: 'silent' };
@@ -139,7 +139,7 @@ describeWithRedis('a Redis that may lose everything', function () {
       assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
       proxy.silence();
       const answer = () => app.predict(predictionBody(), { at: web });
-      // A wake-up spares its caller the wait for the next sweep: several in a row say that they are heard again.
+      // A wake-up saves its caller the wait for the next poll: several fast answers in a row show that wake-ups arrive.
       await until(async () => {
         const replies = [await answer(), await answer(), await answer()];
         return replies.every(({ status, tookMs }) => status === 200 && tookMs < 500);
@@ -152,7 +152,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     }
   });
 
-  it('away when the processes start: they come up unready, and are ready when it is there', async () => {
+  it('unreachable when the processes start: they start unready, and become ready when it is up', async () => {
     await redis.kill();
     const ports = [await freePort(), await freePort()] as const;
     const [web, worker] = await Promise.all([
@@ -172,14 +172,14 @@ describeWithRedis('a Redis that may lose everything', function () {
     assert.equal(worker.child.exitCode, null);
   });
 
-  it('away when the processes are told to stop: they end in time, and in order', async () => {
+  it('unreachable when the processes stop: they end in time, and in order', async () => {
     const [web, worker] = await Promise.all([system.startWeb(), system.startWorker()]);
     assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
     await redis.kill();
     const since = performance.now();
     const ends = [web, worker].map(async (one) => {
       await one.stop('SIGTERM');
-      return { code: one.child.exitCode, inTime: performance.now() - since < STOPPED_WITHIN_MS };
+      return { code: one.child.exitCode, inTime: performance.now() - since < STOP_LIMITS.process };
     });
     assert.deepEqual(await Promise.all(ends), [
       { code: 0, inTime: true },
@@ -187,9 +187,9 @@ describeWithRedis('a Redis that may lose everything', function () {
     ]);
   });
 
-  /** From now until then: unready, new calls are refused in time, and what needs no queue is answered. */
+  /** Until then: not ready, new calls are refused in time, and calls that need no queue are answered. */
   async function assertUnavailable(until: number): Promise<void> {
-    // The producers' connections notice at once, or after their time for one command.
+    // The producers' connections notice at once, or after the timeout of one command.
     await sleep(100);
     do {
       const [refused, usage, readiness] = await Promise.all([
@@ -204,7 +204,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     } while (performance.now() + REFUSED_WITHIN_MS < until);
   }
 
-  /** Without a restart: a call that was made after its return gets its 200 soon, and everybody is ready. */
+  /** Without a restart: calls get their 200 again soon, and every process is ready. */
   async function assertResumes(calls: readonly Call[], returned: number): Promise<void> {
     const first = await until(
       () => calls.find(({ reply, startedAt }) => startedAt > returned && reply.status === 200),
@@ -212,7 +212,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     );
     assert.ok(first.endedAt - returned < RESUMED_WITHIN_MS, `${first.endedAt - returned} ms`);
     await until(async () => (await ready()) === '200,200', RESUMED_WITHIN_MS);
-    // What comes now finds the installation as it was.
+    // New calls find the installation as it was.
     const since = performance.now();
     await sleep(1500);
     const later = calls.filter(({ startedAt }) => startedAt > since);
@@ -221,7 +221,7 @@ describeWithRedis('a Redis that may lose everything', function () {
   }
 });
 
-/** Ended as promised: answered, or told when to come again, or told that the time is over. */
+/** Ended as promised: answered, or refused with a Retry-After, or timed out. */
 function assertHonest(calls: readonly Call[]): readonly Call[] {
   const honest = ['200', '503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
   for (const { reply } of calls) {

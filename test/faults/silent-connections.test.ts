@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { predictionBody } from '../support/client.ts';
-import { describeWhere } from '../support/describe-where.ts';
 import { freePort } from '../support/free-port.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
@@ -13,7 +12,7 @@ const NORMAL_P50_MS = 150;
 const CALLS = 7;
 const ROUNDS = 3;
 
-/** Which process's connections fall silent, which of them, and how it is led to its server past a proxy. */
+/** Which process's connections go silent, which of them, and how it reaches its server through a proxy. */
 interface Silence {
   of: 'web' | 'worker';
   which: 'all' | 'listening';
@@ -21,7 +20,7 @@ interface Silence {
   through(proxyUrl: string): Record<string, string>;
 }
 
-/** The wake-ups and the queue of one process fall silent; then calls are as fast as before, or the process says so. */
+/** The wake-ups and the queue of one process go silent; then calls are as fast as before, or the process is unhealthy. */
 async function assertIsNoticed(system: System, { of, which, server, through }: Silence): Promise<void> {
   const proxy = await silentProxy(server);
   const operatorPort = await freePort();
@@ -55,52 +54,47 @@ async function assertIsNoticed(system: System, { of, which, server, through }: S
   }
 }
 
-/** A process that ends, so that whoever started it starts it again, says enough. */
+/** A process that exits, and is restarted, counts as unhealthy too. */
 async function isHealthy(operatorPort: number, { child }: TestProcess): Promise<boolean> {
   if (child.exitCode !== null || child.signalCode !== null) return false;
   const { status } = await fetch(`http://127.0.0.1:${operatorPort}/healthz`);
   return status === 200;
 }
 
-// Where the tests' queues are on Redis nothing goes this way.
-describeWhere(
-  !process.env['TEST_REDIS_URL'],
-  'connections to PostgreSQL that fall silent without an end',
-  'the queue is on Redis',
-  function () {
-    this.timeout(60_000);
-    let system: System;
-    before(async () => {
-      // Queue and wake-ups are on PostgreSQL, wherever the other suites have them.
-      system = await startSystem({ webs: 0, workers: 0, env: { REDIS_URL: '', SANDBOX_UNITS: '1000000' } });
+describe('connections to PostgreSQL that go silent without closing', function () {
+  this.timeout(60_000);
+  let system: System;
+  before(async () => {
+    // Queue and wake-ups are on PostgreSQL, wherever the other suites have them.
+    const env = { REDIS_URL: '', QUEUE_PREFIX: 'forecue', SANDBOX_UNITS: '1000000' };
+    system = await startSystem({ webs: 0, workers: 0, env });
+  });
+  after(() => system?.stop());
+
+  const fallSilent = (of: Silence['of'], which: Silence['which']) =>
+    assertIsNoticed(system, {
+      of,
+      which,
+      server: system.database.url,
+      through(proxyUrl) {
+        const url = new URL(system.database.url);
+        url.hostname = '127.0.0.1';
+        url.port = new URL(proxyUrl).port;
+        return { DATABASE_DIRECT_URL: url.href };
+      },
     });
-    after(() => system?.stop());
 
-    const fallSilent = (of: Silence['of'], which: Silence['which']) =>
-      assertIsNoticed(system, {
-        of,
-        which,
-        server: system.database.url,
-        through(proxyUrl) {
-          const url = new URL(system.database.url);
-          url.hostname = '127.0.0.1';
-          url.port = new URL(proxyUrl).port;
-          return { DATABASE_DIRECT_URL: url.href };
-        },
-      });
+  it("the queue's, of a worker: calls are normal within 12 s, or the worker is unhealthy", () =>
+    fallSilent('worker', 'all'));
 
-    it("the queue's, of a worker: calls are normal within 12 s, or the worker is unhealthy", () =>
-      fallSilent('worker', 'all'));
+  it("the queue's, of an ingress: calls are normal within 12 s, or the ingress is unhealthy", () =>
+    fallSilent('web', 'all'));
 
-    it("the queue's, of an ingress: calls are normal within 12 s, or the ingress is unhealthy", () =>
-      fallSilent('web', 'all'));
+  it('the one that listens, of an ingress: answers are prompt within 12 s, or the ingress is unhealthy', () =>
+    fallSilent('web', 'listening'));
+});
 
-    it('the one that listens, of an ingress: answers are prompt within 12 s, or the ingress is unhealthy', () =>
-      fallSilent('web', 'listening'));
-  },
-);
-
-describeWithRedis('connections to Redis that fall silent without an end', function () {
+describeWithRedis('connections to Redis that go silent without closing', function () {
   this.timeout(60_000);
   let redis: RedisServer;
   let system: System;

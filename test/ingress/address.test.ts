@@ -1,39 +1,36 @@
 import assert from 'node:assert/strict';
 import Type from 'typebox';
-import { createApp } from '../../ingress/app.ts';
-import { endpoint } from '../../ingress/endpoint.ts';
+import { createApp } from '../../ingress/http/app.ts';
+import { endpoint } from '../../ingress/http/endpoint.ts';
+import { endpointsOn } from '../../ingress/http/route.ts';
+import { type Listening, listen } from '../../ingress/http/server.ts';
 import type { Limits } from '../../ingress/limits/limiter.ts';
+import { networkOf } from '../../ingress/limits/network.ts';
 import { requestLimits } from '../../ingress/limits/request-limits.ts';
-import { networkOf } from '../../ingress/middleware/address.ts';
-import { type Listening, listen } from '../../ingress/server.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { createLog } from '../../shared/log.ts';
 import { closed } from '../../shared/schemas/build.ts';
 
-const endpoints = [
-  endpoint({
-    operationId: 'readAddress',
-    tag: 'Health',
-    summary: 'The address of the caller',
-    method: 'GET',
-    path: '/v1/address',
-    auth: 'none',
-    errors: [],
-    status: 200,
-    response: closed({ address: Type.String() }),
-  }).handle(async ({ address }) => ({ body: { address } })),
-];
+const readAddress = endpoint('none', {
+  operationId: 'readAddress',
+  tag: 'Health',
+  summary: 'The address of the caller',
+  errors: [],
+  status: 200,
+  response: closed({ address: Type.String() }),
+}).handle(async ({ address }) => ({ body: { address } }));
 
 /** Whom the requests were counted for. */
 let counted: string[] = [];
 const limits: Limits = {
-  open: (limit) => ({
+  open: () => assert.fail('every request would ask the store'),
+  lease: (limit) => ({
     limit,
     async take(key) {
       counted.push(`${limit.name} ${key}`);
       return { allowed: true, remaining: 1, resetS: 1 };
     },
-    async giveBack() {},
+    refusal: () => undefined,
   }),
   async close() {},
 };
@@ -49,11 +46,13 @@ describe("a client's address", () => {
   /** How an ingress that trusts these proxies sees a request of this machine. */
   async function seen(trustProxy: string[], forwarded?: string, host = '127.0.0.1'): Promise<string> {
     const app = createApp({
-      endpoints,
+      routes: [endpointsOn('v1')('GET', '/v1/address', 'none', readAddress)],
+      parts: undefined,
       credentials: { app: nobody, user: nobody },
       countRequest: requestLimits({ rps: 1, burst: 1 }, limits),
       trustProxy,
       corsOrigins: [],
+      sendTimeoutMs: 30_000,
       log: createLog('test', 'silent'),
       isShuttingDown: () => false,
     });

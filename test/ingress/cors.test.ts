@@ -51,6 +51,7 @@ describe('pages of other origins', () => {
     assert.equal(answer.headers.get('access-control-allow-origin'), 'http://localhost:5173');
     assert.deepEqual(listOf(answer, 'access-control-expose-headers'), [
       'Idempotency-Replayed',
+      'Link',
       'RateLimit',
       'RateLimit-Policy',
       'Retry-After',

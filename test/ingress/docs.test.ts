@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { declaredEndpoints } from '../../ingress/openapi/committed.ts';
 import { describeEndpoints } from '../../ingress/openapi/document.ts';
+import { endpoints } from '../../ingress/routes/index.ts';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
 import { type System, startSystem } from '../support/system.ts';
 
@@ -22,7 +22,7 @@ describe('GET /openapi.json', () => {
     assert.equal(response.headers.get('cache-control'), 'no-store');
     assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
     const publicUrl = url.replace('127.0.0.1', 'localhost');
-    const expected = describeEndpoints(declaredEndpoints(), publicUrl);
+    const expected = describeEndpoints(endpoints, publicUrl);
     assert.deepEqual(await response.json(), JSON.parse(JSON.stringify(expected)));
   });
 });
@@ -84,7 +84,7 @@ describeInBrowser('the page at /docs', () => {
         requested.length = 0;
         await page.goto(url + path);
         await page.locator('.opblock').first().waitFor();
-        assert.equal(await page.locator('.opblock').count(), declaredEndpoints().length, path);
+        assert.equal(await page.locator('.opblock').count(), endpoints.length, path);
         const elsewhere = requested.filter((one) => !one.startsWith(`${url}/`) && !one.startsWith('data:'));
         assert.deepEqual(elsewhere, [], path);
         assert.ok(requested.includes(`${url}/openapi.json`), path);

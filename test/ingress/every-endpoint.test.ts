@@ -3,15 +3,17 @@ import { once } from 'node:events';
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { SignJWT } from 'jose';
-import type { Endpoint, EndpointSpec, ParamKind } from '../../ingress/endpoint.ts';
-import { declaredEndpoints } from '../../ingress/openapi/committed.ts';
+import type { ParamKind } from '../../ingress/http/endpoint.ts';
+import type { Endpoint } from '../../ingress/http/route.ts';
 import { exampleOf } from '../../ingress/openapi/examples.ts';
-import { possibleErrors } from '../../ingress/openapi/possible-errors.ts';
+import { isValidated, possibleErrors } from '../../ingress/openapi/possible-errors.ts';
+import { endpoints as declared } from '../../ingress/routes/index.ts';
 import { newId } from '../../shared/ids.ts';
 import type { ValidationErrorBody } from '../../shared/schemas/errors.ts';
-import { BODY_LIMIT } from '../../shared/schemas/limits.ts';
+import { BODY_LIMIT, SMALL_BODY_LIMIT } from '../../shared/schemas/limits.ts';
 import { signUp, type UserClient } from '../support/account.ts';
-import type { AppClient } from '../support/client.ts';
+import { type AppClient, fetchPublished } from '../support/client.ts';
+import { assertPublished } from '../support/client-contract.ts';
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -21,15 +23,15 @@ const PUBLIC_URL = 'https://forecue.example';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** What the table declares is walked, so that a new endpoint is held to all of this from its first day. */
-const endpoints = declaredEndpoints().map((endpoint) => ({
+const endpoints = declared.map((endpoint) => ({
   ...endpoint,
   name: `${endpoint.method} ${endpoint.path}`,
   possible: possibleErrors(endpoint),
 }));
 type Walked = (typeof endpoints)[number];
 
-/** Bodies that never come, so many that another of an app's, a user's, a stranger's does not fit beside them. */
-const FULL_SHARES = { '/v1/predictions': 4, '/api/recording/events/': 1, '/api/auth/waitlist/': 68 };
+/** Bodies that never come, so many that another of an app's or a user's does not fit beside them. */
+const FULL_SHARES = { '/v1/predictions': 4, '/api/recording/events/': 1 };
 
 /** An installation with somebody of either kind who may call it. */
 interface Installation {
@@ -56,14 +58,14 @@ describe('every endpoint', () => {
   });
   after(() => at.system.stop());
 
-  for (const endpoint of endpoints.filter(({ auth }) => auth !== 'none')) {
-    const { name, auth } = endpoint;
-    const code = auth === 'app' ? 'invalid_app_key' : 'not_authenticated';
+  for (const endpoint of endpoints.filter(({ credential }) => credential !== 'none')) {
+    const { name, credential } = endpoint;
+    const code = credential === 'app' ? 'invalid_app_key' : 'not_authenticated';
 
     it(`${name} is 401 without a credential, and with one of another kind`, async () => {
       const { app, user } = at;
       const others =
-        auth === 'app'
+        credential === 'app'
           ? [bearer(user.access), bearer(serviceKey), { 'x-service-api-key': serviceKey }]
           : [bearer(app.key), bearer(serviceKey), { 'x-service-api-key': user.access }];
       for (const headers of [{}, ...others]) {
@@ -73,7 +75,16 @@ describe('every endpoint', () => {
       }
     });
 
-    if (auth === 'user')
+    it(`${name} is 400 with two Authorization headers`, async () => {
+      const { authorization = '' } = credentialFor(at, endpoint);
+      const headers = ['Host', 'x', 'Authorization', authorization, 'Authorization', authorization];
+      const request = httpRequest(at.url + pathOf(endpoint), { method: endpoint.method, headers });
+      const [response]: IncomingMessage[] = await once(request.end(), 'response');
+      const { status, body } = await published(at, endpoint, response);
+      assert.deepEqual([status, JSON.parse(body).detail.code], [400, 'invalid_request']);
+    });
+
+    if (credential === 'user')
       it(`${name} is 401 token_expired with an access token that was good once`, async () => {
         const headers = bearer(await expiredToken(at.user.id));
         await assertRefused(await send(at, endpoint, { headers }), endpoint, 401, 'token_expired');
@@ -104,7 +115,7 @@ describe('every endpoint', () => {
     it(`${name} is 413 for a body over its limit, before it is read`, async () => {
       const request = announce(at, endpoint, { over: 1 });
       const [response]: IncomingMessage[] = await once(request, 'response');
-      assert.equal(response?.statusCode, 413);
+      assert.equal((await published(at, endpoint, response)).status, 413);
       request.destroy();
     });
   }
@@ -125,13 +136,16 @@ describe('every endpoint', () => {
     });
 
     it('is 503 overloaded for a body that is not small', async () => {
-      const withBody = endpoints.filter(({ body }) => body !== undefined);
+      const withBody = endpoints.filter(
+        ({ body, bodyLimit }) => body !== undefined && bodyLimit !== SMALL_BODY_LIMIT,
+      );
       await Promise.all(
         withBody.map(async (endpoint) => {
           const request = announce(at, endpoint);
           const [response]: IncomingMessage[] = await once(request, 'response');
-          const { detail } = JSON.parse(await text(response as IncomingMessage));
-          assert.deepEqual([response?.statusCode, detail.code], [503, 'overloaded'], endpoint.name);
+          const { status, body } = await published(at, endpoint, response);
+          const { detail } = JSON.parse(body);
+          assert.deepEqual([status, detail.code], [503, 'overloaded'], endpoint.name);
           assert.match(response?.headers['retry-after'] ?? '', /^[1-9]/);
           request.destroy();
         }),
@@ -145,11 +159,12 @@ describe('every endpoint', () => {
     });
   });
 
-  for (const endpoint of endpoints.filter(({ query }) => query !== undefined))
+  for (const endpoint of endpoints.filter((one) => one.query !== undefined && isValidated(one)))
     it(`${endpoint.name} is 422 for a query value that it cannot be`, async () => {
       for (const parameter of Object.keys(endpoint.query?.properties ?? {})) {
         const path = `${pathOf(endpoint)}?${parameter}=%00`;
-        const reply = await fetch(at.url + path, { headers: credentialFor(at, endpoint) });
+        const { method } = endpoint;
+        const reply = await fetchPublished(at.url + path, { method, headers: credentialFor(at, endpoint) });
         assert.equal(reply.status, 422);
         const { detail } = (await reply.json()) as ValidationErrorBody;
         assert.deepEqual(detail[0]?.loc, ['query', parameter]);
@@ -168,14 +183,14 @@ describe('every endpoint', () => {
         assert.equal(head.headers.get(name), get.headers.get(name), name);
     });
 
-  for (const path of new Set(endpoints.map((one) => one.path))) {
-    const siblings = endpoints.filter((one) => one.path === path);
+  for (const [path, siblings = []] of Object.entries(Object.groupBy(endpoints, (one) => one.path))) {
+    const [{ params = {} } = {}] = siblings;
     const methods = siblings.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
     it(`${path} is 405 for other methods, with those that it takes, whoever asks`, async () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         if (methods.includes(method)) continue;
-        const reply = await fetch(at.url + pathOf({ path, params: siblings[0]?.params }), { method });
+        const reply = await fetchPublished(at.url + pathOf({ path, params }), { method });
         assert.deepEqual([reply.status, await codeOf(reply)], [405, 'method_not_allowed'], method);
         assert.equal(reply.headers.get('allow'), methods.toSorted().join(', '));
       }
@@ -197,7 +212,7 @@ describe('every endpoint, when its caller has used up the rate limit', () => {
     await Promise.all([
       refused(() => app.usage()),
       refused(() => user.request('GET', '/api/auth/me/')),
-      refused(() => fetch(`${url}/api/auth/waitlist/`, { method: 'POST' })),
+      refused(() => fetchPublished(`${url}/api/auth/waitlist/`, { method: 'POST' })),
     ]);
   });
   after(() => at.system.stop());
@@ -216,7 +231,7 @@ describe('every endpoint, when its caller has used up the rate limit', () => {
     });
 });
 
-describe('every endpoint, while the database is away', () => {
+describe('every endpoint, while the database is unreachable', () => {
   let server: OwnServer;
   let at: Installation;
 
@@ -227,6 +242,8 @@ describe('every endpoint, while the database is away', () => {
     // Whom a credential belongs to is remembered for a moment.
     await until(async () => (await at.app.usage()).status === 503);
     await until(async () => (await at.user.request('GET', '/api/auth/me/')).status === 503);
+    // A process counts as stuck only after 10 s.
+    await until(async () => (await fetchPublished(`${at.url}/healthz`)).status === 503, 15_000);
   });
 
   after(async () => {
@@ -245,7 +262,7 @@ describe('every endpoint, while the database is away', () => {
     });
 
   for (const endpoint of endpoints.filter(({ possible }) => !possible.includes('service_unavailable')))
-    it(`${endpoint.name} answers as ever`, async () => {
+    it(`${endpoint.name} answers as always`, async () => {
       assert.equal((await send(at, endpoint)).status, endpoint.status);
     });
 });
@@ -261,7 +278,7 @@ function send(
   }: { headers?: Record<string, string>; method?: string; body?: string | undefined } = {},
 ): Promise<Response> {
   const sent = endpoint.body === undefined ? undefined : body;
-  return fetch(url + pathOf(endpoint), { method, headers, ...(sent && { body: sent }) });
+  return fetchPublished(url + pathOf(endpoint), { method, headers, ...(sent && { body: sent }) });
 }
 
 /** Announces a body of the largest size that the endpoint takes, or one of more bytes, and sends none of it. */
@@ -274,24 +291,28 @@ function announce(at: Installation, endpoint: Walked, { over = 0 } = {}): Client
   return request;
 }
 
+/** The answer to a request of `announce`, as published. */
+async function published({ url }: Installation, endpoint: Walked, response: IncomingMessage | undefined) {
+  assert.ok(response);
+  const { statusCode: status = 0, headers } = response;
+  const body = await text(response);
+  const { method } = endpoint;
+  assertPublished({ method, url: url + pathOf(endpoint), status, type: headers['content-type'], text: body });
+  return { status, body };
+}
+
 const PARAMS: Record<ParamKind, string> = { identifier: 'nobody', uuid: newId(), text: 'nothing' };
 
 /** The endpoint's path with ids that can be ids, but nobody's. */
-function pathOf({
-  path,
-  params = {},
-}: {
-  path: string;
-  params?: EndpointSpec['params'] | undefined;
-}): string {
+function pathOf({ path, params }: Pick<Endpoint, 'path' | 'params'>): string {
   return path.replaceAll(/:(\w+)/g, (_, name) => PARAMS[params[name] ?? 'identifier']);
 }
 
 function credentialFor(
   { app, user }: Installation,
-  { auth }: Pick<Endpoint, 'auth'>,
+  { credential }: Pick<Endpoint, 'credential'>,
 ): Record<string, string> {
-  return auth === 'none' ? {} : bearer(auth === 'app' ? app.key : user.access);
+  return credential === 'none' ? {} : bearer(credential === 'app' ? app.key : user.access);
 }
 
 function bearer(credential: string): { authorization: string } {
@@ -317,8 +338,13 @@ async function codeOf(reply: Response): Promise<string | undefined> {
 }
 
 /** The code, and around it exactly what the surface has there. */
-async function assertRefused(reply: Response, { path }: Walked, status: number, code: string): Promise<void> {
+async function assertRefused(
+  reply: Response,
+  { surface }: Walked,
+  status: number,
+  code: string,
+): Promise<void> {
   const { detail } = (await reply.json()) as ErrorReply;
   assert.deepEqual([reply.status, detail.code], [status, code]);
-  assert.deepEqual(Object.keys(detail), path.startsWith('/api/') ? ['code', 'message'] : ['code']);
+  assert.deepEqual(Object.keys(detail), surface === 'api' ? ['code', 'message'] : ['code']);
 }

@@ -7,11 +7,12 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateSync, gzipSync } from 'node:zlib';
 import Type from 'typebox';
-import { createApp } from '../../ingress/app.ts';
 import { authenticateApp } from '../../ingress/auth/app-key.ts';
 import type { Credentials } from '../../ingress/auth/credentials.ts';
-import { endpoint } from '../../ingress/endpoint.ts';
-import { type Listening, listen } from '../../ingress/server.ts';
+import { createApp } from '../../ingress/http/app.ts';
+import { endpoint } from '../../ingress/http/endpoint.ts';
+import { endpointsOn } from '../../ingress/http/route.ts';
+import { type Listening, listen } from '../../ingress/http/server.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
@@ -76,73 +77,87 @@ let nextWait = Promise.withResolvers<void>();
 /** No document shows these endpoints. */
 const undocumented = { operationId: '', tag: 'Health', summary: '' } as const;
 
-const endpoints = [
-  endpoint({
-    ...undocumented,
-    method: 'POST',
-    path: '/v1/predictions',
-    auth: 'app',
-    body: PredictionRequest,
-    bodyLimit: 4 * MIB,
-    errors: [],
-    status: 200,
-    response: closed({ request: PredictionRequest, app: Type.String() }),
-  }).handle(async ({ body, app }) => ({ body: { request: body, app: app.id } })),
-  endpoint({
-    ...undocumented,
-    method: 'POST',
-    path: '/v1/predictions/:request_id/cancel',
-    auth: 'app',
-    body: SubjectRequest,
-    errors: [],
-    status: 200,
-    response: closed({ request_id: Type.String() }),
-  }).handle(async ({ params }) => ({ body: { request_id: params.request_id } })),
-  endpoint({
-    ...undocumented,
-    method: 'GET',
-    path: '/v1/usage',
-    auth: 'app',
-    query: Type.Object({
-      limit: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })),
-      q: Type.Optional(text(9)),
+const v1 = endpointsOn('v1');
+
+const routes = [
+  v1(
+    'POST',
+    '/v1/predictions',
+    'app',
+    endpoint('app', {
+      ...undocumented,
+      body: PredictionRequest,
+      bodyLimit: 4 * MIB,
+      errors: [],
+      status: 200,
+      response: closed({ request: PredictionRequest, app: Type.String() }),
+    }).handle(async ({ body, app }) => ({ body: { request: body, app: app.id } })),
+  ),
+  v1(
+    'POST',
+    '/v1/predictions/:request_id/cancel',
+    'app',
+    endpoint('app', {
+      ...undocumented,
+      params: { request_id: 'identifier' },
+      body: SubjectRequest,
+      errors: [],
+      status: 200,
+      response: closed({ request_id: Type.String() }),
+    }).handle(async ({ params }) => ({ body: { request_id: params.request_id } })),
+  ),
+  v1(
+    'GET',
+    '/v1/usage',
+    'app',
+    endpoint('app', {
+      ...undocumented,
+      query: Type.Object({
+        limit: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })),
+        q: Type.Optional(text(9)),
+      }),
+      errors: [],
+      status: 200,
+      response: Type.Object({}),
+    }).handle(async ({ headers }) => ({
+      body: RENDERED,
+      headers: { 'Idempotency-Replayed': 'true', 'X-Seen': String(headers['prefer']) },
+    })),
+  ),
+  v1(
+    'GET',
+    '/v1/fail/:kind',
+    'none',
+    endpoint('none', {
+      ...undocumented,
+      params: { kind: 'identifier' },
+      errors: [],
+      status: 200,
+      response: Type.Object({}),
+    }).handle(async ({ params }) => {
+      throw FAILURES[params.kind]?.();
     }),
-    errors: [],
-    status: 200,
-    response: Type.Object({}),
-  }).handle(async ({ headers }) => ({
-    body: RENDERED,
-    headers: { 'Idempotency-Replayed': 'true', 'X-Seen': String(headers['prefer']) },
-  })),
-  endpoint({
-    ...undocumented,
-    method: 'GET',
-    path: '/v1/fail/:kind',
-    auth: 'none',
-    errors: [],
-    status: 200,
-    response: Type.Object({}),
-  }).handle(async ({ params }) => {
-    throw FAILURES[params.kind]?.();
-  }),
-  endpoint({
-    ...undocumented,
-    method: 'GET',
-    path: '/v1/wait',
-    auth: 'none',
-    errors: [],
-    status: 200,
-    response: Type.Object({}),
-  }).handle(async ({ signal }) => {
-    const released = Promise.withResolvers<void>();
-    const left = Promise.withResolvers<void>();
-    release = released.resolve;
-    gone = left.promise;
-    signal.addEventListener('abort', () => left.resolve());
-    nextWait.resolve();
-    await Promise.race([released.promise, gone]);
-    return { body: {} };
-  }),
+  ),
+  v1(
+    'GET',
+    '/v1/wait',
+    'none',
+    endpoint('none', {
+      ...undocumented,
+      errors: [],
+      status: 200,
+      response: Type.Object({}),
+    }).handle(async ({ signal }) => {
+      const released = Promise.withResolvers<void>();
+      const left = Promise.withResolvers<void>();
+      release = released.resolve;
+      gone = left.promise;
+      signal.addEventListener('abort', () => left.resolve());
+      nextWait.resolve();
+      await Promise.race([released.promise, gone]);
+      return { body: {} };
+    }),
+  ),
 ];
 
 const log = createLog(
@@ -178,11 +193,13 @@ const json = { ...bearer, 'content-type': 'application/json' };
 
 async function start(): Promise<Listening> {
   const app = createApp({
-    endpoints,
+    routes,
+    parts: undefined,
     credentials,
     countRequest: async () => {},
     trustProxy: [],
     corsOrigins: [],
+    sendTimeoutMs: 30_000,
     log,
     isShuttingDown: () => shuttingDown,
   });
@@ -332,8 +349,11 @@ describe('200', () => {
   it('takes a body of just the limit', async () => {
     const body = padded(4 * MIB);
     assert.equal((await post('/v1/predictions', body)).status, 200);
+    // Blanks alone are packed too well to be let in.
+    const noise = randomBytes(MIB / 2).map((byte) => (byte % 2 === 0 ? 0x20 : 0x0a));
+    const packed = gzipSync(Buffer.concat([noise, Buffer.from(padded(4 * MIB - noise.length))]));
     assert.equal(
-      (await post('/v1/predictions', gzipSync(body), { ...json, 'content-encoding': 'gzip' })).status,
+      (await post('/v1/predictions', packed, { ...json, 'content-encoding': 'gzip' })).status,
       200,
     );
   });
@@ -353,9 +373,13 @@ describe('200', () => {
     }
   });
 
-  it('ignores unknown query parameters and an unknown expectation', async () => {
+  it('ignores unknown query parameters', async () => {
     assert.equal((await call('/v1/usage?x=%ZZ&__proto__=1')).status, 200);
-    assert.match(await raw(head('GET', '/v1/usage', ['Expect: something'])), /^HTTP\/1.1 200 /);
+  });
+
+  it('takes a URL and headers of 16 KiB together', async () => {
+    assert.equal((await rawCall('GET', `/v1/usage?${'x'.repeat(16_000)}`)).status, 200);
+    assert.match(await raw(head('GET', '/v1/usage', [`X: ${'x'.repeat(16_000)}`])), /^HTTP\/1.1 200 /);
   });
 });
 
@@ -428,11 +452,7 @@ describe('400', () => {
   });
 
   it('closes on what is not HTTP, without a body', async () => {
-    for (const bytes of [
-      'nonsense\r\n\r\n',
-      'FOO /v1/usage HTTP/1.1\r\nHost: x\r\n\r\n',
-      `GET / HTTP/1.1\r\nHost: x\r\nA: ${'a'.repeat(70_000)}\r\n\r\n`,
-    ]) {
+    for (const bytes of ['nonsense\r\n\r\n', 'FOO /v1/usage HTTP/1.1\r\nHost: x\r\n\r\n']) {
       const answer = await raw(bytes);
       assert.match(answer, /^HTTP\/1.1 400 Bad Request\r\n/);
       assert.match(answer, /\r\nX-Request-Id: \S+\r\n\r\n$/);
@@ -674,6 +694,68 @@ describe('413', () => {
     assert.equal((await post('/v1/predictions/r/cancel', body(256 * 1024))).status, 200);
     assertCode(await post('/v1/predictions/r/cancel', body(256 * 1024 + 1)), 413, 'body_too_large');
   });
+});
+
+describe('what HTTP itself refuses', () => {
+  /** Lengths that the parser still takes, and one at which it gives up. */
+  const LENGTHS = [17_000, 60_000, 100_000];
+
+  function assertBody(answer: string, status: string, code: ErrorCode): void {
+    const [top = '', text] = answer.split('\r\n\r\n');
+    assert.match(top, new RegExp(`^HTTP/1.1 ${status}\r\n`));
+    assert.match(top, /\r\nContent-Type: application\/json; charset=utf-8(\r\n|$)/i);
+    assert.match(top, /\r\nX-Error-Source: ingress(\r\n|$)/i);
+    assert.match(top, /\r\nX-Request-Id: \S+(\r\n|$)/i);
+    assert.equal(text, JSON.stringify({ detail: { code } }));
+  }
+
+  for (const length of LENGTHS) {
+    it(`414 uri_too_long: a URL of ${length} characters`, async () => {
+      const answer = await raw(head('GET', `/v1/usage?${'x'.repeat(length)}`));
+      assertBody(answer, '414 URI Too Long', 'uri_too_long');
+    });
+
+    it(`431 headers_too_large: headers of ${length} characters`, async () => {
+      const many = Array.from({ length: length / 1000 }, (_, n) => `X-${n}: ${'x y '.repeat(250)}`);
+      for (const headers of [[`X: ${'x y '.repeat(length / 4)}`], many])
+        assertBody(
+          await raw(head('GET', '/v1/usage', headers)),
+          '431 Request Header Fields Too Large',
+          'headers_too_large',
+        );
+    });
+  }
+
+  it('explains itself on /api', async () => {
+    const { status, body } = await rawCall('GET', `/api/auth/me/?${'x'.repeat(17_000)}`);
+    const { message } = catalogue.uri_too_long;
+    assert.deepEqual([status, JSON.parse(body)], [414, { detail: { code: 'uri_too_long', message } }]);
+  });
+
+  it('explains itself on /api to a target that names the host, too', async () => {
+    for (const [target, status] of [
+      ['http://x/api/nowhere/', 404],
+      ['HTTP://x/api/nowhere/', 404],
+      ['http://[/api/auth/me/', 404],
+      [`http://x/api/auth/me/?${'x'.repeat(17_000)}`, 414],
+      [`http://x/api/auth/me/?${'x'.repeat(60_000)}`, 414],
+    ] as const) {
+      const answer = await rawCall('GET', target);
+      const { code, message } = JSON.parse(answer.body).detail;
+      assert.deepEqual([answer.status, message], [status, catalogue[code as ErrorCode].message], target);
+    }
+    const answer = await raw(head('GET', 'http://x/api/auth/me/', [`X: ${'x '.repeat(50_000)}`]));
+    assert.match(answer, /^HTTP\/1.1 431 /);
+  });
+
+  it('417 expectation_failed: an expectation other than 100-continue', async () => {
+    const answer = await raw(head('GET', '/v1/usage', ['Expect: something']));
+    assertBody(answer, '417 Expectation Failed', 'expectation_failed');
+  });
+
+  it('408 request_timeout: headers that do not arrive within ten seconds', async () => {
+    assertBody(await raw('GET /v1/usage HTTP/1.1\r\n'), '408 Request Timeout', 'request_timeout');
+  }).timeout(15_000);
 });
 
 describe('503 overloaded', () => {

@@ -35,7 +35,7 @@ describe('an account that is being erased', () => {
     return (await system.database.pool.query(found, [id])).rows.length;
   };
 
-  /** Does `work` while the erasure of what the person recorded is stopped in the middle. */
+  /** Does `work` while the erasure of the person's recordings is stopped in the middle. */
   const whileHeld = async (person: UserClient, work: () => Promise<void>) => {
     const holder = await system.database.pool.connect();
     try {
@@ -48,7 +48,7 @@ describe('an account that is being erased', () => {
     }
   };
 
-  it('is in nobody else’s way, however long it takes: neither of other apps nor of the one that was connected to it', async () => {
+  it('delays nobody else, however long it takes: neither other apps nor the one connected to it', async () => {
     const person = await signUp(system);
     await post(person, [event()]);
     const [app, other] = await Promise.all([connectingApp(system), system.app()]);
@@ -73,7 +73,7 @@ describe('an account that is being erased', () => {
     assert.equal(await isGone(person), true);
   });
 
-  it('is nobody’s from its first moment: its address is free, no credential works, nothing is added', async () => {
+  it('cannot be used from its first moment: its address is free, no credential works, nothing is added', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     await post(person, [event()]);
@@ -95,7 +95,7 @@ describe('an account that is being erased', () => {
     assert.equal((await erased)?.status, 204);
   });
 
-  it('is erased also when the person hangs up', async () => {
+  it('is erased even when the person disconnects', async () => {
     const person = await signUp(system);
     await post(person, [event()]);
     const leaving = new AbortController();
@@ -110,7 +110,7 @@ describe('an account that is being erased', () => {
     await until(() => isGone(person));
   });
 
-  it('is finished also when the process that erases it dies before it has revoked anything', async () => {
+  it('is finished even when the process that erases it dies before it has revoked anything', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);

@@ -6,9 +6,9 @@ import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const DEADLINE_MS = 3000;
-/** A run that nobody asked for would last so long. */
+/** How long an unwanted run would last. */
 const SERVICE_MS = 2000;
-/** For how long a retry may be told that its request is still under way. */
+/** For how long a retry may get `request_in_flight`. */
 const IN_FLIGHT_MS = 1000;
 
 describe('a call that got 503 because its admission had to wait for a lock', function () {
@@ -25,7 +25,7 @@ describe('a call that got 503 because its admission had to wait for a lock', fun
   });
   after(() => system.stop());
 
-  it('leaves no run behind that nobody waits for', async () => {
+  it('leaves no orphaned run behind', async () => {
     const { draft } = await refused();
     const after = await app.predict(predictionBody({ draft: { text: 'And after it ', revision: 1 } }));
     assert.equal(after.status, 200, after.text);
@@ -34,7 +34,7 @@ describe('a call that got 503 because its admission had to wait for a lock', fun
     await expectUnits(2);
   });
 
-  it('can be tried again at once, and costs one unit', async () => {
+  it('can be retried at once, and costs one unit', async () => {
     system.provider.respond(delay(SERVICE_MS, ok()));
     const body = await refused();
     const released = performance.now();
@@ -61,7 +61,7 @@ describe('a call that got 503 because its admission had to wait for a lock', fun
     await expectUnits(2);
   });
 
-  /** A request that was refused under a lock that is gone since. */
+  /** A request that was refused under a lock that has been released since. */
   async function refused() {
     const body = predictionBody({ draft: { text: 'Held up ', revision: 1 } });
     const lock = await held();

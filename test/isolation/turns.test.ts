@@ -9,10 +9,10 @@ import { until } from '../support/until.ts';
 const SLOTS = 16;
 const SERVICE_MS = 400;
 const HISTORY = 400;
-/** Callers of a new app, most of whom wait at any time. */
+/** Callers of a new app; most of them are waiting at any time. */
 const FLOOD = 120;
 
-describe('what an app had before', function () {
+describe('what an app did before', function () {
   this.timeout(60_000);
   let system: System;
   before(async () => {
@@ -26,7 +26,7 @@ describe('what an app had before', function () {
   });
   after(() => system.stop());
 
-  it('is not held against it when its worker was replaced and forgotten', async () => {
+  it('does not count against it when its worker was replaced and forgotten', async () => {
     const app = await system.app();
     system.provider.respond(ok());
     assert.deepEqual(tally(await flood(app, HISTORY)), { 200: HISTORY });
@@ -37,13 +37,13 @@ describe('what an app had before', function () {
     await expectFairShare(app);
   });
 
-  it('is not held against it when it was cancelled before it ran', async () => {
+  it('does not count against it when it was cancelled before it ran', async () => {
     const app = await system.app();
     system.provider.respond(delay(SERVICE_MS, ok()));
     const bodies = Array.from({ length: HISTORY }, (_, n) => predictionBody({ user_id: `u-${n}` }));
     const replies = Promise.all(bodies.map((body) => app.predict(body)));
     await until(async () => (await app.usage()).body.reserved_units > HISTORY * 0.8);
-    // The latest first, so that a slot that gets free finds little to run.
+    // The latest first, so that a freed slot finds little to run.
     await Promise.all(bodies.toReversed().map(({ request_id, user_id }) => app.cancel(request_id, user_id)));
     const { 200: answered = 0, ...others } = tally(await replies);
     assert.deepEqual(others, { '499 prediction_cancelled': HISTORY - answered });
@@ -51,7 +51,7 @@ describe('what an app had before', function () {
     await expectFairShare(app);
   });
 
-  /** Calls of the app, one after the other, pass a new app's that floods, and wait like those of an app that has no past. */
+  /** Calls of the app, one after the other, pass a new app's flood, and wait like those of an app without a history. */
   async function expectFairShare(app: AppClient): Promise<void> {
     system.provider.respond(delay(SERVICE_MS, ok()));
     const [newcomer, other] = [await system.app(), await system.app()];
@@ -59,7 +59,7 @@ describe('what an app had before', function () {
     try {
       await until(() => flooding.calls.length >= 2 * SLOTS);
       const [waits, usual] = await Promise.all([waitsOf(app), waitsOf(other)]);
-      // On a machine that is too busy for the flood, everybody waits.
+      // On a machine too busy for the flood, everybody waits.
       const bound = Math.max(2 * SERVICE_MS, Math.max(...usual) + SERVICE_MS);
       assert.ok(Math.max(...waits) < bound, `waited ${waits} ms, another app ${usual} ms`);
     } finally {

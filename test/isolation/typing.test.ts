@@ -12,10 +12,10 @@ const SLOTS = 16;
 const SERVICE_MS = 600;
 const LETTERS = 300;
 const LETTER_EVERY_MS = 10;
-/** Callers of the other app, most of whom wait at any time. */
+/** Callers of the other app; most of them are waiting at any time. */
 const FLOOD = 120;
 
-describe('a person who types beside a flood of another app', function () {
+describe("a person who types during another app's flood", function () {
   this.timeout(60_000);
   let system: System;
   before(async () => {
@@ -51,14 +51,14 @@ describe('a person who types beside a flood of another app', function () {
     await flood.stop();
 
     assert.deepEqual([first.status, last.status], [200, 200], `${first.text} ${last.text}`);
-    // Letters that are sent one right after the other may arrive in either order.
+    // Letters sent in quick succession may arrive in either order.
     const documented = ['200', '409 context_revision_conflict', '499 prediction_superseded'];
     assert.deepEqual(
       Object.keys(answers).filter((answer) => !documented.includes(answer)),
       [],
     );
     assert.ok(
-      last.tookMs < first.tookMs + 1.5 * SERVICE_MS + noise.slowest,
+      last.tookMs < first.tookMs + 2.5 * SERVICE_MS + noise.slowest,
       `${Math.round(first.tookMs)} ms for the first, ${Math.round(last.tookMs)} ms for the last`,
     );
   });

@@ -5,13 +5,13 @@ import { mkdtemp, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
-import { preparePostgresHome } from '../../shared/local/postgres-home.ts';
-import { run } from '../../shared/local/run.ts';
+import { preparePostgresHome } from '../../bin/start/postgres-home.ts';
+import { run } from '../../bin/start/run.ts';
 import { AppClient, predictionBody } from '../support/client.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { until } from '../support/until.ts';
 
-const START = resolve(import.meta.dirname, '../../shared/local/start.ts');
+const START = resolve(import.meta.dirname, '../../bin/start/main.ts');
 const BACK_WITHIN_MS = 5000;
 
 describe('npm start, when its PostgreSQL ends', () => {
@@ -69,7 +69,7 @@ describe('npm start, when its PostgreSQL ends', () => {
     }
   });
 
-  it('starts it again when somebody else stops it', async () => {
+  it('restarts it when something else stops it', async () => {
     const { programs, account, folder } = await preparePostgresHome(join(directory, 'postgres'));
     const args = ['stop', '-m', 'fast', '-W', '-D', join(folder, 'data')];
     assert.ok((await run(programs.pg_ctl, args, account)).ok);
@@ -168,7 +168,7 @@ class Started {
     return Object.values((await query(await this.databaseUrl(), statement))[0] ?? {})[0];
   }
 
-  /** To be called at the end of the server, from which the 5 s count. */
+  /** Call it when the server ends: the 5 s start then. */
   async predictsAgain(): Promise<void> {
     const body = predictionBody();
     const since = performance.now();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { startPostgres } from '../../shared/local/postgres.ts';
+import { startPostgres } from '../../bin/start/postgres.ts';
 
 const HOLDER = join(import.meta.dirname, '../support/hold-postgres.ts');
 
@@ -35,7 +35,7 @@ describe('the embedded PostgreSQL', () => {
     await stop();
   });
 
-  it('refuses who has not got the password, which only its owner can read', async () => {
+  it('refuses clients without the password, which only its owner can read', async () => {
     const { url, stop } = await start();
     const wrong = new URL(url);
     wrong.password = 'wrong';

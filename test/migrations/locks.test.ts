@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { MikroORM } from '@mikro-orm/postgresql';
-import { migrate } from '../../shared/db/migrate.ts';
+import { HEART_LOCK_TIMEOUT_MS } from '../../shared/db/limits.ts';
 import { ormOptions } from '../../shared/db/orm.ts';
+import { migrate } from '../../shared/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 /** The last one before the migration that adds an index to `predictions` and references to `apps`. */
 const BEFORE = 'Migration20261120000002';
 const USED = 'predictions';
-/** The service's own limit on waiting for a lock, under which it calls nothing failed. */
-const SERVICE_LOCK_TIMEOUT_MS = 500;
 
 describe('a migration of a table that is in use', () => {
   let database: TestDatabase;
@@ -45,7 +44,7 @@ describe('a migration of a table that is in use', () => {
     await user.query(`begin; lock table ${USED} in row exclusive mode`);
     const done = migrated();
     const other = await database.pool.connect();
-    await other.query(`set lock_timeout = ${SERVICE_LOCK_TIMEOUT_MS}`);
+    await other.query(`set lock_timeout = ${HEART_LOCK_TIMEOUT_MS}`);
     for (let n = 0; n < 3; n += 1) {
       await until(waiting);
       // Behind the migration in the queue for the lock, as a writer.
@@ -65,7 +64,7 @@ describe('a migration of a table that is in use', () => {
   it('keeps what was done before it, and says what is the matter when it gives up', async () => {
     const user = await database.pool.connect();
     await user.query(`begin; lock table ${USED} in row exclusive mode`);
-    await assert.rejects(migrated(500), /in use all the time/);
+    await assert.rejects(migrated(500), /stays locked/);
     const applied = await database.pool.query<{ name: string }>(
       'select name from mikro_orm_migrations order by name',
     );

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const CANCELLED = { status: 'cancelled', prediction_units: 0 };
 
-/** Milliseconds from the cancelling, through another ingress, to the caller's answer and to the closing of the provider's socket. */
+/** Milliseconds from the cancel, through another ingress, to the caller's answer and to the closing of the provider's socket. */
 async function cancelAndMeasure(system: System, app: AppClient) {
   system.provider.reset();
   system.provider.respond(hang());
@@ -43,13 +43,13 @@ describe('cancelling', () => {
     const app = await system.app();
     const times = [];
     for (let n = 0; n < 9; n += 1) times.push(await cancelAndMeasure(system, app));
-    // Without wake-ups half of them would be slower; a machine that has other things to do may be so once.
+    // Without wake-ups half of them would be slower; a busy machine may be slow once.
     const slow = times.filter(({ answered, closed }) => answered > 500 || closed > 500);
     assert.ok(slow.length <= 1, JSON.stringify(slow));
     await assertNothingCharged(app);
   });
 
-  it('what is queued keeps it from ever being run', async () => {
+  it('while it is queued keeps it from ever running', async () => {
     const app = await system.app();
     const body = predictionBody();
     await whileFrozen(system.workers, async () => {
@@ -60,7 +60,7 @@ describe('cancelling', () => {
       assert.equal((await waiting).code, 'prediction_cancelled');
       await assertNothingCharged(app);
     });
-    // What comes later through the same queue has been run: so its turn has passed.
+    // A later one in the same queue has run, so its turn has passed.
     assert.equal((await app.predict(predictionBody())).status, 200);
     assert.equal(system.provider.calls.length, 1);
     assert.equal((await rowOf(system, body)).state, 'cancelled');
@@ -84,7 +84,7 @@ describe('cancelling', () => {
     assert.deepEqual([status, answer], [200, CANCELLED]);
   });
 
-  it('what has ended says how, and changes nothing of it', async () => {
+  it('after the end reports how it ended, and changes nothing', async () => {
     const app = await system.app();
     const ended = async (expected: object, body = predictionBody()) => {
       await app.predict(body);
@@ -107,7 +107,7 @@ describe('cancelling', () => {
     assert.equal((await app.usage()).body.prediction_units, 1);
   });
 
-  it('what was superseded counts as cancelled', async () => {
+  it('reports a superseded one as cancelled', async () => {
     const app = await system.app();
     system.provider.next(hang());
     const old = predictionBody();
@@ -141,7 +141,7 @@ describe('cancelling', () => {
     await refused(stranger.cancel(body.request_id, body.user_id), [404, 'not_found']);
   });
 
-  it('tells the same as the prediction’s own answer, however close the two come, and so does the usage', async () => {
+  it('agrees with the prediction’s own answer, however close the race, and so does the usage', async () => {
     const app = await system.app();
     const reached = new Map<string, () => void>();
     system.provider.respond(async (response, call) => {
@@ -191,7 +191,7 @@ describe('cancelling while every wake-up is lost', () => {
     await assertNothingCharged(app);
   });
 
-  it('stays so although the provider answers afterwards', async () => {
+  it('stays cancelled although the provider answers afterwards', async () => {
     const app = await system.app();
     system.provider.reset();
     const answers = new Map<string, () => void>();

@@ -15,7 +15,7 @@ describe('a worker that dies', () => {
   beforeEach(() => system.provider.reset());
   afterEach(() => Promise.all(system.workers.map((worker) => worker.stop())));
 
-  it('is replaced soon enough that the same call gets its 200, for one unit', async () => {
+  it('is replaced in time for the same call to get its 200, for one unit', async () => {
     const app = await system.app();
     const victim = await system.startWorker();
     system.provider.next(delay(3000));
@@ -33,7 +33,7 @@ describe('a worker that dies', () => {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('gets no answer in when it was only frozen, and another has taken over', async () => {
+  it('cannot complete its work when it was only frozen and another worker has taken over', async () => {
     const app = await system.app();
     const frozen = await system.startWorker();
     const second = Promise.withResolvers<void>();
@@ -59,7 +59,7 @@ describe('a worker that dies', () => {
     assert.equal((await rowOf(system, body)).attempt, 2);
 
     frozen.kill('SIGCONT');
-    // Two beats of its heart are a second: time enough for the answer that it finds in its socket.
+    // Two heartbeats, a second: enough for the answer that it finds in its socket.
     const first = await beat(system, worker);
     await until(async () => (await beat(system, worker)) > first);
     const row = await rowOf(system, body);
@@ -76,7 +76,7 @@ describe('a worker that dies', () => {
   });
 });
 
-/** When the process was last heard of, as soon as it is alive. */
+/** The last heartbeat of the process, as soon as it is alive. */
 async function beat({ database }: System, id: string | null): Promise<number> {
   return until(async () => {
     const { rows } = await database.pool.query<{ at: Date }>(

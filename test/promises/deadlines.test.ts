@@ -76,7 +76,7 @@ describe('deadlines', () => {
       const left = assert.rejects(app.predict(body, { signal: first.signal }));
       await system.provider.called(1);
       const since = performance.now();
-      // Nobody else is there to end it: the worker stands still, and the first caller has gone.
+      // Nobody else can end it: the worker is frozen, and the first caller has disconnected.
       await whileFrozen(system.workers, async () => {
         await sleep(700);
         first.abort();
@@ -110,7 +110,7 @@ describe('deadlines', () => {
     after(() => system.stop());
     beforeEach(() => system.provider.reset());
 
-    it('one that nobody takes in time ends in 504 and never starts', async () => {
+    it('one that no worker claims in time ends in 504 and never starts', async () => {
       const app = await system.app();
       const body = predictionBody();
       await whileFrozen(system.workers, async () => {
@@ -118,7 +118,7 @@ describe('deadlines', () => {
         assert.equal((await rowOf(system, body)).state, 'failed');
         await assertUnits(app, 0);
       });
-      // Its job stands before this one's in the queue.
+      // Its job is ahead of this one's in the queue.
       assert.equal((await app.predict(predictionBody())).status, 200);
       assert.equal(system.provider.calls.length, 1);
       const { state, started_at } = await rowOf(system, body);

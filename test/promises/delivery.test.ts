@@ -4,9 +4,9 @@ import { workerConfig } from '../../shared/config/config.ts';
 import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
 import { predictionKey } from '../../shared/domain/prediction.ts';
 import { newId } from '../../shared/ids.ts';
-import { openQueues } from '../../shared/jobs/backend.ts';
-import type { Queues, TicketQueue } from '../../shared/jobs/queues.ts';
 import { createLog } from '../../shared/log.ts';
+import { openQueues } from '../../shared/queue/backend.ts';
+import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
@@ -38,6 +38,7 @@ describe('delivery', () => {
       kinds: ['predict'],
       process,
       step: 1,
+      outlivesCallers: false,
       timeoutMs: TIMEOUT_MS,
       recoveryWindowS: 600,
       sandboxUnits: 1000,
@@ -49,7 +50,7 @@ describe('delivery', () => {
     assert.deepEqual([body.prediction_units, body.reserved_units], [units, 0]);
   };
 
-  it('what was admitted but never queued, because its ingress died in between, still runs inside its deadline', async () => {
+  it('stranded work, admitted but never queued because its ingress died, still runs within its deadline', async () => {
     const app = await system.app();
     const admitted = await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
@@ -57,9 +58,9 @@ describe('delivery', () => {
           `insert into processes (id, kind, alive_until) values ($1, 'web', now() + make_interval(secs => $2)) returning id`,
           [newId(), Math.random() * 3],
         );
-        // Half of the ingresses are gone already, the others live on for a moment.
+        // Half of the ingresses are dead already, the others live a moment longer.
         const [one] = await admitOnly([admission(app)], n % 2 === 0 ? rows[0]?.id : newId());
-        assert.equal(one?.outcome, 'admitted');
+        assert.equal(one?.decision, 'admitted');
         return one.id;
       }),
     );
@@ -91,7 +92,7 @@ describe('delivery', () => {
     });
     await deliver();
     await system.provider.called(1);
-    // All deliveries have come to nothing.
+    // All deliveries have ended without effect.
     await until(async () => (await system.queue.jobs()) === 0);
     answer.resolve();
     await until(async () => (await rowOf(system, { request_id: request.requestId })).ended_at);
@@ -103,13 +104,13 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('that a worker took without learning of it is released and run, as the same attempt', async () => {
+  it('of a claim whose confirmation was lost is released and run, as the same attempt', async () => {
     const app = await system.app();
     const request = admission(app);
     await admitOnly([request]);
     const lock = await system.database.pool.connect();
     try {
-      // Claims that fail: each worker has to expect that one of them took effect all the same.
+      // Claims that fail: each worker has to expect that one of them took effect.
       await lock.query('begin');
       await lock.query('lock table work in access exclusive mode');
       await Promise.all(Array.from({ length: 6 }, () => queue.add([request.id])));

@@ -25,7 +25,7 @@ describe('prediction events', () => {
   };
   const RECORDED = { status: 'recorded' };
 
-  it('of every kind are taken in any order, once each', async () => {
+  it('of every kind are accepted in any order, once each', async () => {
     const body = predictionBody();
     await app.predict(body);
     for (const kind of ['submitted', 'accepted', 'presented', 'edited', 'dismissed']) {
@@ -40,7 +40,7 @@ describe('prediction events', () => {
     assert.equal(rows.length, 5);
   });
 
-  it('with an id that was used for another event are a conflict, also when they come at once', async () => {
+  it('with the id of another event are a conflict, even concurrently', async () => {
     const body = predictionBody();
     await app.predict(body);
     const event = eventOf(body);
@@ -64,7 +64,7 @@ describe('prediction events', () => {
     assert.deepEqual(await send(eventOf(body, { user_id: 'u-2' })), [403, 'access_denied']);
   });
 
-  it('come after the end, whatever it was', async () => {
+  it('are accepted after the end, however it ended', async () => {
     system.provider.next(hang());
     const body = predictionBody();
     const waiting = app.predict(body);
@@ -82,7 +82,7 @@ describe('prediction events', () => {
     assert.deepEqual(await send(eventOf(failed)), RECORDED);
   });
 
-  it('are taken until the tombstone goes, and an old id may be used again', async () => {
+  it('are accepted until the tombstone is deleted, and an old id may be used again', async () => {
     const body = predictionBody();
     await app.predict(body);
     await alterRow(system, app, body, `expires_at = now() - interval '1 hour'`);

@@ -10,13 +10,13 @@ const SERVICE_MS = 500;
 describe('fairness', () => {
   let system: System;
   before(async () => {
-    // Thirty-two at once, so that a flood of hundreds stands in the queue for seconds.
+    // Thirty-two at once, so that a flood of hundreds stays in the queue for seconds.
     system = await startSystem({ env: { WORKER_CONCURRENCY: '32', PREDICTION_TIMEOUT_MS: '30000' } });
     system.provider.respond(delay(SERVICE_MS, ok()));
   });
   after(() => system.stop());
 
-  it('lets an app that asks once in a while pass one that floods, however many users that one has', async () => {
+  it('lets an app with few calls pass one that floods, however many users the flood has', async () => {
     const flooding = await system.app();
     const polite = await system.app();
     const flood = Array.from({ length: 300 }, (_, n) =>

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
+import { STOP_LIMITS } from '../../shared/stop-limits.ts';
 import { predictionBody } from '../support/client.ts';
 import { hang, ok } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-/** A stop takes 25 s at most. */
-const STOPPED_WITHIN_MS = 25_000;
+const STOPPED_WITHIN_MS = STOP_LIMITS.process;
 
 describe('what a process that shuts down cannot finish', function () {
   this.timeout(STOPPED_WITHIN_MS + 15_000);

@@ -12,7 +12,7 @@ type Answer = Reply<PredictionResponse>;
 
 const SANDBOX_UNITS = 3;
 const ENVELOPE = 2000;
-/** Abandoned is what nobody has waited for this long. */
+/** Work that nobody has waited for this long is abandoned. */
 const LONG_AGO = `admitted_at = now() - interval '6 seconds', detached_at = now() - interval '6 seconds'`;
 const WAIT = { headers: { prefer: 'wait' } };
 
@@ -26,7 +26,7 @@ describe('idempotency, per app and request_id', () => {
   after(() => system.stop());
 
   describe('while the request runs and a caller still waits', () => {
-    it('answers the same body 409 request_in_flight with Retry-After, and lets the first caller be', async () => {
+    it('answers the same body 409 request_in_flight with Retry-After, and leaves the first caller alone', async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
@@ -58,7 +58,7 @@ describe('idempotency, per app and request_id', () => {
       await expectUnits(app, 1);
     });
 
-    it('answers everybody who waits alike when the work fails, and none of that as a replay', async () => {
+    it('gives all waiting callers the same answer when the work fails, and none of them a replay', async () => {
       const [app, body, gate] = await heldRequest(status(500));
       const first = app.predict(body);
       await system.provider.called(1);
@@ -81,7 +81,7 @@ describe('idempotency, per app and request_id', () => {
     });
   });
 
-  describe('while the request runs and its callers are gone', () => {
+  describe('while the request runs and its callers have disconnected', () => {
     it('attaches the same body and answers it from the same work; another body is a conflict', async () => {
       const [app, body, gate] = await heldRequest();
       await predictAndLeave(app, body);
@@ -132,7 +132,7 @@ describe('idempotency, per app and request_id', () => {
       });
     }
 
-    it('tells the end of the recovery window, rounded up to a second, as expires_at', async () => {
+    it('returns the end of the recovery window, rounded up to a second, as expires_at', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       const { expires_at } = (await app.predict(body)).body;
       const endedAt = Number((await rowOf(system, body)).ended_at) / 1000;
@@ -184,7 +184,7 @@ describe('idempotency, per app and request_id', () => {
       });
     }
 
-    it('abandoned in the queue: was never run, and runs when it is asked for again', async () => {
+    it('abandoned in the queue: was never run, and runs when it is requested again', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await whileFrozen(system.workers, async () => {
         await predictAndLeave(app, body);
@@ -200,7 +200,7 @@ describe('idempotency, per app and request_id', () => {
       await expectUnits(app, 1);
     });
 
-    it('runs again once, however many ask for it at once', async () => {
+    it('runs again once, however many repeat it at once', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await endAs.refused(app, body);
       const answers = await everywhere(20, (at) => app.predict(body, { at, ...WAIT }));
@@ -233,7 +233,7 @@ describe('idempotency, per app and request_id', () => {
       await expectUnits(app, SANDBOX_UNITS + 1);
     });
 
-    it('stays failed when the session has gone on meanwhile, and runs when that counts no more', async () => {
+    it('stays failed when the session has moved on meanwhile, and runs when that no longer counts', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await endAs.refused(app, body);
       assert.equal((await app.predict(newer(body))).status, 200);
@@ -369,7 +369,7 @@ describe('idempotency, per app and request_id', () => {
     });
   });
 
-  describe('a request refused before its admission leaves nothing behind and its id counts as new', () => {
+  describe('a request refused before its admission leaves no trace and its id counts as new', () => {
     const refusals: Record<string, (app: AppClient, body: Body) => Promise<Answer>> = {
       '401 invalid_app_key': (app, body) =>
         new AppClient(app.id, `${app.key.slice(0, -1)}~`, app.url).predict(body),
@@ -384,7 +384,7 @@ describe('idempotency, per app and request_id', () => {
         await alterApp(system, app, `disabled = '{predictions}'`);
         const reply = await app.predict(body);
         await alterApp(system, app, `disabled = '{}'`);
-        // An ingress may remember for two seconds what it knew of an app.
+        // An ingress may cache an app for two seconds.
         const unknown = { ...body, connection_id: 'c-unknown' };
         await until(async () => (await app.predict(unknown)).code === 'not_found');
         return reply;
@@ -470,7 +470,7 @@ describe('idempotency, per app and request_id', () => {
     return [await system.app(), predictionBody(), gate] as const;
   }
 
-  /** Resolves when the provider has the call, which it never answers; `reply` is what becomes of it. */
+  /** Resolves when the provider has the call, which it never answers; `reply` is its outcome. */
   async function hanging(app: AppClient, body: Body): Promise<{ reply: Promise<Answer> }> {
     system.provider.next(hang());
     const reply = app.predict(body);
@@ -525,7 +525,7 @@ describe('idempotency, per app and request_id', () => {
     return kept.rowCount ?? 0;
   }
 
-  /** Makes a prediction ended and its window over as of `days` ago. Its id tells its age as well. */
+  /** Makes a prediction ended and its window over as of `days` ago. Its id encodes its age as well. */
   async function age(app: AppClient, body: Body, days: number): Promise<void> {
     const { id } = await rowOf(system, body);
     const millis = (Date.now() - days * 86_400_000).toString(16).padStart(12, '0');
@@ -575,7 +575,7 @@ function another(body: Body): Body {
   return { ...body, context_revision: 'c-another' };
 }
 
-/** What the same person sends next in the same session. */
+/** The same person's next request in the same session. */
 function newer(body: Body): Body {
   return predictionBody({
     session_id: body.session_id,

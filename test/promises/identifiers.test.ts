@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { type AppClient, predictionBody } from '../support/client.ts';
+import { assertPublished } from '../support/client-contract.ts';
 import { hang, ok, refusal, status } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 
@@ -60,7 +61,7 @@ describe('identifiers that the pattern allows', () => {
     );
   });
 
-  it('all can be cancelled while they run, whichever way the path spells them', async () => {
+  it('all can be cancelled while they run, however the path encodes them', async () => {
     const spellings = fc.constantFrom(plain, percentEncoded, fullyPercentEncoded);
     await fc.assert(
       fc.asyncProperty(PERMITTED, spellings, async (id, spell) => {
@@ -76,7 +77,7 @@ describe('identifiers that the pattern allows', () => {
     );
   });
 
-  it('tell in the answer to a cancel what had become of the prediction', async () => {
+  it('return how the prediction ended in the answer to a cancel', async () => {
     const app = await system.app();
     system.provider.next(ok(), refusal(), status(500));
     for (const [id, ended, units] of [
@@ -90,7 +91,7 @@ describe('identifiers that the pattern allows', () => {
     }
   });
 
-  it('are told apart by every character, also by case', async () => {
+  it('differ by every character, including its case', async () => {
     const app = await system.app();
     for (const id of ['a', 'A', 'a.', '.a', 'a:', 'a-', 'a_', 'aa']) {
       const answer = await app.predict(predictionBody({ request_id: id }));
@@ -98,13 +99,13 @@ describe('identifiers that the pattern allows', () => {
     }
   });
 
-  it('are 404 not_found in a path when no prediction has them, and when the path holds no id at all', async () => {
+  it('are 404 not_found in a path when no prediction has them, and when the path has no id at all', async () => {
     const app = await system.app();
     await app.predict(predictionBody({ request_id: 'a' }));
     const notFound = [404, { detail: { code: 'not_found' } }];
     for (const path of ['b', 'A', 'a.', ...NO_IDS_IN_A_PATH])
       assert.deepEqual([path, ...(await cancel(app, path))], [path, ...notFound]);
-    // Before the body is looked at.
+    // Before the body is validated.
     for (const path of NO_IDS_IN_A_PATH)
       assert.deepEqual([path, ...(await cancel(app, path, {}))], [path, ...notFound]);
   });
@@ -165,18 +166,22 @@ const NO_IDS_IN_A_BODY = [
 /** Cancels by the path exactly as given: `fetch` would fold dot segments. */
 async function cancel(app: AppClient, id: string, body: object = { user_id: 'u-1' }) {
   const { hostname, port } = new URL(app.url);
-  const sent = Promise.withResolvers<[number | undefined, unknown]>();
+  const path = `/v1/predictions/${id}/cancel`;
+  const sent = Promise.withResolvers<IncomingMessage>();
   const outgoing = request({
     hostname,
     port,
     method: 'POST',
-    path: `/v1/predictions/${id}/cancel`,
+    path,
     headers: { authorization: `Bearer ${app.key}`, 'content-type': 'application/json' },
   });
   outgoing.on('error', sent.reject);
-  outgoing.on('response', (response) => {
-    text(response).then((answer) => sent.resolve([response.statusCode, JSON.parse(answer)]), sent.reject);
-  });
+  outgoing.on('response', sent.resolve);
   outgoing.end(JSON.stringify(body));
-  return sent.promise;
+  const response = await sent.promise;
+  const { statusCode: status = 0, headers } = response;
+  const answer = await text(response);
+  const type = headers['content-type'];
+  assertPublished({ method: 'POST', url: app.url + path, status, type, text: answer });
+  return [status, JSON.parse(answer)];
 }

@@ -10,7 +10,7 @@ type Body = ReturnType<typeof predictionBody>;
 
 const CANCEL = { 'x-on-disconnect': 'cancel' };
 
-describe('a caller who goes away', () => {
+describe('a caller that disconnects', () => {
   let system: System;
   /** Lets the provider answer, in the running test. */
   let answer: () => void;
@@ -36,7 +36,7 @@ describe('a caller who goes away', () => {
     });
   });
 
-  /** A call that can be broken off. */
+  /** A call that can be aborted. */
   const call = (app: AppClient, body: Body, headers: Record<string, string> = {}) => {
     const controller = new AbortController();
     const reply = app.predict(body, { headers, signal: controller.signal });
@@ -56,13 +56,13 @@ describe('a caller who goes away', () => {
     assert.deepEqual([body.prediction_units, body.reserved_units], [settled, reserved]);
   };
 
-  /** Makes the worker busy until `answer`. */
+  /** Keeps the worker busy until `answer`. */
   const occupyWorker = async (app: AppClient) => {
     void app.predict(predictionBody()).catch(() => {});
     await system.provider.called(1);
   };
 
-  /** A request whose caller has gone before any worker took it. */
+  /** A request whose caller disconnected before any worker took it. */
   const leftInQueue = async (app: AppClient, headers?: Record<string, string>) => {
     const body = predictionBody();
     const { leave } = call(app, body, headers);
@@ -71,7 +71,7 @@ describe('a caller who goes away', () => {
     return body;
   };
 
-  it('leaves a running prediction going on, to be recovered', async () => {
+  it('leaves a running prediction to finish, and it can be recovered', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body);
@@ -87,7 +87,7 @@ describe('a caller who goes away', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('may come back to a running prediction and wait on', async () => {
+  it('may re-attach to a running prediction and wait on', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body);
@@ -150,7 +150,7 @@ describe('a caller who goes away', () => {
     await Promise.all([detached(again), detached(never)]);
     const back = app.predict(again);
     await waited(again, 1);
-    // As if both had left long ago: the one that nobody came back to shows that the time is over.
+    // As if both had left long ago: the one without a caller shows that the time is over.
     for (const body of [again, never]) {
       const longAgo = `now() - interval '6 seconds'`;
       const left = body === never ? `, detached_at = ${longAgo}` : '';
@@ -163,7 +163,7 @@ describe('a caller who goes away', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('and asks again after the 5 s has it run after all, as the same prediction', async () => {
+  it('and asks again after the 5 s gets it run after all, as the same prediction', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await leftInQueue(app);
@@ -172,7 +172,7 @@ describe('a caller who goes away', () => {
     await alterRow(system, app, body, `detached_at = ${longAgo}, admitted_at = ${longAgo}`);
     const { id } = await inState(body, 'failed');
     answer();
-    // A queue that seems to have stood for 6 s at a single slot may be found too long for a moment.
+    // A queue that seems 6 s old at a single slot may count as overloaded for a moment.
     const reply = await until(async () => {
       const found = await app.predict(body);
       return found.code !== 'overloaded' && found;
@@ -224,7 +224,7 @@ describe('a caller who goes away', () => {
     await assertUnits(app, 0, 0);
   });
 
-  it('and asks again at once is not taken for gone, however late the word of the leaving comes', async () => {
+  it('and asks again at once is not taken for gone, however late the detach arrives', async () => {
     const app = await system.app();
     const [slow, body] = [predictionBody(), predictionBody()];
     const returning = call(app, body);
@@ -233,7 +233,7 @@ describe('a caller who goes away', () => {
     await inState(slow, 'queued');
     const lock = await system.database.pool.connect();
     try {
-      // The ingress says one thing after the other: the lock on the other row holds up the word about this one.
+      // The ingress sends one detach after the other: the lock on the other row delays the one for this row.
       await lock.query('begin');
       await lock.query(`select from work where facts::json ->> 'requestId' = $1 for update`, [
         slow.request_id,

@@ -5,7 +5,7 @@ import { rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** A heartbeat's life, and some time to ask and be answered. */
+/** The length of a lease, and some time for a call. */
 const NOTICED_WITHIN_MS = 3000 + 1000;
 
 describe('an ingress that dies while a caller waits', () => {
@@ -58,7 +58,7 @@ describe('an ingress that dies while a caller waits', () => {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('does not delay a caller who prefers to wait: another one takes the call up at once', async () => {
+  it('does not delay a caller who prefers to wait: another one attaches it at once', async () => {
     const { app, body, id, answer } = await orphan();
     const waiting = app.predict(body, { headers: { prefer: 'wait' } });
     await until(() => isAwaited(system, id), 1000);
@@ -70,7 +70,7 @@ describe('an ingress that dies while a caller waits', () => {
   });
 });
 
-/** Whether the ingress that is left has a caller who waits for the prediction. */
+/** Whether the remaining ingress has a caller waiting for the prediction. */
 async function isAwaited({ database }: System, id: string): Promise<boolean> {
   const { rowCount } = await database.pool.query(
     `select from work p

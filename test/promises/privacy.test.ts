@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { type AppClient, predictionBody } from '../support/client.ts';
+import { type AppClient, fetchPublished, predictionBody } from '../support/client.ts';
 import { hang, ok, raw, reset, status } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 const KEPT_FOR_LOGS = 100_000;
 
-/** A word that stands nowhere else. */
+/** A word that occurs nowhere else. */
 const newMarker = () => `secret-${randomBytes(8).toString('hex')}`;
 
 /** A request with the marker in every text of a person. */
@@ -48,7 +48,7 @@ describe('privacy', () => {
     }
   };
 
-  it('what was asked is in no table once it is answered, and the answer in none 10 s after the window', async () => {
+  it('the input is in no table once it is answered, and the answer in none 10 s after the window', async () => {
     const app = await system.app();
     const [asked, answered] = [newMarker(), newMarker()];
     system.provider.respond(ok({ continuation: answered }));
@@ -75,7 +75,7 @@ describe('privacy', () => {
     assert.deepEqual(await tablesWith(system, marker), []);
   });
 
-  it('no text, no user and no id of the app’s is ever in the queue or said to its server', async () => {
+  it('no text, no user and no id of the app’s is ever in the queue or sent to its server', async () => {
     const app = await system.app();
     const [marker, user] = [newMarker(), newMarker()];
     const body = { ...marked(marker), request_id: newMarker(), session_id: newMarker(), user_id: user };
@@ -88,7 +88,7 @@ describe('privacy', () => {
     let reply: ReturnType<AppClient['predict']> | undefined;
     await whileFrozen(system.workers, async () => {
       reply = app.predict(body);
-      // The queue has it, and nobody takes it.
+      // It is in the queue, and nobody takes it.
       const { id } = await until(() => rowOf(system, body).catch(() => undefined));
       await until(() => system.queue.holds(id));
       await assertNotQueued();
@@ -97,7 +97,7 @@ describe('privacy', () => {
     await assertNotQueued();
   });
 
-  it('no text is in a log, whatever becomes of its request', async () => {
+  it('no text is in a log, however its request ends', async () => {
     const app = await system.app();
     const marker = newMarker();
     const post = (body: object) => app.request('POST', '/v1/predictions', body);
@@ -135,7 +135,7 @@ describe('privacy', () => {
     assert.deepEqual(statuses.slice(0, failures.length), [502, 502, 503, 503, 502, 502, 502]);
     assert.deepEqual(statuses.slice(failures.length), [200, 409, 422, 422, 422, 413, 422, 404, 404, 400]);
     assertNotLogged(marker);
-    // Both processes had something to say about it.
+    // Both processes logged something about it.
     assert.ok(system.webs[0]?.log.includes(app.id));
     assert.ok(system.workers[0]?.log.includes(unlucky));
   });
@@ -148,7 +148,7 @@ describe('privacy', () => {
       const reply = await app.request('GET', '/v1/usage', undefined, { headers: { authorization } });
       assert.equal(reply.status, 401);
     }
-    // Without its checksum too: that could be made again.
+    // Without its checksum too, which could be recomputed.
     const secret = app.key.slice('fc_'.length, -'checks'.length);
     assert.deepEqual(await tablesWith(system, secret), []);
     assert.deepEqual(await tablesWith(system, app.key.slice(0, 'fc_'.length + 6)), ['public.app_keys']);
@@ -162,8 +162,8 @@ function tooLong(text: string) {
   return Array.from({ length: 30 }, () => ({ role: 'user', content: text.padEnd(8000, '.') }));
 }
 
-/** The answer to a body that is not as it should be. */
+/** The answer to an invalid body. */
 async function broken(app: AppClient, body: string): Promise<Response> {
   const headers = { authorization: `Bearer ${app.key}`, 'content-type': 'application/json' };
-  return fetch(`${app.url}/v1/predictions`, { method: 'POST', headers, body });
+  return fetchPublished(`${app.url}/v1/predictions`, { method: 'POST', headers, body });
 }

@@ -33,7 +33,7 @@ describe('shutdown', () => {
     return rows.length;
   };
 
-  it('a signal, as often as it comes, to all processes at once lets a running call have its answer', async () => {
+  it('a signal to all processes at once, even repeated, lets a running call get its answer', async () => {
     const app = await system.app();
     const [web, worker] = await Promise.all([system.startWeb(), system.startWorker()]);
     const before = await alive();
@@ -46,13 +46,13 @@ describe('shutdown', () => {
     assert.equal(reply.status, 200, reply.text);
     assert.equal(reply.headers.get('connection'), 'close');
     assert.deepEqual(await exitCodes(web, worker), [0, 0]);
-    // They have said good-bye: nobody waits for their leases to run out.
+    // They have signed off: nobody waits for their leases to expire.
     assert.equal(await alive(), before - 2);
     const { body: usage } = await app.usage();
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('a worker finishes what it runs, takes nothing more, and leaves that to the others', async () => {
+  it('a worker finishes what it runs, takes no more work, and leaves it to the others', async () => {
     const app = await system.app();
     const worker = await system.startWorker();
     const running = app.predict(predictionBody());
@@ -72,7 +72,7 @@ describe('shutdown', () => {
     assert.equal((await rowOf(system, body)).attempt, 1);
   });
 
-  it('the end of the parent that watches over them is the end of its processes', async () => {
+  it('processes end with the parent that supervises them', async () => {
     const processes = await Promise.all([system.startWeb(), system.startWorker()]);
     for (const { child } of processes) child.disconnect();
     assert.deepEqual(await exitCodes(...processes), [0, 0]);
@@ -84,7 +84,7 @@ async function exitCodes(...processes: TestProcess[]): Promise<(number | null)[]
   return processes.map((process) => process.child.exitCode);
 }
 
-/** Whether the process takes no more connections. */
+/** Whether the process accepts no more connections. */
 async function isRefused({ url }: TestProcess): Promise<boolean> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

@@ -87,7 +87,7 @@ describe('stale context', () => {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('does not stand in the way of an older request that is asked for again', async () => {
+  it('does not prevent an older request from being repeated', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1' });
     const first = await app.predict(body);
@@ -96,11 +96,11 @@ describe('stale context', () => {
     assert.deepEqual([again.status, again.text], [200, first.text]);
   });
 
-  it('is told from a hash: it outlives the erased text', async () => {
+  it('is recognised by a hash, which outlives the erased text', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     await app.predict(body);
-    // What the end of the recovery window does.
+    // As at the end of the recovery window.
     await system.database.pool.query('delete from answers');
     assert.deepEqual(await ask(app, 5, { text: 'Please' }), STALE);
     assert.deepEqual(await ask(app, 5, { text: 'Please send' }), FINE);
@@ -161,7 +161,7 @@ interface Part {
   [field: string]: unknown;
 }
 
-/** Asks in the app's session `s-1`, with a new request_id; resolves with the status and the code. */
+/** Sends a request in the app's session `s-1`, with a new request_id; resolves with the status and the code. */
 async function ask(app: AppClient, revision: number, { text, ...part }: Part = {}) {
   const draft = { text: text ?? 'Please send the report', revision };
   const { status, code } = await app.predict({ ...predictionBody({ session_id: 's-1' }), ...part, draft });

@@ -28,7 +28,7 @@ const ENVELOPE = 10_000;
 /** The provider gets at most 100 tokens: 400 Latin letters. */
 const BUDGET = { tokens: 100, letters: 400 };
 const MAX_COMPLETION = 2000;
-/** The deadline is 10 s: a fault that travels as fast as an answer is told long before it. */
+/** The deadline is 10 s: a fault that travels as fast as an answer arrives long before it. */
 const FAST_MS = 1500;
 
 describe('suggested or abstained', () => {
@@ -41,7 +41,7 @@ describe('suggested or abstained', () => {
   after(() => system.stop());
 
   describe('suggests', () => {
-    it('what goes on from the draft, so that draft and completion together are what the person would see', async () => {
+    it('the continuation of the draft, so that draft and completion together are what the person would see', async () => {
       for (const [draft, continuation, seen] of [
         ['Please send', ' the report', 'Please send the report'],
         ['Please send ', ' the report', 'Please send the report'],
@@ -184,9 +184,9 @@ describe('suggested or abstained', () => {
     }
   });
 
-  it("asks for the app's own min_confidence", async () => {
+  it("applies the app's own min_confidence", async () => {
     const statusAt = async (likelihood: string, minConfidence: number) => {
-      // A new one each time: what is known of an app is remembered for a second.
+      // A new one each time: apps are cached for a second.
       const app = await system.app();
       await alterApp(system, app, `min_confidence = ${minConfidence}`);
       system.provider.next(ok({ likelihood }));
@@ -211,7 +211,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls[0]?.record.messages[0]?.content, fits);
     });
 
-    it('is true when the oldest message was left out', async () => {
+    it('is true when the oldest message was dropped', async () => {
       const { body } = await ask(ok(), {
         draft: { text: fits, revision: 1 },
         messages: [
@@ -232,7 +232,7 @@ describe('suggested or abstained', () => {
       assert.ok(sent.length > 0 && sent.length < text.length && text.endsWith(sent), sent);
     });
 
-    it('is told when the prediction abstains as well', async () => {
+    it('is reported when the prediction abstains as well', async () => {
       const { body } = await ask(refusal(), { draft: { text: 'x'.repeat(BUDGET.letters + 1), revision: 1 } });
       assert.deepEqual([body.status, body.context_truncated], ['abstained', true]);
     });
@@ -305,7 +305,7 @@ describe('suggested or abstained', () => {
     });
   });
 
-  describe("tells a provider's fault at once, and charges nothing for it:", () => {
+  describe("reports a provider's fault at once, and charges nothing for it:", () => {
     const faults: Record<string, [expected: string, ...Step[]]> = {
       'a rejected key': ['503 provider_not_configured', status(401), status(403)],
       'its rate limit': ['503 provider_rate_limited', status(429)],
@@ -335,12 +335,12 @@ describe('suggested or abstained', () => {
           assert.ok(answer.tookMs < FAST_MS, `took ${answer.tookMs} ms`);
           if (answer.status === 503) assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
         }
-        assert.equal(system.provider.calls.length, steps.length, 'nothing is tried again');
+        assert.equal(system.provider.calls.length, steps.length, 'nothing is retried');
         await expectNothingCharged(app);
       });
     }
 
-    it('silence until the deadline is 504 prediction_timeout, and the call is broken off', async () => {
+    it('silence until the deadline is 504 prediction_timeout, and the call is aborted', async () => {
       const hasty = await system.startWeb({ PREDICTION_TIMEOUT_MS: '1000' });
       const app = await system.app();
       system.provider.respond(hang());
@@ -368,7 +368,7 @@ describe('suggested or abstained', () => {
     });
   });
 
-  /** Asks once, as a new app unless one is given, with the provider doing `step`. */
+  /** Sends one request, as a new app by default, with the provider running `step`. */
   async function ask(step: Step, part: object = {}, app?: AppClient): Promise<Answer> {
     system.provider.respond(step);
     return (app ?? (await system.app())).predict(predictionBody(part));

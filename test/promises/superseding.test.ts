@@ -39,7 +39,7 @@ describe('superseding', () => {
     await expectUnits(app, 2);
   });
 
-  it('tells whoever attached to the older one as well', async () => {
+  it('reaches callers attached to the older one as well', async () => {
     const app = await system.app();
     const older = await running(app, 1);
     const attached = system.webs.map((at) => app.predict(older.body, { at, headers: { prefer: 'wait' } }));
@@ -49,7 +49,7 @@ describe('superseding', () => {
       assert.deepEqual(outcome(reply), SUPERSEDED);
   });
 
-  it('makes the older one count as cancelled for whoever cancels it', async () => {
+  it('makes a cancel of the older one return that it is cancelled', async () => {
     const app = await system.app();
     const older = await running(app, 1);
     await app.predict(revision(2));
@@ -74,7 +74,7 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('ends every older one that still runs', async () => {
+  it('ends every older one that is still running', async () => {
     const app = await system.app();
     await alterApp(system, app, 'supersede = false');
     const older = [await running(app, 1), await running(app, 2), await running(app, 3)];
@@ -84,7 +84,7 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('leaves one alone that has an answer', async () => {
+  it('leaves an answered one alone', async () => {
     const app = await system.app();
     const older = revision(1);
     const answer = await app.predict(older);
@@ -170,7 +170,7 @@ describe('superseding', () => {
   it('of thirty revisions at once, in any order, the highest is answered, for one unit', async () => {
     const app = await system.app();
     system.provider.respond((response, call) => {
-      // Whoever is not superseded while the others arrive would be charged as well.
+      // A request that is not superseded while the others arrive would be charged as well.
       const last = call.record.draft === 'Draft 30';
       return when(last ? Promise.resolve() : call.ended)(response, call);
     });
@@ -188,7 +188,7 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  /** A request whose provider call goes on until somebody ends it. */
+  /** A request whose provider call runs until it is aborted. */
   async function running(app: AppClient, revisionNumber: number, part: object = {}) {
     const body = revision(revisionNumber, part);
     system.provider.next(hang());
@@ -221,7 +221,7 @@ describe('superseding', () => {
   }
 });
 
-/** A request in the session `s-1`, with a text of its revision's own. */
+/** A request in the session `s-1`, with a text of its revision. */
 function revision<Part extends object>(number: number, part?: Part) {
   return predictionBody({ session_id: 's-1', draft: { text: `Draft ${number}`, revision: number }, ...part });
 }

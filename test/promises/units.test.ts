@@ -28,7 +28,7 @@ describe('units', () => {
       env: {
         SANDBOX_UNITS: `${SANDBOX_UNITS}`,
         UNIT_PRICE_MICROCENTS: `${PRICE}`,
-        // Room for all that the units allow, so that nothing is refused because it would wait too long.
+        // Room for everything that the units allow, so that nothing is refused as overload.
         WORKER_CONCURRENCY: '64',
         PREDICTION_TIMEOUT_MS: '60000',
       },
@@ -38,7 +38,7 @@ describe('units', () => {
   beforeEach(() => system.provider.reset());
   after(() => system.stop());
 
-  describe('are never overshot', () => {
+  describe('are never exceeded', () => {
     for (const [what, plan, capCents, code] of [
       ['a monthly cap', 'paid', 10, 'monthly_cap_reached'],
       ['a sandbox', 'sandbox', null, 'sandbox_exhausted'],
@@ -49,11 +49,11 @@ describe('units', () => {
         system.provider.respond(when(gate.promise));
         const answered: Answer[] = [];
         const asked = Array.from({ length: 200 }, async (_, i) => {
-          // Prices differ between the two ingresses, a sandbox knows none.
+          // Prices differ between the two ingresses; a sandbox has none.
           const options = plan === 'sandbox' && i % 2 === 0 ? { at: elsewhere } : {};
           answered.push(await app.predict(predictionBody(), options));
         });
-        // Nothing has ended yet: what refuses them are the units that are only reserved.
+        // Nothing has ended yet: reserved units alone refuse them.
         await until(() => answered.length >= 150, 15_000);
         const refused = answered.slice(0, 150).map((reply) => `${reply.status} ${reply.code}`);
         assert.deepEqual([...new Set(refused)], [`402 ${code}`]);
@@ -67,7 +67,7 @@ describe('units', () => {
       });
     }
 
-    it('at several ingresses at once: the last unit goes to one of them', async () => {
+    it('at several ingresses at once: only one of them gets the last unit', async () => {
       for (let i = 0; i < 20; i += 1) {
         const app = await system.app();
         await spend(app, 'sandbox', SANDBOX_UNITS - 1);
@@ -121,7 +121,7 @@ describe('units', () => {
       assert.equal((await app.usage()).body.invoice_cents, 0);
     });
 
-    it('leaves what it can pay to the last unit: at 0.2 cents the fifth fits into one cent exactly', async () => {
+    it('can be used up to the last unit: at 0.2 cents the fifth fits into one cent exactly', async () => {
       const app = await system.app({ plan: 'paid', capCents: 1 });
       await spend(app, 'paid', 4);
       const statuses = [await app.predict(predictionBody()), await app.predict(predictionBody())];
@@ -146,7 +146,7 @@ describe('units', () => {
     });
   });
 
-  describe('are returned, and nothing is charged,', () => {
+  describe('are refunded, and nothing is charged,', () => {
     const ends: Record<string, (app: AppClient) => Promise<Refusal>> = {
       'when the prediction abstains': (app) => ended(app, refusal()),
       'when the provider fails': (app) => ended(app, status(500)),
@@ -203,7 +203,7 @@ describe('units', () => {
     }
   });
 
-  describe('as usage tells them', () => {
+  describe('as usage reports them', () => {
     it('have exactly the fields of the contract', async () => {
       const app = await system.app({ plan: 'paid', capCents: 7 });
       for (let i = 0; i < 9; i += 1) await app.predict(predictionBody());
@@ -270,13 +270,13 @@ describe('units', () => {
       }
     });
 
-    it('never leave less than nothing of a sandbox', async () => {
+    it('never show a negative remainder of a sandbox', async () => {
       const app = await system.app();
       await spend(app, 'sandbox', SANDBOX_UNITS + 7);
       assert.equal((await app.usage()).body.sandbox_remaining, 0);
     });
 
-    it('show what is on its way, and take it off what remains of a sandbox', async () => {
+    it('show reserved units, and subtract them from what remains of a sandbox', async () => {
       const app = await system.app();
       const gate = Promise.withResolvers<void>();
       system.provider.respond(when(gate.promise));
@@ -381,7 +381,7 @@ describe('units', () => {
     });
   });
 
-  /** Has the provider do `step`, does `act` meanwhile; resolves with what the caller got. */
+  /** Has the provider run `step`, runs `act` meanwhile; resolves with what the caller got. */
   async function ended(app: AppClient, step: Step, act?: (body: Body) => Promise<void>): Promise<Refusal> {
     const body = predictionBody();
     system.provider.next(step);
@@ -393,20 +393,20 @@ describe('units', () => {
     return [status, code];
   }
 
-  /** Has the app use up units of a month without asking for them one by one. */
+  /** Uses up units of the app's month without requesting them one by one. */
   async function spend(app: AppClient, plan: 'sandbox' | 'paid', units: number, month = THIS_MONTH) {
     const paid = plan === 'paid' ? units : 0;
     await system.database.pool.query(
       `insert into usage as u (app_id, month, settled, paid_settled, paid_settled_microcents)
        values ($1, ${month}, $2, $3, $4)
-       on conflict (app_id, month) do update
+       on conflict (app_id, month, page) do update
           set settled = u.settled + excluded.settled, paid_settled = u.paid_settled + excluded.paid_settled,
               paid_settled_microcents = u.paid_settled_microcents + excluded.paid_settled_microcents`,
       [app.id, units, paid, paid * PRICE],
     );
   }
 
-  /** The end of a month passes: what the app has done was done before it. */
+  /** Moves past the end of a month: everything the app has done is before it. */
   async function moveToLastMonth(app: AppClient): Promise<void> {
     await system.database.pool.query(`update usage set month = ${LAST_MONTH} where app_id = $1`, [app.id]);
     await system.database.pool.query(`update work set month = ${LAST_MONTH} where party = $1`, [app.id]);

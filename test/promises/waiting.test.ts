@@ -40,7 +40,7 @@ describe('waiting', () => {
 
     it('a success is answered within 1.5 s of its commit', async () => {
       const before = await system.queue.droppedWakeUps();
-      // Spread over more than a second, so that no moment between two looks is left out.
+      // Spread over more than a second, so that every moment between two polls is covered.
       system.provider.respond((response, call) => delay((call.index % 20) * 70)(response, call));
       await assertAnswered(await system.app(), 200);
       assert.ok((await system.queue.droppedWakeUps()) > before, 'no wake-up was dropped');
@@ -62,7 +62,7 @@ describe('waiting', () => {
     after(() => system.stop());
     beforeEach(() => system.provider.reset());
 
-    it('an answer comes through at once, and does not wait for the look of each second', async () => {
+    it('an answer arrives at once, and does not wait for the poll of each second', async () => {
       const app = await system.app();
       const waits: number[] = [];
       let left = 300;
@@ -83,7 +83,7 @@ describe('waiting', () => {
       assert.ok((waits[150] ?? 0) < 300, `half of the calls waited more than ${waits[150]} ms`);
     });
 
-    it('a caller gets the answer to its own request, whatever else its ingress and the others wait for', async () => {
+    it('a caller gets the answer to its own request, whatever others wait for', async () => {
       system.provider.respond((response, call) => delay(Math.random() * 50, echo)(response, call));
       const [one, other] = [await system.app(), await system.app()];
       const assertOwn = async (app: AppClient, body: ReturnType<typeof predictionBody>, web: number) => {
@@ -102,7 +102,7 @@ describe('waiting', () => {
       );
     });
 
-    it('200 callers who wait at one ingress cost no more database connections than its pools allow', async () => {
+    it('200 callers waiting at one ingress use no more database connections than its pools allow', async () => {
       const app = await system.app();
       const released = Promise.withResolvers<void>();
       system.provider.respond(async (response, call) => {

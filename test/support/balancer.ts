@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, KeepAliveClient } from './keep-alive-client.ts';
 
-/** What became of one request: `answer` is absent when its connection broke, or when there was nobody to ask. */
+/** The outcome of one request: `answer` is absent when its connection broke, or when no ingress was left. */
 export interface Delivered {
   requestId: string;
   answer?: Answer;
-  /** Why its connection broke. It is not sent again, so that its row tells whether it had been accepted. */
+  /** Why its connection broke. It is not retried, so that its row shows whether it had been accepted. */
   broken?: string;
 }
 
@@ -13,8 +13,8 @@ const TRIES = 20;
 const LOOK_AGAIN_MS = 50;
 
 /**
- * Spreads requests over the ingresses that it knows, as a balancer does that is told nothing: one that refuses a
- * connection or says `Connection: close` is going, and gets nothing more.
+ * Spreads requests over the known ingresses, like a balancer without health checks: one that refuses a connection or
+ * sends `Connection: close` is shutting down, and gets no more requests.
  */
 export class Balancer {
   readonly #client: KeepAliveClient;

@@ -20,7 +20,7 @@ export function describeInBrowser(title: string, suite: () => void): void {
   describeWhere(executablePath !== undefined, title, 'there is no Chromium here: set CHROMIUM_PATH', suite);
 }
 
-/** Starts a Chromium without a window. To be closed in `after`. */
+/** Starts a headless Chromium. Close it in `after`. */
 export function openBrowser(): Promise<Browser> {
   if (executablePath === undefined) throw new Error('there is no Chromium here');
   return chromium.launch({

@@ -1,5 +1,6 @@
 import type { CancelResponse, PredictionResponse } from '../../shared/schemas/predictions.ts';
 import type { UsageResponse } from '../../shared/schemas/usage.ts';
+import { assertPublished, type Received } from './client-contract.ts';
 
 export interface Reply<Body> {
   status: number;
@@ -56,7 +57,7 @@ export class AppClient {
   }
 }
 
-/** One HTTP call. A body that is text is sent as it is. */
+/** One HTTP call, whose answer must be as published. A body that is text is sent as it is. */
 export async function call<Body>(
   method: string,
   url: string,
@@ -72,7 +73,9 @@ export async function call<Body>(
   });
   const text = await response.text();
   const tookMs = performance.now() - since;
-  const parsed = text === '' ? undefined : JSON.parse(text);
+  assertPublished({ ...described(method, url, response), text });
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream');
+  const parsed = text === '' || isStream ? undefined : JSON.parse(text);
   return {
     status: response.status,
     headers: response.headers,
@@ -81,6 +84,17 @@ export async function call<Body>(
     code: parsed?.detail?.code,
     tookMs,
   };
+}
+
+/** Like `fetch`, for the calls that `call` cannot make. The answer has arrived whole then, and is as published. */
+export async function fetchPublished(url: string, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(url, init);
+  assertPublished({ ...described(init.method ?? 'GET', url, response), text: await response.clone().text() });
+  return response;
+}
+
+function described(method: string, url: string, { status, headers }: Response): Omit<Received, 'text'> {
+  return { method, url: new URL(url).href, status, type: headers.get('content-type') };
 }
 
 let drafts = 0;

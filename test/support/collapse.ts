@@ -6,14 +6,14 @@ import { steadily } from './steadily.ts';
 import type { System } from './system.ts';
 
 export interface Timed extends Answer {
-  /** When it was asked. */
+  /** When it was sent. */
   at: number;
 }
 
 export interface Collapse {
-  /** Every call, in the order in which they were asked. */
+  /** Every call, in the order of sending. */
   calls: Timed[];
-  /** When the provider began to hang, and when it was well again. */
+  /** When the provider began to hang, and when it recovered. */
   hungAt: number;
   wellAt: number;
   noise: Noise;
@@ -54,7 +54,7 @@ export async function hangUnderLoad(
   return { calls, hungAt, wellAt, noise };
 }
 
-/** The calls that were asked from one moment to another. */
+/** The calls sent within a span of time. */
 export function between(calls: Timed[], from: number, to: number): Timed[] {
   return calls.filter(({ at }) => at >= from && at < to);
 }

@@ -31,7 +31,7 @@ export function connectingApp(system: System): Promise<AppClient> {
   return system.app({ redirectUris: [REDIRECT_URI] });
 }
 
-/** A valid start, and what the app keeps of it. */
+/** A valid start, and the verifier that the app keeps. */
 export function startBody(userId = 'u-1') {
   const verifier = randomBytes(32).toString('base64url');
   const state = randomBytes(24).toString('base64url');
@@ -46,7 +46,7 @@ export async function startConnection(app: AppClient, userId = 'u-1'): Promise<A
   return { ...reply.body, userId, verifier };
 }
 
-/** The person agrees, as the consent page has it done. */
+/** The person agrees, as on the consent page. */
 export async function approve(
   system: Pick<System, 'em'>,
   attempt: Attempt,
@@ -61,7 +61,7 @@ export async function deny(system: Pick<System, 'em'>, attempt: Attempt): Promis
   if (!(await denyAttempt(system.em(), attempt.request_id))) throw new Error('the attempt cannot be denied');
 }
 
-/** The exchange of a code, with what the test is about on top. */
+/** The exchange of a code, with the test's changes on top. */
 export function exchange(
   app: AppClient,
   attempt: Attempt,

@@ -1,4 +1,4 @@
-/** A suite that needs what not every machine has. Where that is `missing` it is skipped, and the report says why. */
+/** A suite that needs what not every machine has. Where that is `missing`, it is pending, and its title says why. */
 export function describeWhere(
   isThere: boolean,
   title: string,

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
-import { openWork } from '../../ingress/work.ts';
+import { openWork } from '../../ingress/work/open.ts';
 import { ingressConfig } from '../../shared/config/config.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
-import { Heartbeat } from '../../shared/db/processes.ts';
+import { openHeartbeat } from '../../shared/db/processes.ts';
 import { requestKey } from '../../shared/domain/work.ts';
 import { newId } from '../../shared/ids.ts';
-import { openQueues } from '../../shared/jobs/backend.ts';
+import { close } from '../../shared/lifecycle.ts';
 import { createLog } from '../../shared/log.ts';
+import { openQueues } from '../../shared/queue/backend.ts';
 import { type EchoFacts, type EchoInput, echo, kinds } from './echo-kind.ts';
 import type { System } from './system.ts';
 
@@ -15,9 +16,11 @@ export interface EchoRequest {
   requestId?: string;
   /** What the handler gets instead of the text and the gate. */
   input?: string;
+  kind?: typeof echo;
+  party?: string;
 }
 
-/** Whose echoes they are. */
+/** The party of the echoes. */
 export const PARTY = newId();
 
 /** The ingress's side of echoes, without HTTP: this process is one more ingress of the installation. */
@@ -31,32 +34,23 @@ export async function openEchoCaller(
 ) {
   const config = { ...ingressConfig(env), ...more };
   const log = createLog('test', 'silent');
-  const database = await openDatabase(config, log, 'forecue test caller');
+  const opened = new AsyncDisposableStack();
+  const database = opened.adopt(await openDatabase(config, log, 'forecue test caller'), close);
   const { pool, orm } = database;
-  const heartbeat = new Heartbeat(pool, { kind: 'web', leaseMs: config.leaseMs, log });
-  await heartbeat.start();
-  const queues = await openQueues(config, log);
+  const heartbeat = await openHeartbeat(opened, pool, { kind: 'web', leaseMs: config.leaseMs, log });
+  const queues = opened.adopt(await openQueues(config, log), close);
   const em = () => orm.em.fork();
-  const work = await openWork({ config, pool, em, queues, process: heartbeat.id, kinds, log });
+  const work = await openWork(opened, { config, pool, em, queues, process: heartbeat.id, kinds, log });
+  const { signal } = new AbortController();
   return {
     /** Resolves with the echo's outcome when it has ended. */
-    ask({ text, requestId = newId(), input }: EchoRequest) {
-      const facts: EchoFacts = { askedBy: PARTY };
-      const call = {
-        id: newId(),
-        party: PARTY,
-        requestId,
-        key: requestKey(echo.name, PARTY, requestId),
-        fingerprint: createHash('sha256').update(text).digest(),
-        userId: '',
-        connectionId: null,
-        line: null,
-        wait: false,
-        cancelOnDisconnect: false,
-        facts,
-        input: input ?? JSON.stringify({ text, gate } satisfies EchoInput),
-      };
-      return work.service.perform(echo, call, new AbortController().signal);
+    ask(request: EchoRequest, gone = signal) {
+      return work.service.perform(request.kind ?? echo, callOf(request, gate), gone);
+    },
+
+    /** Resolves when it is admitted. */
+    start(request: EchoRequest) {
+      return work.service.start(request.kind ?? echo, callOf(request, gate), signal);
     },
 
     cancel(requestId: string) {
@@ -64,18 +58,31 @@ export async function openEchoCaller(
       return work.service.cancel(echo, PARTY, { requestId, key }, () => {});
     },
 
-    /** Whether the request waits in the queue. */
+    /** Whether the request is queued. */
     async isQueued(requestId: string): Promise<boolean> {
       const key = requestKey(echo.name, PARTY, requestId);
       const { rowCount } = await pool.query(`select from work where key = $1 and state = 'queued'`, [key]);
       return rowCount === 1;
     },
 
-    async close() {
-      await work.close();
-      await heartbeat.stop();
-      await queues.close();
-      await database.close();
-    },
+    close: () => opened.disposeAsync(),
+  };
+}
+
+function callOf({ text, requestId = newId(), input, kind = echo, party = PARTY }: EchoRequest, gate: string) {
+  const facts: EchoFacts = { askedBy: party };
+  return {
+    id: newId(),
+    party,
+    requestId,
+    key: requestKey(kind.name, party, requestId),
+    fingerprint: createHash('sha256').update(text).digest(),
+    userId: '',
+    connectionId: null,
+    line: null,
+    wait: false,
+    cancelOnDisconnect: false,
+    facts,
+    input: input ?? JSON.stringify({ text, gate } satisfies EchoInput),
   };
 }

@@ -3,9 +3,9 @@ import { runMain } from '../../shared/lifecycle.ts';
 import { defineKind } from '../../shared/work/kind.ts';
 import { kinds as productKinds } from '../../shared/work/kinds.ts';
 import { startWorker } from '../../workers/compose.ts';
-import type { Allowance, Handler } from '../../workers/handler.ts';
 import { createHandlers } from '../../workers/handlers/index.ts';
 import { poolsOf } from '../../workers/services.ts';
+import type { Allowance, Handler } from '../../workers/work/handler.ts';
 
 export interface EchoFacts {
   askedBy: string;
@@ -16,16 +16,26 @@ export interface EchoReport {
   length: number;
 }
 
-/** A kind of the tests' own: it goes through a gate, then says again what it was told. */
+/** A kind of the tests' own: it goes through a gate, then returns its input. */
 export const echo = defineKind<EchoFacts, EchoReport>({
   name: 'echo',
   pool: 'memory',
   step: 1,
   charged: false,
   deadline: 'predictionTimeoutMs',
+  codes: { timeout: 'job_timeout', cancelled: 'job_cancelled' },
+  outlivesCallers: true,
+  oneAtATime: false,
 });
 
-export const kinds = { ...productKinds, echo };
+/** The same, but a party has one running at a time. */
+export const echoInTurn = defineKind<EchoFacts, EchoReport>({
+  ...echo,
+  name: 'echoInTurn',
+  oneAtATime: true,
+});
+
+export const kinds = { ...productKinds, echo, echoInTurn };
 
 /** What an echo works on, as JSON. */
 export interface EchoInput {
@@ -34,7 +44,7 @@ export interface EchoInput {
   gate: string;
 }
 
-/** Not an async function: what is wrong with its input it throws at once. */
+/** Not an async function: it throws synchronously on bad input. */
 const performEcho: Handler<typeof echo> = ({ input, attempt }, allowance) =>
   sayAgain(JSON.parse(input), attempt, allowance);
 
@@ -43,12 +53,16 @@ async function sayAgain({ text, gate }: EchoInput, attempt: number, { signal }: 
   return { state: 'echoed', answer: text, report: { attempt, length: text.length } };
 }
 
-// A worker that serves all pools, with this kind beside the product's.
+// A worker that serves all pools, with this kind added to the product's.
 if (import.meta.main)
   await runMain('echo', workerConfig, (config, log) =>
     startWorker(config, log, {
       kinds,
       pools: poolsOf(kinds, 'all') ?? [],
-      createHandlers: (...parts) => ({ ...createHandlers(...parts), echo: performEcho }),
+      createHandlers: (...parts) => ({
+        ...createHandlers(...parts),
+        echo: performEcho,
+        echoInTurn: performEcho,
+      }),
     }),
   );

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What the product told the model: the JSON between the fences of its last message. */
+/** What the product sent to the model: the JSON between the fences of its last message. */
 export interface PromptRecord {
   mode: string;
   language: string;
@@ -25,17 +25,17 @@ export interface ProviderCall {
   /** Read back from the prompt. */
   record: PromptRecord;
   startedAt: number;
-  /** When the whole answer had left, or the fake had broken it off as scripted. */
+  /** When the whole answer was sent, or the fake broke it off as scripted. */
   finishedAt: number | null;
   /** When the client closed its socket before that. */
   abortedAt: number | null;
   /** Resolves with `abortedAt`; stays pending for a call that the client lets finish. */
   aborted: Promise<number>;
-  /** Resolves when the call is over, whoever ended it. */
+  /** Resolves when the call has ended, on either side. */
   ended: Promise<void>;
 }
 
-/** What the fake does with one call. A step of a test's own may choose by the call: `(r, c) => ok()(r, c)`. */
+/** What the fake does with one call. A custom step may depend on the call: `(r, c) => ok()(r, c)`. */
 export type Step = (response: ServerResponse, call: ProviderCall) => void | Promise<void>;
 
 export interface FakeProvider {
@@ -45,7 +45,7 @@ export interface FakeProvider {
   readonly calls: readonly ProviderCall[];
   /** Calls that are neither finished nor aborted. */
   readonly running: number;
-  /** What every call gets from now on; `ok()` until told. */
+  /** What every call gets from now on; `ok()` by default. */
   respond(step: Step): void;
   /** What the next calls get, one step each, before `respond` applies again. */
   next(...steps: Step[]): void;
@@ -57,7 +57,7 @@ export interface FakeProvider {
   close(): Promise<void>;
 }
 
-/** An OpenAI-compatible server on a free port of 127.0.0.1 that answers `POST /v1/chat/completions` as told. */
+/** An OpenAI-compatible server on a free port of 127.0.0.1 that answers `POST /v1/chat/completions` as scripted. */
 export async function startFakeProvider(): Promise<FakeProvider> {
   const calls: ProviderCall[] = [];
   const queued: Step[] = [];
@@ -66,7 +66,7 @@ export async function startFakeProvider(): Promise<FakeProvider> {
 
   const server = createServer(async (request, response) => {
     if (request.url !== '/v1/chat/completions') return void response.writeHead(404).end();
-    // A client may leave while its body is on the way: then there was no call.
+    // A client may disconnect while its body is in transit: then there was no call.
     const body = await text(request).catch(() => undefined);
     if (body === undefined) return;
     const call = record(calls.length, JSON.parse(body), request, response);
@@ -243,7 +243,7 @@ export const nul = (): Step => ok({ continuation: ' a\0b' });
 
 export const loneSurrogate = (): Step => ok({ continuation: ' a\ud800b' });
 
-/** A byte of white space each `ms`, for ever: alive, but never an answer. */
+/** A byte of white space each `ms`, indefinitely: alive, but never an answer. */
 export function drip(ms = 50): Step {
   return async (response, call) => {
     response.writeHead(200, { 'content-type': 'application/json' });

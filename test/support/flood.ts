@@ -1,7 +1,7 @@
 import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
 import { type AppClient, predictionBody, type Reply } from './client.ts';
 
-/** So many calls of an app at once, each of a user of its own. */
+/** `count` calls of an app at once, each of a different user. */
 export function flood(
   app: AppClient,
   calls: number,
@@ -10,17 +10,17 @@ export function flood(
   const replies = Promise.all(
     Array.from({ length: calls }, (_, n) => app.predict(predictionBody({ user_id: `u-${n}`, ...part }))),
   );
-  // Whoever waits for them is told; a test that failed before does not.
+  // The awaiting caller gets the rejection; a test that failed before never awaits it.
   replies.catch(() => {});
   return replies;
 }
 
-/** What a call waited in the queue, as the headers of its answer say; NaN where they say nothing. */
+/** A call's time in the queue, from the headers of its answer; NaN without them. */
 export function queueMs({ headers }: { headers: Headers }): number {
   return Number(headers.get('server-timing')?.match(/queue;dur=([\d.]+)/)?.[1]);
 }
 
-/** How many there were of each answer: `{ '200': 3, '503 overloaded': 1 }`. */
+/** The number of each answer: `{ '200': 3, '503 overloaded': 1 }`. */
 export function tally(
   replies: readonly { status: number; code: string | undefined }[],
 ): Record<string, number> {

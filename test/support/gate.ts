@@ -7,17 +7,17 @@ import { until } from './until.ts';
 /** One run that has reached the gate. */
 export interface Visit<Subject> {
   subject: Subject;
-  /** Whether whoever ran it broke off before it was let through. */
+  /** Whether its worker aborted before it was let through. */
   aborted: boolean;
   letThrough(): void;
 }
 
-/** A server that work under test calls when it runs: the test counts the runs, and says when each may go on. */
+/** A server that work under test calls when it runs: the test counts the runs, and decides when each may continue. */
 export class Gate<Subject> {
   readonly visits: Visit<Subject>[] = [];
   #open = true;
   readonly #server = createServer(async (request, response) => {
-    // Whoever is killed while it sends was never here.
+    // A worker that is killed while it sends does not count as a visit.
     const subject = await json(request).catch(() => undefined);
     if (subject === undefined) return;
     const visit = { subject: subject as Subject, aborted: false, letThrough: () => void response.end() };
@@ -42,7 +42,7 @@ export class Gate<Subject> {
     this.#open = false;
   }
 
-  /** Lets everybody through, now and from now on. */
+  /** Lets every visit through from now on. */
   open(): void {
     this.#open = true;
     for (const { letThrough } of this.visits) letThrough();

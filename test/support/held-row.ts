@@ -9,7 +9,7 @@ import type { System } from './system.ts';
 
 type Answer = Reply<PredictionResponse>;
 
-/** Callers of an app, and what is special in their requests. */
+/** Callers of an app, and what their requests have in common. */
 export interface Party {
   app: AppClient;
   part?: object;
@@ -20,15 +20,15 @@ export interface HeldRow {
   where: string;
   values: string[];
   heldMs: number;
-  /** Whose row it is. */
+  /** The owner of the row. */
   victim: Party;
-  /** Who is to notice nothing. */
+  /** Apps that must not be affected. */
   others: Party[];
 }
 
-/** What each side was answered. */
+/** The answers to each side. */
 export interface WhileHeld {
-  /** The victim's, of calls that ran at the provider when the row was taken, and of those that came later. */
+  /** The victim's: calls that were at the provider when the row was locked, and later ones. */
   own: Answer[];
   /** The victim's first after the release. */
   first: Answer;
@@ -41,10 +41,10 @@ const SERVICE_MS = 400;
 const CALM_MS = 2000;
 const PAUSE_MS = 50;
 const VICTIM_EVERY_MS = 500;
-/** Calls of the victim that have their work half done when the row is taken. */
+/** Calls of the victim in progress when the row is locked. */
 const UNDER_WAY = 4;
 
-/** Holds a row from outside while its owner and others call the product. */
+/** Locks a row from outside while its owner and others call the product. */
 export async function whileRowIsHeld(system: System, held: HeldRow): Promise<WhileHeld> {
   const { victim } = held;
   const draft = { text: `Held ${victim.app.id} `, revision: 1 };
@@ -88,7 +88,7 @@ export async function whileRowIsHeld(system: System, held: HeldRow): Promise<Whi
   }
 }
 
-/** Answers to the victim that the contract does not allow, and those that came later than its deadline and a second. */
+/** Answers to the victim that the contract does not allow, or later than a second after its deadline. */
 export function undocumented(own: readonly Answer[], deadlineMs: number): string[] {
   return own
     .filter(({ status, code = '', headers, tookMs }) => {
@@ -102,7 +102,7 @@ export function undocumented(own: readonly Answer[], deadlineMs: number): string
     .map(({ status, text, tookMs }) => `${status} ${text} after ${Math.round(tookMs)} ms`);
 }
 
-/** Two callers who pause a little, so that they measure the product and not this machine. */
+/** Two callers that pause a little, so that they measure the product and not the machine. */
 function inALoop({ app, part }: Party): Load {
   const ask = async (body: object) => {
     await sleep(PAUSE_MS);

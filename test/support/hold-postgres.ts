@@ -1,4 +1,4 @@
-import { startPostgres } from '../../shared/local/postgres.ts';
+import { startPostgres } from '../../bin/start/postgres.ts';
 
 /** Owns the server in the given directory until it is killed, and prints the server's address. */
 const [directory = ''] = process.argv.slice(2);

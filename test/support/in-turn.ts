@@ -1,4 +1,4 @@
-/** Does the work for every item, twenty at once. */
+/** Runs the work for every item, twenty at a time. */
 export async function inTurn<In, Out>(
   items: readonly In[],
   work: (item: In) => Promise<Out>,

@@ -1,5 +1,6 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { assertPublished } from './client-contract.ts';
 
 /** How one request over HTTP ended; times are milliseconds. */
 export interface Answer {
@@ -7,12 +8,12 @@ export interface Answer {
   /** The error's code; undefined on success. */
   code: string | undefined;
   retryAfterS: number | undefined;
-  /** Whether the server takes nothing more on this connection. */
+  /** Whether the server accepts no more requests on this connection. */
   closes: boolean;
   tookMs: number;
 }
 
-/** Posts predictions on kept-alive connections, by Node's plain client: it costs a fraction of what fetch does. */
+/** Posts predictions on kept-alive connections, with Node's plain client, at a fraction of the cost of fetch. */
 export class KeepAliveClient {
   readonly #agent = new Agent({ keepAlive: true });
   readonly #key: string;
@@ -37,10 +38,14 @@ export class KeepAliveClient {
     const answered = responseOf(outgoing);
     outgoing.end(content);
     const response = await answered;
-    const parsed = JSON.parse(await text(response));
+    const received = await text(response);
+    const status = response.statusCode ?? 0;
+    const type = response.headers['content-type'];
+    assertPublished({ method: 'POST', url: `${url}/v1/predictions`, status, type, text: received });
+    const parsed = JSON.parse(received);
     const retryAfter = response.headers['retry-after'];
     return {
-      status: response.statusCode ?? 0,
+      status,
       code: parsed.detail?.code,
       retryAfterS: retryAfter === undefined ? undefined : Number(retryAfter),
       closes: response.headers.connection === 'close',
@@ -60,7 +65,7 @@ function responseOf(outgoing: ClientRequest): Promise<IncomingMessage> {
   });
 }
 
-/** A share of the values is at most this; NaN where there are none. */
+/** The percentile of the values; NaN without values. */
 export function percentile(values: number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;

@@ -14,13 +14,13 @@ export interface Call {
 export interface Load {
   /** What has ended so far, in the order of its end. */
   readonly calls: readonly Call[];
-  /** Resolves when every caller is through; rejects when one got no answer at all. */
+  /** Resolves when every caller is done; rejects when one got no answer at all. */
   readonly done: Promise<void>;
-  /** Lets the calls under way end, and starts no more. */
+  /** Lets calls in flight end, and starts no more. */
   stop(): Promise<readonly Call[]>;
 }
 
-/** Callers who ask something new as soon as they have their answer, until they are stopped or asked `most` times. */
+/** Callers that send a new request as soon as they have an answer, until stopped or after `most` requests. */
 export function startLoad(
   ask: (body: Body) => Promise<Reply<PredictionResponse>>,
   { callers, most = Number.POSITIVE_INFINITY }: { callers: number; most?: number },
@@ -37,7 +37,7 @@ export function startLoad(
     }
   }
   const done = Promise.all(Array.from({ length: callers }, caller)).then(() => {});
-  // Whoever waits for it is told; until then it is nobody's unhandled rejection.
+  // It is awaited later; until then a rejection is not unhandled.
   done.catch(() => {});
   return {
     calls,

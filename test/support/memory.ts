@@ -1,9 +1,91 @@
 import { newId } from '../../shared/ids.ts';
+import type {
+  DeletionReceipt,
+  EpisodeResponse,
+  FactResponse,
+  RawMemoryResponse,
+} from '../../shared/schemas/memory.ts';
+import type { UserClient } from './account.ts';
 import type { System } from './system.ts';
 
 type In = Pick<System, 'database'>;
 
-/** A fact of the account, with what the test is about on top. */
+const DAY = '2026-05-01T12:00:00Z';
+
+interface Rows {
+  raw: RawMemoryResponse;
+  episodes: EpisodeResponse;
+  facts: FactResponse;
+}
+
+/** Adds a row of a tier over HTTP; an episode needs no dates here. */
+export async function add<Tier extends keyof Rows>(
+  person: UserClient,
+  tier: Tier,
+  row: object,
+): Promise<Rows[Tier]> {
+  const dates = tier === 'episodes' ? { started_at: DAY, ended_at: DAY } : {};
+  const { status, text, body } = await person.request<Rows[Tier]>('POST', `/api/memory/${tier}/`, {
+    ...dates,
+    ...row,
+  });
+  if (status !== 201) throw new Error(`adding was answered ${status} ${text}`);
+  return body;
+}
+
+/** Deletes a row of a tier, which must be there. */
+export async function forget(
+  person: UserClient,
+  tier: keyof Rows,
+  { id }: { id: string },
+  query = '',
+): Promise<DeletionReceipt> {
+  const { status, text, body } = await person.request<DeletionReceipt>(
+    'DELETE',
+    `/api/memory/${tier}/${id}/${query}`,
+  );
+  if (status !== 200) throw new Error(`deleting was answered ${status} ${text}`);
+  return body;
+}
+
+/** A row in every table of memory but the profile's. */
+export async function addMemory(system: In, person: UserClient): Promise<void> {
+  const synced = await addSynced(system, person, { content: 'from an event', event_id: newId() });
+  await forget(person, 'raw', synced);
+  const said = await add(person, 'raw', { content: 'I like tea', kind: 'reply' });
+  const episode = await add(person, 'episodes', { title: 'Tea', summary: 'About tea', raw_ids: [said.id] });
+  await add(person, 'facts', { text: 'likes tea', episode_ids: [episode.id] });
+}
+
+/** A raw row as synchronisation makes it from a recorded event. */
+export async function addSynced(
+  { database }: In,
+  account: { id: string },
+  part: { content: string; event_id: string },
+): Promise<{ id: string }> {
+  const id = newId();
+  await database.pool.query(
+    `insert into raw_memories (id, account_id, content, kind, role, origin, source, event_id, occurred_at, tags, metadata, created_at)
+     values ($1, $2, $3, 'reply', 'human', 'human', 'test', $4, now(), '{}', '{}', now())`,
+    [id, account.id, part.content, part.event_id],
+  );
+  return { id };
+}
+
+/** Links a fact to a raw row with a quote, as promotion does. */
+export async function quote(
+  { database }: In,
+  account: { id: string },
+  fact: { id: string },
+  source: { id: string; content: string },
+): Promise<void> {
+  await database.pool.query(
+    `insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier, quote)
+     values ($1, $2, $3, 'derived_from', 'fact', 'raw', $4)`,
+    [account.id, fact.id, source.id, source.content.slice(0, 240)],
+  );
+}
+/** A fact of the account, with the test's changes on top. */
 export async function addFact(
   { database }: In,
   account: { id: string },

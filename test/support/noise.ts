@@ -8,14 +8,14 @@ const EVERY_MS = 50;
 /** What the machine adds to a call just now, in milliseconds. */
 export interface Noise {
   readonly slowest: number;
-  /** To a share of the calls it adds this at most. */
+  /** The most that it adds to this share of the calls. */
   percentile(share: number): number;
   stop(): Promise<void>;
 }
 
 /**
- * Measures what is nobody's fault but a busy machine's: how long a call of the same ingress takes that needs neither
- * the database nor the queue. A bound on how long something may take is a bound on top of this.
+ * Measures what a busy machine adds: how long a call of the same ingress takes that needs neither the database nor the
+ * queue. Time limits in tests are on top of this.
  */
 export function measureNoise({ url }: { url: string }): Noise {
   const took: number[] = [];
@@ -26,7 +26,7 @@ export function measureNoise({ url }: { url: string }): Noise {
       await sleep(EVERY_MS);
     }
   })();
-  // Whoever stops it is told.
+  // A failure is reported by `stop`.
   measuring.catch(() => {});
   return {
     get slowest() {

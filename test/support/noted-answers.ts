@@ -3,12 +3,12 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A folder where CI wants the kinds of answers that the tests have got. Elsewhere nobody asks. */
+/** A folder where CI collects the kinds of answers that the tests got; unset elsewhere. */
 const FOLDER = process.env['NOTED_ANSWERS'];
 
 const noted = new Set<string>();
 
-/** Notes each kind of answer that the process gives, a line `POST /v1/predictions 409 request_in_flight` for each. */
+/** Writes down each kind of answer that the process gives, a line `POST /v1/predictions 409 request_in_flight` for each. */
 export function noteAnswers({ stdout }: ChildProcess): void {
   if (!FOLDER || stdout === null) return;
   const file = join(FOLDER, `${process.pid}.txt`);

@@ -8,12 +8,12 @@ import type { System, SystemOptions, TestProcess } from './system.ts';
 import { until } from './until.ts';
 
 const CALLERS = 40;
-/** Some answers come while something is down, some after it. */
+/** Some answers arrive during the outage, some after it. */
 const SERVICE_MS = { least: 1000, most: 5000 };
 const REACHES_PROVIDER_WITHIN_MS = 15_000;
 const CANCEL = { 'x-on-disconnect': 'cancel' };
 
-/** The lease is the product's own default, because that is what outages are measured against. */
+/** The product's default lease: outages are measured against it. */
 export const OUTAGE_INSTALLATION: SystemOptions = {
   webs: 2,
   workers: 3,
@@ -26,22 +26,22 @@ export const OUTAGE_INSTALLATION: SystemOptions = {
   },
 };
 
-/** What callers, who all stayed on the line, and the provider saw of one fault. */
+/** What the provider, and callers that all stayed connected, saw of one fault. */
 export interface Endured {
   predictions: number;
   providerCalls: number;
   ends: Record<string, number>;
-  /** 503 that do not say when to come again. */
+  /** 503 without a Retry-After. */
   unhelpful: number;
   p50Ms: number;
   slowestMs: number;
-  /** What those who had no 200 get when they ask again. */
+  /** The answers to repeats of calls that had no 200. */
   askedAgain: Record<string, number>;
   units: number;
   reserved: number;
 }
 
-/** Forty callers wait for calls that have reached the provider; then something fails, and is whole again. */
+/** Forty callers wait for calls that have reached the provider; then something fails, and recovers. */
 export async function endure(system: System, fail: () => Promise<void>): Promise<Endured> {
   const { provider, webs } = system;
   const app = await until(() => system.app().catch(() => undefined));
@@ -59,7 +59,7 @@ export async function endure(system: System, fail: () => Promise<void>): Promise
     return { body, reply, startedAt, endedAt: performance.now() };
   });
   const ended = Promise.all(asked);
-  // Whoever awaits it below is told; until then it is nobody's unhandled rejection.
+  // It is awaited below; until then a rejection is not unhandled.
   ended.catch(() => {});
   await provider.called(CALLERS, REACHES_PROVIDER_WITHIN_MS);
   await fail();
@@ -92,7 +92,7 @@ export async function endure(system: System, fail: () => Promise<void>): Promise
 
 const DOCUMENTED = ['200', '503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
 
-/** The promises that an outage broke, in words; none when all is well. */
+/** The promises that an outage broke, in words; none if it passed. */
 export function brokenPromises(run: Endured): string[] {
   const ends = Object.keys(run.ends);
   const promises: [kept: boolean, promise: string][] = [
@@ -106,7 +106,7 @@ export function brokenPromises(run: Endured): string[] {
   return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
 }
 
-/** The server is down for so long; `immediate` is a failover that takes this time. */
+/** The server is down for this time; `immediate` simulates a failover of this length. */
 export async function takeDown(server: OwnServer, ms: number, how: 'fast' | 'immediate'): Promise<void> {
   const over = performance.now() + ms;
   await server.stop(how);
@@ -114,7 +114,7 @@ export async function takeDown(server: OwnServer, ms: number, how: 'fast' | 'imm
   await server.start();
 }
 
-/** The process stands still for so long and notices nothing of it. */
+/** The process is frozen for this time and does not notice. */
 export async function freeze(one: TestProcess | undefined, ms: number): Promise<void> {
   one?.kill('SIGSTOP');
   await sleep(ms);
@@ -129,7 +129,7 @@ function isHelpful({ headers }: Call['reply']): boolean {
   return Number(headers.get('retry-after')) >= 1;
 }
 
-/** How often each answer came. */
+/** The number of each answer. */
 export function tally(
   replies: readonly { status: number; code: string | undefined }[],
 ): Record<string, number> {

@@ -1,18 +1,18 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate } from '../../shared/db/migrate.ts';
-import { startPostgres } from '../../shared/local/postgres.ts';
-import { preparePostgresHome } from '../../shared/local/postgres-home.ts';
-import { run } from '../../shared/local/run.ts';
+import { startPostgres } from '../../bin/start/postgres.ts';
+import { preparePostgresHome } from '../../bin/start/postgres-home.ts';
+import { run } from '../../bin/start/run.ts';
+import { migrate } from '../../shared/migrate.ts';
 import { administer, databaseUrl } from './database.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 
-/** A PostgreSQL server of one test file's own, which may be stopped, crashed and filled. */
+/** A PostgreSQL server of one test file's own, which it may stop, crash and fill. */
 export interface OwnServer {
   /** Of the superuser, for the database `postgres`. */
   url: string;
-  /** Cuts every connection off; what was committed stays. */
+  /** Breaks every connection; committed data stays. */
   stop(how: 'fast' | 'immediate'): Promise<void>;
   /** At the same address, over the same data. */
   start(): Promise<void>;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Starts `call` so many times a second until `done` settles, whatever becomes of the calls; resolves with all of their results. */
+/** Starts `call` at a fixed rate until `done` settles, whatever the calls return; resolves with all of their results. */
 export async function pacedUntil<Result>(
   perSecond: number,
   call: () => Promise<Result>,

@@ -3,7 +3,7 @@ import { AppClient, predictionBody, type Reply } from './client.ts';
 
 const LONGEST_PAUSE_MS = 1000;
 const GIVES_UP_AFTER_MS = 120_000;
-/** A caller comes again after these, as their `Retry-After` or the table of idempotency says. */
+/** A caller retries after these, as their `Retry-After` or the table of idempotency says. */
 const TRANSIENT = [
   '503 service_unavailable',
   '503 overloaded',
@@ -13,29 +13,29 @@ const TRANSIENT = [
 
 type Body = ReturnType<typeof predictionBody>;
 
-/** What one request came to, however many times it was asked. */
+/** The outcome of one request, however many times it was sent. */
 export interface Settled {
   body: Body;
-  /** The answer after which nobody asks again; absent when there was none in two minutes. */
+  /** The final answer; absent when there was none in two minutes. */
   last: Pick<Reply<unknown>, 'status' | 'text'> | undefined;
   /** Every answer on the way, `200` or `503 overloaded`, and the codes of connections that broke. */
   ways: string[];
-  /** The answer to the same request at another ingress, when it was asked for. */
+  /** The answer to the same request at another ingress, if it was sent there. */
   twin: Pick<Reply<unknown>, 'status' | 'text'> | undefined;
-  /** Whether somebody asked to cancel it. */
+  /** Whether a cancel was sent. */
   cancelled: boolean;
   tookMs: number;
 }
 
-/** What is done to a request beside asking for it. */
+/** What else is done to a request. */
 export type Habit = 'plain' | 'again' | 'at once' | 'cancel';
 
 /**
- * Asks the ingresses in turn, and comes again with the same request until there is an answer that stays. `again` asks
- * at the next ingress after the answer, `at once` beside it, `cancel` cancels at the next ingress what may still run.
+ * Sends a request to the ingresses in turn, and retries until there is a final answer. `again` repeats it at the next
+ * ingress after the answer, `at once` concurrently, `cancel` cancels it there while it may still run.
  */
 export class PersistentCaller {
-  /** Whom to ask; may change at any time. */
+  /** The ingresses; may change at any time. */
   ingresses: { url: string }[] = [];
   readonly #app: AppClient;
   #turn = 0;
@@ -84,7 +84,7 @@ export class PersistentCaller {
 
   async #cancel({ request_id, user_id }: Body, afterMs: number): Promise<void> {
     await sleep(afterMs);
-    // Whether it came too early, too late or to nobody is seen by what the request comes to.
+    // Whether it came too early, too late or to no work shows in the outcome of the request.
     await this.#app.cancel(request_id, user_id, { at: this.#next() }).catch(() => {});
   }
 

@@ -12,7 +12,7 @@ const PROGRAM = process.env['PGBOUNCER_PATH'] || 'pgbouncer';
 
 /** A pooler of the tests' own, in transaction mode. */
 export interface Pooler {
-  /** Of the server's database `postgres`; the others have the same names there. */
+  /** Of the server's database `postgres`; other databases keep their names. */
   url: string;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export function describeWithPgBouncer(title: string, suite: (this: Mocha.Suite) 
   describeWhere(isThere, title, 'there is no PgBouncer here: PGBOUNCER_PATH', suite);
 }
 
-/** Starts PgBouncer before every database of the server; it ends with this process at the latest. */
+/** Starts PgBouncer in front of every database of the server; it ends with this process at the latest. */
 export async function startPgBouncer(server: string): Promise<Pooler> {
   const folder = await mkdtemp(join(tmpdir(), 'forecue-pgbouncer-'));
   const file = join(folder, 'pgbouncer.ini');
@@ -57,8 +57,8 @@ export async function startPgBouncer(server: string): Promise<Pooler> {
 }
 
 /**
- * What the README asks for, and none of the product's own settings. Fewer sessions than the processes under test have
- * connections, so that they do share them.
+ * What the README requires, and none of the product's own settings. Fewer sessions than the processes under test have
+ * connections, so that they share them.
  */
 function configuration({ hostname, port, username, password }: URL, listenPort: number): string {
   const login = { host: hostname, port: port || '5432', user: username, password };

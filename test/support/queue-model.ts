@@ -15,7 +15,7 @@ interface Call {
   endsAt: number;
 }
 
-/** What became of the calls that came in a span of time. */
+/** The outcomes of the calls sent in a span of time. */
 export interface Tally {
   refused: number;
   answered: number;
@@ -50,12 +50,12 @@ export class QueueModel {
   #published = this.#snapshot();
   #calls = 0;
 
-  /** Lets so much time pass. */
+  /** Lets this much time pass. */
   run(ms: number): void {
     for (const end = this.now + ms; this.now < end; this.now += TICK_MS) this.#tick();
   }
 
-  /** What became of the calls that came in [from, until), of one party or of all. */
+  /** The outcomes of the calls sent in [from, until), of one party or of all. */
   tally(from: number, until: number, party?: string): Tally {
     const tally = { refused: 0, answered: 0, late: 0 };
     for (const call of this.fates)
@@ -74,14 +74,14 @@ export class QueueModel {
     return this.#refusals(from).at(-1);
   }
 
-  /** An ingress that starts now, and has looked once. */
+  /** An ingress that starts now, and has read one snapshot. */
   freshIngress(): LoadEstimate {
     const fresh = new LoadEstimate();
     this.#look(fresh);
     return fresh;
   }
 
-  /** The provider answers no more, neither what runs nor what starts. */
+  /** The provider hangs, for running and for new calls. */
   hang(): void {
     this.serviceMs = () => Number.POSITIVE_INFINITY;
     for (const call of this.#running) call.endsAt = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import type { BaseConfig } from '../../shared/config/config.ts';
 import { parseRedisUrl, type RedisTarget } from '../../shared/config/redis-url.ts';
-import { connectRedis, type RedisClient } from '../../shared/jobs/redis.ts';
 import { createLog } from '../../shared/log.ts';
+import { connectRedis, type RedisClient } from '../../shared/queue/redis.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { describeWithRedis, type RedisServer, startRedisServer } from './redis-server.ts';
 import { type SilentProxy, silentProxy } from './silent-proxy.ts';

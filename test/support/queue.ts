@@ -32,7 +32,7 @@ async function queueOnPostgres(
       if (counts.length === 0) throw new Error('the queue has no tables');
       return counts.some((n) => n > 0);
     },
-    // Its tables are all there is: they keep what was said.
+    // Nothing to monitor: the tables hold everything that was sent.
     listen: async () => {},
     jobs: () => count(`forecue_queue.job where state in ('waiting', 'active')`),
     async close() {

@@ -4,7 +4,7 @@ import type { UserClient } from './account.ts';
 import type { Reply } from './client.ts';
 import type { System } from './system.ts';
 
-/** A valid event that is like no other, in a session of its own, with what the test is about on top. */
+/** A valid, unique event in a session of its own, with the test's changes on top. */
 export function event<Part extends object>(part?: Part) {
   return {
     id: randomUUID(),
@@ -56,7 +56,7 @@ export async function countOf(
 const ROWS_AT_ONCE = 100_000;
 
 /**
- * Gives a user that many events by SQL: a third of them in one long session, the others in short ones of 50. The ids of
+ * Inserts that many events of a user by SQL: a third of them in one long session, the others in short ones of 50. The ids of
  * the sessions start with the user's.
  */
 export async function fillRecording(

@@ -6,15 +6,17 @@ import { describeWhere } from './describe-where.ts';
 import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
-/** A Redis of a test's own, which keeps nothing on any disk: whatever ends it, it comes back empty. */
+/** A Redis of a test's own, without persistence: however it ends, it restarts empty. */
 export interface RedisServer {
   url: string;
   /** Starts it, unless it is up; resolves when it answers. */
   start(): Promise<void>;
-  /** By SIGKILL: no connection is told. */
+  /** By SIGKILL: no connection is closed properly. */
   kill(): Promise<void>;
   flush(): Promise<void>;
-  /** From now on it takes connections and commands, and answers none before the time is over. */
+  /** Whether the text is in the name or in the content of any key. */
+  holds(text: string): Promise<boolean>;
+  /** From now on it accepts connections and commands, and answers none until the time is over. */
   pause(ms: number): Promise<void>;
 }
 
@@ -50,20 +52,33 @@ export async function startRedisServer(): Promise<RedisServer> {
       await exited;
     },
     flush: () => command(url, 'FLUSHALL'),
+    holds: (text) => holds(url, text),
     pause: (ms) => command(url, 'CLIENT', 'PAUSE', `${ms}`, 'ALL'),
   };
   await server.start();
   return server;
 }
 
-/** One command on a connection of its own, which does not come back. */
 async function command(url: string, name: string, ...args: string[]): Promise<void> {
+  await connected(url, (client) => client.call(name, ...args));
+}
+
+function holds(url: string, text: string): Promise<boolean> {
+  return connected(url, async (client) => {
+    const keys = await client.keys('*');
+    const contents = await Promise.all(keys.map((key) => client.dumpBuffer(key)));
+    return keys.some((key) => key.includes(text)) || contents.some((content) => content?.includes(text));
+  });
+}
+
+/** On a connection of its own, without reconnecting. */
+async function connected<T>(url: string, use: (client: Redis) => Promise<T>): Promise<T> {
   const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null });
-  // What breaks the connection rejects the command too.
+  // An error of the connection rejects the command too.
   client.on('error', () => {});
   try {
     await client.connect();
-    await client.call(name, ...args);
+    return await use(client);
   } finally {
     client.disconnect();
   }

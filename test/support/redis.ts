@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { parseRedisUrl } from '../../shared/config/redis-url.ts';
-import { connectRedis, type RedisClient } from '../../shared/jobs/redis.ts';
 import { createLog } from '../../shared/log.ts';
+import { connectRedis, type RedisClient } from '../../shared/queue/redis.ts';
 import type { TestQueue } from './test-queue.ts';
 
 /**
- * A corner of the Redis at the address that no other test file uses. Without wake-ups the product logs in as a user who
- * may do all but publish and subscribe, on whatever kind of Redis it is.
+ * A key prefix of the Redis at the address that no other test file uses. Without wake-ups the product logs in as a user that
+ * may do everything but publish and subscribe, on any kind of Redis.
  */
 export async function queueOnRedis(url: string, options: { withoutWakeUps: boolean }): Promise<TestQueue> {
   const target = parseRedisUrl(url);
@@ -57,7 +57,7 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
   };
 }
 
-/** An entry is a list of names and values; the same refusal again only raises its count. */
+/** An entry is a list of names and values; a repeated refusal only raises its count. */
 function deniedTo(user: string, entry: unknown): number {
   if (!Array.isArray(entry) || !entry.includes(user)) return 0;
   return Number(entry[entry.indexOf('count') + 1]);

@@ -14,9 +14,9 @@ const CALM_MS = 1000;
 export interface RollingRestart {
   requests: number;
   answered: number;
-  /** 503 with when to come again: code → count. */
+  /** 503 with a Retry-After: code → count. */
   refused: Record<string, number>;
-  /** Any other status, and requests for which there was no ingress: code → count. */
+  /** Any other status, and requests that found no ingress: code → count. */
   others: Record<string, number>;
   /** Connections that broke under a request that has a row, and under one that has none. */
   brokenAfterAcceptance: number;
@@ -31,8 +31,8 @@ export interface RollingRestart {
 }
 
 /**
- * Two ingresses and two workers under `perSecond` requests, each restarted in turn, `rounds` times: now the successor
- * comes first, now it comes when the old process has gone.
+ * Two ingresses and two workers under `perSecond` requests, each restarted in turn, `rounds` times: with the successor
+ * started first, or after the old process has exited.
  */
 export async function rollingRestart(options: {
   rounds: number;
@@ -110,7 +110,7 @@ async function restartUnderLoad(
   };
 }
 
-/** The promises that a run broke, in words; none when all is well. */
+/** The promises that a run broke, in words; none if it passed. */
 export function brokenPromises(run: RollingRestart): string[] {
   const promises: [kept: boolean, promise: string][] = [
     [run.brokenAfterAcceptance + run.brokenBefore === 0, 'no connection breaks under a request'],

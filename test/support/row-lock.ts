@@ -1,7 +1,7 @@
 import pg from 'pg';
 import type { System } from './system.ts';
 
-/** A row that is held from outside: by an operator's psql, or by a process that froze between two statements. */
+/** A row that is locked from outside: by an operator's psql, or by a process that froze between two statements. */
 export interface RowLock {
   /** Rejects when the lock was lost before. */
   release(): Promise<void>;
@@ -17,7 +17,7 @@ export async function lockRow(
   const client = new pg.Client({ connectionString: database.url });
   client.on('error', () => {});
   await client.connect();
-  // Such a connection obeys none of the product's own limits.
+  // Such a connection has none of the product's own limits.
   await client.query(
     'set lock_timeout = 0; set statement_timeout = 0; set idle_in_transaction_session_timeout = 0',
   );

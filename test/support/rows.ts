@@ -14,7 +14,7 @@ export interface PredictionRow {
   started_at: Date | null;
   deadline_at: Date | null;
   ended_at: Date | null;
-  /** Whether a text of it is left. */
+  /** Whether its texts are erased. */
   erased: boolean;
   profile_revision: string;
 }

@@ -1,23 +1,27 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server which can fall silent, as a balancer that has forgotten its connections: not even an end passes. */
+/** A proxy that can go silent, like a balancer that has forgotten its connections: it forwards not even a close. */
 export interface SilentProxy {
   url: string;
   /**
-   * From now on no connection of this moment carries anything, nor is closed; later ones do as ever. Those that listen
-   * are the ones on which PostgreSQL was asked to LISTEN.
+   * From now on no present connection forwards anything, nor is closed; later ones work. Listening connections are
+   * those with a LISTEN.
    */
   silence(which?: 'all' | 'listening'): void;
-  /** The same for those alone over which the client has said nothing for so long; returns how many these are. */
+  /** The same, only for connections idle for this long; returns how many these are. */
   silenceIdle(ms: number): number;
+  /** No connection carries anything, whenever it was made, until `unmute`; those of that time never will. */
+  mute(): void;
+  unmute(): void;
   close(): Promise<void>;
 }
 
 export async function silentProxy(target: string): Promise<SilentProxy> {
   const { protocol, hostname, port } = new URL(target);
-  /** With the moment at which the client last said something. */
+  /** With the time at which the client last sent something. */
   const pairs = new Map<readonly [Socket, Socket], number>();
+  let muted = false;
   const listening = new WeakSet<readonly [Socket, Socket]>();
   const server = createServer({ allowHalfOpen: true }, (client) => {
     const upstream = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
@@ -34,7 +38,8 @@ export async function silentProxy(target: string): Promise<SilentProxy> {
         for (const one of pair) one.destroy();
       });
     }
-    client.pipe(upstream).pipe(client);
+    if (muted) silencePair(pair);
+    else client.pipe(upstream).pipe(client);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -47,6 +52,13 @@ export async function silentProxy(target: string): Promise<SilentProxy> {
       const idle = [...pairs].filter(([, spokeAt]) => performance.now() - spokeAt > ms);
       for (const [pair] of idle) silencePair(pair);
       return idle.length;
+    },
+    mute() {
+      muted = true;
+      for (const pair of pairs.keys()) silencePair(pair);
+    },
+    unmute() {
+      muted = false;
     },
     async close() {
       for (const pair of pairs.keys()) for (const socket of pair) socket.destroy();

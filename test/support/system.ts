@@ -27,9 +27,9 @@ export interface SystemOptions {
   workers?: number;
   /** What a worker is started as: a file and its arguments; the product's, for predictions. */
   workerEntry?: string[];
-  /** Configuration of all of them, over what tests need: a fake provider and a lease that nothing slow outlives. */
+  /** Configuration of all of them, on top of what tests need: a fake provider and a lease longer than any pause of a slow machine. */
   env?: Environment;
-  /** Drops every wake-up of the product on its way, so that only re-reading rows can help. */
+  /** Drops every wake-up of the product, so that only polling is left. */
   withoutWakeUps?: boolean;
 }
 
@@ -117,6 +117,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     DEFAULT_MODEL: 'fake-model',
     JWT_SECRET: 'a secret of the tests, of 32 bytes or more',
     RATE_LIMIT_RPS: '0',
+    // All callers of a test share an address.
+    MAX_CONNECTIONS_PER_ADDRESS: '5000',
     ...options.env,
   };
   const entries: Record<Kind, string[]> = { web: WEB_ENTRY, worker: options.workerEntry ?? WORKER_ENTRY };

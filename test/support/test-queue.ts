@@ -1,14 +1,14 @@
 /** The queue and the wake-ups of a test file's installation, wherever they are. */
 export interface TestQueue {
-  /** What tells the product's processes where. */
+  /** The configuration that points the product's processes to it. */
   env: Record<string, string>;
-  /** How many wake-ups were dropped on their way; 0 unless that was asked for. */
+  /** How many wake-ups were dropped; 0 unless dropping was requested. */
   droppedWakeUps(): Promise<number>;
-  /** Whether the text stands anywhere in the queue, or stood in anything that was said to its server since `listen`. */
+  /** Whether the text is anywhere in the queue, or was in anything sent to its server since `listen`. */
   holds(text: string): Promise<boolean>;
-  /** Remembers from now on all that is said to the queue's server, where that can be overheard. */
+  /** Records everything sent to the queue's server from now on, where it can be monitored. */
   listen(): Promise<void>;
-  /** How many jobs wait or are in hand. */
+  /** How many jobs are waiting or active. */
   jobs(): Promise<number>;
   close(): Promise<void>;
 }

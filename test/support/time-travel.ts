@@ -46,12 +46,12 @@ export async function alterApp({ database }: In, app: { id: string }, assignment
   await database.pool.query(`update apps set ${assignments} where id = $1`, [app.id]);
 }
 
-/** Moves what is remembered of drafts to `days` ago. */
+/** Moves the drafts' rows to `days` ago. */
 export async function ageDrafts({ database }: In, days: number): Promise<void> {
   await database.pool.query('update drafts set updated_at = now() - make_interval(days => $1)', [days]);
 }
 
-/** Does `work` while the processes stand still, as on a machine that is overloaded; their leases outlive it. */
+/** Does `work` while the processes are frozen, as on an overloaded machine; their leases outlast it. */
 export async function whileFrozen<T>(processes: TestProcess[], work: () => Promise<T>): Promise<T> {
   for (const process of processes) process.kill('SIGSTOP');
   try {

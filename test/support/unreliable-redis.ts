@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What became of the wake-ups on their way. */
+/** What happened to the wake-ups in transit. */
 export interface Fates {
   passed: number;
   dropped: number;
@@ -13,8 +13,8 @@ export interface Fates {
 const LONGEST_DELAY_MS = 3000;
 
 /**
- * A way to the Redis at the address on which a wake-up of the product may be dropped, doubled or delayed, each as often
- * as it passes unharmed, and nothing else happens.
+ * A proxy to the Redis at the address that drops, duplicates, delays or forwards the product's wake-ups, each equally often,
+ * and changes nothing else.
  */
 export async function unreliableRedis(
   target: string,
@@ -72,7 +72,7 @@ async function befall(wakeUp: Buffer, client: Socket, fates: Fates): Promise<voi
   if (fate === 'doubled') client.write(wakeUp);
 }
 
-/** A message is an array (RESP 2) or a push (RESP 3) of `message`, the channel's name and what was said. */
+/** A message is an array (RESP 2) or a push (RESP 3) of `message`, the channel's name and the content. */
 function isWakeUp(frame: Buffer): boolean {
   return /^[*>]3\r\n\$7\r\nmessage\r\n\$\d+\r\n\S+_(ended|cancel)\r\n/.test(frame.toString('latin1', 0, 200));
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 type Truthy<T> = Exclude<T, false | 0 | '' | null | undefined>;
 
-/** Asks until the condition gives something, and resolves with that. Rejects after `withinMs`. */
+/** Polls until the condition returns something truthy, and resolves with that. Rejects after `withinMs`. */
 export async function until<T>(condition: () => T | Promise<T>, withinMs = 10_000): Promise<Truthy<T>> {
   const deadline = performance.now() + withinMs;
   for (;;) {

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +18,7 @@ export interface Version {
   start(kind: keyof typeof ENTRIES, env: Environment): Promise<TestProcess>;
   /** Brings the database of `DATABASE_URL` up to this version. */
   migrate(env: Environment): Promise<void>;
-  /** The output of a command of the operator's. */
+  /** The output of an operator's command. */
   admin(args: string[], env: Environment): Promise<string>;
   remove(): Promise<void>;
 }
@@ -39,6 +40,8 @@ export function thisVersion(): Version {
 }
 
 function versionAt(folder: string): Omit<Version, 'remove'> {
+  /** Versions before the move to `bin/` have it at another path. */
+  const entryOf = (path: string, before: string) => (existsSync(join(folder, path)) ? path : before);
   const run = async (file: string, args: string[], env: Environment) => {
     const child = spawn(process.execPath, [join(folder, file), ...args], {
       env: { ...bareEnvironment(), ...env },
@@ -54,9 +57,9 @@ function versionAt(folder: string): Omit<Version, 'remove'> {
       return new TestProcess(fork(join(folder, entry), args, options)).ready();
     },
     async migrate(env) {
-      await run('shared/db/migrate.ts', [], env);
+      await run(entryOf('bin/migrate.ts', 'shared/db/migrate.ts'), [], env);
     },
-    admin: (args, env) => run('shared/admin/main.ts', args, env),
+    admin: (args, env) => run(entryOf('bin/admin/main.ts', 'shared/admin/main.ts'), args, env),
   };
 }
 

@@ -6,8 +6,8 @@ const NOTIFICATION = 'A'.charCodeAt(0);
 const HEADER_BYTES = 5;
 
 /**
- * A way to the database on which every notification of the product's own channels is lost, and nothing else: what is
- * left are the messages of PostgreSQL's protocol (frontend/backend protocol, version 3).
+ * A proxy to the database that drops every notification of the product's own channels, and nothing else
+ * (PostgreSQL's frontend/backend protocol, version 3).
  */
 export async function dropWakeUps(
   target: string,

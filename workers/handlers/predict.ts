@@ -1,16 +1,16 @@
 import type { WorkerConfig } from '../../shared/config/config.ts';
-import { persistently } from '../../shared/db/persistently.ts';
-import type { ConnectedMemory } from '../../shared/db/stores/memory.ts';
+import { persistently } from '../../shared/db/retries.ts';
+import type { ConnectedMemory } from '../../shared/db/stores/memory/connected.ts';
 import { fitContext, type PredictionTask } from '../../shared/domain/context-envelope.ts';
 import { decide, hasNothingToWorkOn } from '../../shared/domain/decision.ts';
 import type { ErrorCode, ErrorSource } from '../../shared/errors/catalogue.ts';
 import type { Log } from '../../shared/log.ts';
 import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
 import type { predict } from '../../shared/work/kinds.ts';
-import type { Allowance, Handler } from '../handler.ts';
 import { type Guess, type Provider, ProviderError, type ProviderFault } from '../providers/provider.ts';
+import type { Allowance, Handler } from '../work/handler.ts';
 
-/** With less than this left a further attempt cannot help. */
+/** With less time left another attempt is pointless. */
 const SHORTEST_ATTEMPT_MS = 250;
 
 const FAILURES: Record<ProviderFault, { code: ErrorCode; source?: ErrorSource }> = {
@@ -22,12 +22,12 @@ const FAILURES: Record<ProviderFault, { code: ErrorCode; source?: ErrorSource }>
 
 type Settings = Pick<WorkerConfig, 'defaultModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
 
-/** Reads the memory that a connection lets a prediction use. */
+/** Reads the memory that a connection grants to a prediction. */
 export type ReadMemory = (connectionId: string) => Promise<ConnectedMemory>;
 
 const UNCONNECTED: ConnectedMemory = { memory: null, profileRevision: 'none', grantRevision: 0 };
 
-/** The story of one prediction: cut the context to the budget, ask the model, decide whether its guess is worth showing. */
+/** One prediction: fits the context to the budget, asks the model, decides whether its guess is worth showing. */
 export function createPredict(
   provider: Provider,
   readMemory: ReadMemory,
@@ -35,7 +35,7 @@ export function createPredict(
   log: Log,
 ): Handler<typeof predict> {
   return async ({ id, input, facts, connectionId }, allowance) => {
-    // Written by the ingress in its canonical form, after validation.
+    // The ingress wrote it in canonical form, after validation.
     const request = JSON.parse(input) as PredictionRequest;
     const { memory, ...revisions } =
       connectionId === null
@@ -58,13 +58,13 @@ export function createPredict(
         : { state, report: report() };
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      log.warn({ prediction: id, fault: error.fault, reason: error.message }, 'provider gave no answer');
+      log.warn({ prediction: id, fault: error.fault, reason: error.message }, 'provider failed');
       return { state: 'failed', ...FAILURES[error.fault], report: report() };
     }
   };
 }
 
-/** An attempt that timed out is followed by another while there is time; every other fault travels at once. */
+/** Retries after a timeout while there is time; any other fault fails at once. */
 async function ask(
   provider: Provider,
   task: PredictionTask,

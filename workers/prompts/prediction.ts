@@ -1,9 +1,11 @@
 import Type, { type Static } from 'typebox';
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
+import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { closed, oneOf } from '../../shared/schemas/build.ts';
+import { isStorable } from '../../shared/schemas/storable.ts';
 import { compile } from '../../shared/schemas/validator.ts';
 
-/** How likely a model says it is that the person goes on like this. Words, because models judge them better than numbers. */
+/** Likelihoods that a model may answer, as confidence. In words, because models judge those better than numbers. */
 const CONFIDENCE = {
   almost_certain: 0.93,
   likely: 0.78,
@@ -15,10 +17,10 @@ const CONFIDENCE = {
 type Likelihood = keyof typeof CONFIDENCE;
 const LIKELIHOODS = Object.keys(CONFIDENCE) as Likelihood[];
 
-/** How much of the draft's end a model has to repeat, in code points, to show that it goes on instead of rewriting. */
+/** Code points of the draft's end that a model must repeat, to show that it continues rather than rewrites. */
 const ANCHOR = 24;
 
-/** Strict mode of structured output: all required, nothing else, no numbers and no lengths. */
+/** Within the limits of strict structured output: all properties required, no others, no numeric or length constraints. */
 const Answer = closed({
   anchor: Type.String(),
   continuation: Type.String(),
@@ -40,14 +42,14 @@ Answer with:
 - continuation: exactly the characters that follow the draft, not the draft itself. Begin with a space only when a new word follows and the draft does not end in one. Empty when nothing is worth suggesting.
 - likelihood: how likely it is that the person types just this.`;
 
-/** What is asked of a model. The same task gives the same bytes; what varies most stands last, for prefix caches. */
+/** A question to a model. Deterministic, and what varies most comes last, for the provider's prefix cache. */
 export interface Question {
   messages: { role: 'system' | 'user'; content: string }[];
   schemaName: string;
   schema: Record<string, unknown>;
 }
 
-/** The question for one task: fixed rules, then the context as data that cannot close its own fence. */
+/** The question for a task: fixed rules, then the context as data that cannot close its own tag. */
 export function predictionQuestion(task: PredictionTask): Question {
   const record = {
     language: task.language,
@@ -70,16 +72,18 @@ export function predictionQuestion(task: PredictionTask): Question {
 }
 
 /**
- * A model's answer as a completion for the task, or null when it is not what was asked for (not JSON, another shape,
- * NUL, lone surrogates). An answer that does not go on from the draft's end is an empty completion.
+ * Parses a model's answer into a completion; null if it is malformed (not JSON, another shape, NUL, lone surrogates) or
+ * what it adds cannot be displayed safely. An answer that does not continue from the draft's end is an empty completion.
  */
 export function readAnswer(
   content: string,
   task: PredictionTask,
 ): { completion: string; confidence: number } | null {
   const answer = parse(content);
-  if (answer === null || !isStorable(answer.anchor + answer.continuation)) return null;
-  const continuation = isAnchored(answer.anchor, task.draft) ? join(task.draft, answer.continuation) : '';
+  if (answer === null || !isStorable(answer.anchor)) return null;
+  const added = withoutDraft(task.draft, answer.continuation);
+  if (!isDisplayable(added)) return null;
+  const continuation = isAnchored(answer.anchor, task.draft) ? join(task.draft, added) : '';
   if (continuation.trim() === '') return { completion: '', confidence: 0 };
   const completion = task.mode === 'next_prompt' ? standAlone(task, continuation) : continuation;
   return { completion, confidence: CONFIDENCE[answer.likelihood] };
@@ -94,23 +98,23 @@ function parse(content: string): Answer | null {
   }
 }
 
-function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0');
-}
-
-/** Models trim white space, so it does not count; a blank draft has no end to repeat. */
+/** Ignores white space, which models trim. A blank draft has no end to repeat. */
 function isAnchored(anchor: string, draft: string): boolean {
   if (draft.trim() === '') return true;
   return anchor.trim() !== '' && draft.trimEnd().endsWith(anchor.trim());
 }
 
-/** `continuation` without what the draft ends with already: itself, its last characters, the space at the joint. */
-function join(draft: string, continuation: string): string {
+/** `continuation` without what it repeats of the draft: all of it, or its last characters. */
+function withoutDraft(draft: string, continuation: string): string {
   const repeated = [draft, [...draft].slice(-ANCHOR).join('')].find(
     (text) => text.trim() !== '' && continuation.startsWith(text),
   );
-  const rest = continuation.slice(repeated?.length ?? 0);
-  return draft === '' || /\s$/.test(draft) ? rest.replace(/^[^\S\n]+/, '') : rest;
+  return continuation.slice(repeated?.length ?? 0);
+}
+
+/** Without the space that the draft has already. */
+function join(draft: string, added: string): string {
+  return draft === '' || /\s$/.test(draft) ? added.replace(/^[^\S\n]+/, '') : added;
 }
 
 function standAlone(task: PredictionTask, continuation: string): string {

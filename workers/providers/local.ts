@@ -5,8 +5,8 @@ import { readTask } from './local/sources.ts';
 import type { Call, Guess, Provider } from './provider.ts';
 
 /**
- * The built-in predictor: no key, no network, no weights. It knows the words of the request alone: it continues a draft as
- * the texts around it go on where they read the same, and repeats a prompt where the person did. Else it says nothing.
+ * The built-in predictor: no key, no network, no weights. It only knows the texts of the request: it continues a draft the
+ * way they continue after the same words, and suggests a prompt that the person repeats. Otherwise it abstains.
  */
 export class LocalProvider implements Provider {
   async predict(task: PredictionTask, call: Call): Promise<Guess> {

@@ -13,7 +13,7 @@ import {
 } from 'openai';
 import { ProviderError, type ProviderFault } from './provider.ts';
 
-/** Every error class of the SDK, a subclass before its parent. What is not here failed. */
+/** Every error class of the SDK, subclasses before their parents. Anything else counts as `failed`. */
 const FAULTS: readonly [new (...args: never[]) => Error, ProviderFault][] = [
   [APIConnectionTimeoutError, 'timeout'],
   [APIConnectionError, 'failed'],
@@ -28,14 +28,14 @@ const FAULTS: readonly [new (...args: never[]) => Error, ProviderFault][] = [
   [APIError, 'failed'],
 ];
 
-/** The fault behind whatever the SDK threw. Its message and cause stay here: they can repeat a text or the key. */
+/** Maps whatever the SDK threw to a fault. Drops message and cause, which can quote a text or the key. */
 export function providerError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
   const fault = FAULTS.find(([type]) => error instanceof type)?.[1] ?? 'failed';
   return new ProviderError(fault, describe(error));
 }
 
-/** "InternalServerError 500", "APIConnectionError ECONNREFUSED": nothing that came from the provider's side as text. */
+/** "InternalServerError 500" or "APIConnectionError ECONNREFUSED": no text from the provider. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const status = error instanceof APIError ? error.status : undefined;

@@ -6,12 +6,12 @@ import { providerError } from './openai-errors.ts';
 import { type Call, type Guess, type Provider, ProviderError, type Usage } from './provider.ts';
 
 const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
-/** The longest completion is a few kilobytes; whoever sends this much sends no answer. */
+/** The longest completion is a few kilobytes; a body this large is no answer. */
 const BODY_MAX = MIB;
-/** More than any model reads or writes at once: such a count is a defect of the provider. */
+/** More than any model reads or writes at once: a larger count is a provider's bug. */
 const TOKENS_MAX = 100_000_000;
 
-/** Any OpenAI-compatible server. One request per `predict`, nothing is retried, no redirect is followed. */
+/** Any OpenAI-compatible server. One request per `predict`, without retries or redirects. */
 export class OpenAIProvider implements Provider {
   readonly #client: OpenAI;
 
@@ -19,7 +19,7 @@ export class OpenAIProvider implements Provider {
     this.#client = new OpenAI({
       apiKey: options.apiKey,
       baseURL: options.baseUrl ?? DEFAULT_BASE_URL,
-      // What the SDK would take from the environment, which only shared/config/env.ts may read.
+      // The SDK would read these from the environment, which only shared/config/env.ts may do.
       adminAPIKey: null,
       organization: null,
       project: null,
@@ -40,7 +40,7 @@ export class OpenAIProvider implements Provider {
     }
   }
 
-  /** The body of a 200: by the SDK's types a completion, in truth whatever the server sent. */
+  /** The body of a 200. The SDK types it as a completion, but does not check it. */
   #ask(task: PredictionTask, call: Call): Promise<unknown> {
     const { messages, schemaName, schema } = predictionQuestion(task);
     return this.#client.chat.completions.create(
@@ -49,22 +49,23 @@ export class OpenAIProvider implements Provider {
         messages,
         response_format: { type: 'json_schema', json_schema: { name: schemaName, strict: true, schema } },
       },
-      // The SDK takes whole milliseconds above 0 only.
+      // The SDK requires a positive integer.
       { signal: call.signal, timeout: Math.max(1, Math.floor(call.timeoutMs)) },
     );
   }
 }
 
 /**
- * `fetch` that follows no redirect (the request carries the key and a person's text) and reads at most `BODY_MAX` bytes,
- * unpacked. The body is read here, so that the SDK's timeout, which ends with its fetch, covers a stalled body as well.
+ * `fetch` that follows no redirect, because the request carries the key and a person's text, and reads at most
+ * `BODY_MAX` decompressed bytes. Reads the body here, so that the SDK's timeout, which only spans its fetch, covers a
+ * stalled body too.
  */
 async function boundedFetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const response = await fetch(input, { ...init, redirect: 'error' });
   if (response.body === null) return response;
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Leaving the loop by an error cancels the body, which closes the socket.
+  // An error thrown in the loop cancels the body, which closes the socket.
   for await (const chunk of response.body) {
     size += chunk.byteLength;
     if (size > BODY_MAX) throw Object.assign(new Error('answer too large'), { code: 'ERR_BODY_TOO_LARGE' });
@@ -73,7 +74,7 @@ async function boundedFetch(input: string | URL | Request, init?: RequestInit): 
   return new Response(Buffer.concat(chunks), { status: response.status, headers: response.headers });
 }
 
-/** Refused, filtered and empty answers abstain. An answer cut off at the provider's token limit is unusable, like any other broken one. */
+/** Refused, filtered and empty answers abstain. An answer cut off at the token limit is unusable, like any malformed one. */
 function readCompletion(body: unknown, task: PredictionTask): Guess {
   const choice = field(field(body, 'choices'), 0);
   const message = field(choice, 'message');

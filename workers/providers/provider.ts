@@ -1,9 +1,9 @@
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
 
 /**
- * What a model thinks comes next. `completion` is appended to the draft (`complete_draft`) or stands alone
- * (`next_prompt`: the draft is its beginning); empty means that the model has nothing to say. It is well-formed text
- * without NUL. `confidence` is 0 to 1.
+ * A model's guess. `completion` is appended to the draft (`complete_draft`) or is a whole message that starts with the
+ * draft (`next_prompt`); empty means that the model has no guess. What the model wrote of it is displayable
+ * (`shared/domain/model-text.ts`). `confidence` is 0 to 1.
  */
 export interface Guess {
   completion: string;
@@ -11,29 +11,29 @@ export interface Guess {
   usage: Usage;
 }
 
-/** 0 where a provider does not say. */
+/** 0 if the provider does not report it. */
 export interface Usage {
   inputTokens: number;
   outputTokens: number;
 }
 
-/** One attempt's limits. `signal` ends the attempt and closes its socket; `timeoutMs` bounds it. */
+/** The limits of one attempt. `signal` aborts it and closes its socket; `timeoutMs` bounds it. */
 export interface Call {
   model: string;
   signal: AbortSignal;
   timeoutMs: number;
 }
 
-/** The interface that every language model sits behind. One call of `predict` is at most one request upstream. */
+/** The interface to every language model. `predict` sends at most one request upstream. */
 export interface Provider {
-  /** Rejects with `ProviderError` for whatever the provider did, and with the signal's reason when aborted. */
+  /** Rejects with a `ProviderError` for any fault of the provider, and with the signal's reason when aborted. */
   predict(task: PredictionTask, call: Call): Promise<Guess>;
 }
 
-/** Why an attempt gave no answer. `timeout` is the only kind that a further attempt inside the same deadline may mend. */
+/** Why an attempt failed. Only after a `timeout` can another attempt within the same deadline help. */
 export type ProviderFault = 'timeout' | 'not_configured' | 'rate_limited' | 'failed';
 
-/** `message` is for the log: it names the fault and a status, never a text of a person or a key. */
+/** `message` is for the log: it has the fault and a status, never a person's text or a key. */
 export class ProviderError extends Error {
   readonly fault: ProviderFault;
 

@@ -6,80 +6,81 @@ import {
   revokeServiceKey,
 } from '../../../shared/db/stores/service-keys.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
-import { KeyList, KeyRequest, KeyResponse, NewKeyResponse } from '../../../shared/schemas/accounts.ts';
-import { type Endpoint, endpoint } from '../../endpoint.ts';
-import { presentKey } from './present-account.ts';
+import {
+  KeyList,
+  KeyListQuery,
+  KeyRequest,
+  KeyResponse,
+  NewKeyResponse,
+} from '../../../shared/schemas/accounts.ts';
+import { KEYS_MAX, SMALL_BODY_LIMIT } from '../../../shared/schemas/limits.ts';
+import { presentKey } from '../../accounts/present.ts';
+import { endpoint } from '../../http/endpoint.ts';
 
 export interface KeyRoutes {
   em: () => EntityManager;
 }
 
-/** A person's long-lived keys. */
-export function keyEndpoints({ em }: KeyRoutes): Endpoint[] {
-  return [
-    endpoint({
-      method: 'GET',
-      path: '/api/auth/keys/',
-      operationId: 'listKeys',
-      tag: 'Accounts',
-      summary: 'The keys of the account',
-      auth: 'user',
-      errors: [],
-      status: 200,
-      response: KeyList,
-    }).handle(async ({ user }) => ({
-      body: { results: (await listServiceKeys(em(), user.id)).map(presentKey) },
-    })),
+export const listKeys = endpoint('user', {
+  operationId: 'listKeys',
+  tag: 'Accounts',
+  summary: 'The keys of the account, the newest first',
+  description:
+    'A page has as many as an account may have; the header `Link` leads to what older accounts have beyond.',
+  query: KeyListQuery,
+  errors: [],
+  status: 200,
+  response: KeyList,
+  responseHeaders: ['Link'],
+}).handle(async ({ user, query }, { em }: KeyRoutes) => {
+  const limit = Number(query.limit ?? KEYS_MAX);
+  // One more tells whether there is another page.
+  const found = await listServiceKeys(em(), user.id, { limit: limit + 1, before: query.cursor });
+  const keys = found.slice(0, limit);
+  const headers: Record<string, string> =
+    found.length > limit ? { Link: `<?limit=${limit}&cursor=${keys.at(-1)?.id}>; rel="next"` } : {};
+  return { body: { results: keys.map(presentKey) }, headers };
+});
 
-    endpoint({
-      method: 'POST',
-      path: '/api/auth/keys/',
-      operationId: 'issueKey',
-      tag: 'Accounts',
-      summary: 'Issue a key',
-      description: 'The only answer that has the key itself.',
-      auth: 'user',
-      body: KeyRequest,
-      errors: [],
-      status: 201,
-      response: NewKeyResponse,
-    }).handle(async ({ user, body: { label } }) => {
-      const issued = await issueServiceKey(em(), user.id, label);
-      if (issued === undefined) throw new AppError('not_authenticated');
-      const { id, key, createdAt } = issued;
-      return { body: { id, key, label, created_at: createdAt.toISOString() } };
-    }),
+export const issueKey = endpoint('user', {
+  operationId: 'issueKey',
+  tag: 'Accounts',
+  summary: 'Issue a key',
+  description:
+    'The only answer that has the key itself. Needs an access token of a log-in within the last ten minutes. A key does not do.',
+  freshLogin: true,
+  body: KeyRequest,
+  bodyLimit: SMALL_BODY_LIMIT,
+  errors: ['quota_exceeded'],
+  status: 201,
+  response: NewKeyResponse,
+}).handle(async ({ user, body: { label } }, { em }: KeyRoutes) => {
+  const { id, key, createdAt } = await issueServiceKey(em(), user.id, label);
+  return { body: { id, key, label, created_at: createdAt.toISOString() } };
+});
 
-    endpoint({
-      method: 'GET',
-      path: '/api/auth/keys/:key_id/',
-      operationId: 'readKey',
-      tag: 'Accounts',
-      summary: 'One key',
-      params: { key_id: 'uuid' },
-      auth: 'user',
-      errors: ['not_found'],
-      status: 200,
-      response: KeyResponse,
-    }).handle(async ({ user, params }) => {
-      const key = await findServiceKey(em(), user.id, params.key_id);
-      if (key === undefined) throw new AppError('not_found');
-      return { body: presentKey(key) };
-    }),
+export const readKey = endpoint('user', {
+  operationId: 'readKey',
+  tag: 'Accounts',
+  summary: 'One key',
+  params: { key_id: 'uuid' },
+  errors: ['not_found'],
+  status: 200,
+  response: KeyResponse,
+}).handle(async ({ user, params }, { em }: KeyRoutes) => {
+  const key = await findServiceKey(em(), user.id, params.key_id);
+  if (key === undefined) throw new AppError('not_found');
+  return { body: presentKey(key) };
+});
 
-    endpoint({
-      method: 'DELETE',
-      path: '/api/auth/keys/:key_id/',
-      operationId: 'revokeKey',
-      tag: 'Accounts',
-      summary: 'Revoke a key',
-      params: { key_id: 'uuid' },
-      auth: 'user',
-      errors: ['not_found'],
-      status: 204,
-    }).handle(async ({ user, params }) => {
-      if (!(await revokeServiceKey(em(), user.id, params.key_id))) throw new AppError('not_found');
-      return {};
-    }),
-  ];
-}
+export const revokeKey = endpoint('user', {
+  operationId: 'revokeKey',
+  tag: 'Accounts',
+  summary: 'Revoke a key',
+  params: { key_id: 'uuid' },
+  errors: ['not_found'],
+  status: 204,
+}).handle(async ({ user, params }, { em }: KeyRoutes) => {
+  await revokeServiceKey(em(), user.id, params.key_id);
+  return {};
+});

@@ -2,90 +2,80 @@ import { Readable } from 'node:stream';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Account } from '../../../shared/db/entities/account.ts';
 import { findAccount } from '../../../shared/db/stores/accounts.ts';
-import type { UserPrincipal } from '../../../shared/domain/account.ts';
+import type { EventRow } from '../../../shared/db/stores/recording/read.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { AccountChange, ExportLine, UserResponse } from '../../../shared/schemas/accounts.ts';
-import { exportAccount } from '../../account-export.ts';
-import type { AccountService } from '../../account-service.ts';
-import type { EndingStores } from '../../ending-stores.ts';
-import { type Endpoint, endpoint } from '../../endpoint.ts';
-import { presentUser } from './present-account.ts';
+import { SMALL_BODY_LIMIT } from '../../../shared/schemas/limits.ts';
+import { exportAccount } from '../../accounts/export.ts';
+import { presentUser } from '../../accounts/present.ts';
+import type { AccountService } from '../../accounts/service.ts';
+import { endpoint } from '../../http/endpoint.ts';
+import type { RecordingService } from '../../recording/service.ts';
 
-export interface MeRoutes extends Pick<EndingStores, 'beginErasure' | 'continueErasure'> {
+export interface MeRoutes {
   em: () => EntityManager;
   accounts: AccountService;
+  recording: RecordingService;
+  eraseAccount(id: string): Promise<void>;
 }
 
-/** Most accounts are erased in less. No longer than proxies wait for an answer, nor than calls may finish at a stop. */
-const ERASE_WITHIN_MS = 15_000;
+export const readAccount = endpoint('user', {
+  operationId: 'readAccount',
+  tag: 'Accounts',
+  summary: 'The account',
+  errors: [],
+  status: 200,
+  response: UserResponse,
+}).handle(async ({ user }, { em }: MeRoutes) => ({ body: presentUser(await own(em(), user.id)) }));
 
-/** A person's own account. */
-export function meEndpoints({ em, accounts, beginErasure, continueErasure }: MeRoutes): Endpoint[] {
-  return [
-    endpoint({
-      method: 'GET',
-      path: '/api/auth/me/',
-      operationId: 'readAccount',
-      tag: 'Accounts',
-      summary: 'The account',
-      auth: 'user',
-      errors: [],
-      status: 200,
-      response: UserResponse,
-    }).handle(async ({ user }) => ({ body: presentUser(await own(user)) })),
+export const changeAccount = endpoint('user', {
+  operationId: 'changeAccount',
+  tag: 'Accounts',
+  summary: 'Change name or password',
+  description:
+    'A new password needs `current_password`. It ends every refresh token. Access tokens live on to the end of their hour, ' +
+    'and keys until they are revoked: with `revoke_keys: true` the change revokes all of them too.',
+  body: AccountChange,
+  bodyLimit: SMALL_BODY_LIMIT,
+  errors: ['access_denied', 'rate_limited', 'overloaded'],
+  status: 200,
+  response: UserResponse,
+}).handle(async ({ user, body, address, signal }, { accounts }: MeRoutes) => {
+  const { name, password, current_password: currentPassword, revoke_keys: revokeKeys = false } = body;
+  const change = { name, password, currentPassword, revokeKeys, address };
+  return { body: presentUser(await accounts.change(user.id, change, signal)) };
+});
 
-    endpoint({
-      method: 'PATCH',
-      path: '/api/auth/me/',
-      operationId: 'changeAccount',
-      tag: 'Accounts',
-      summary: 'Change name or password',
-      description: 'A new password needs `current_password`, and ends every refresh token.',
-      auth: 'user',
-      body: AccountChange,
-      errors: ['access_denied', 'rate_limited', 'overloaded'],
-      status: 200,
-      response: UserResponse,
-    }).handle(async ({ user, body, address, signal }) => {
-      const { name, password, current_password: currentPassword } = body;
-      const change = { name, password, currentPassword, address };
-      return { body: presentUser(await accounts.change(user.id, change, signal)) };
-    }),
+export const eraseAccount = endpoint('user', {
+  operationId: 'eraseAccount',
+  tag: 'Accounts',
+  summary: 'Erase the account and all that belongs to it',
+  description: 'Needs an access token of a log-in within the last ten minutes. A key does not do.',
+  freshLogin: true,
+  errors: [],
+  status: 204,
+}).handle(async ({ user }, { eraseAccount }: MeRoutes) => {
+  await eraseAccount(user.id);
+  return {};
+});
 
-    endpoint({
-      method: 'DELETE',
-      path: '/api/auth/me/',
-      operationId: 'eraseAccount',
-      tag: 'Accounts',
-      summary: 'Erase the account and all that belongs to it',
-      auth: 'user',
-      errors: [],
-      status: 204,
-    }).handle(async ({ user }) => {
-      if ((await beginErasure(user.id)) === undefined) throw new AppError('not_authenticated');
-      // What is not erased by then is erased by the housekeeping, which also finishes for a process that died.
-      await continueErasure(user.id, ERASE_WITHIN_MS);
-      return {};
-    }),
+export const exportAccountLines = endpoint('user', {
+  operationId: 'exportAccount',
+  tag: 'Accounts',
+  summary: 'Everything of the account, one JSON object a line',
+  errors: ['overloaded'],
+  status: 200,
+  response: ExportLine,
+  responseType: 'application/x-ndjson',
+}).handle(async ({ user, reserve }, { em, recording }: MeRoutes) => {
+  const account = await own(em(), user.id);
+  const renderEvent = (event: EventRow) => recording.render(user.id, event, reserve);
+  return { body: Readable.from(await exportAccount({ em, renderEvent, reserve }, account)) };
+});
 
-    endpoint({
-      method: 'GET',
-      path: '/api/export/',
-      operationId: 'exportAccount',
-      tag: 'Accounts',
-      summary: 'Everything of the account, one JSON object a line',
-      auth: 'user',
-      errors: [],
-      status: 200,
-      response: ExportLine,
-      responseType: 'application/x-ndjson',
-    }).handle(async ({ user }) => ({ body: Readable.from(exportAccount(em, await own(user))) })),
-  ];
-
-  async function own({ id }: UserPrincipal): Promise<Account> {
-    const account = await findAccount(em(), id);
-    // Erased within the second for which its credential is remembered.
-    if (account === undefined) throw new AppError('not_authenticated');
-    return account;
-  }
+async function own(em: EntityManager, id: string): Promise<Account> {
+  const account = await findAccount(em, id);
+  // Erased within the second for which its credential is cached.
+  if (account === undefined) throw new AppError('not_authenticated');
+  return account;
 }

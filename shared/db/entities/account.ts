@@ -1,25 +1,28 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 
-/** A person. Erased as a whole: whatever belongs to an account references it with `on delete cascade`, or is deleted with it. */
+/**
+ * A person. Erased as a whole: rows that belong to an account reference it with `on delete cascade`, or the erasure
+ * deletes them.
+ */
 export const Account = defineEntity({
   name: 'Account',
   tableName: 'accounts',
   properties: {
     id: p.uuid().primary(),
-    /** As it was given, in NFC, trimmed. */
+    /** As the person wrote it, in NFC, trimmed. */
     email: p.text(),
-    /** The same in lower case: what is compared. */
+    /** The same in lower case, for comparing. */
     emailKey: p.text().unique(),
     name: p.text().default(''),
     /** argon2id, with its parameters and salt. */
     passwordHash: p.text(),
-    /** False when an operator disabled the account: none of its credentials works. */
+    /** False when an operator disabled the account or it is being erased: its credentials do not work. */
     active: p.boolean().default(true),
-    /** Counts the changes of the account's profile and facts. */
+    /** Counts changes of the account's profile and facts. */
     memoryRevision: p.bigint('number').default(0),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
-    /** Set once it is being erased, which is for good: when a process was last at work on it. */
+    /** Set for good when its erasure begins; then the lease of the process that erases it. */
     erasingAt: p.datetime(3).nullable(),
   },
   indexes: [
@@ -31,7 +34,25 @@ export const Account = defineEntity({
 });
 export type Account = InferEntity<typeof Account>;
 
-/** What an access token is renewed with. Revoked by being deleted. */
+/**
+ * What an account uses of its quotas. Whoever stores or deletes what is counted writes it in the same transaction:
+ * shared/db/sql/account-usage.sql.
+ */
+export const AccountUsage = defineEntity({
+  name: 'AccountUsage',
+  tableName: 'account_usage',
+  properties: {
+    account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
+    sessions: p.bigint('number').default(0),
+    events: p.bigint('number').default(0),
+    /** Of the recorded events' JSON, in UTF-8. */
+    bytes: p.bigint('number').default(0),
+    /** The arrival of the latest event that is counted. */
+    reached: p.bigint('number').default(0),
+  },
+});
+
+/** Renews access tokens. Revoked by deletion. */
 export const RefreshToken = defineEntity({
   name: 'RefreshToken',
   tableName: 'refresh_tokens',
@@ -44,7 +65,7 @@ export const RefreshToken = defineEntity({
 });
 export type RefreshToken = InferEntity<typeof RefreshToken>;
 
-/** A long-lived key of an account. Revoked by being deleted. */
+/** A long-lived key of an account. Revoked by deletion. */
 export const ServiceKey = defineEntity({
   name: 'ServiceKey',
   tableName: 'service_keys',
@@ -52,17 +73,17 @@ export const ServiceKey = defineEntity({
     id: p.uuid().primary(),
     account: () => p.manyToOne(Account).deleteRule('cascade').index(),
     hash: p.blob().unique(),
-    /** Its first characters, by which a person tells keys apart. */
+    /** Its first characters, so that people can tell keys apart. */
     prefix: p.text(),
     label: p.text(),
     createdAt: p.datetime(3),
-    /** To the minute: a busy key does not cost a write for each call. */
+    /** To the minute, so that a busy key does not cost a write for each call. */
     lastUsedAt: p.datetime(3).nullable(),
   },
 });
 export type ServiceKey = InferEntity<typeof ServiceKey>;
 
-/** A browser that is signed in to the consent page. Good for nothing else. */
+/** A browser that is signed in to the consent page, and to nothing else. */
 export const WebSession = defineEntity({
   name: 'WebSession',
   tableName: 'web_sessions',
@@ -75,7 +96,7 @@ export const WebSession = defineEntity({
 });
 export type WebSession = InferEntity<typeof WebSession>;
 
-/** An invitation to sign up. It works once; only the hash of its code is kept. */
+/** An invitation to sign up. It works once; only the hash of its code is stored. */
 export const Invite = defineEntity({
   name: 'Invite',
   tableName: 'invites',
@@ -88,7 +109,7 @@ export const Invite = defineEntity({
 });
 export type Invite = InferEntity<typeof Invite>;
 
-/** Somebody who wants to be told when sign-up opens. */
+/** Someone who wants a message when sign-up opens. */
 export const WaitlistEntry = defineEntity({
   name: 'WaitlistEntry',
   tableName: 'waitlist',

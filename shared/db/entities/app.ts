@@ -9,16 +9,16 @@ export const App = defineEntity({
     id: p.uuid().primary(),
     name: p.text(),
     plan: p.enum([...PLANS]),
-    /** Spending limit of a month, in cents; null is none. */
+    /** Monthly spending limit in cents; null for none. */
     capCents: p.bigint('number').nullable(),
     active: p.boolean().default(true),
     redirectUris: p.array(),
-    /** Under this confidence a prediction abstains. */
+    /** A prediction with less confidence abstains. */
     minConfidence: p.double().default(0.3),
     supersede: p.boolean().default(true),
     onDisconnect: p.enum(['continue', 'cancel']).default('continue'),
     disabled: p.array(),
-    /** Random key of the fingerprints, so that what is kept for 35 days tells nothing about erased texts. */
+    /** Random key of the fingerprints, which outlive the texts and must reveal nothing about them. */
     fingerprintKey: p.blob(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
@@ -27,7 +27,7 @@ export const App = defineEntity({
 });
 export type App = InferEntity<typeof App>;
 
-/** A credential of an app. Only its SHA-256 is kept; `prefix` lets people tell keys apart. */
+/** A credential of an app. Only its SHA-256 is stored; `prefix` lets people tell keys apart. */
 export const AppKey = defineEntity({
   name: 'AppKey',
   tableName: 'app_keys',
@@ -37,7 +37,7 @@ export const AppKey = defineEntity({
     hash: p.blob().unique(),
     prefix: p.text(),
     createdAt: p.datetime(3),
-    /** When a rotated key stops working; a revoked one has a moment in the past. */
+    /** When a rotated key stops working; in the past for a revoked one. */
     expiresAt: p.datetime(3).nullable(),
   },
 });

@@ -2,7 +2,9 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from './account.ts';
 import { App } from './app.ts';
 
-/** An app's permission to use an account's memory for one of its users. Kept when revoked: connecting again revives it. */
+/**
+ * An app's permission to use an account's memory for one of its users. Kept when revoked: connecting again revives it.
+ */
 export const Connection = defineEntity({
   name: 'Connection',
   tableName: 'connections',
@@ -24,8 +26,8 @@ export const Connection = defineEntity({
 export type Connection = InferEntity<typeof Connection>;
 
 /**
- * One try to connect a user, from its start by the app over the person's decision to the exchange of the code
- * (RFC 6749, 4.1; RFC 7636). `answer` is the body of the exchange that made the grant, for whoever asks again.
+ * One attempt to connect a user, from its start by the app through the person's decision to the exchange of the code
+ * (RFC 6749, 4.1; RFC 7636). `answer` is the body of the exchange that made the grant, kept for repetitions.
  */
 export const ConnectionAttempt = defineEntity({
   name: 'ConnectionAttempt',
@@ -36,7 +38,7 @@ export const ConnectionAttempt = defineEntity({
     userId: p.text(),
     redirectUri: p.text(),
     state: p.text(),
-    /** S256 of the verifier that the app keeps. */
+    /** S256 of the app's verifier. */
     codeChallenge: p.string().length(43),
     status: p.enum(['pending', 'approved', 'denied', 'exchanged', 'burned']).default('pending'),
     createdAt: p.datetime(3),
@@ -52,6 +54,12 @@ export const ConnectionAttempt = defineEntity({
     grantRevision: p.integer().nullable(),
     answer: p.text().nullable(),
   },
-  indexes: [{ name: 'connection_attempts_expires', properties: ['expiresAt'] }],
+  indexes: [
+    { name: 'connection_attempts_expires', properties: ['expiresAt'] },
+    {
+      name: 'connection_attempts_pending',
+      expression: `create index "connection_attempts_pending" on "connection_attempts" ("app_id", "expires_at") where status = 'pending'`,
+    },
+  ],
 });
 export type ConnectionAttempt = InferEntity<typeof ConnectionAttempt>;

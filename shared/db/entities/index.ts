@@ -1,8 +1,22 @@
-import { Account, Invite, RefreshToken, ServiceKey, WaitlistEntry, WebSession } from './account.ts';
+import {
+  Account,
+  AccountUsage,
+  Invite,
+  RefreshToken,
+  ServiceKey,
+  WaitlistEntry,
+  WebSession,
+} from './account.ts';
 import { App, AppKey } from './app.ts';
 import { Connection, ConnectionAttempt } from './connection.ts';
 import { ErasingGrant } from './erasing-grant.ts';
-import { Fact, Profile } from './memory.ts';
+import { LoginNetwork } from './login-network.ts';
+import { Episode } from './memory/episode.ts';
+import { Fact } from './memory/fact.ts';
+import { MemoryLink } from './memory/link.ts';
+import { Profile } from './memory/profile.ts';
+import { RawMemory } from './memory/raw.ts';
+import { MemoryTombstone } from './memory/tombstone.ts';
 import { Prediction, PredictionSession, PredictionText } from './prediction.ts';
 import { PredictionEvent } from './prediction-event.ts';
 import { Process } from './process.ts';
@@ -20,16 +34,22 @@ export const entities = [
   PredictionEvent,
   Process,
   Account,
+  AccountUsage,
   RefreshToken,
   ServiceKey,
   WebSession,
+  LoginNetwork,
   Invite,
   WaitlistEntry,
   Connection,
   ConnectionAttempt,
   ErasingGrant,
   Profile,
+  RawMemory,
+  Episode,
   Fact,
+  MemoryLink,
+  MemoryTombstone,
   RecordingSession,
   RecordingEvent,
   RateLimit,

@@ -14,5 +14,8 @@ export const PredictionEvent = defineEntity({
     kind: p.enum([...EVENT_KINDS]),
     recordedAt: p.datetime(3),
   },
-  indexes: [{ name: 'prediction_events_recorded', properties: ['recordedAt'] }],
+  indexes: [
+    { name: 'prediction_events_recorded', properties: ['recordedAt'] },
+    { name: 'prediction_events_prediction', properties: ['predictionId'] },
+  ],
 });

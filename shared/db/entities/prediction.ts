@@ -2,8 +2,8 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { PREDICTION_MODES, PREDICTION_STATES } from '../../schemas/limits.ts';
 
 /**
- * One prediction: the truth about it from admission to tombstone. It references its app without a foreign key,
- * whose check would lock the app's row once for every request.
+ * One prediction of the first edition, from admission to tombstone. It references its app without a foreign key,
+ * because the check would lock the app's row for every request.
  */
 export const Prediction = defineEntity({
   name: 'Prediction',
@@ -27,7 +27,7 @@ export const Prediction = defineEntity({
     /** Why it ended cancelled or failed: a code of the catalogue, or `abandoned`. */
     code: p.text().nullable(),
     errorSource: p.text().nullable(),
-    /** Fencing token: grows whenever the row is queued anew, and an end must name the one that it belongs to. */
+    /** Fencing token: grows whenever the row is queued again, and a completion must name its own. */
     attempt: p.integer().default(1),
     /** The process that runs it. */
     worker: p.uuid().nullable(),
@@ -35,12 +35,12 @@ export const Prediction = defineEntity({
     waiters: p.array().columnType('uuid[]'),
     detachedAt: p.datetime(3).nullable(),
     cancelOnDisconnect: p.boolean().default(false),
-    /** Its place in the queue: one more than its app's last, and than what the workers have reached. */
+    /** Its priority: one more than its app's last, or than the virtual time if that is later. */
     turn: p.bigint('number').default(0),
 
     admittedAt: p.datetime(3),
     deadlineAt: p.datetime(3),
-    /** When a row that is still queued counts as forgotten by the queue. */
+    /** When a row that is still queued counts as stranded. */
     requeueAt: p.datetime(3),
     startedAt: p.datetime(3).nullable(),
     endedAt: p.datetime(3).nullable(),
@@ -76,7 +76,7 @@ export const Prediction = defineEntity({
 });
 export type Prediction = InferEntity<typeof Prediction>;
 
-/** What a person wrote and what was suggested: apart from the row, so that erasing it is deleting this. */
+/** What a person wrote and what was suggested, in a row of its own, so that erasing means deleting it. */
 export const PredictionText = defineEntity({
   name: 'PredictionText',
   tableName: 'prediction_texts',

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** A living process. Its row is the lease of all that it runs, and its word that its callers still wait. */
+/** A living process. Its row is the lease on everything that it runs, and the sign that its callers still wait. */
 export const Process = defineEntity({
   name: 'Process',
   tableName: 'processes',
@@ -8,9 +8,11 @@ export const Process = defineEntity({
     id: p.uuid().primary(),
     kind: p.text(),
     aliveUntil: p.datetime(3),
-    /** Since when its heartbeats are unbroken: whoever was cut off from the database tells nobody dead before long. */
+    /**
+     * Since when its heartbeats are unbroken. A process that was cut off declares nobody dead for a lease after that.
+     */
     since: p.datetime(3).nullable(),
-    /** The pools that it serves: name → slots, and work claimed since it started. */
+    /** The pools that it serves: name → slots, and how much work it has claimed since it started. */
     pools: p.json<Record<string, { slots: number; claimed: number }>>().nullable(),
     /** Of the heart's first edition. */
     claimed: p.bigint('number').default(0),

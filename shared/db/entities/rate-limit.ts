@@ -1,13 +1,15 @@
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** What is used of a limit in its present window, as rate-limiter-flexible keeps it. Unlogged: a crash may forget it. */
+/**
+ * The points used in a limit's current window. Unlogged: a crash may lose them.
+ */
 export const RateLimit = defineEntity({
   name: 'RateLimit',
   tableName: 'rate_limits',
   properties: {
     key: p.string().length(255).primary(),
     points: p.integer().default(0),
-    /** Milliseconds since the epoch. */
+    /** The window's end, in milliseconds since the epoch; it names the window, too. */
     expire: p.bigint('number').nullable(),
   },
 });

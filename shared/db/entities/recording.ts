@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 
-/** A stretch of work that events are recorded under. Its id belongs, among all accounts, to whoever posted first for it. */
+/** A session that events are recorded under. Its id belongs, across accounts, to the account that used it first. */
 export const RecordingSession = defineEntity({
   name: 'RecordingSession',
   tableName: 'recording_sessions',
@@ -14,14 +14,22 @@ export const RecordingSession = defineEntity({
     createdAt: p.datetime(3),
     /** The arrival of its latest event. */
     lastArrival: p.bigint('number'),
+    /** The latest event that memory has taken in, and all before it. */
+    syncedArrival: p.bigint('number').default(0),
   },
-  indexes: [{ name: 'recording_sessions_recent', properties: ['accountId', 'lastArrival'] }],
+  indexes: [
+    { name: 'recording_sessions_recent', properties: ['accountId', 'lastArrival'] },
+    {
+      name: 'recording_sessions_unsynced',
+      expression: `create index "recording_sessions_unsynced" on "recording_sessions" ("account_id", "last_arrival") where last_arrival > synced_arrival`,
+    },
+  ],
 });
 export type RecordingSession = InferEntity<typeof RecordingSession>;
 
 /**
- * One event, as it was posted. No foreign keys: their checks would cost a look-up for each row of a batch; ingest locks
- * the account itself, and erasure deletes by account.
+ * One event, as it was posted. No foreign keys, whose checks would cost a look-up for each row of a batch: recording
+ * locks the account itself, and erasure deletes by session.
  */
 export const RecordingEvent = defineEntity({
   name: 'RecordingEvent',
@@ -29,13 +37,16 @@ export const RecordingEvent = defineEntity({
   properties: {
     accountId: p.uuid().primary(),
     id: p.text().primary(),
-    /** Grows in the order in which the account's events were committed: whoever read up to one has missed none before it. */
+    /**
+     * Grows in the order in which the account's events are committed, so a reader who reached one has missed none
+     * before it.
+     */
     arrival: p.bigint('number').autoincrement(),
     sessionId: p.text(),
     type: p.text(),
     occurredAt: p.datetime(3),
     receivedAt: p.datetime(3),
-    /** JSON on one line: the properties as they were posted, unknown ones too; `occurred_at` in UTC, no `received_at`. */
+    /** JSON on one line, as it was posted, unknown properties included; `occurred_at` in UTC, no `received_at`. */
     body: p.text(),
   },
   indexes: [

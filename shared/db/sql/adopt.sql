@@ -1,10 +1,8 @@
--- Takes a prediction of the heart's first edition over: work that still runs is queued here as a new attempt, one that
--- has ended gets its history. Its old row stays for the processes that still read it, with the month `moved`, which no
--- usage row has: whoever ends it there books nothing. False when there is none.
+-- Takes over a prediction of the heart's first edition: live work is queued here as a new attempt, ended work gets its
+-- history. Its old row stays for the processes that still read it, with the month `moved`, which no usage row has, so
+-- that ending it there books nothing. False when there is none.
 create or replace function adopt_v1(_app uuid, _request_id text, _process uuid, _kinds text[]) returns boolean
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   old predictions%rowtype;
@@ -12,7 +10,7 @@ declare
   key uuid;
   facts text;
 begin
-  -- The ids of other kinds' requests are names of their own.
+  -- Requests of other kinds may have the same ids.
   if not 'predict' = any (_kinds)
     or not exists (select from predictions p where p.app_id = _app and p.request_id = _request_id)
   then
@@ -20,12 +18,9 @@ begin
   end if;
   insert into flows (kind, party, touched_at) values ('predict', _app, now())
       on conflict (kind, party) do update set touched_at = excluded.touched_at;
-  perform from usage u
-    where u.app_id = _app and u.month in (
-      select p.month from predictions p where p.app_id = _app and p.request_id = _request_id)
-    order by u.month for update;
+  perform lock_usage_v1(_app, p.month) from predictions p where p.app_id = _app and p.request_id = _request_id;
   select * into old from predictions p where p.app_id = _app and p.request_id = _request_id for update;
-  if not found or old.month = 'moved' or old.ended_at < now() - interval '35 days' then
+  if not found or old.month = 'moved' or old.ended_at < now() - tombstone_age() then
     return false;
   end if;
   key := request_key_v1('predict', old.app_id, old.request_id);
@@ -44,14 +39,15 @@ begin
       request_key_v1('draft ' || old.user_id, old.app_id, old.session_id), old.draft_revision,
       old.mode = 'complete_draft', old.connection_id::uuid, old.waiters, old.detached_at, old.cancel_on_disconnect,
       old.admitted_at, old.deadline_at, old.month, old.plan, old.price_microcents, facts, texts.request);
-    -- As if this process ran it: alive, so that no other takes it over.
+    -- As if this process ran it: one that is alive, so that no old process takes it over.
     update predictions p set state = 'running', attempt = old.attempt + 1, month = 'moved',
-           worker = coalesce(_process, (select a.id from processes a where a.alive_until > now() order by a.alive_until desc limit 1))
+           worker = coalesce(_process, (
+             select a.id from processes a where a.alive_until > now() order by a.alive_until desc limit 1))
      where p.id = old.id;
   else
     insert into history (
-      id, kind, party, key, fingerprint, state, code, source, attempt, admission, connection_id, admitted_at, started_at,
-      ended_at, expires_at, month, plan, price_microcents, units, facts, report)
+      id, kind, party, key, fingerprint, state, code, source, attempt, admission, connection_id, admitted_at,
+      started_at, ended_at, expires_at, month, plan, price_microcents, units, facts, report)
     values (
       old.id, 'predict', old.app_id, key, old.fingerprint, old.state, old.code, old.error_source, old.attempt, old.id,
       old.connection_id::uuid, old.admitted_at, old.started_at, old.ended_at, old.expires_at, old.month, old.plan,
@@ -66,11 +62,13 @@ begin
   return true;
 end $$;
 
--- What of the first edition waits although no process of it takes it any more.
+-- Adopts what waits in the tables of the first edition although none of its processes takes it any more.
+--
+-- `state in ('queued', 'running')` repeats the predicate of the partial index `predictions_live` word for word, because
+-- only then does the planner use the index. For the same reason the first edition's own functions carry it beside
+-- conditions that imply it. This edition needs no such index: its live work is a table of its own.
 create or replace function adopt_stranded_v1(_process uuid, _kinds text[]) returns int
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   stranded record;

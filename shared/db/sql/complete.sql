@@ -1,81 +1,84 @@
--- Ends work of one party and settles or refunds its units, in one transaction. Each item names what must still be true
--- of its row; one whose guard fails changes nothing. Returns the places of those that took effect.
+-- Ends work of one party and settles or refunds its units, in one transaction. Each item has a guard: what must still
+-- be true of its row. An item whose guard fails changes nothing. Returns the places of the items that took effect.
 --
 -- Guards: `attempt`: this worker runs this attempt · `queued`: this attempt was never claimed · `live`: nothing more ·
--- `overdue`: the deadline is over · `abandoned`: queued, and no caller waits · `detached`: no caller waits.
+-- `overdue`: the deadline has passed · `abandoned`: queued, and no caller waits · `detached`: no caller waits.
 create or replace function complete_v1(_party uuid, _batch json, _answers text[], _window_s int, _grace_ms int)
 returns table (place int)
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare
-  -- A caller counts as waiting for a while after its ingress fell silent: it may only be slow.
+  -- An ingress that misses heartbeats may only be slow: its callers count as waiting for `_grace_ms` more.
   living uuid[] := array(
     select a.id from processes a where a.alive_until > now() - make_interval(secs => _grace_ms / 1000.0));
   ids uuid[] := array(select i.id from json_to_recordset(_batch) as i (id uuid) order by i.id);
+  booking record;
+  used usage%rowtype;
 begin
-  perform from usage u
-    where u.app_id = _party and u.month = any (array(
-      select distinct i.month from json_to_recordset(_batch) as i (month text) where i.month is not null))
-    order by u.month for update;
-  return query
-  with ended as (
-    delete from work w
-     using json_to_recordset(_batch) as i (
-       place int, id uuid, guard text, attempt int, worker uuid, state text, code text, source text, settle boolean,
-       report text)
-     where w.id = any (ids) and w.id = i.id and w.party = _party
-       and case i.guard
-             when 'attempt' then w.state = 'running' and w.attempt = i.attempt and w.worker = i.worker
-             when 'queued' then w.state = 'queued' and w.attempt = i.attempt
-             when 'live' then true
-             when 'overdue' then w.deadline_at <= now()
-             when 'abandoned' then w.state = 'queued' and not w.waiters && living
-             when 'detached' then not w.waiters && living
-             else false
-           end
-    returning w.id, w.kind, w.party, w.key, w.fingerprint, w.attempt, w.admission, w.connection_id, w.admitted_at,
-              w.started_at, w.month, w.plan, w.price_microcents, w.facts, i.place, i.state, i.code, i.source, i.report,
-              (i.settle and w.month is not null)::int as units
-  ), archived as (
-    insert into history (
-      id, kind, party, key, fingerprint, state, code, source, attempt, admission, connection_id, admitted_at, started_at,
-      ended_at, expires_at, month, plan, price_microcents, units, facts, report)
-    select e.id, e.kind, e.party, e.key, e.fingerprint, e.state, e.code, e.source, e.attempt, e.admission,
-           e.connection_id, e.admitted_at, e.started_at, now(), window_end(_window_s), e.month, e.plan,
-           e.price_microcents, e.units, e.facts, e.report
-      from ended e
-  ), answered as (
-    insert into answers (id, answer, expires_at)
-    select e.id, _answers[e.place + 1], window_end(_window_s) from ended e where _answers[e.place + 1] is not null
-    on conflict (id) do nothing
-  ), booked as (
-    update usage u
-       set reserved = u.reserved - s.ended, settled = u.settled + s.units,
-           paid_reserved = u.paid_reserved - s.paid_ended, paid_settled = u.paid_settled + s.paid_units,
-           paid_reserved_microcents = u.paid_reserved_microcents - s.paid_ended_microcents,
-           paid_settled_microcents = u.paid_settled_microcents + s.paid_units_microcents
-      from (
-        select e.month, count(*) as ended, sum(e.units) as units,
-               count(*) filter (where e.plan = 'paid') as paid_ended,
-               coalesce(sum(e.units) filter (where e.plan = 'paid'), 0) as paid_units,
-               coalesce(sum(e.price_microcents) filter (where e.plan = 'paid'), 0) as paid_ended_microcents,
-               coalesce(sum(e.price_microcents * e.units) filter (where e.plan = 'paid'), 0) as paid_units_microcents
-          from ended e where e.month is not null group by e.month) s
-     where u.app_id = _party and u.month = s.month
-  ), mirrored as (
-    update predictions p
-       set state = e.state, code = e.code, error_source = e.source, ended_at = now(),
-           expires_at = window_end(_window_s), units = e.units,
-           profile_revision = coalesce(e.report::json ->> 'profileRevision', 'none'),
-           grant_revision = coalesce((e.report::json ->> 'grantRevision')::int, 0),
-           context_truncated = coalesce((e.report::json ->> 'contextTruncated')::boolean, false)
-      from ended e where p.id = any (ids) and p.id = e.id and p.month = 'moved'
-  ), mirrored_answers as (
-    update prediction_texts t set answer = _answers[e.place + 1]
-      from ended e where t.prediction_id = any (ids) and t.prediction_id = e.id and _answers[e.place + 1] is not null
-  )
-  select e.place from ended e;
+  perform lock_usage_v1(_party, m.month)
+     from (select distinct i.month from json_to_recordset(_batch) as i (month text)
+            where i.month is not null order by i.month) m;
+  for booking in
+    with ended as (
+      delete from work w
+       using json_to_recordset(_batch) as i (
+         place int, id uuid, guard text, attempt int, worker uuid, state text, code text, source text, settle boolean,
+         report text)
+       where w.id = any (ids) and w.id = i.id and w.party = _party
+         and case i.guard
+               when 'attempt' then w.state = 'running' and w.attempt = i.attempt and w.worker = i.worker
+               when 'queued' then w.state = 'queued' and w.attempt = i.attempt
+               when 'live' then true
+               when 'overdue' then w.deadline_at <= now()
+               when 'abandoned' then w.state = 'queued' and not w.waiters && living
+               when 'detached' then not w.waiters && living
+               else false
+             end
+      returning w.id, w.kind, w.party, w.key, w.fingerprint, w.attempt, w.admission, w.connection_id, w.admitted_at,
+                w.started_at, w.month, w.plan, w.price_microcents, w.facts, i.place, i.state, i.code, i.source,
+                i.report, (i.settle and w.month is not null)::int as units
+    ), archived as (
+      insert into history (
+        id, kind, party, key, fingerprint, state, code, source, attempt, admission, connection_id, admitted_at,
+        started_at, ended_at, expires_at, month, plan, price_microcents, units, facts, report)
+      select e.id, e.kind, e.party, e.key, e.fingerprint, e.state, e.code, e.source, e.attempt, e.admission,
+             e.connection_id, e.admitted_at, e.started_at, now(), window_end(_window_s), e.month, e.plan,
+             e.price_microcents, e.units, e.facts, e.report
+        from ended e
+    ), answered as (
+      insert into answers (id, answer, expires_at)
+      select e.id, _answers[e.place + 1], window_end(_window_s) from ended e where _answers[e.place + 1] is not null
+      on conflict (id) do nothing
+    ), mirrored as (
+      update predictions p
+         set state = e.state, code = e.code, error_source = e.source, ended_at = now(),
+             expires_at = window_end(_window_s), units = e.units,
+             profile_revision = coalesce(e.report::json ->> 'profileRevision', 'none'),
+             grant_revision = coalesce((e.report::json ->> 'grantRevision')::int, 0),
+             context_truncated = coalesce((e.report::json ->> 'contextTruncated')::boolean, false)
+        from ended e where p.id = any (ids) and p.id = e.id and p.month = 'moved'
+    ), mirrored_answers as (
+      update prediction_texts t set answer = _answers[e.place + 1]
+        from ended e where t.prediction_id = any (ids) and t.prediction_id = e.id and _answers[e.place + 1] is not null
+    )
+    select e.month, array_agg(e.place) as places, count(*) as ended, sum(e.units) as units,
+           count(*) filter (where e.plan = 'paid') as paid_ended,
+           coalesce(sum(e.units) filter (where e.plan = 'paid'), 0) as paid_units,
+           coalesce(sum(e.price_microcents) filter (where e.plan = 'paid'), 0) as paid_ended_microcents,
+           coalesce(sum(e.price_microcents * e.units) filter (where e.plan = 'paid'), 0) as paid_units_microcents
+      from ended e group by e.month
+  loop
+    if booking.month is not null then
+      used := lock_usage_v1(_party, booking.month);
+      used.reserved := used.reserved - booking.ended;
+      used.settled := used.settled + booking.units;
+      used.paid_reserved := used.paid_reserved - booking.paid_ended;
+      used.paid_settled := used.paid_settled + booking.paid_units;
+      used.paid_reserved_microcents := used.paid_reserved_microcents - booking.paid_ended_microcents;
+      used.paid_settled_microcents := used.paid_settled_microcents + booking.paid_units_microcents;
+      perform store_usage_v1(used);
+    end if;
+    return query select unnest(booking.places);
+  end loop;
 end $$;

@@ -1,11 +1,9 @@
--- A request of a party as it is now: live, or as it last ended. One of the heart's first edition is adopted first.
+-- A party's request as it is now: live, or as it last ended. A prediction of the first edition is adopted first.
 create or replace function find_v1(_kinds text[], _party uuid, _key uuid, _request_id text, _process uuid)
 returns table (
   id uuid, kind text, party uuid, key uuid, month text, state text, code text, source text, attempt int, units smallint,
   expires_at timestamptz, queue_ms float8, facts text, report text, answer text)
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 begin
@@ -24,7 +22,7 @@ begin
       from history h
       left join lateral (select t.answer from answers t where t.id = h.id offset 0) a on true
      where h.key = _key
-       and h.ended_at > now() - interval '35 days' and h.ended_at < now() + interval '1 minute'
+       and h.ended_at > now() - tombstone_age() and h.ended_at < now() + clock_slack()
      order by h.ended_at desc limit 1;
     if found then
       return;

@@ -1,6 +1,7 @@
--- What processes of the heart's first edition call while both run side by side: a request that this edition knows is in
--- flight for them, and what was adopted ends here. To be dropped with the tables of the first edition.
-create or replace function admit_v1(batch json, process uuid, timeout_ms int, window_s int, sandbox_units int, price bigint)
+-- What processes of the heart's first edition call while both run side by side: to them a request that this edition
+-- knows is in flight, and adopted work ends here. To be dropped with the tables of the first edition.
+create or replace function admit_v1(
+  batch json, process uuid, timeout_ms int, window_s int, sandbox_units int, price bigint)
 returns table (
   place int, outcome text, prediction_id uuid, attempt int, left_ms float8, turn float8, superseded uuid[])
 language plpgsql as $$
@@ -8,10 +9,8 @@ language plpgsql as $$
 declare
   old json;
 begin
-  perform from usage u
-    where u.app_id in (select i.app_id from json_populate_recordset(null::admission_v1, batch) i)
-      and u.month = any (array[month_of(now() - interval '1 hour'), month_of(now())])
-    order by u.app_id, u.month for update of u;
+  perform lock_usage_v1(i.app_id, month_of(now() - live_work_max_age())), open_usage_v1(i.app_id, month_of(now()))
+     from (select distinct a.app_id from json_populate_recordset(null::admission_v1, batch) a order by a.app_id) i;
   return query
   select i.place, 'request_in_flight', i.id, 1, 0::float8, 0::float8, '{}'::uuid[]
     from json_populate_recordset(null::admission_v1, batch) i
@@ -33,6 +32,9 @@ language plpgsql as $$
 declare
   item record;
 begin
+  perform lock_usage_v1(i.app_id, i.month)
+     from (select distinct e.app_id, e.month from json_populate_recordset(null::ending_v1, batch) e
+            where e.month <> 'moved' order by e.app_id, e.month) i;
   for item in
     select i.* from json_populate_recordset(null::ending_v1, batch) i where i.month = 'moved' and i.guard <> 'attempt'
      order by i.app_id, i.id
@@ -48,5 +50,6 @@ begin
   end loop;
   return query
   select * from end_first_edition((
-    select coalesce(json_agg(e.item), '[]') from json_array_elements(batch) e (item) where e.item ->> 'month' <> 'moved'), window_s);
+    select coalesce(json_agg(e.item), '[]') from json_array_elements(batch) e (item)
+     where e.item ->> 'month' <> 'moved'), window_s);
 end $$;

@@ -1,9 +1,8 @@
--- Publishes what all ingresses want to know of the queue of a pool's kinds, and moves the floor of its priorities. The leader calls
--- it several times a second while there is work, and nobody else scans the live work. Returns whether there is any.
+-- Publishes the snapshot of a pool's queue that all ingresses read, and moves the floor of its priorities. Only the
+-- leader calls it, several times a second while there is work; nobody else scans the live work. Returns whether there
+-- is any.
 create or replace function publish_v1(_kinds text[]) returns boolean
 language plpgsql
-set lock_timeout = '500ms' set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   old_floor bigint := coalesce((select min(q.floor) from queues q where q.kind = any (_kinds)), 0);
@@ -17,9 +16,9 @@ begin
   select k, 0, 0, now() from unnest(_kinds) k where not exists (select from queues q where q.kind = k)
   on conflict do nothing;
   select * into strict mark from queues q where q.kind = _kinds[1];
-  -- An admission that is still under way may use a virtual time of a moment ago, but not one of five seconds ago.
-  -- Should one all the same, the next move finds its work, because it scans all.
-  due := mark.next_floor_at < now() - interval '5 seconds';
+  -- An admission in progress may use a slightly older virtual time, but not one that is two seconds old. If one does
+  -- anyway, the next move finds its work, because that scans everything.
+  due := mark.next_floor_at < now() - interval '2 seconds';
 
   select coalesce(sum(p.queued), 0)::int as queued, coalesce(sum(p.running), 0)::int as running,
          coalesce(json_object_agg(p.party, p.queued) filter (where p.queued > 0), '{}') as queued_by_party,
@@ -35,10 +34,10 @@ begin
         from flows f
        cross join lateral (
          select l.* from work l
-          where l.kind = f.kind and l.party = f.party and l.priority >= case when due then 0 else old_floor end offset 0) w
+          where l.kind = f.kind and l.party = f.party
+            and l.priority >= case when due then 0 else old_floor end offset 0) w
        where f.kind = any (_kinds)
        group by f.party) p;
-
 
   update queues q
      set floor = case when due then least(q.next_floor, live.lowest) else q.floor end,

@@ -1,8 +1,7 @@
--- Takes back what this process still runs and nobody else has claimed: a crash of the server undoes the latest claims,
--- whose commits do not wait for the disk. Returns what is its own again.
+-- Takes back work that this process still runs and nobody else has claimed: a crash of the server undoes the latest
+-- claims, whose commits do not wait for the disk. Returns what it holds again.
 create or replace function reclaim_v1(_ids uuid[], _attempts int[], _worker uuid) returns setof uuid
 language sql
-set lock_timeout = '500ms'
 as $$
   update work w
      set state = 'running', worker = _worker, started_at = clock_timestamp()

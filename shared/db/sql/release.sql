@@ -1,7 +1,6 @@
--- Gives claimed work back unfinished, so that another process takes it; consumes no attempt.
+-- Releases claimed work unfinished, so that another process claims it; consumes no attempt.
 create or replace function release_v1(_ids uuid[], _worker uuid) returns setof uuid
 language sql
-set lock_timeout = '500ms'
 as $$
   update work w set state = 'queued', worker = null, started_at = null
    where w.id = any (_ids) and w.id in (

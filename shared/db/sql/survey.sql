@@ -1,10 +1,9 @@
--- What of the live work is over without an answer, or lost its worker, and why. `_judge` is the process that asks: one
--- that was cut off from the database itself tells nobody dead until its own heartbeats have been unbroken for a lease.
+-- The live work that has to end without an answer, or has lost its worker, and why. `_judge` is the process that asks:
+-- one that was itself cut off from the database declares nobody dead until its own heartbeats have been unbroken for a
+-- lease.
 create or replace function survey_v1(_kinds text[], _judge uuid, _lease_ms int, _grace_ms int)
 returns table (id uuid, kind text, party uuid, month text, attempt int, verdict text)
 language plpgsql
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -1,7 +1,6 @@
--- Queues what a dead process ran again, as a new attempt: the dead one's answer, should it come, is refused.
+-- Queues orphaned work again, as a new attempt: if the process that ran it comes back, its answer is refused.
 create or replace function take_over_v1(_ids uuid[]) returns setof uuid
 language sql
-set lock_timeout = '500ms'
 as $$
   update work w
      set state = 'queued', attempt = w.attempt + 1, worker = null, started_at = null

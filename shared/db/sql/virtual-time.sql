@@ -1,9 +1,9 @@
--- The virtual time of a pool: how far the fair order has come. Start-time fair queueing (Goyal, Vin, Cheng 1996) with a
--- self-clocked virtual time (Golestani 1994), kept in no row: it is the priority of what is first in the order, or the
--- clock in microseconds when nothing waits. Nobody can forget it, and it grows.
+-- The virtual time of a pool: how far the fair order has advanced. Start-time fair queueing (Goyal, Vin, Cheng 1996)
+-- with a self-clocked virtual time (Golestani 1994). No row stores it: it is the priority of the first queued work, or
+-- the clock in microseconds when nothing waits. So it cannot be lost, and it only grows.
 --
 -- No work of these kinds has a priority below the floor (`publish_v1`). Scans start there, so that they never walk
--- through the index entries of what has ended, which stay as long as anybody holds an old snapshot.
+-- through the index entries of ended work, which stay for as long as any old snapshot is open.
 create or replace function virtual_time_v1(_kinds text[], _floor bigint) returns bigint
 language plpgsql as $$
 declare

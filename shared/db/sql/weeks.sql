@@ -1,9 +1,10 @@
--- The partitions of `history` and `drafts`: one for each week (UTC, from Monday), made two weeks ahead (and `_past` ones back,
--- for what the first edition remembers), dropped when all in it is older than 35 days. A new one is filled before it is attached, and an old one goes only when nobody is in the way.
+-- The partitions of `history` and `drafts`: one for each week (UTC, from Monday), made two weeks ahead, and `_past`
+-- weeks back for what is adopted from the first edition. A partition is complete before it is attached.
 create or replace function make_weeks_v1(_past int) returns void
 language plpgsql as $$
 declare
   parent text;
+  this_week timestamp := date_trunc('week', now() at time zone 'UTC');
   week date;
   name text;
 begin
@@ -11,8 +12,7 @@ begin
   foreach parent in array array['history', 'drafts'] loop
     for week in
       select generate_series(
-        date_trunc('week', now() at time zone 'UTC') - _past * interval '1 week', date_trunc('week', now() at time zone 'UTC') + interval '2 weeks',
-        interval '1 week')::date
+        this_week - _past * interval '1 week', this_week + interval '2 weeks', interval '1 week')::date
     loop
       name := parent || '_' || to_char(week, 'YYYYMMDD');
       continue when to_regclass(name) is not null;
@@ -28,7 +28,8 @@ begin
   end loop;
 end $$;
 
--- Returns how many it dropped. One whose lock cannot be had at once waits for the next round.
+-- Drops the partitions in which everything is older than `_days`. Returns how many; one that is in use waits for the
+-- next round.
 create or replace function drop_weeks_v1(_days int) returns int
 language plpgsql
 set lock_timeout = '100ms'

@@ -1,29 +1,32 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { UserPrincipal } from '../../domain/account.ts';
+import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
 import { Account, RefreshToken, WebSession } from '../entities/account.ts';
+import { isUniqueViolation } from '../faults.ts';
 import { query } from '../statement.ts';
 import { transaction } from '../transaction.ts';
+import { revokeServiceKeys } from './service-keys.ts';
 
 const BY_ID = {
   name: 'accounts_by_id_v1',
   text: `select id from accounts where id = any ($1::uuid[]) and active`,
 };
 
-/** The accounts with these ids that are not disabled, in their order; undefined where there is none. */
+/** The active accounts with these ids, in the same order; undefined where there is none. */
 export async function findUsers(pool: Pool, ids: string[]): Promise<(UserPrincipal | undefined)[]> {
   const rows = await query<UserPrincipal>(pool, BY_ID, [ids]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }
 
-/** The form in which e-mail addresses are compared. */
+/** The form of an e-mail address that is compared. */
 export function emailKey(email: string): string {
   return email.normalize('NFC').trim().toLowerCase();
 }
 
-/** The account of an e-mail address, also a disabled one. */
+/** The account with this e-mail address, even when it is disabled. */
 export async function findByEmail(em: EntityManager, email: string): Promise<Account | undefined> {
   return (await em.findOne(Account, { emailKey: emailKey(email) })) ?? undefined;
 }
@@ -33,7 +36,7 @@ export async function findAccount(em: EntityManager, id: string): Promise<Accoun
   return (await em.findOne(Account, { id, active: true })) ?? undefined;
 }
 
-/** All accounts but those that are being erased, the oldest first. */
+/** All accounts except those being erased, oldest first. */
 export async function listAccounts(em: EntityManager): Promise<Account[]> {
   return em.find(Account, { erasingAt: null }, { orderBy: { id: 'asc' } });
 }
@@ -44,7 +47,7 @@ export interface NewAccount {
   passwordHash: string;
 }
 
-/** Makes an account. Throws the unique constraint's error when the e-mail address is taken. */
+/** Creates an account. Throws `email_taken` when another one has the e-mail address. */
 export async function createAccount(
   em: EntityManager,
   { email, name, passwordHash }: NewAccount,
@@ -59,22 +62,30 @@ export async function createAccount(
     createdAt: now,
     updatedAt: now,
   });
-  await em.flush();
+  try {
+    await em.flush();
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new AppError('email_taken', { cause: error });
+    throw error;
+  }
   return account;
 }
 
+interface AccountChanges {
+  name?: string | undefined;
+  passwordHash?: { from: string; to: string } | undefined;
+  revokeKeys?: boolean | undefined;
+}
+
 /**
- * Changes the name, the password, or both. A new password ends every refresh token and web session, and is refused
- * (undefined) when `passwordHash.from` is no longer the account's. Undefined also for an account that is gone.
+ * Changes the name, the password, or both. A new password ends every refresh token and web session, and with `revokeKeys`
+ * every key. Throws `access_denied` when `passwordHash.from` is no longer the account's, or the account is gone.
  */
 export function changeAccount(
   em: EntityManager,
   id: string,
-  {
-    name,
-    passwordHash,
-  }: { name?: string | undefined; passwordHash?: { from: string; to: string } | undefined },
-): Promise<Account | undefined> {
+  { name, passwordHash, revokeKeys = false }: AccountChanges,
+): Promise<Account> {
   return transaction(em, async (tx) => {
     const [changed] = await tx.execute<object[]>(
       `update accounts
@@ -82,13 +93,14 @@ export function changeAccount(
         where id = ? and active and password_hash = coalesce(?, password_hash) returning id`,
       [name ?? null, passwordHash?.to ?? null, id, passwordHash?.from ?? null],
     );
-    if (changed === undefined) return undefined;
+    if (changed === undefined) throw new AppError('access_denied');
     if (passwordHash !== undefined) await endSessions(tx, id);
-    return findAccount(tx, id);
+    if (revokeKeys) await revokeServiceKeys(tx, id);
+    return tx.findOneOrFail(Account, { id });
   });
 }
 
-/** Ends whatever a log-in has given, within the caller's transaction. */
+/** Ends every login of the account, within the caller's transaction. */
 export async function endSessions(tx: EntityManager, accountId: string): Promise<void> {
   await tx.nativeDelete(RefreshToken, { account: accountId });
   await tx.nativeDelete(WebSession, { account: accountId });

@@ -19,8 +19,9 @@ const FIND_BY_KEY = {
 };
 
 /**
- * The active apps whose current keys have these SHA-256 hashes, in their order; undefined where there is none.
- * Callers may remember the answer for a second: what is revoked, rotated out or deactivated stops working within two.
+ * The active apps whose current keys have these SHA-256 hashes, in the same order; undefined where there is none.
+ * Callers may cache the answer for a second: a key that was revoked or rotated out, or whose app was deactivated, stops
+ * working within two.
  */
 export async function findAppsByKey(pool: Pool, hashes: Buffer[]): Promise<(AppPrincipal | undefined)[]> {
   const rows = await query<AppPrincipal & { hash: string }>(pool, FIND_BY_KEY, [hashes]);
@@ -35,7 +36,7 @@ export interface NewApp {
   capCents: number | null;
 }
 
-/** Makes an app and its first key. The key is in the answer only; its hash is stored. */
+/** Creates an app and its first key. The key is only returned here; its hash is stored. */
 export async function createApp(em: EntityManager, app: NewApp): Promise<{ appId: string; key: string }> {
   return transaction(em, async (tx) => {
     const now = new Date();
@@ -57,12 +58,12 @@ export async function listApps(em: EntityManager): Promise<App[]> {
   return em.find(App, {}, { orderBy: { id: 'asc' } });
 }
 
-/** The app, or undefined when the id is none. */
+/** The app, or undefined when there is none with this id. */
 export async function findApp(em: EntityManager, id: string): Promise<App | undefined> {
   return (await em.findOne(App, { id })) ?? undefined;
 }
 
-/** What to change; what is undefined stays as it is. */
+/** What to change; undefined fields stay as they are. */
 export interface AppChange
   extends Partial<
     Pick<
@@ -82,7 +83,7 @@ export interface AppChange
   disable?: readonly string[];
 }
 
-/** Changes an app; each ingress knows within a second. Returns it, or undefined when the id is none. */
+/** Changes an app; each ingress notices within a second. Returns it, or undefined when there is none with this id. */
 export async function updateApp(
   em: EntityManager,
   id: string,
@@ -96,14 +97,14 @@ export async function updateApp(
   });
 }
 
-/** The app's keys, the oldest first, also those that have ended. */
+/** The app's keys, oldest first, ended ones included. */
 export async function listKeys(em: EntityManager, appId: string): Promise<AppKey[]> {
   return em.find(AppKey, { app: appId }, { orderBy: { id: 'asc' } });
 }
 
 /**
- * Issues a new key; those before it stop working after `graceS` seconds, at once with 0. Returns the new key, or
- * undefined when the app's id is none.
+ * Issues a new key; earlier keys stop working after `graceS` seconds, at once with 0. Returns the new key, or undefined
+ * when there is no such app.
  */
 export async function rotateKey(
   em: EntityManager,
@@ -123,7 +124,7 @@ export async function rotateKey(
   });
 }
 
-/** Ends the app's keys that start with `prefix`, at once. Returns how many were ended. */
+/** Ends the app's keys that start with `prefix`, at once. Returns how many. */
 export async function revokeKeys(em: EntityManager, appId: string, prefix: string): Promise<number> {
   const ended = await em.execute<{ id: string }[]>(
     `update app_keys set expires_at = now()
@@ -133,7 +134,7 @@ export async function revokeKeys(em: EntityManager, appId: string, prefix: strin
   return ended.length;
 }
 
-/** For who reads, changes and writes back: of two rotations at once, too, only the later one's key may stay. */
+/** Row lock for read-modify-write; with two concurrent rotations the later key wins. */
 async function lockApp(em: EntityManager, id: string): Promise<App | undefined> {
   return (await em.findOne(App, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE })) ?? undefined;
 }

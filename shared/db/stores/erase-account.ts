@@ -1,34 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { AppError } from '../../errors/app-error.ts';
 import { transaction } from '../transaction.ts';
 import { endSessions } from './accounts.ts';
 import { endGrants, endWhatRuns, eraseMadeWithGrants } from './erasure/grants.ts';
+import { endJobs, eraseJobs } from './erasure/jobs.ts';
+import { eraseMemory } from './erasure/memory.ts';
 import { eraseRecordings } from './erasure/recordings.ts';
+import { revokeServiceKeys } from './service-keys.ts';
+import { removeFromWaitlist } from './waitlist.ts';
 
 /*
- * An account is erased in short transactions, none of which holds a lock that anybody else wants for longer than it
- * takes. The first makes it nobody's, for good. Every step after it can be repeated, so that any process goes on
- * where another one stopped; two at work on one account only waste their time.
+ * An account is erased in short transactions, so that no lock is held for long. The first anonymizes the account, for
+ * good. Every later step is safe to repeat, so any process can continue where another stopped; two processes that
+ * erase the same account only waste their time.
  */
 
-/** While a process works on an erasure it says so this often; one that was silent for `LEASE_S` has died. */
+/** How often the process that erases renews its lease of `LEASE_S`; without a renewal it counts as dead. */
 const RENEW_EVERY_MS = 1000;
 const LEASE_S = 4;
-/** For each moment of work so many of rest: the disk and the cores are for those who wait for an answer. */
+/**
+ * How long to pause after a step, as a multiple of its duration: disk and cores are for callers who wait for an answer.
+ */
 const REST = 2;
-const ROWS_AT_ONCE = 1000;
 
 /**
  * Begins to erase an account, for good: no credential of it works any more, nothing can be added to it, its e-mail
- * address is free, its connections end as by a revoke. Returns the ids of the predictions that ended, for whoever runs
- * them or waits for them; undefined when the account is gone or another call erases it.
+ * address is free, its connections end as by a revoke. Returns the ids of the work that ended, for whoever runs
+ * them or waits for them. Throws `not_authenticated` when the account is gone or another call erases it.
  */
-export async function beginErasure(
-  em: EntityManager,
-  id: string,
-  windowS: number,
-): Promise<string[] | undefined> {
-  const begun = await transaction(em, async (tx) => {
+export async function beginErasure(em: EntityManager, id: string, windowS: number): Promise<string[]> {
+  await transaction(em, async (tx) => {
+    await removeFromWaitlist(tx, id);
     // The key of an address has an @, so this one is nobody's.
     const erasing = await tx.execute<object[]>(
       `update accounts
@@ -37,17 +40,15 @@ export async function beginErasure(
         where id = ? and erasing_at is null returning id`,
       [id],
     );
-    if (erasing.length === 0) return false;
+    if (erasing.length === 0) throw new AppError('not_authenticated');
     await endSessions(tx, id);
-    await tx.execute(`delete from service_keys where account_id = ?`, [id]);
-    return true;
+    await revokeServiceKeys(tx, id);
   });
-  if (!begun) return undefined;
   await endGrants(em, id);
-  return endWhatRuns(em, id, windowS);
+  return [...(await endJobs(em, id, windowS)), ...(await endWhatRuns(em, id, windowS))];
 }
 
-/** Goes on with an erasure that this process began or took over. False when it is not through `withinMs`. */
+/** Continues an erasure that this process began or took over. False when it is not finished `withinMs`. */
 export async function continueErasure(
   em: EntityManager,
   id: string,
@@ -76,8 +77,8 @@ export async function continueErasure(
 }
 
 /**
- * Finishes what processes that died, or had no more time, left of erasures; works for about `withinMs`. Returns how many
- * accounts are erased now. Any number of processes may call it, as often as they like.
+ * Finishes erasures that other processes left when they died or ran out of time; works for about `withinMs`. Returns
+ * how many accounts it finished. Any number of processes may call it, at any time.
  */
 export async function finishErasures(
   em: EntityManager,
@@ -104,24 +105,14 @@ async function takeOver(em: EntityManager): Promise<string | undefined> {
   return taken?.id;
 }
 
-/** All that is left to do after `beginErasure`, and what it may have left. What a person waits for comes first. */
+/** Everything after the first transaction of `beginErasure`. What a person waits for comes first. */
 async function* shortSteps(em: EntityManager, id: string, windowS: number): AsyncGenerator<void> {
   await endGrants(em, id);
   await endWhatRuns(em, id, windowS);
   yield* eraseMadeWithGrants(em, id);
   yield* eraseRecordings(em, id);
-  yield* eraseFacts(em, id);
-  // What is left references it with `on delete cascade`.
+  yield* eraseMemory(em, id);
+  await eraseJobs(em, id, windowS);
+  // The remaining tables reference it with `on delete cascade`.
   await em.execute(`delete from accounts where id = ?`, [id]);
-}
-
-async function* eraseFacts(em: EntityManager, id: string): AsyncGenerator<void> {
-  for (let erased = ROWS_AT_ONCE; erased === ROWS_AT_ONCE; ) {
-    const gone = await em.execute<object[]>(
-      `delete from facts where ctid = any (array(select ctid from facts where account_id = ? limit ?)) returning 1`,
-      [id, ROWS_AT_ONCE],
-    );
-    erased = gone.length;
-    yield;
-  }
 }

@@ -15,11 +15,11 @@ const TAKE = {
 };
 
 /**
- * Takes or renews a lease for `ms`; false while another process holds it. A row, not an advisory lock: those belong to
- * sessions, which a pooler hands round.
+ * Takes or renews a lease for `ms`; false while another process holds it. A row and not an advisory lock, because those
+ * belong to sessions, which a pooler shares among clients.
  */
 export async function takeLease(pool: Pool, name: string, holder: string, ms: number): Promise<boolean> {
-  // Whoever only looks writes nothing.
+  // A process that cannot have it writes nothing.
   const [lease] = await query<{ holder: string; over: boolean }>(pool, LOOK, [name]);
   if (lease !== undefined && lease.holder !== holder && !lease.over) return false;
   return (await query(pool, TAKE, [name, holder, ms])).length > 0;
@@ -30,7 +30,7 @@ const YIELD = {
   text: 'update leases set until = now() where name = $1 and holder = $2::uuid',
 };
 
-/** Gives it up at once, so that another process need not wait until it is over. */
+/** Gives the lease up at once, so that another process need not wait for it to expire. */
 export async function yieldLease(pool: Pool, name: string, holder: string): Promise<void> {
   await query(pool, YIELD, [name, holder]);
 }

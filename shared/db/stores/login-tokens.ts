@@ -2,9 +2,15 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { newToken } from '../../security/keys.ts';
 import type { Account } from '../entities/account.ts';
 
+/** How many tokens of a kind an account has at most: more devices and browsers than a person uses. */
+const LOGINS_MAX = 100;
+/** How many of an account with more are ended at a time. */
+const ENDED_AT_ONCE = 1000;
+
 /**
- * A new token of the kind, for whoever proved to know the password that the account had when it was read. Undefined when
- * it has another one by now, or is disabled or gone: a change of the password leaves nothing of the old one behind.
+ * Issues a token of the kind to a caller who knew the password that the account had when it was read. Undefined when
+ * the password has changed since, or the account is disabled or gone: no login by an old password survives its change.
+ * Ends the oldest ones beyond `LOGINS_MAX`; logins at the same moment may leave one more each, until the next.
  */
 export async function issueLoginToken(
   em: EntityManager,
@@ -14,10 +20,21 @@ export async function issueLoginToken(
 ): Promise<string | undefined> {
   const { token, hash } = newToken();
   const issued = await em.execute<object[]>(
-    `insert into ${kind} (hash, account_id, created_at, expires_at)
-     select ?, a.id, now(), now() + make_interval(hours => ?)
-       from accounts a where a.id = ? and a.active and a.password_hash = ? for share of a
-     returning 1`,
+    `with issued as (
+       insert into ${kind} (hash, account_id, created_at, expires_at)
+       select ?, a.id, now(), now() + make_interval(hours => ?)
+         from accounts a where a.id = ? and a.active and a.password_hash = ? for share of a
+       returning account_id
+     ), old as (
+       select t.hash from issued i
+        cross join lateral (
+          select o.hash from ${kind} o where o.account_id = i.account_id
+           order by o.created_at desc offset ${LOGINS_MAX - 1} limit ${ENDED_AT_ONCE}) t
+     ), ended as (
+       delete from ${kind} where hash = any (array(
+         select t.hash from ${kind} t where t.hash in (select hash from old) for update skip locked))
+     )
+     select from issued`,
     [hash, lifetimeHours, id, passwordHash],
   );
   return issued.length === 1 ? token : undefined;

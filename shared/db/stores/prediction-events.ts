@@ -1,11 +1,16 @@
 import type { Pool } from 'pg';
 import { predictionKey } from '../../domain/prediction.ts';
+import { AppError } from '../../errors/app-error.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
+import { TOMBSTONE_DAYS } from '../../schemas/limits.ts';
 import type { PredictionEventRequest } from '../../schemas/prediction-events.ts';
 import { query } from '../statement.ts';
 
+/** How many events a prediction takes. Events of the same moment may be a few more. */
+const PER_PREDICTION = 100;
+
 const RECORD = {
-  name: 'record_event_v2',
+  name: 'record_event_v3',
   text: `
     with prior as (
       select e.request_id = $3 and e.user_id = $4 and e.kind = $5 as same
@@ -13,10 +18,15 @@ const RECORD = {
     ), shown as (
       select f.id, f.facts::json ->> 'userId' = $4 as own, f.state in ('queued', 'running') as live
         from find_v1(array['predict'], $1::uuid, $6::uuid, $3, null) f
+    ), others as (
+      select count(*) >= ${PER_PREDICTION} as are_enough,
+             extract(epoch from min(o.recorded_at) + interval '${TOMBSTONE_DAYS} days' - now())::float8 as left_s
+        from (select e.recorded_at from shown s join prediction_events e on e.prediction_id = s.id
+               limit ${PER_PREDICTION}) o
     ), stored as (
       insert into prediction_events (app_id, event_id, prediction_id, request_id, user_id, kind, recorded_at)
-      select $1::uuid, $2, s.id, $3, $4, $5, now() from shown s
-       where s.own and not s.live and not exists (select from prior)
+      select $1::uuid, $2, s.id, $3, $4, $5, now() from shown s, others o
+       where s.own and not s.live and not o.are_enough and not exists (select from prior)
       on conflict do nothing
       returning event_id
     )
@@ -26,23 +36,36 @@ const RECORD = {
       when not exists (select from shown) then 'not_found'
       when not (select own from shown) then 'access_denied'
       when (select live from shown) then 'request_in_flight'
-    end as outcome`,
+      when (select o.are_enough from others o) then 'rate_limited'
+    end as outcome, (select o.left_s from others o) as "retryAfterS"`,
 };
 
-type Outcome =
-  | 'recorded'
-  | Extract<ErrorCode, 'event_conflict' | 'not_found' | 'access_denied' | 'request_in_flight'>;
+type Refusal = Extract<
+  ErrorCode,
+  'event_conflict' | 'not_found' | 'access_denied' | 'request_in_flight' | 'rate_limited'
+>;
 
-/** Records what became of a finished prediction, once for each event id of the app; or tells why not. */
+interface Outcome {
+  outcome: 'recorded' | Refusal | null;
+  /** Until the prediction's oldest event is deleted. */
+  retryAfterS: number;
+}
+
+/**
+ * Records what became of a finished prediction, once for each event id of the app. Throws `event_conflict`, `not_found`,
+ * `access_denied`, `request_in_flight`, or `rate_limited` when the prediction has `PER_PREDICTION` events.
+ */
 export async function recordEvent(
   pool: Pool,
   appId: string,
   { event_id, request_id, user_id, kind }: PredictionEventRequest,
-): Promise<Outcome> {
+): Promise<void> {
   const values = [appId, event_id, request_id, user_id, kind, predictionKey(appId, request_id)];
   for (;;) {
-    const [row] = await query<{ outcome: Outcome | null }>(pool, RECORD, values);
-    // Null: a twin that this statement could not see yet was stored first. The next look sees it.
-    if (row?.outcome) return row.outcome;
+    const [row] = await query<Outcome>(pool, RECORD, values);
+    if (row?.outcome === 'recorded') return;
+    if (row?.outcome === 'rate_limited') throw new AppError('rate_limited', { retryAfterS: row.retryAfterS });
+    // Null: a twin was stored first that this statement could not see yet. The next one sees it.
+    if (row?.outcome) throw new AppError(row.outcome);
   }
 }

@@ -1,38 +1,57 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** By the database's clock, so that the ingresses' need not agree. */
+/** By the database's clock, so that the ingresses' clocks need not agree. */
 const NOW_MS = '(extract(epoch from now()) * 1000)::bigint';
 
-/** Rows are locked in the order of their keys, everywhere. */
+/**
+ * Locks rows in the order of their keys, as every statement on them must. Points for a window that is over begin none: a
+ * row that only they would begin ends at once.
+ */
 const COUNT = {
-  name: 'count_points_v1',
+  name: 'count_points_v2',
   text: `
+    with given as (
+      select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[])
+          as g (key, points, window_ms, window_end)
+    )
     insert into rate_limits as l (key, points, expire)
-    select u.key, sum(u.points)::int, max(${NOW_MS} + u.window_ms)
-      from unnest($1::text[], $2::int[], $3::bigint[]) as u (key, points, window_ms)
-     group by u.key order by u.key
+    select g.key,
+           coalesce(sum(g.points) filter (where g.window_end is null), 0)::int,
+           ${NOW_MS} + coalesce(max(g.window_ms) filter (where g.window_end is null), 0)
+      from given g
+     group by g.key order by g.key
     on conflict (key) do update
-       set points = excluded.points + case when l.expire > ${NOW_MS} then l.points else 0 end,
+       set points = case when l.expire > ${NOW_MS}
+             then l.points + (select coalesce(sum(g.points), 0) from given g
+                               where g.key = l.key and coalesce(g.window_end, l.expire) = l.expire)
+             else excluded.points end,
            expire = case when l.expire > ${NOW_MS} then l.expire else excluded.expire end
-    returning key, points, (expire - ${NOW_MS})::int as "leftMs"`,
+    returning key, points, (expire - ${NOW_MS})::int as "leftMs", expire::float8 as window`,
 };
 
+/** Points to be counted for a key, in its current window; if there is none, in one that begins with them. */
 export interface Points {
   key: string;
-  /** Negative: given back. */
+  /** Negative when they are refunded. */
   points: number;
-  /** How long a window is that begins with them. */
+  /** How long a window lasts that begins with them. */
   windowMs: number;
+  /** Counts them in this window alone: once it is over they count nowhere. */
+  window?: number | undefined;
 }
 
+/** A key's current window. */
 export interface Count {
-  /** Of the window so far, these included. */
+  /** Points so far; those just counted included, unless they were for another window. */
   points: number;
+  /** 0 or less when there is no window. */
   leftMs: number;
+  /** Names the window among those of its key: its end, by the store's clock. */
+  window: number;
 }
 
-/** Counts points of any keys in their present windows, one after the other. Gives up after `withinMs`. */
+/** Counts points of any keys, in order. Gives up after `withinMs`. */
 export async function countPoints(
   pool: Pool,
   batch: readonly Points[],
@@ -42,16 +61,18 @@ export async function countPoints(
     batch.map(({ key }) => key),
     batch.map(({ points }) => points),
     batch.map(({ windowMs }) => windowMs),
+    batch.map(({ window }) => window ?? null),
   ];
   const rows = await query<Count & { key: string }>(pool, COUNT, columns, { withinMs });
-  const after = new Map(rows.map((row) => [row.key, row]));
-  // From the last to the first, each sees what was counted without those that came after it.
+  const after = new Map(rows.map(({ key, ...count }) => [key, count]));
+  // From last to first: each entry's count excludes those after it.
   return batch
     .toReversed()
-    .map(({ key, points }) => {
-      const { points: total = 0, leftMs = 0 } = after.get(key) ?? {};
-      after.set(key, { key, points: total - points, leftMs });
-      return { points: total, leftMs };
+    .map(({ key, points, window }) => {
+      const count = after.get(key) ?? { points: 0, leftMs: 0, window: 0 };
+      const isCounted = window === undefined || window === count.window;
+      after.set(key, isCounted ? { ...count, points: count.points - points } : count);
+      return count;
     })
     .toReversed();
 }

@@ -1,10 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { UserPrincipal } from '../../domain/account.ts';
+import { quotaExceeded } from '../../domain/quota.ts';
+import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
+import { KEYS_MAX } from '../../schemas/limits.ts';
 import { newServiceKey } from '../../security/keys.ts';
 import { ServiceKey } from '../entities/account.ts';
 import { query } from '../statement.ts';
+import { transaction } from '../transaction.ts';
 
 const BY_KEY = {
   name: 'accounts_by_key_v1',
@@ -13,7 +17,7 @@ const BY_KEY = {
           where k.hash = any ($1::bytea[]) and a.active`,
 };
 
-/** The accounts whose keys have these SHA-256 hashes and that are not disabled, in their order. */
+/** The active accounts whose keys have these SHA-256 hashes, in the same order; undefined where there is none. */
 export async function findUsersByKey(pool: Pool, hashes: Buffer[]): Promise<(UserPrincipal | undefined)[]> {
   const rows = await query<UserPrincipal & { hash: string }>(pool, BY_KEY, [hashes]);
   const byHash = new Map(rows.map(({ hash, ...user }) => [hash, user]));
@@ -25,18 +29,23 @@ const USED = {
   text: `update service_keys set last_used_at = now() where hash = any ($1::bytea[])`,
 };
 
-/** Writes down that the keys with these hashes were used. */
+/** Records that the keys with these hashes were used. */
 export async function markKeysUsed(pool: Pool, hashes: Buffer[]): Promise<undefined[]> {
   await query(pool, USED, [hashes]);
   return hashes.map(() => undefined);
 }
 
-/** The account's keys, the newest first. */
-export async function listServiceKeys(em: EntityManager, accountId: string): Promise<ServiceKey[]> {
-  return em.find(ServiceKey, { account: accountId }, { orderBy: { id: 'desc' } });
+/** At most `limit` of the account's keys, newest first: those issued before the one with the id `before`, if given. */
+export async function listServiceKeys(
+  em: EntityManager,
+  accountId: string,
+  { limit, before }: { limit: number; before: string | undefined },
+): Promise<ServiceKey[]> {
+  const older = before === undefined ? {} : { id: { $lt: before } };
+  return em.find(ServiceKey, { account: accountId, ...older }, { orderBy: { id: 'desc' }, limit });
 }
 
-/** One of the account's keys; undefined when the id is none, or another account's. */
+/** One of the account's keys; undefined when there is none with this id, or it is another account's. */
 export async function findServiceKey(
   em: EntityManager,
   accountId: string,
@@ -45,25 +54,39 @@ export async function findServiceKey(
   return (await em.findOne(ServiceKey, { id, account: accountId })) ?? undefined;
 }
 
-/** Issues a key; it is in the answer only, its hash is stored. Undefined when the account was erased or disabled meanwhile. */
-export async function issueServiceKey(
+/**
+ * Issues a key. Only its hash is stored. Throws `not_authenticated` when the account was erased or disabled meanwhile,
+ * `quota_exceeded` when it has as many as it may.
+ */
+export function issueServiceKey(
   em: EntityManager,
   accountId: string,
   label: string,
-): Promise<{ id: string; key: string; createdAt: Date } | undefined> {
+): Promise<{ id: string; key: string; createdAt: Date }> {
   const { key, hash, prefix } = newServiceKey();
-  const id = newId();
-  const createdAt = new Date();
-  const issued = await em.execute<object[]>(
-    `insert into service_keys (id, account_id, hash, prefix, label, created_at)
-     select ?, a.id, ?, ?, ?, ? from accounts a where a.id = ? and a.active for key share of a
-     returning 1`,
-    [id, hash, prefix, label, createdAt, accountId],
-  );
-  return issued.length === 1 ? { id, key, createdAt } : undefined;
+  return transaction(em, async (tx) => {
+    // Whoever issues a key of the account at the same time waits here, then counts this one.
+    const held = await tx.execute<object[]>(
+      `select from accounts where id = ? and active for no key update`,
+      [accountId],
+    );
+    if (held.length === 0) throw new AppError('not_authenticated');
+    const used = await tx.count(ServiceKey, { account: accountId });
+    if (used >= KEYS_MAX) throw quotaExceeded([{ resource: 'keys', used, added: 1, quota: KEYS_MAX }]);
+    const createdAt = new Date();
+    const id = newId();
+    await tx.insert(ServiceKey, { id, account: accountId, hash, prefix, label, createdAt });
+    return { id, key, createdAt };
+  });
 }
 
-/** Revokes one of the account's keys. False when the id is none, or another account's. */
-export async function revokeServiceKey(em: EntityManager, accountId: string, id: string): Promise<boolean> {
-  return (await em.nativeDelete(ServiceKey, { id, account: accountId })) === 1;
+/** Revokes every key of the account, within the caller's transaction. */
+export async function revokeServiceKeys(tx: EntityManager, accountId: string): Promise<void> {
+  await tx.nativeDelete(ServiceKey, { account: accountId });
+}
+
+/** Revokes one of the account's keys. Throws `not_found` when it has none of that id. */
+export async function revokeServiceKey(em: EntityManager, accountId: string, id: string): Promise<void> {
+  const revoked = await em.nativeDelete(ServiceKey, { id, account: accountId });
+  if (revoked === 0) throw new AppError('not_found');
 }

@@ -3,7 +3,7 @@ import type { UsageCounts } from '../../domain/usage.ts';
 import { App } from '../entities/app.ts';
 import { Usage } from '../entities/usage.ts';
 
-/** An app's counts of a month (`YYYY-MM`), today's plan and cap, and the month that the database's clock shows. */
+/** An app with its counts of a month (`YYYY-MM`), by default the current one by the database's clock. */
 export async function readUsage(
   em: EntityManager,
   appId: string,
@@ -12,11 +12,11 @@ export async function readUsage(
   const app = await em.findOne(App, { id: appId });
   if (app === null) return undefined;
   const asked = month ?? (await currentMonth(em));
-  const counts = await em.findOne(Usage, { appId, month: asked });
+  const counts = await em.findOne(Usage, { appId, month: asked }, { orderBy: { page: 'desc' } });
   return { app, month: asked, counts: counts ?? undefined };
 }
 
-/** Every app with its counts of a month (`YYYY-MM`), the database's current one unless another is asked for. */
+/** Every app with its counts of a month (`YYYY-MM`), by default the current one by the database's clock. */
 export async function listUsage(
   em: EntityManager,
   month?: string,
@@ -30,6 +30,6 @@ export async function listUsage(
 
 async function currentMonth(em: EntityManager): Promise<string> {
   const [row] = await em.execute<{ month: string }[]>('select month_of(now()) as month');
-  if (row === undefined) throw new Error('the database tells no time');
+  if (row === undefined) throw new Error('the database returned no month');
   return row.month;
 }

@@ -1,10 +1,32 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { AppError } from '../../errors/app-error.ts';
 import { emailKey } from './accounts.ts';
 
-/** Adds an e-mail address to the waitlist; one that is there stays as it is. */
+/** About how many addresses the waitlist holds, by the last count of autovacuum: counting them each time would cost too much. */
+const ENTRIES_MAX = 1_000_000;
+/** Until an operator has made room. */
+const FULL_RETRY_S = 3600;
+
+/**
+ * Adds an e-mail address to the waitlist; one that is on it already stays as it is. Throws `overloaded` when the waitlist
+ * is full.
+ */
 export async function addToWaitlist(em: EntityManager, email: string): Promise<void> {
-  await em.execute(
-    `insert into waitlist (email_key, email, created_at) values (?, ?, now()) on conflict do nothing`,
-    [emailKey(email), email.normalize('NFC').trim()],
+  const [full] = await em.execute<object[]>(
+    `with room as (
+       select from pg_class where oid = 'waitlist'::regclass and reltuples < ?
+     ), added as (
+       insert into waitlist (email_key, email, created_at) select ?, ?, now() from room on conflict do nothing
+     )
+     select where not exists (select from room)`,
+    [ENTRIES_MAX, emailKey(email), email.normalize('NFC').trim()],
   );
+  if (full !== undefined) throw new AppError('overloaded', { retryAfterS: FULL_RETRY_S });
+}
+
+/** Removes the e-mail address of an account, within the caller's transaction. */
+export async function removeFromWaitlist(tx: EntityManager, accountId: string): Promise<void> {
+  await tx.execute(`delete from waitlist w using accounts a where a.id = ? and w.email_key = a.email_key`, [
+    accountId,
+  ]);
 }

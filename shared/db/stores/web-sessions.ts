@@ -3,10 +3,12 @@ import { hashKey } from '../../security/keys.ts';
 import type { Account } from '../entities/account.ts';
 import { issueLoginToken } from './login-tokens.ts';
 
-/** A person signs in once in a working day. */
+/** A working day, so that a person signs in once. */
 const SESSION_HOURS = 8;
 
-/** Signs a browser in to the consent page: its new token; undefined when the account has changed since it was read. */
+/**
+ * Signs a browser in to the consent page. Returns its token; undefined when the account has changed since it was read.
+ */
 export function startWebSession(
   em: EntityManager,
   account: Pick<Account, 'id' | 'passwordHash'>,
@@ -19,7 +21,7 @@ export interface SignedIn {
   email: string;
 }
 
-/** Who is signed in with this token; undefined when nobody is, or the account was disabled since. */
+/** Who is signed in with this token; undefined when nobody is, or the account has been disabled. */
 export async function findWebSession(em: EntityManager, token: string): Promise<SignedIn | undefined> {
   const [found] = await em.execute<SignedIn[]>(
     `select a.id as "accountId", a.email from web_sessions s join accounts a on a.id = s.account_id
@@ -29,7 +31,7 @@ export async function findWebSession(em: EntityManager, token: string): Promise<
   return found;
 }
 
-/** Signs the browser with this token out; the second time it changes nothing. */
+/** Signs out the browser with this token; safe to repeat. */
 export async function endWebSession(em: EntityManager, token: string): Promise<void> {
   await em.execute('delete from web_sessions where hash = ?', [hashKey(token)]);
 }

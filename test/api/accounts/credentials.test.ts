@@ -60,7 +60,7 @@ describe('the credentials of /api', () => {
     await expectCode('not_authenticated', {});
   });
 
-  it('do not agree when one of two is wrong, or of somebody else', async () => {
+  it('are refused when one of two is wrong, or belongs to another account', async () => {
     const other = await signUp(system);
     const authorization = `Bearer ${person.access}`;
     await expectCode('not_authenticated', { authorization, 'x-service-api-key': await keyOf(other) });
@@ -87,8 +87,8 @@ describe('the credentials of /api', () => {
       await expectCode('not_authenticated', { authorization: value });
       await expectCode('not_authenticated', { authorization: `Bearer ${value}` });
     }
-    for (const header of ['Authorization', 'X-Service-API-Key'])
-      assert.equal(await statusOfTwo(header, header === 'Authorization' ? `Bearer ${key}` : key), 401);
+    assert.equal(await statusOfTwo('Authorization', `Bearer ${key}`), 400);
+    assert.equal(await statusOfTwo('X-Service-API-Key', key), 401);
   });
 
   /** The status of a request that carries a header twice. */
@@ -99,7 +99,7 @@ describe('the credentials of /api', () => {
       call.once('error', reject).end();
     });
 
-  it('are needed on every path but those by which one comes to them', async () => {
+  it('are required on every path except those that issue them', async () => {
     for (const [method, path] of [
       ['GET', '/api/auth/me/'],
       ['PATCH', '/api/auth/me'],
@@ -117,7 +117,7 @@ describe('the credentials of /api', () => {
     const claims = (part: object = {}) => ({ sub: person.id, jti: 'a-jti', ...part });
     const now = () => Math.floor(Date.now() / 1000);
 
-    /** A token as the service makes it, but for what the test changes. */
+    /** A token as the service makes it, except for what the test changes. */
     const forge = (
       change: {
         header?: object;
@@ -144,25 +144,26 @@ describe('the credentials of /api', () => {
       const [header = '', payload = ''] = person.access.split('.');
       const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
       assert.deepEqual(decode(header), { alg: 'HS256', typ: 'JWT', kid: 'old' });
-      const { iss, aud, sub, jti, iat, exp, ...rest } = decode(payload);
+      const { iss, aud, sub, jti, iat, exp, auth_time, ...rest } = decode(payload);
       assert.deepEqual(
         { iss, aud, sub, rest },
         { iss: ISSUER, aud: `${ISSUER}/api`, sub: person.id, rest: {} },
       );
       assert.equal(exp - iat, 3600);
+      assert.ok(Math.abs(auth_time - iat) <= 1, `${auth_time} ${iat}`);
       assert.match(jti, /^[0-9a-f-]{36}$/);
     });
 
-    it('is accepted when it is made the same way, which says that the refusals below are for their one difference', async () => {
+    it('is accepted when it is made the same way, so that the refusals below are for their one difference', async () => {
       assert.equal((await me({ authorization: `Bearer ${await forge()}` })).status, 200);
-      // Clocks may be apart by some seconds.
+      // Clocks may differ by some seconds.
       const early = await forge({ iat: now() + 3 });
       assert.equal((await me({ authorization: `Bearer ${early}` })).status, 200);
       const late = await forge({ iat: now() - 60, exp: now() - 2 });
       assert.equal((await me({ authorization: `Bearer ${late}` })).status, 200);
     });
 
-    it('is refused with any algorithm but the one', async () => {
+    it('is refused with any other algorithm', async () => {
       const unsecured = new UnsecuredJWT(claims()).setIssuer(ISSUER).setAudience(`${ISSUER}/api`);
       await refused(unsecured.setIssuedAt().setExpirationTime('10 min').encode());
       for (const alg of ['HS384', 'HS512']) await refused(await forge({ header: { alg } }, SECRET.repeat(2)));
@@ -174,7 +175,7 @@ describe('the credentials of /api', () => {
       }
     });
 
-    it('is refused when it is for or from somebody else, or changed, or signed with another key', async () => {
+    it('is refused with another audience or issuer, when changed, or when signed with another key', async () => {
       await refused(await forge({ iss: 'https://elsewhere.example' }));
       await refused(await forge({ aud: ISSUER }));
       await refused(await forge({}, OTHER));
@@ -198,9 +199,9 @@ describe('the credentials of /api', () => {
       await refused(await endless.setIssuer(ISSUER).setAudience(`${ISSUER}/api`).sign(Buffer.from(SECRET)));
     });
 
-    it('is told apart when it has expired', async () => {
+    it('has its own error when it has expired', async () => {
       await refused(await forge({ iat: now() - 3600, exp: now() - 60 }), 'token_expired');
-      // Whatever it says itself, none is good for more than its hour.
+      // Whatever it claims, none is valid for more than an hour.
       await refused(await forge({ iat: now() - 3700, exp: now() + 3600 }), 'token_expired');
       const expired = await forge({ iat: now() - 3600, exp: now() - 60 });
       await expectCode('token_expired', { authorization: `Bearer ${expired}`, 'x-service-api-key': key });
@@ -218,7 +219,7 @@ describe('the credentials of /api', () => {
       const header = JSON.parse(Buffer.from(later.access.split('.')[0] ?? '', 'base64url').toString());
       assert.equal(header.kid, 'new');
       assert.equal((await me({ authorization: `Bearer ${later.access}` }, dropped)).status, 200);
-      // The process that does not know the new key yet refuses it, and goes on.
+      // A process that does not know the new key yet refuses it, and keeps serving.
       assert.equal((await me({ authorization: `Bearer ${later.access}` }, webs[0])).status, 401);
     });
   });

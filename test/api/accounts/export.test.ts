@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { anonymously, signUp, type UserClient } from '../../support/account.ts';
+import { fetchPublished } from '../../support/client.ts';
+import { assertPublished } from '../../support/client-contract.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { addFact, setProfile } from '../../support/memory.ts';
 import { type System, startSystem } from '../../support/system.ts';
@@ -20,7 +22,7 @@ describe('the export of an account', () => {
     person.request('POST', '/api/recording/events/', events);
 
   const lines = async (person: UserClient) => {
-    const response = await fetch(`${person.url}/api/export/`, {
+    const response = await fetchPublished(`${person.url}/api/export/`, {
       headers: { authorization: `Bearer ${person.access}` },
     });
     assert.equal(response.status, 200);
@@ -43,7 +45,7 @@ describe('the export of an account', () => {
     ...part,
   });
 
-  it('has everything of the account, the account first, and nothing of anybody else', async () => {
+  it('has everything of the account, the account first, and nothing of other accounts', async () => {
     const [person, other] = await Promise.all([signUp(system, { name: 'Ada' }), signUp(system)]);
     const { body: key } = await person.request<{ key: string; id: string }>('POST', '/api/auth/keys/', {
       label: 'k',
@@ -84,7 +86,7 @@ describe('the export of an account', () => {
     assert.equal(sessions.length, 130);
   });
 
-  it('reads on only when its reader does, and no more when that one goes away', async () => {
+  it('reads the next page only when its client does, and stops when the client disconnects', async () => {
     const person = await signUp(system);
     for (let batch = 0; batch < 4; batch++)
       await record(
@@ -92,17 +94,21 @@ describe('the export of an account', () => {
         Array.from({ length: 200 }, (_, i) => note(person, `${batch}-${i}`, { text: 'x'.repeat(60_000) })),
       );
     const [slow, gone] = await Promise.all([startReading(person), startReading(person)]);
-    // While a third one takes everything, the two that do not read would be through as well.
+    // In the time in which a third one takes everything, the two that do not read would be done too.
     assert.equal((await lines(person)).filter(({ type }) => type === 'event').length, 800);
     await system.database.pool.query('delete from recording_events where account_id = $1', [person.id]);
     gone.destroy();
-    const rest = (await text(slow)).trimEnd().split('\n');
-    assert.ok(rest.length < 600, `${rest.length} lines were read ahead`);
+    const { statusCode: status = 0, headers } = slow;
+    const read = { method: 'GET', url: `${person.url}/api/export/`, status, type: headers['content-type'] };
+    const rest = await text(slow);
+    assertPublished({ ...read, text: rest });
+    const lineCount = rest.trimEnd().split('\n').length;
+    assert.ok(lineCount < 600, `${lineCount} lines were read ahead`);
     assert.equal((await person.request('GET', '/api/auth/me/')).status, 200);
     assert.ok(!system.webs.some(({ log }) => log.includes('"defect"')));
   });
 
-  /** An export that was asked for, and is not read yet. */
+  /** An export that was requested and is not read yet. */
   const startReading = async ({ url, access }: UserClient): Promise<IncomingMessage> => {
     const call = get(`${url}/api/export/`, { headers: { authorization: `Bearer ${access}` } });
     const [response] = (await once(call, 'response')) as [IncomingMessage];

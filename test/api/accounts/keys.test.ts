@@ -29,7 +29,7 @@ describe("an account's keys", () => {
       ...(at && { at }),
     });
 
-  it('are shown once when they are issued, and listed without themselves, the newest first', async () => {
+  it('are shown once when issued, and listed without the secret, newest first', async () => {
     const person = await signUp(system);
     assert.deepEqual(await list(person), { results: [] });
     const laptop = await issue(person, 'laptop');
@@ -71,7 +71,7 @@ describe("an account's keys", () => {
     assert.deepEqual(await list(person), { results: [] });
   });
 
-  it('stop working everywhere within two seconds when they are revoked, and leave the list', async () => {
+  it('stop working everywhere within two seconds when revoked, and leave the list', async () => {
     const person = await signUp(system);
     const [gone, kept] = [await issue(person, 'gone'), await issue(person, 'kept')];
     const statuses = async () =>
@@ -89,7 +89,7 @@ describe("an account's keys", () => {
     assert.equal((await person.request('GET', `/api/auth/keys/${gone.id}/`)).status, 404);
   });
 
-  it('are not there for anybody else, nor by what is no id', async () => {
+  it('are 404 for any other account, and for an invalid id', async () => {
     const [owner, other] = await Promise.all([signUp(system), signUp(system)]);
     const { id, key } = await issue(owner, 'mine');
     for (const method of ['GET', 'DELETE'])
@@ -101,7 +101,7 @@ describe("an account's keys", () => {
     assert.equal((await use(key)).status, 200);
   });
 
-  it('tell when they were last used, without a write for each use', async () => {
+  it('report when they were last used, without a write for each use', async () => {
     const person = await signUp(system);
     const { id, key } = await issue(person, 'busy');
     const lastUse = async () =>

@@ -4,10 +4,11 @@ import { startWebSession } from '../../../shared/db/stores/web-sessions.ts';
 import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
 import { anonymously, signUp, type UserClient } from '../../support/account.ts';
 import { type System, startSystem } from '../../support/system.ts';
+import { until } from '../../support/until.ts';
 
 const NEW_PASSWORD = 'two horses with 18 staples';
 
-describe('the own account', () => {
+describe('one’s own account', () => {
   let system: System;
 
   before(async () => {
@@ -22,7 +23,7 @@ describe('the own account', () => {
   const renew = async (refresh: string) =>
     (await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status;
 
-  it('is shown with and without the slash at the end, to HEAD without a body', async () => {
+  it('is returned with and without the final slash, to HEAD without a body', async () => {
     const person = await signUp(system, { name: 'Ada' });
     const [slash, none, head] = await Promise.all([
       person.request<{ created_at: string }>('GET', '/api/auth/me/'),
@@ -36,7 +37,7 @@ describe('the own account', () => {
     assert.equal((await person.request('PUT', '/api/auth/me/')).status, 405);
   });
 
-  it('changes its name, and nothing when nothing is asked for', async () => {
+  it('changes its name, and nothing when nothing is sent', async () => {
     const person = await signUp(system, { name: 'Ada' });
     const renamed = await change(person, { name: 'Augusta Ada' });
     assert.equal(renamed.status, 200);
@@ -70,6 +71,27 @@ describe('the own account', () => {
     assert.deepEqual([again, body.user.name], [200, 'New']);
   });
 
+  it('ends its keys with the password only when asked to', async () => {
+    const person = await signUp(system);
+    const { body } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
+    const headers = { 'x-service-api-key': body.key };
+    const use = async () =>
+      (await anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers })).status;
+    const another = `${NEW_PASSWORD} and more`;
+    const kept = await change(person, { password: NEW_PASSWORD, current_password: person.password });
+    assert.deepEqual([kept.status, await use()], [200, 200]);
+    const wrong = { password: another, current_password: person.password, revoke_keys: true };
+    assert.deepEqual([(await change(person, wrong)).status, await use()], [403, 200]);
+    // A name does not end them, and who thinks that it does should hear it.
+    const alone = await change(person, { name: 'Ada', revoke_keys: true });
+    assert.equal(alone.status, 422);
+    assert.deepEqual(JSON.parse(alone.text).detail[0].loc, ['body', 'revoke_keys']);
+    const ended = await change(person, { ...wrong, current_password: NEW_PASSWORD });
+    assert.equal(ended.status, 200);
+    await until(async () => (await use()) === 401, 2000);
+    assert.deepEqual((await person.request('GET', '/api/auth/keys/')).body, { results: [] });
+  });
+
   it('keeps its password and its name when the current password is wrong or missing', async () => {
     const person = await signUp(system, { name: 'Ada' });
     for (const part of [{}, { current_password: 'not the current one' }, { current_password: '' }]) {
@@ -81,7 +103,7 @@ describe('the own account', () => {
     assert.equal(await renew(person.refresh), 200);
   });
 
-  it('takes no new password that is easy to guess', async () => {
+  it('accepts no new password that is easy to guess', async () => {
     const person = await signUp(system);
     for (const password of ['password123', 'short', person.email]) {
       const { status, text } = await change(person, { password, current_password: person.password });
@@ -91,14 +113,14 @@ describe('the own account', () => {
     assert.equal((await login(person.email, person.password)).status, 200);
   });
 
-  it('stops who guesses the current password', async () => {
+  it('throttles guesses of the current password', async () => {
     const person = await signUp(system);
     const guess = () => change(person, { password: NEW_PASSWORD, current_password: 'a wrong guess 123' });
     for (let i = 0; i < 10; i++) assert.equal((await guess()).status, 403);
     assert.equal((await guess()).code, 'rate_limited');
   });
 
-  it('of several changes of the password at the same time, one holds, and no log-in by an older one survives', async () => {
+  it('of several concurrent password changes one holds, and no login with an older one survives', async () => {
     const person = await signUp(system);
     const passwords = Array.from({ length: 4 }, (_, i) => `${NEW_PASSWORD} ${i}`);
     const [changes, logins] = await Promise.all([

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { anonymously, signUp, someEmail, type UserClient } from '../../support/account.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
-/** More than may stand in the line for the hashing of passwords. */
-const STORM = 320;
-/** Fewer than the wrong passwords that an account is forgiven. */
+/** More than a network's line for password hashing holds, and fewer than its wrong passwords in 15 minutes. */
+const STORM = 80;
+/** Fewer than the wrong passwords that an account is allowed. */
 const MORE = 8;
 
 describe('a storm of passwords', () => {
@@ -17,7 +17,7 @@ describe('a storm of passwords', () => {
   });
   after(() => system.stop());
 
-  it('is refused with 503 overloaded once the line is full, wherever a password is hashed', async () => {
+  it('is refused with 503 overloaded once its line is full, wherever a password is hashed', async () => {
     const storm = new AbortController();
     const { signal } = storm;
     const person = () => ({ email: someEmail(), password: 'a horse with 9 staples' });
@@ -26,10 +26,13 @@ describe('a storm of passwords', () => {
     const loggingIn = () => anonymously(system, 'POST', '/api/auth/login/', person(), { signal });
     const changing = () => user.request('PATCH', '/api/auth/me/', change, { signal });
     try {
-      // The first refusal says that the line is full; while the storm waits in it, all but one in 33 ms are refused.
-      await firstRefusal(Array.from({ length: STORM }, signingUp));
-      for (const call of [loggingIn, changing]) {
-        const refused = await firstRefusal(Array.from({ length: MORE }, call));
+      // The first refusal shows that the line is full; while the storm waits in it, all but one in 33 ms are refused.
+      for (const [calls, call] of [
+        [STORM, signingUp],
+        [STORM, loggingIn],
+        [MORE, changing],
+      ] as const) {
+        const refused = await firstRefusal(Array.from({ length: calls }, call));
         assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
       }
     } finally {
@@ -37,7 +40,7 @@ describe('a storm of passwords', () => {
     }
   });
 
-  it('is over as soon as those who wait have left: who comes next is served', async () => {
+  it('ends as soon as the waiting callers have disconnected: the next one is served', async () => {
     await signUp(system);
   });
 });

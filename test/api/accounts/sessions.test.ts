@@ -62,7 +62,7 @@ describe('logging in and out', () => {
   it('takes as long for an unknown e-mail address as for a wrong password', async () => {
     const { email } = await signUp(system);
     const times = { known: [] as number[], unknown: [] as number[] };
-    // One after the other, in turns, so that whatever else the machine does falls on both.
+    // Alternating, so that other load on the machine affects both.
     for (let i = 0; i < 9; i++) {
       times.known.push((await login({ email, password: 'a wrong password' })).tookMs);
       times.unknown.push((await login({ email: someEmail(), password: 'a wrong password' })).tookMs);
@@ -72,7 +72,7 @@ describe('logging in and out', () => {
     assert.ok(ratio > 0.6 && ratio < 1.7, JSON.stringify(times));
   });
 
-  it('renews an access token as often as one likes, until the refresh token is logged out', async () => {
+  it('renews an access token any number of times, until the refresh token is logged out', async () => {
     const person = await signUp(system);
     for (let i = 0; i < 2; i++) {
       const { status, body } = await renew(person.refresh);
@@ -87,7 +87,7 @@ describe('logging in and out', () => {
     }
   });
 
-  it('ends one log-in and no other', async () => {
+  it('ends one login and no other', async () => {
     const person = await signUp(system);
     const { body: other } = await login({ email: person.email, password: person.password });
     await person.request('POST', '/api/auth/logout/', { refresh: other.refresh });
@@ -152,7 +152,7 @@ describe('logging in and out', () => {
   describe('guessing', () => {
     const guess = (email: string) => login({ email, password: 'a wrong guess 123' });
 
-    /** Guesses until the service says 429, and how many it took. */
+    /** Guesses until the service answers 429; returns how many it took. */
     const guessesOf = async (email: string) => {
       for (let guesses = 0; ; guesses += 1) {
         const { status, code, headers } = await guess(email);
@@ -172,13 +172,13 @@ describe('logging in and out', () => {
       assert.equal((await login(right)).code, 'rate_limited');
     });
 
-    it('counts guesses that come at the same time', async () => {
+    it('counts concurrent guesses', async () => {
       const { email } = await signUp(system);
       const replies = await Promise.all(Array.from({ length: 16 }, () => guess(email)));
       assert.equal(replies.filter(({ status }) => status === 401).length, 10);
     });
 
-    it('does not count who knows the password', async () => {
+    it('does not count right passwords', async () => {
       const person: UserClient = await signUp(system);
       const { email, password } = person;
       for (let i = 0; i < 12; i++) assert.equal((await login({ email, password })).status, 200);

@@ -17,7 +17,7 @@ describe('signing up', () => {
 
   const post = (body: object) => anonymously<LoginResponse>(system, 'POST', '/api/auth/signup/', body);
 
-  /** What the one fault of a refused body is. */
+  /** The only fault of a refused body. */
   const faultOf = async (body: object) => {
     const { status, text } = await post(body);
     assert.equal(status, 422, text);
@@ -26,7 +26,7 @@ describe('signing up', () => {
     return detail[0];
   };
 
-  it('makes an account and logs it in', async () => {
+  it('creates an account and logs it in', async () => {
     const email = someEmail();
     const { status, body } = await post({ email, password: PASSWORD, name: 'Ada Lovelace' });
     assert.equal(status, 201);
@@ -55,13 +55,13 @@ describe('signing up', () => {
 
   const webLog = () => system.webs.map(({ log }) => log).join('');
 
-  it('gives no name its default, and keeps the e-mail address in NFC without white space around it', async () => {
+  it('defaults the name, and stores the e-mail address trimmed and in NFC', async () => {
     const { body } = await post({ email: '  Zoe\u0308@Example.com ', password: PASSWORD });
     assert.equal(body.user.name, '');
     assert.equal(body.user.email, 'Zo\u00eb@Example.com');
   });
 
-  it('says 409 to an e-mail address that is taken, in whatever case and form it is written', async () => {
+  it('answers 409 for a taken e-mail address, in any case and form', async () => {
     await post({ email: 'caf\u00e9@example.com', password: PASSWORD });
     for (const email of ['caf\u00e9@example.com', 'CAFE\u0301@EXAMPLE.COM', ' Caf\u00e9@example.COM\t']) {
       const { status, body } = await post({ email, password: PASSWORD });
@@ -70,13 +70,13 @@ describe('signing up', () => {
     }
   });
 
-  it('gives an e-mail address to one of many who ask for it at the same time', async () => {
+  it('gives an e-mail address to one of many concurrent requests', async () => {
     const email = someEmail();
     const replies = await Promise.all(Array.from({ length: 8 }, () => post({ email, password: PASSWORD })));
     assert.deepEqual(replies.map(({ status }) => status).sort(), [201, ...Array(7).fill(409)]);
   });
 
-  it('refuses what is no e-mail address, a password of the wrong length, and what it does not know', async () => {
+  it('refuses an invalid e-mail address, a password of the wrong length, and unknown fields', async () => {
     const email = someEmail();
     for (const wrong of [
       '',
@@ -90,6 +90,14 @@ describe('signing up', () => {
       const { loc, type, input } = await faultOf({ email: wrong, password: PASSWORD });
       assert.deepEqual({ loc, type, input }, { loc: ['body', 'email'], type: 'value_error', input: wrong });
     }
+    // Nobody could tell these from other addresses.
+    for (const unseen of '\u00ad\u034f\u115f\u1160\u17b4\u180b\u200b\u200d\u2060\u2800\u3164\ufe0f\uffa0\u{e0061}')
+      for (const wrong of [
+        `ad${unseen}a@example.com`,
+        `ada@exam${unseen}ple.com`,
+        `ada@example.com${unseen}`,
+      ])
+        assert.equal((await faultOf({ email: wrong, password: PASSWORD })).type, 'value_error', wrong);
     const long = `${'a'.repeat(243)}@example.com`;
     assert.equal((await faultOf({ email: long, password: PASSWORD })).type, 'string_too_long');
     assert.equal((await faultOf({ email, password: '123456789' })).type, 'string_too_short');
@@ -100,7 +108,19 @@ describe('signing up', () => {
     assert.equal((await faultOf({ email })).type, 'missing');
   });
 
-  it('counts a password in code points, and takes any script', async () => {
+  it('repeats no unknown property, nor a body that is no object: it may be a password, misnamed', async () => {
+    const secret = 'hunter2-hunter2';
+    const paths = ['signup/', 'login/', 'token/refresh/', 'invite/validate/', 'waitlist/'];
+    for (const path of paths)
+      for (const body of [{ pwd: secret, email: someEmail() }, secret]) {
+        const text = JSON.stringify(body);
+        const reply = await anonymously(system, 'POST', `/api/auth/${path}`, text);
+        assert.equal(reply.status, 422, reply.text);
+        assert.ok(!reply.text.includes(secret), reply.text);
+      }
+  });
+
+  it('counts a password in code points, and accepts any script', async () => {
     assert.equal((await post({ email: someEmail(), password: '\u{1f40e}\u{1f984}'.repeat(5) })).status, 201);
   });
 
@@ -122,7 +142,7 @@ describe('signing up', () => {
     }
   });
 
-  it('takes addresses for the waitlist once, and says the same each time', async () => {
+  it('adds an address to the waitlist once, with the same answer each time', async () => {
     const email = someEmail();
     for (const written of [email, email.toUpperCase(), ` ${email}`]) {
       const { status, body } = await anonymously(system, 'POST', '/api/auth/waitlist/', { email: written });
@@ -135,7 +155,7 @@ describe('signing up', () => {
     assert.equal((await anonymously(system, 'POST', '/api/auth/waitlist/', { email: 'nobody' })).status, 422);
   });
 
-  it('does not look at an invite code where none is needed, nor use it up', async () => {
+  it('neither checks nor uses up an invite code where none is needed', async () => {
     const code = await createInvite(system.em());
     assert.equal((await post({ email: someEmail(), password: PASSWORD, invite_code: code })).status, 201);
     assert.equal(
@@ -174,7 +194,7 @@ describe('signing up', () => {
         )
       ).body;
 
-    it('says 403 without a code and with an unknown one, also to an e-mail address that is taken', async () => {
+    it('answers 403 without a code and with an unknown one, even for a taken e-mail address', async () => {
       const { email } = await signUp(system);
       for (const part of [{}, { invite_code: 'unknown' }, { invite_code: '' }, { email }]) {
         const { status, code } = await join(part);
@@ -183,7 +203,7 @@ describe('signing up', () => {
       assert.deepEqual(await isValid('unknown'), { valid: false });
     });
 
-    it('lets one of many in who use the same code at the same time', async () => {
+    it('accepts one of many concurrent uses of a code', async () => {
       const [code = ''] = codes;
       assert.deepEqual(await isValid(code), { valid: true });
       const replies = await Promise.all(Array.from({ length: 6 }, () => join({ invite_code: code })));
@@ -192,7 +212,7 @@ describe('signing up', () => {
       assert.equal((await join({ invite_code: code })).code, 'invite_required');
     });
 
-    it('leaves a code unused when no account came of it', async () => {
+    it('leaves a code unused when no account was created', async () => {
       const [, code = ''] = codes;
       const { email } = await signUp(system);
       assert.equal((await join({ invite_code: code, email })).code, 'email_taken');

@@ -29,7 +29,7 @@ describe('recording, when something goes wrong', () => {
     'the connection is ended': `perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5)`,
   };
   for (const [name, failure] of Object.entries(failures)) {
-    it(`stores nothing of a batch and says 503 when ${name} in its midst`, async () => {
+    it(`stores nothing of a batch and says 503 when ${name} in the middle of it`, async () => {
       const { pool } = system.database;
       const batch = Array.from({ length: 1000 }, () => event());
       await pool.query(`
@@ -50,7 +50,7 @@ describe('recording, when something goes wrong', () => {
 
   it('stores nothing for an account that is erased meanwhile, and says 401', async () => {
     const { pool } = system.database;
-    // Its credential is remembered from here on.
+    // Its credential is cached from here on.
     assert.equal((await recording.sessions(user)).status, 200);
     const erasure = await pool.connect();
     let posting: ReturnType<typeof post>;
@@ -60,7 +60,7 @@ describe('recording, when something goes wrong', () => {
       posting = post(user, [event()]);
       await until(async () => {
         const { rowCount } = await pool.query(
-          `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v1%'`,
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v2%'`,
         );
         return rowCount === 1;
       });
@@ -83,8 +83,6 @@ describe('recording, when something goes wrong', () => {
       json('"id":"a\\u0000"'),
       json('"__proto__":{"accepted":7}'),
       json('"extra":1e999'),
-      json(`"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}`),
-      '['.repeat(1_000_000) + ']'.repeat(1_000_000),
       json('"occurred_at":"2016-12-31T23:59:60Z"'),
       json('"occurred_at":"10000-01-01T00:00:00Z"'),
       json('"occurred_at":"2026-01-01T00:00:00"'),
@@ -103,6 +101,18 @@ describe('recording, when something goes wrong', () => {
     );
     assert.ok(body.invalid.every(({ errors }) => errors.length >= 1 && errors.length <= 3));
     assert.equal((await recording.event(user, good.id)).status, 200);
+  });
+
+  it('refuses a batch with a row that is nested too deeply, whole and before it is parsed', async () => {
+    const good = event();
+    for (const row of [
+      JSON.stringify(event()).replace(/}$/, `,"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
+      '['.repeat(1_000_000) + ']'.repeat(1_000_000),
+    ]) {
+      const { status, code } = await post(user, `[${row},${JSON.stringify(good)}]`);
+      assert.deepEqual([status, code], [400, 'invalid_json']);
+    }
+    assert.equal((await recording.event(user, good.id)).status, 404);
   });
 
   it('logs nothing of what is recorded', async () => {

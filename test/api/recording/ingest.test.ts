@@ -21,7 +21,7 @@ describe('posting recording events', () => {
     return body.session;
   };
 
-  it('stores new events with 201 and says 200 when there was nothing new', async () => {
+  it('stores new events with 201, and answers 200 when nothing is new', async () => {
     const batch = [event(), event({ type: 'note', text: 'n' })];
     const first = await post(ann, batch);
     assert.deepEqual([first.status, first.body], [201, { accepted: 2, duplicates: 0, invalid: [] }]);
@@ -29,7 +29,7 @@ describe('posting recording events', () => {
     assert.deepEqual([again.status, again.body], [200, { accepted: 0, duplicates: 2, invalid: [] }]);
   });
 
-  it('says 200 when no row is valid', async () => {
+  it('answers 200 when no row is valid', async () => {
     const { status, body } = await post(ann, [{}, 7]);
     assert.equal(status, 200);
     assert.deepEqual([body.accepted, body.duplicates], [0, 0]);
@@ -39,7 +39,7 @@ describe('posting recording events', () => {
     );
   });
 
-  it('refuses what is no list of 1 to 1000 rows with 422 at the body', async () => {
+  it('refuses anything but a list of 1 to 1000 rows with 422 at the body', async () => {
     for (const body of [
       '{}',
       '[]',
@@ -63,7 +63,7 @@ describe('posting recording events', () => {
     assert.equal((await post(ann, rows(16 * 1024 * 1024 + 1))).status, 413);
   });
 
-  it('leaves the stored event as it was when its id comes again, also in another session', async () => {
+  it('leaves the stored event unchanged when its id is posted again, even in another session', async () => {
     const first = event({ extra: 'first' });
     await post(ann, [first]);
     const other = event({ id: first.id, extra: 'second' });
@@ -73,7 +73,7 @@ describe('posting recording events', () => {
     assert.equal((await recording.sessionEvents(ann, other.session_id)).status, 404);
   });
 
-  it('lets a duplicate do nothing to its session', async () => {
+  it('ignores a duplicate when it updates its session', async () => {
     const started = event({ type: 'session.started', source: 'one', occurred_at: '2026-01-01T00:00:00Z' });
     await post(ann, [started]);
     const before = await sessionOf(ann, started.session_id);
@@ -151,7 +151,7 @@ describe('posting recording events', () => {
     });
   });
 
-  it('re-anchors a session by each session.started that is stored, the last one wins', async () => {
+  it('restarts a session at each stored session.started; the last one wins', async () => {
     const first = event({ occurred_at: '2026-03-01T10:00:00Z', source_detail: 'tab 1' });
     const { session_id } = first;
     const started = (part: object) => event({ type: 'session.started', session_id, ...part });
@@ -220,7 +220,7 @@ describe('posting recording events', () => {
         ]);
         await until(async () => {
           const { rowCount } = await pool.query(
-            `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v1%'`,
+            `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%record_v2%'`,
           );
           return rowCount === 1;
         });
@@ -262,7 +262,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await countOf(system, user), { events: accepted, ids: accepted });
   });
 
-  it('does to any batch what its rows one after the other would do', async () => {
+  it('treats any batch as if its rows were posted one after the other', async () => {
     const row = fc.record({
       id: fc.constantFrom('a', 'b', 'c'),
       session: fc.constantFrom('mine', 'theirs', 'new', 'newer'),

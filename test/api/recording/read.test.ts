@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { signUp, type UserClient } from '../../support/account.ts';
+import { fetchPublished } from '../../support/client.ts';
 import { event, post, recording } from '../../support/recording.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
@@ -14,7 +15,7 @@ describe('reading recordings', () => {
   });
   after(() => system?.stop());
 
-  it('gives an event back as it was posted, its time in UTC, and when it arrived', async () => {
+  it('returns an event as it was posted, its time in UTC, and when it arrived', async () => {
     const since = Date.now();
     const row = event({
       occurred_at: '2026-05-01T14:00:00.5+02:00',
@@ -40,7 +41,7 @@ describe('reading recordings', () => {
     }
   });
 
-  it('knows no event and no session of somebody else', async () => {
+  it('returns no event and no session of another account', async () => {
     const row = event();
     await post(ann, [row]);
     for (const id of [row.id, 'unknown', 'x'.repeat(201)])
@@ -50,19 +51,19 @@ describe('reading recordings', () => {
     assert.deepEqual((await recording.sessions(bob)).body, { results: [] });
   });
 
-  it('wants a credential everywhere', async () => {
+  it('requires a credential everywhere', async () => {
     for (const [method, path] of [
       ['POST', '/api/recording/events/'],
       ['GET', '/api/recording/events/x/'],
       ['GET', '/api/recording/sessions'],
       ['GET', '/api/recording/sessions/x/events'],
     ] as const) {
-      const { status } = await fetch(system.webs[0]?.url + path, { method });
+      const { status } = await fetchPublished(system.webs[0]?.url + path, { method });
       assert.equal(status, 401);
     }
   });
 
-  it('lists the 50 sessions whose last events arrived last, those first', async () => {
+  it('lists the 50 sessions with the latest events, latest first', async () => {
     const user = await signUp(system);
     const ids = Array.from({ length: 55 }, (_, n) => `${user.id} ${n}`);
     await post(
@@ -86,12 +87,12 @@ describe('reading recordings', () => {
     });
   });
 
-  it('pages through a session, the oldest first, those of one moment as they arrived', async () => {
+  it('pages through a session, oldest first, events of the same time in order of arrival', async () => {
     const session_id = randomUUID();
     const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3)).toISOString();
     const rows = Array.from({ length: 20 }, (_, n) => event({ session_id, occurred_at: at(n) }));
     const order = rows.map(({ id }) => id);
-    // Moments in any order; within one the order of arrival is that of the ids above.
+    // Times in any order; events of the same time arrive in the order of the ids above.
     await post(ann, [...rows.slice(9), ...rows.slice(0, 9)]);
     const all = await recording.sessionEvents(ann, session_id);
     assert.deepEqual([idsOf(all.body.results), all.body.next], [order, null]);
@@ -103,7 +104,7 @@ describe('reading recordings', () => {
       assert.ok(body.results.length <= 7);
       assert.equal(body.session.session_id, session_id);
       found.push(...idsOf(body.results));
-      // What is older than the page that was read does not show up again, nor does it move what follows.
+      // An event older than the page already read does not show up, nor shift what follows.
       await post(ann, [event({ session_id, occurred_at: '2025-01-01T00:00:00Z' })]);
       if (body.next === null) break;
       after = `&after=${encodeURIComponent(body.next)}`;
@@ -111,7 +112,7 @@ describe('reading recordings', () => {
     assert.deepEqual(found, order);
   });
 
-  it('goes on to an event that arrived after the last page was read', async () => {
+  it('continues with an event that arrived after the last page was read', async () => {
     const session_id = randomUUID();
     await post(ann, [event({ session_id }), event({ session_id })]);
     const first = await recording.sessionEvents(ann, session_id, '?limit=1');
@@ -121,7 +122,7 @@ describe('reading recordings', () => {
     assert.deepEqual([second.body.results.length, second.body.results[1]?.['id']], [2, late.id]);
   });
 
-  it('gives 500 events unless 1 to 2000 are asked for', async () => {
+  it('returns 500 events unless 1 to 2000 are requested', async () => {
     const session_id = randomUUID();
     for (let n = 0; n < 3; n += 1)
       await post(
@@ -139,11 +140,25 @@ describe('reading recordings', () => {
     const session_id = randomUUID();
     const large = () =>
       event({ session_id, type: 'custom.large', payload: { filler: 'x'.repeat(7_000_000) } });
-    for (let n = 0; n < 4; n += 1) assert.equal((await post(ann, [large()])).status, 201);
-    const { body } = await recording.sessionEvents(ann, session_id);
-    assert.equal(body.results.length, 2);
-    const rest = await recording.sessionEvents(ann, session_id, `?after=${body.next}`);
-    assert.deepEqual([rest.body.results.length, rest.body.next], [2, null]);
+    const small = () =>
+      event({ session_id, type: 'custom.small', payload: { filler: 'x'.repeat(1_500_000) } });
+    const posted = [small(), small(), small(), large(), small()];
+    for (const one of posted) assert.equal((await post(ann, [one])).status, 201);
+    const pages: unknown[][] = [];
+    for (let after: string | null = ''; after !== null; ) {
+      const { body } = await recording.sessionEvents(ann, session_id, after && `?after=${after}`);
+      pages.push(body.results.map(({ received_at: _, ...one }) => one));
+      after = body.next;
+    }
+    assert.deepEqual(
+      pages.map(({ length }) => length),
+      [2, 1, 1, 1],
+    );
+    const at = '2026-05-01T12:00:00.000Z';
+    assert.deepEqual(
+      pages.flat(),
+      posted.map((one) => ({ ...one, occurred_at: at })),
+    );
   });
 
   it('refuses a bad limit or cursor with 422 at the query', async () => {

@@ -67,7 +67,7 @@ describe('a batcher', () => {
   });
 
   describe('with parties', () => {
-    it('lets a party that waits for a lock delay nobody else', async () => {
+    it('lets nobody wait behind a party that waits for a lock', async () => {
       const { flights, run } = statement<string>();
       const ask = batcher(run, { most: 10, partyOf });
       ask('a1');
@@ -79,7 +79,7 @@ describe('a batcher', () => {
       assert.equal(flights.length, 2);
     });
 
-    it('has so many statements in flight and no more, and lets parties take turns', async () => {
+    it('limits the statements in flight, and gives parties turns', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = batcher(run, { most: 1, partyOf, atOnce: 2 });
       for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) ask(item);
@@ -134,7 +134,7 @@ describe('a batcher', () => {
   });
 
   describe('whose statement fails', () => {
-    it('tries its items alone, so that one fault is never another’s', async () => {
+    it('retries its items alone, so that one’s fault never fails another', async () => {
       const run = async (items: number[]) => {
         if (items.includes(3)) throw new Error('three');
         return items;
@@ -144,7 +144,7 @@ describe('a batcher', () => {
     });
 
     for (const timeout of ['55P03', '57014'])
-      it(`tries its items alone after a time-out (${timeout}), a few at a time`, async () => {
+      it(`retries its items alone after a timeout (${timeout}), a few at a time`, async () => {
         const LOCK_MS = 400;
         const run = async (items: string[]) => {
           if (!items.includes('a7')) return items;
@@ -196,7 +196,7 @@ describe('a batcher', () => {
       assert.equal(runs, 2);
     });
 
-    it('goes on after a failure', async () => {
+    it('continues after a failure', async () => {
       let fail = true;
       const ask = batcher(
         async (items: number[]) => {
@@ -212,7 +212,7 @@ describe('a batcher', () => {
   });
 
   describe('whose caller leaves', () => {
-    it('never runs what still waits', async () => {
+    it('never runs items that still wait', async () => {
       const { flights, batches, run } = statement<number>();
       const ask = batcher(run, { most: 10 });
       const left = new AbortController();
@@ -226,7 +226,7 @@ describe('a batcher', () => {
       assert.deepEqual(batches(), [[1], [3]]);
     });
 
-    it('finishes what is in flight', async () => {
+    it('finishes items in flight', async () => {
       const { flights, batches, run } = statement<number>();
       const ask = batcher(run, { most: 10 });
       const left = new AbortController();
@@ -240,7 +240,7 @@ describe('a batcher', () => {
       assert.deepEqual(batches(), [[1], [3]]);
     });
 
-    it('does not try again what left while its shared statement was in flight', async () => {
+    it('does not retry an item whose caller left while its shared statement was in flight', async () => {
       const { flights, batches, run } = statement<number>();
       const ask = batcher(run, { most: 10 });
       const left = new AbortController();
@@ -256,7 +256,7 @@ describe('a batcher', () => {
     });
   });
 
-  describe('under anything', () => {
+  describe('under any load', () => {
     interface Item {
       n: number;
       party: string;
@@ -354,7 +354,7 @@ describe('a batcher', () => {
           continue;
         }
         assert.ok(ranAt(item) >= 0, 'ran');
-        // Where several of a party are locked, the rest may go with them.
+        // If several of a party are locked, the rest may fail with them.
         if (item.fate === 'poison') assert.ok(outcome === '23505' || outcome === '55P03');
         else if (item.fate === 'locked') assert.equal(outcome, '55P03');
         else assert.ok(outcome === item.n || outcome === '55P03');

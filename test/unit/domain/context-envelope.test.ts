@@ -50,7 +50,7 @@ describe('envelopeSize', () => {
 });
 
 describe('fitContext', () => {
-  it('keeps all that fits, exactly up to the budget', () => {
+  it('keeps everything that fits, exactly up to the budget', () => {
     const given = request({
       draft: letters(2),
       messages: [said(letters(3)), said(letters(1))],
@@ -72,7 +72,7 @@ describe('fitContext', () => {
     assert.equal(fitContext(given, 9).truncated, true);
   });
 
-  it('leaves the oldest messages out first', () => {
+  it('drops the oldest messages first', () => {
     const messages = ['a', 'b', 'c', 'd'].map((letter) => said(letters(10, letter)));
     const given = request({ draft: letters(5), messages, artifact: artifact(letters(5), letters(5)) });
     const { task, truncated } = fitContext(given, 35);

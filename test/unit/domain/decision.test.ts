@@ -58,14 +58,14 @@ describe('hasNothingToWorkOn', () => {
 });
 
 describe('decide', () => {
-  it('suggests what is exactly as sure as asked for, and not what is less sure', () => {
+  it('suggests at exactly the minimum confidence, and not below it', () => {
     const guess = { completion: ' now', confidence: 0.3 };
     assert.deepEqual(decide(guess, request, 0.3), { state: 'suggested', completion: ' now' });
     assert.deepEqual(decide(guess, request, 0.30001), abstained);
     assert.deepEqual(decide({ ...guess, confidence: Number.NaN }, request, 0), abstained);
   });
 
-  it('suggests nothing sure only when asked for by a minimum of 0', () => {
+  it('suggests at a confidence of 0 only with a minimum of 0', () => {
     assert.equal(decide({ completion: ' now', confidence: 0 }, request, 0).state, 'suggested');
     assert.deepEqual(decide({ completion: '', confidence: 0 }, request, 0), abstained);
   });

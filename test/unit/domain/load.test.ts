@@ -4,7 +4,7 @@ import { QueueModel } from '../../support/queue-model.ts';
 
 const SERVICE_MS = 500;
 
-/** Full slots, and a queue that stands. */
+/** Full slots, and a standing queue. */
 function snapshot(
   at: number,
   counts: Record<string, number>,
@@ -24,7 +24,7 @@ function snapshot(
   };
 }
 
-/** An estimate at 1000 ms that has seen the workers take 100 a second while a queue stood. */
+/** An estimate at 1000 ms that has seen the workers take 100 a second from a standing queue. */
 function measured(counts: Record<string, number>, more: Partial<QueueSnapshot> = {}): LoadEstimate {
   const load = new LoadEstimate();
   for (const at of [0, 100, 600, 1000]) load.observe(snapshot(at, counts, more));
@@ -35,32 +35,32 @@ const closeTo = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < 1, `${actual}, not about ${expected}`);
 
 describe('the estimate of the load', () => {
-  it('expects no wait while no queue stands', () => {
+  it('expects no wait without a standing queue', () => {
     const load = new LoadEstimate();
     assert.equal(load.answerMs('a', 0), 0);
     load.observe(snapshot(0, { a: 1000 }, { oldestMs: 5 }));
     assert.equal(load.answerMs('a', 0), 0);
   });
 
-  it('divides what goes before by what the workers were seen to take', () => {
+  it('divides the work ahead by the measured rate of the workers', () => {
     closeTo(measured({ a: 500 }).answerMs('a', 1000), 5010 + SERVICE_MS);
   });
 
-  it('lets a party with little go before one with much', () => {
+  it('puts a party with little ahead of one with much', () => {
     const load = measured({ flood: 1000, small: 1 });
     closeTo(load.answerMs('newcomer', 1000), 30 + SERVICE_MS);
     closeTo(load.answerMs('small', 1000), 40 + SERVICE_MS);
     closeTo(load.answerMs('flood', 1000), 10_020 + SERVICE_MS);
   });
 
-  it('takes the age of the oldest for what a newcomer at the end waits, before it has measured anything', () => {
+  it('uses the age of the oldest as the wait of a newcomer, before it has measured anything', () => {
     const load = new LoadEstimate();
     load.observe(snapshot(0, { a: 800 }, { oldestMs: 8000, claimed: 1e6 }));
     closeTo(load.answerMs('a', 0), 8010 + SERVICE_MS);
     closeTo(load.answerMs('newcomer', 0), 20 + SERVICE_MS);
   });
 
-  it('counts what joined since the latest snapshot', () => {
+  it('counts work that joined since the latest snapshot', () => {
     const load = measured({ a: 100 });
     for (let n = 0; n < 100; n += 1) load.joined('a');
     closeTo(load.answerMs('a', 1000), 2010 + SERVICE_MS);
@@ -72,20 +72,20 @@ describe('the estimate of the load', () => {
     closeTo(load.answerMs('a', 1000), 3000);
   });
 
-  it('believes in no more than three claims in a time in which it saw none', () => {
+  it('assumes at most three claims in a time in which it saw none', () => {
     const load = measured({ a: 29 });
     load.observe(snapshot(1200, { a: 29 }, { claimed: 100, lastClaimMs: 1000 }));
     closeTo(load.answerMs('a', 1200), 10_000 + SERVICE_MS);
   });
 
-  it('is not misled by slots that were filled together and fall free together', () => {
+  it('is not misled by slots that are filled together and freed together', () => {
     const load = measured({ a: 29 });
     for (let n = 0; n < 100; n += 1) load.served(2000);
     load.observe(snapshot(1200, { a: 29 }, { claimed: 100, lastClaimMs: 1900 }));
     closeTo(load.answerMs('a', 1200), 300 + 2000);
   });
 
-  it('expects no wait while slots are free: what waits then waits for a ticket', () => {
+  it('expects no wait while slots are free: the rest waits for a ticket', () => {
     assert.equal(measured({ a: 500 }, { running: 3, claimed: 7, lastClaimMs: 5000 }).answerMs('a', 1000), 0);
     assert.equal(measured({ a: 500 }, { running: 0, lastClaimMs: null }).answerMs('a', 1000), 0);
   });
@@ -94,7 +94,7 @@ describe('the estimate of the load', () => {
     closeTo(measured({ a: 500 }, { running: 12 }).answerMs('a', 1000), 5010 + SERVICE_MS);
   });
 
-  it('starts its measurement anew when a worker came or went with its count', () => {
+  it('restarts its measurement when a worker came or went with its count', () => {
     for (const more of [{ claimed: 5 }, { claimed: 1e6, workers: 2 }]) {
       const load = measured({ a: 100 });
       load.observe(snapshot(2000, { a: 100 }, { oldestMs: 1000, ...more }));
@@ -112,7 +112,7 @@ describe('the estimate of the load', () => {
     assert.equal(load.isStrained, false);
   });
 
-  it('takes a snapshot that is too old for none, and believes the next one', () => {
+  it('ignores a snapshot that is too old, and uses the next one', () => {
     for (const more of [{ workers: 0, slots: 0 }, { oldestMs: 20_000 }]) {
       const load = new LoadEstimate();
       load.observe(snapshot(0, { a: 100 }, { ...more, ageMs: 1500 }));
@@ -159,7 +159,7 @@ describe('a system that refuses by the estimate of the load', () => {
       assert.equal(model.tally(0, 20_000).refused, 0);
     });
 
-    it(`answers at 3 times its capacity about as much as it can, and what it admits (${name})`, () => {
+    it(`at 3 times its capacity answers about its capacity, and all that it admits (${name})`, () => {
       const model = system(shape);
       model.arrivals = { a: 480 };
       model.run(40_000);
@@ -182,7 +182,7 @@ describe('a system that refuses by the estimate of the load', () => {
         assert.ok(refused > 20 * late, `at ${rate}/s: ${late} late and ${refused} refused`);
         model.serviceMs = shape[2];
         model.arrivals = { a: 80 };
-        // What hangs falls free at its deadline.
+        // Hanging slots are freed at their deadline.
         model.run(20_000);
         const last = model.refusedUntil(18_000) ?? 0;
         assert.ok(last <= 18_000 + 10_000 + 1500, `at ${rate}/s until ${last}`);
@@ -191,7 +191,7 @@ describe('a system that refuses by the estimate of the load', () => {
     });
   }
 
-  it('ends its refusals within 1.5 s when what hung is answered', () => {
+  it('ends its refusals within 1.5 s when hanging calls are answered', () => {
     for (const shape of shapes) {
       const model = system(shape);
       model.arrivals = { a: 120 };
@@ -207,7 +207,7 @@ describe('a system that refuses by the estimate of the load', () => {
     }
   });
 
-  it('refuses at once without a worker, and soon no more when one comes', () => {
+  it('refuses at once without a worker, and stops soon after one starts', () => {
     const model = new QueueModel();
     model.arrivals = { a: 100 };
     model.run(3000);
@@ -222,7 +222,7 @@ describe('a system that refuses by the estimate of the load', () => {
     assert.ok((model.refusedUntil(8000) ?? 0) <= 9000);
   });
 
-  it('knows a standing queue also at an ingress that just started', () => {
+  it('sees a standing queue even at an ingress that just started', () => {
     const model = new QueueModel();
     model.arrivals = { a: 480 };
     model.run(15_000);
@@ -231,7 +231,7 @@ describe('a system that refuses by the estimate of the load', () => {
     assert.ok(fresh.answerMs('newcomer', model.now) < 1500);
   });
 
-  it('refuses no party with nothing waiting beside floods', () => {
+  it('refuses no party with an empty queue during floods', () => {
     const model = new QueueModel();
     const quiet = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`quiet${n}`, 1]));
     model.arrivals = { flood: 400, other: 200, ...quiet };
@@ -241,7 +241,7 @@ describe('a system that refuses by the estimate of the load', () => {
       assert.deepEqual(model.tally(0, 20_000, party), { refused: 0, answered: 20, late: 0 });
   });
 
-  it('does not take tickets that were lost for a lack of capacity', () => {
+  it('does not mistake lost tickets for a lack of capacity', () => {
     const model = new QueueModel();
     model.arrivals = { a: 20 };
     model.run(5000);
@@ -254,7 +254,7 @@ describe('a system that refuses by the estimate of the load', () => {
     assert.equal(model.tally(0, 20_000).refused, 0);
   });
 
-  it('goes on while no leader publishes, and refuses again when one does', () => {
+  it('refuses nothing while no leader publishes, and refuses again when one does', () => {
     const model = new QueueModel();
     model.arrivals = { a: 480 };
     model.run(10_000);

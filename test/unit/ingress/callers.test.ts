@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CallersByRequest } from '../../../ingress/callers.ts';
+import { CallersByRequest } from '../../../ingress/work/callers.ts';
 
 describe('the callers of a request', () => {
   let callers: CallersByRequest;

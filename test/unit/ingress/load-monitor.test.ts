@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LoadMonitor } from '../../../ingress/load-monitor.ts';
+import { LoadMonitor } from '../../../ingress/work/load-monitor.ts';
 import type { QueueSnapshot } from '../../../shared/domain/load.ts';
 import { createLog } from '../../../shared/log.ts';
 import { until } from '../../support/until.ts';

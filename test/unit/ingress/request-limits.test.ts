@@ -6,12 +6,13 @@ import { requestLimits } from '../../../ingress/limits/request-limits.ts';
 function opened(rps: number, burst: number): Map<string, Limit> {
   const found = new Map<string, Limit>();
   const limits: Limits = {
-    open(limit) {
+    open: () => assert.fail('every request would ask the store'),
+    lease(limit) {
       found.set(limit.name, limit);
       return {
         limit,
         take: async () => ({ allowed: true, remaining: 0, resetS: 1 }),
-        giveBack: async () => {},
+        refusal: () => undefined,
       };
     },
     async close() {},
@@ -42,6 +43,7 @@ describe('RATE_LIMIT_RPS and RATE_LIMIT_BURST', () => {
   it('open nothing where there is no limit', async () => {
     const limits: Limits = {
       open: () => assert.fail('a limiter was opened'),
+      lease: () => assert.fail('a limiter was opened'),
       close: async () => {},
     };
     requestLimits(undefined, limits);

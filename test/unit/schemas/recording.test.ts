@@ -7,7 +7,7 @@ const DATE_ERROR = 'occurred_at: Input should be a valid date and time with a zo
 const RANGE_ERROR = 'occurred_at: Input should be from 2000-01-01 on, and at most 24 hours ahead';
 const TEXT_ERROR = 'Text should hold neither NUL nor a lone surrogate';
 
-/** The errors of a row; none when it may be stored. */
+/** The errors of a row; none when it is valid. */
 function errorsOf(row: unknown): string[] {
   const checked = checkRow(row, NOW);
   return 'errors' in checked ? checked.errors : [];
@@ -52,7 +52,7 @@ describe('the schema of recording events', () => {
       );
   });
 
-  it('names the types that there are where a row has another or none', () => {
+  it('names the valid types when a row has another or none', () => {
     for (const type of ['custom', 'constructor', '__proto__', 'Note', ''])
       assert.match(
         errorsOf(event({ type })).join(),
@@ -70,7 +70,7 @@ describe('the schema of recording events', () => {
     assert.equal(errorsOf(event({ id: '', source: 5 })).length, 2);
   });
 
-  it('takes nothing but objects', () => {
+  it('accepts only objects', () => {
     for (const row of [null, 7, 'x', true, [], [[event()]]])
       assert.deepEqual(errorsOf(row), ['Input should be a valid object']);
   });
@@ -90,7 +90,7 @@ describe('the schema of recording events', () => {
     assert.equal(errorsOf(event({ source_detail: 'x'.repeat(2001) })).length, 1);
   });
 
-  it('takes a time with a zone and gives it back in UTC to the millisecond', () => {
+  it('accepts a time with a zone and returns it in UTC to the millisecond', () => {
     const times = {
       '2026-11-20T10:00:00Z': '2026-11-20T10:00:00.000Z',
       '2026-11-20t10:00:00.5z': '2026-11-20T10:00:00.500Z',
@@ -106,7 +106,7 @@ describe('the schema of recording events', () => {
     }
   });
 
-  it('refuses what is no time, or has no zone', () => {
+  it('refuses an invalid time, or one without a zone', () => {
     const times = [
       '2026-11-20T10:00:00',
       '2026-11-20T10:00:00+0200',
@@ -168,7 +168,7 @@ describe('the schema of recording events', () => {
     assert.deepEqual(errorsOf(json('"extra":1e400')), ['Number should be finite']);
   });
 
-  it('bears any depth and refuses more than 64 levels', () => {
+  it('survives any depth and refuses more than 64 levels', () => {
     const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
     assert.deepEqual(errorsOf(event({ extra: nested(63) })), []);
     for (const depth of [64, 2_000_000])
@@ -178,7 +178,7 @@ describe('the schema of recording events', () => {
     assert.deepEqual(errorsOf(nested(2_000_000)), ['Input should be a valid object']);
   });
 
-  it('never gives back what was sent', () => {
+  it('never echoes what was sent', () => {
     const marker = 'marker-of-somebody';
     const row = { ...event({ type: marker, agent: 7 }), [marker]: '\0', session_id: marker.repeat(20) };
     assert.doesNotMatch(errorsOf(row).join(), /marker/);

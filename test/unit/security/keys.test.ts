@@ -10,7 +10,7 @@ describe('app keys', () => {
     assert.equal(Buffer.from(key.slice(3, 46), 'base64url').length, 32);
   });
 
-  it('are never made twice', () => {
+  it('are unique', () => {
     assert.equal(new Set(Array.from({ length: 1000 }, () => newAppKey().key)).size, 1000);
   });
 
@@ -20,7 +20,7 @@ describe('app keys', () => {
     assert.deepEqual(hashKey(key), hash);
   });
 
-  it('are told apart by a prefix that gives nothing else away', () => {
+  it('are distinguished by a prefix that reveals nothing else', () => {
     const { key, prefix } = newAppKey();
     assert.equal(prefix.length, 9);
     assert.ok(key.startsWith(prefix));
@@ -34,7 +34,7 @@ describe('app keys', () => {
     assert.equal(looksLikeAppKey(`fc_${'A'.repeat(43)}1Rl634`), true);
   });
 
-  it('with one character changed look like none', () => {
+  it('with one character changed do not look like one', () => {
     const { key } = newAppKey();
     const alphabet = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'];
     fc.assert(
@@ -46,7 +46,7 @@ describe('app keys', () => {
     );
   });
 
-  it('cut short, made longer, of another scheme or not at all look like none', () => {
+  it('cut short, extended, of another scheme or absent do not look like one', () => {
     const { key } = newAppKey();
     const others = [
       key.slice(0, -1),

@@ -23,7 +23,7 @@ describe('the hash of a password', () => {
     assert.ok(!(await verifyPassword('Password', known)));
   });
 
-  it('is no password of anybody where there is none', async () => {
+  it('matches nothing where there is no password', async () => {
     assert.ok(!(await verifyPassword('some password', undefined)));
   });
 });

@@ -127,7 +127,7 @@ describe('openai provider', () => {
     ['an answer to another draft', fake.ok({ anchor: 'something else' })],
   ];
   for (const [name, step] of silences)
-    it(`takes ${name} for an abstention that was paid for`, async () => {
+    it(`treats ${name} as a paid abstention`, async () => {
       server.respond(step);
       assert.deepEqual(await provider.predict(task, call()), {
         completion: '',
@@ -181,14 +181,14 @@ describe('openai provider', () => {
     }
   });
 
-  it('takes a fraction of a millisecond for the time that is left', async () => {
+  it('accepts a fraction of a millisecond as the time left', async () => {
     server.respond(fake.hang());
     assert.equal((await faultOf(provider.predict(task, call({ timeoutMs: 0.4 })))).fault, 'timeout');
     server.respond(fake.ok());
     assert.equal((await provider.predict(task, call({ timeoutMs: 1999.5 }))).completion, ' with care');
   });
 
-  it('asks nobody when it was aborted before', async () => {
+  it('sends nothing when it was aborted before', async () => {
     await assert.rejects(
       provider.predict(task, call({ signal: AbortSignal.abort('too late') })),
       (error) => error === 'too late',
@@ -196,14 +196,14 @@ describe('openai provider', () => {
     assert.equal(server.calls.length, 0);
   });
 
-  it('keeps what the provider said, the key and the text out of the error', async () => {
+  it('keeps the message of the provider, the key and the text out of the error', async () => {
     server.respond(fake.status(401, {}, `Incorrect API key provided: ${KEY}; you asked: ${task.draft}`));
     const error = await faultOf(provider.predict(task, call()));
     assert.equal(error.message, 'AuthenticationError 401');
     assert.equal(error.cause, undefined);
   });
 
-  it('sends key and text to no other host, whoever redirects', async () => {
+  it('follows no redirect, so that key and text reach no other host', async () => {
     let reached = 0;
     const elsewhere = createServer((_, response) => {
       reached++;
@@ -224,7 +224,7 @@ describe('createProvider', () => {
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'not_configured');
   });
 
-  it('serves local without a network, also when a key is there', async () => {
+  it('serves local without a network, even with a key', async () => {
     const provider = createProvider({ defaultModel: 'local', openai: { apiKey: KEY, baseUrl: undefined } });
     const messages = [
       { role: 'user', content: 'Please summarise the report today', origin: 'human' },

@@ -59,7 +59,7 @@ describe('prediction question', () => {
     );
   });
 
-  it('puts no word of a person into the system message', () => {
+  it('puts no text of a person into the system message', () => {
     const [system] = predictionQuestion(base).messages;
     const [other] = predictionQuestion({ ...base, draft: 'x', messages: [], preferences: '' }).messages;
     assert.equal(system?.role, 'system');

@@ -2,20 +2,20 @@ import { BOUNDARY, type Corpus } from './corpus.ts';
 import { nextToken } from './next-token.ts';
 
 const TOKENS_MAX = 8;
-/** Below this there is nothing worth saying. */
-const SAY_ABOVE = 0.1;
-/** What a continuation must stay as likely as to grow by a further token. */
+/** The least confidence of a continuation. */
+const SUGGEST_ABOVE = 0.1;
+/** The least confidence with which a continuation grows by another token. */
 const GROW_ABOVE = 0.6;
-/** A shorter one saves its reader nothing. */
+/** A shorter continuation saves no typing. */
 const VISIBLE_MIN = 2;
 
-/** How a draft ends: the begun word, and whether white space was typed last. */
+/** How a draft ends: its unfinished word, and whether white space was typed last. */
 export interface DraftEnd {
   prefix: string;
   spaced: boolean;
 }
 
-/** What follows a draft; empty when nothing is likely enough. `confidence` is 0 to 1. */
+/** A continuation of a draft; empty if none is likely enough. `confidence` is 0 to 1. */
 export interface Continuation {
   text: string;
   confidence: number;
@@ -34,7 +34,7 @@ export function continueDraft(corpus: Corpus, end: DraftEnd): Continuation {
     const next = nextToken(corpus, context, prefix, spaced);
     const token = corpus.tokens[next?.position ?? -1];
     if (next === undefined || token === undefined || next.id === BOUNDARY) break;
-    if (confidence * next.probability < (isShort(text) ? SAY_ABOVE : GROW_ABOVE)) break;
+    if (confidence * next.probability < (isShort(text) ? SUGGEST_ABOVE : GROW_ABOVE)) break;
     confidence *= next.probability;
     const gap = token.spaced && !spaced && prefix === '' ? ' ' : '';
     text += gap + token.text.slice(prefix.length);
@@ -50,5 +50,5 @@ function isShort(text: string): boolean {
   return [...text.trim()].length < VISIBLE_MIN;
 }
 
-/** An opening bracket or quote is no end. */
+/** A continuation must not end with an opening bracket or quote. */
 const OPENING_END = /\s*[\p{Ps}\p{Pi}]+$/u;

@@ -1,7 +1,7 @@
-/** The id of a line break: nothing is continued across it. */
+/** The id of a line break, across which nothing is continued. */
 export const BOUNDARY = 0;
 
-/** One token of a text: a word, or a sign. `spaced`: white space stands before it. */
+/** A token of a text: a word or a symbol. `spaced`: white space precedes it. */
 export interface Token {
   text: string;
   spaced: boolean;
@@ -10,8 +10,8 @@ export interface Token {
 const LINE_BREAK = '\n';
 
 /**
- * With the white space before it: a character of a script that writes no spaces, a word, a sign with all that is joined to
- * it. A part begins where white space does, never inside: else a long run of it would take quadratic time.
+ * A token with the white space before it: a character of a script without spaces, a word, or a symbol with everything
+ * joined to it. A match cannot start inside white space, or a long run of it would take quadratic time.
  */
 const PARTS = new RegExp(
   `(?<!\\s)(?:\\s*(?:${[
@@ -23,11 +23,11 @@ const PARTS = new RegExp(
   'gu',
 );
 
-/** Keys, tokens, hashes and card numbers: they are neither learned nor completed. */
+/** Keys, tokens, hashes and card numbers, which are neither learned nor completed. */
 const CODED_RUN = /[\w+/=-]{20,}/g;
 const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g;
 
-/** The tokens of a text, in order, with a line break for every one of the text and for every secret in it. */
+/** The tokens of a text in order, with a line break in place of each secret. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
   for (const part of maskSecrets(text.normalize('NFC')).match(PARTS) ?? []) {
@@ -39,7 +39,7 @@ export function tokenize(text: string): Token[] {
   return tokens;
 }
 
-/** Whether a text holds what must not be completed. */
+/** Whether a text contains something that must not be completed. */
 export function hasSecret(text: string): boolean {
   return maskSecrets(text) !== text;
 }
@@ -50,19 +50,19 @@ function maskSecrets(text: string): string {
     .replace(LONG_NUMBER, LINE_BREAK);
 }
 
-/** What can be continued from: the tokens of all texts in one row, the draft last, as parallel lists. */
+/** The tokens of all texts in one sequence, the draft last, as parallel arrays. */
 export class Corpus {
   /** Per position. */
   readonly ids: number[] = [];
   readonly tokens: Token[] = [];
   readonly weights: number[] = [];
-  /** Per id: its lower-case form, its weight in all, where it stood last. */
+  /** Per id: its lower-case form, its total weight, its latest position. */
   readonly keys: string[] = [];
   readonly totals: number[] = [];
   readonly latest: number[] = [];
-  /** Of all positions together. */
+  /** Of all positions. */
   weight = 0;
-  /** By spelling: all spellings of a word share its id. */
+  /** By spelling: all spellings of a word share an id. */
   readonly #ids = new Map<string, number>();
 
   constructor() {
@@ -81,7 +81,7 @@ export class Corpus {
     }
   }
 
-  /** Marks that the text so far is whole: nothing that comes next is its continuation. */
+  /** Ends a text: what is added next does not continue it. */
   endText(): void {
     this.add([{ text: LINE_BREAK, spaced: false }], 1);
   }

@@ -1,18 +1,19 @@
+import { isDisplayable } from '../../../shared/domain/model-text.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import type { Continuation } from './continuation.ts';
 import { hasSecret, tokenize } from './corpus.ts';
 import { isOwn } from './sources.ts';
 
-/** How much of a message's end makes the situation, in UTF-16 units. */
+/** How much of a message's end counts as the situation, in UTF-16 units. */
 const SITUATION = 600;
-/** What a prompt weighs that was written in quite another situation; one from the same situation weighs 1. */
+/** The weight of a prompt from an entirely different situation; one from the same situation weighs 1. */
 const ELSEWHERE = 0.2;
-/** The weight of all that the person has not written yet: most prompts are new. */
+/** The weight of prompts that the person has not written yet: most are new. */
 const SOMETHING_NEW = 1;
 
 /**
- * The prompt that a person repeats. Each of their messages votes for itself, the more the message before it resembles
- * the last one; the confidence is the winner's share. Empty when they wrote nothing yet.
+ * The prompt that a person is most likely to repeat. Each of their messages votes for itself, with more weight the more the
+ * message before it resembles the latest one; confidence is the winner's share. Empty if they have written nothing yet.
  */
 export function repeatPrompt(messages: readonly Message[]): Continuation {
   const now = situation(messages.at(-1));
@@ -21,7 +22,7 @@ export function repeatPrompt(messages: readonly Message[]): Continuation {
   let total = SOMETHING_NEW;
   for (const [i, message] of messages.entries()) {
     const text = message.content.trim();
-    if (!isOwn(message) || text === '' || hasSecret(text)) continue;
+    if (!isOwn(message) || text === '' || hasSecret(text) || !isDisplayable(text)) continue;
     const likeness = similarity(now, situation(messages[i - 1]));
     const weight = ELSEWHERE + (1 - ELSEWHERE) * likeness ** 2;
     const vote = { text, weight: weight + (votes.get(normalize(text))?.weight ?? 0) };
@@ -32,18 +33,18 @@ export function repeatPrompt(messages: readonly Message[]): Continuation {
   return { text: best.text, confidence: best.weight / total };
 }
 
-/** The different words at the end of a message. */
+/** The distinct words at the end of a message. */
 function situation(message: Message | undefined): Set<string> {
   const tokens = tokenize(message?.content.slice(-SITUATION) ?? '');
   return new Set(tokens.map((token) => token.text.toLowerCase()));
 }
 
-/** 0 for no word in common, 1 for the same words (Dice). */
+/** Dice coefficient: 0 for no word in common, 1 for the same words. */
 function similarity(a: Set<string>, b: Set<string>): number {
   return (2 * a.intersection(b).size) / Math.max(1, a.size + b.size);
 }
 
-/** The same prompt with another case, spacing or full stop is the same prompt. */
+/** Prompts that differ only in case, spacing or the final full stop are the same. */
 function normalize(text: string): string {
   return text
     .toLowerCase()

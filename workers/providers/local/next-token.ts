@@ -1,41 +1,41 @@
 import { BOUNDARY, type Corpus } from './corpus.ts';
 
-/** How many tokens of context count. */
+/** Tokens of context. */
 const DEPTH = 8;
 /**
- * How little a context of a single token is trusted. Found on recorded chats with coding agents (118 sessions, 9,360 drafts
- * cut at random), the same that it was checked on: a confidence of .97, .74, .55, .35 was right in .84, .64, .33, .30
- * of the cases. Without it the high ones were right half to three quarters as often.
+ * Discounts what follows a single token of context. Fitted on recorded chats with coding agents (118 sessions, 9,360
+ * drafts cut at random), and measured on the same: a confidence of .97, .74, .55, .35 was right in .84, .64, .33, .30 of
+ * cases. Without it high confidences were right half to three quarters as often.
  */
 const DOUBT = 16;
 
 export interface Prediction {
   id: number;
-  /** Where in the corpus it followed the longest part of the context: its spelling and its spacing are there. */
+  /** Where in the corpus it followed the longest match of the context; its spelling and spacing are taken from there. */
   position: number;
   probability: number;
 }
 
-/** A token that followed the end of the context: after how many matching tokens at most, and its weight after 0 to 8 of them. */
+/** A token that followed the end of the context: the length of its longest match, and its weight per length, 0 to 8. */
 interface Follower {
   position: number;
   depth: number;
   weights: number[];
 }
 
-/** All that followed the last k tokens of the context: the weight together, and how many different tokens. */
+/** All tokens that followed the last k tokens of the context: their total weight, and how many are distinct. */
 interface Level {
   weight: number;
   kinds: number;
 }
 
 /**
- * The likeliest next token after `context` (ids, oldest first), or undefined when the corpus knows none. It begins with
- * `prefix`, in any case; with `spaced` it is one that stood after white space.
+ * The likeliest next token after `context` (ids, oldest first), or undefined if the corpus has none. It starts with
+ * `prefix`, ignoring case; with `spaced` it must have followed white space.
  *
- * Every length of context, from none to 8 tokens, has an opinion: the longer one starts from the shorter one's and
- * overrules it the more, the more it saw and the less that varied (Witten-Bell). A begun word shares the probability
- * with all words, seen or not, that begin like it.
+ * Interpolates the estimates of all context lengths, from 0 to 8 tokens, by Witten-Bell smoothing: a longer context
+ * overrides a shorter one the more it occurred and the less its followers varied. An unfinished word shares the
+ * probability with all words, seen or not, that start the same way.
  */
 export function nextToken(
   corpus: Corpus,
@@ -60,7 +60,7 @@ export function nextToken(
 function findFollowers(corpus: Corpus, context: readonly number[], spaced: boolean): Map<number, Follower> {
   const { ids, tokens, weights } = corpus;
   const followers = new Map<number, Follower>();
-  // From the newest position, so that the newest spelling wins among equals.
+  // Newest first, so that the newest spelling wins a tie.
   for (let position = ids.length - 1; position > 0; position--) {
     const depth = matchDepth(ids, position, context);
     if (depth === 0 || (spaced && !tokens[position]?.spaced)) continue;
@@ -78,12 +78,12 @@ function newFollower(corpus: Corpus, id: number, position: number): Follower {
   return { position, depth: 0, weights: [corpus.totals[id] ?? 0] };
 }
 
-/** What matched k tokens matched fewer as well. */
+/** A match of k tokens is also a match of fewer. */
 function accumulate(weights: number[], depth: number): void {
   for (let k = depth - 1; k > 0; k--) weights[k] = (weights[k] ?? 0) + (weights[k + 1] ?? 0);
 }
 
-/** How many tokens before `position` are the context's last ones. The beginning of a line ends a match, and alone it says nothing. */
+/** How many tokens before `position` equal the end of the context. The start of a line ends a match, and is none by itself. */
 function matchDepth(ids: readonly number[], position: number, context: readonly number[]): number {
   let depth = 0;
   while (depth < DEPTH) {
@@ -108,7 +108,7 @@ function countLevels(corpus: Corpus, followers: ReadonlyMap<number, Follower>): 
   return levels;
 }
 
-/** Every word of the corpus that begins like `prefix`, in upper or lower case. */
+/** Every word of the corpus that starts with `prefix`, ignoring case. */
 function findCompletions(
   corpus: Corpus,
   followers: ReadonlyMap<number, Follower>,
@@ -119,14 +119,14 @@ function findCompletions(
   for (const [id, word] of corpus.keys.entries()) {
     if (!word.startsWith(key)) continue;
     const follower = followers.get(id) ?? newFollower(corpus, id, corpus.latest[id] ?? 0);
-    // Lower case can be longer than the spelling: only a spelling that itself begins so can be cut.
+    // Lower case can be longer than the spelling, and the prefix is cut from the spelling: compare that too.
     const spelling = corpus.tokens[follower.position]?.text ?? '';
     if (spelling.slice(0, prefix.length).toLowerCase() === key) found.set(id, follower);
   }
   return found;
 }
 
-/** The probability of a token that has these weights at the levels: 0, 1, 2 … tokens of context. Levels that saw nothing pass it on. */
+/** The probability of a token with these weights per level (0, 1, 2 … tokens of context). Empty levels change nothing. */
 function interpolate(levels: readonly Level[], weights: readonly number[]): number {
   let probability = 0;
   for (const [k, { weight, kinds }] of levels.entries()) {
@@ -137,7 +137,7 @@ function interpolate(levels: readonly Level[], weights: readonly number[]): numb
   return probability;
 }
 
-/** Roughly what share of the words that a corpus does not hold begins with the typed letters: each letter rules most of them out. */
+/** Roughly the share of unseen words that start with the typed letters; each letter rules most of them out. */
 function unseenShare(prefix: string): number {
   return prefix === '' ? 1 : 0.06 * 0.23 ** ([...prefix].length - 1);
 }

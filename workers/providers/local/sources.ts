@@ -3,17 +3,17 @@ import type { Message } from '../../../shared/schemas/predictions.ts';
 import type { DraftEnd } from './continuation.ts';
 import { Corpus, type Token, tokenize } from './corpus.ts';
 
-/** How many tokens are read, the most telling texts first: it bounds the time of a prediction. */
+/** Tokens read, the most relevant texts first. Bounds the time of a prediction. */
 const TOKENS_MAX = 8000;
 const OWN_WEIGHT = 2;
 const OTHER_WEIGHT = 1;
 
-/** Whether a message is in the person's own words: an accepted prediction is not, or the predictor would feed on itself. */
+/** Whether a message is in the person's own words. An accepted prediction is not, or the predictor would learn from itself. */
 export function isOwn(message: Message): boolean {
   return message.role === 'user' && (message.origin === 'human' || message.origin === 'unknown');
 }
 
-/** The texts of a task, ready to be continued, and how its draft ends. */
+/** The texts of a task as a corpus, and how its draft ends. */
 export function readTask(task: PredictionTask): { corpus: Corpus; end: DraftEnd } {
   const draft = tokenize(task.draft);
   const end = draftEnd(task.draft, draft);
@@ -27,12 +27,12 @@ export function readTask(task: PredictionTask): { corpus: Corpus; end: DraftEnd 
   return { corpus, end };
 }
 
-/** The tokens of the texts around the draft, the least telling first, `room` of them at most. */
+/** The tokens of the texts around the draft, the least relevant first, at most `room` of them. */
 function readTexts(task: PredictionTask, room: number): { tokens: Token[]; weight: number }[] {
   const texts = [];
   for (const { text, weight } of rank(task)) {
     if (room <= 0) break;
-    // A token is a UTF-16 unit at least.
+    // A token has at least one UTF-16 unit.
     const tokens = tokenize(text.slice(-room));
     room -= tokens.length;
     texts.push({ tokens, weight });

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { AppError } from '../../../errors/app-error.ts';
 import { newId } from '../../../ids.ts';
 import { CODE_TTL_S } from '../../../schemas/limits.ts';
 import { newToken } from '../../../security/keys.ts';
@@ -12,34 +13,55 @@ export interface NewAttempt {
   ttlS: number;
 }
 
-/** Starts an attempt. Returns undefined when the redirect URI is none of the app's, character for character. */
+/** How many attempts of an app may wait for a decision. Attempts that start at the same moment may be a few more. */
+const PENDING_MAX = 10_000;
+
+/**
+ * Starts an attempt. Throws `invalid_redirect_uri` unless the app registered exactly this redirect URI, `rate_limited`
+ * while too many of the app's attempts are undecided.
+ */
 export async function startAttempt(
   em: EntityManager,
   attempt: NewAttempt,
-): Promise<{ id: string; expiresAt: number } | undefined> {
+): Promise<{ id: string; expiresAt: number }> {
   const { appId, userId, redirectUri, state, codeChallenge, ttlS } = attempt;
-  const [started] = await em.execute<{ id: string; expiresAt: number }[]>(
-    `insert into connection_attempts (id, app_id, user_id, redirect_uri, state, code_challenge, created_at, expires_at)
-     select ?, a.id, ?, ?, ?, ?, now(), window_end(?) from apps a where a.id = ? and ? = any (a.redirect_uris)
-     returning id, extract(epoch from expires_at)::float8 as "expiresAt"`,
-    [newId(), userId, redirectUri, state, codeChallenge, ttlS, appId, redirectUri],
+  const [outcome] = await em.execute<{ id: string | null; expiresAt: number; retryAfterS: number }[]>(
+    `with app as (
+       select id from apps where id = ? and ? = any (redirect_uris)
+     ), pending as (
+       select count(*) as attempts, min(t.expires_at) as first_end from (
+         select expires_at from connection_attempts
+          where app_id = ? and status = 'pending' and expires_at > now() order by expires_at limit ${PENDING_MAX}) t
+     ), started as (
+       insert into connection_attempts
+              (id, app_id, user_id, redirect_uri, state, code_challenge, created_at, expires_at)
+       select ?, a.id, ?, ?, ?, ?, now(), window_end(?) from app a, pending p where p.attempts < ${PENDING_MAX}
+       returning id, expires_at
+     )
+     select s.id, extract(epoch from s.expires_at)::float8 as "expiresAt",
+            extract(epoch from p.first_end - now())::float8 as "retryAfterS"
+       from app cross join pending p left join started s on true`,
+    [appId, redirectUri, appId, newId(), userId, redirectUri, state, codeChallenge, ttlS],
   );
-  return started;
+  if (outcome === undefined) throw new AppError('invalid_redirect_uri');
+  const { id, expiresAt, retryAfterS } = outcome;
+  if (id === null) throw new AppError('rate_limited', { retryAfterS });
+  return { id, expiresAt };
 }
 
-/** What the page needs to know of an attempt. `standing` tells by the database's clock whether it can be decided. */
+/** What the consent page shows of an attempt. `standing`: whether it can be decided, by the database's clock. */
 export interface AttemptView {
   id: string;
   appId: string;
   appName: string;
   userId: string;
   redirectUri: string;
-  /** The app's, to be given back to it. */
+  /** The app's own value, which is returned to it. */
   state: string;
   standing: 'open' | 'expired' | 'used';
 }
 
-/** The attempt of an active app; undefined when the id is none. */
+/** The attempt, if its app is active; undefined when there is none with this id. */
 export async function findAttempt(em: EntityManager, id: string): Promise<AttemptView | undefined> {
   const [found] = await em.execute<AttemptView[]>(
     `select t.id, t.app_id as "appId", a.name as "appName", t.user_id as "userId", t.redirect_uri as "redirectUri",
@@ -53,8 +75,8 @@ export async function findAttempt(em: EntityManager, id: string): Promise<Attemp
 }
 
 /**
- * The account agrees: the code that the app exchanges, told this once. Undefined when somebody decided before, the
- * time is over or the account is gone.
+ * The account approves. Returns the code that the app exchanges, this once. Undefined when the attempt was decided
+ * before or has expired, or the account is gone or disabled: the lock makes whoever disables it wait for the approval.
  */
 export async function approveAttempt(
   em: EntityManager,
@@ -64,7 +86,7 @@ export async function approveAttempt(
   const { token, hash } = newToken();
   const approved = await em.execute<object[]>(
     `with approver as materialized (
-       select a.id from accounts a where a.id = ? and a.active for key share
+       select a.id from accounts a where a.id = ? and a.active for share
      )
      update connection_attempts t
         set status = 'approved', account_id = a.id, code_hash = ?, code_expires_at = now() + make_interval(secs => ?)
@@ -75,7 +97,7 @@ export async function approveAttempt(
   return approved.length === 1 ? token : undefined;
 }
 
-/** The person refuses. False when somebody decided before or the time is over. */
+/** The person denies. False when the attempt was decided before or has expired. */
 export async function denyAttempt(em: EntityManager, id: string): Promise<boolean> {
   const denied = await em.execute<object[]>(
     `update connection_attempts set status = 'denied'

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ErrorCode } from '../../../errors/catalogue.ts';
+import { AppError } from '../../../errors/app-error.ts';
 import type { ConnectionExchangeRequest, ConnectionExchangeResponse } from '../../../schemas/connections.ts';
 import { MISMATCHES_MAX } from '../../../schemas/limits.ts';
 import { challengeOf } from '../../../security/fingerprint.ts';
@@ -8,20 +8,12 @@ import { hashKey } from '../../../security/keys.ts';
 import { transaction } from '../../transaction.ts';
 import { makeGrant } from './grant.ts';
 
-/** The answer's bytes, the same for every repetition, and the predictions that the exchange ended; or why not. */
-export type Exchanged =
-  | { answer: string; ended: string[] }
-  | {
-      refusal: Extract<
-        ErrorCode,
-        | 'not_found'
-        | 'connection_attempt_expired'
-        | 'authorization_pending'
-        | 'access_denied'
-        | 'invalid_grant'
-        | 'connection_revoked'
-      >;
-    };
+export interface Exchanged {
+  /** The same bytes for every repetition. */
+  answer: string;
+  /** Predictions that the exchange ended. */
+  ended: string[];
+}
 
 interface AttemptRow {
   id: string;
@@ -40,30 +32,30 @@ interface AttemptRow {
 
 /**
  * Exchanges a code for a grant (RFC 6749, 4.1.3; RFC 7636, 4.6), once. Promise: whoever repeats it, at the same time or
- * later, gets the same bytes, and there is one grant.
+ * later, gets the same bytes, and there is one grant. Throws `not_found`, `connection_attempt_expired`,
+ * `authorization_pending`, `access_denied`, `invalid_grant` or `connection_revoked`.
  */
-export function exchange(
+export async function exchange(
   em: EntityManager,
   appId: string,
   request: ConnectionExchangeRequest,
   windowS: number,
 ): Promise<Exchanged> {
-  return transaction(em, async (tx) => {
+  const exchanged = await transaction(em, async (tx) => {
     const attempt = await lockAttempt(tx, appId, request.request_id);
-    if (attempt === undefined) return { refusal: 'not_found' };
-    if (isOver(attempt)) return { refusal: 'connection_attempt_expired' };
-    if (attempt.status === 'pending') return { refusal: 'authorization_pending' };
-    if (attempt.status === 'denied') return { refusal: 'access_denied' };
-    if (attempt.status === 'burned') return { refusal: 'invalid_grant' };
-    if (!matches(attempt, request)) {
-      await countMismatch(tx, attempt.id);
-      return { refusal: 'invalid_grant' };
-    }
+    if (attempt === undefined) throw new AppError('not_found');
+    if (isOver(attempt)) throw new AppError('connection_attempt_expired');
+    if (attempt.status === 'pending') throw new AppError('authorization_pending');
+    if (attempt.status === 'denied') throw new AppError('access_denied');
+    if (attempt.status === 'burned') throw new AppError('invalid_grant');
+    if (!matches(attempt, request)) return countMismatch(tx, attempt.id);
     if (attempt.answer === null) return firstExchange(tx, attempt, windowS);
-    return (await isGranted(tx, attempt.id))
-      ? { answer: attempt.answer, ended: [] }
-      : { refusal: 'connection_revoked' };
+    if (!(await isGranted(tx, attempt.id))) throw new AppError('connection_revoked');
+    return { answer: attempt.answer, ended: [] };
   });
+  // Not thrown inside the transaction: the count of mismatches must be committed.
+  if (exchanged === undefined) throw new AppError('invalid_grant');
+  return exchanged;
 }
 
 async function lockAttempt(tx: EntityManager, appId: string, id: string): Promise<AttemptRow | undefined> {
@@ -76,8 +68,8 @@ async function lockAttempt(tx: EntityManager, appId: string, id: string): Promis
 }
 
 /**
- * Whether the grant that the exchange made is still the connection's. Not to be joined to the attempt: who has waited for
- * its lock sees the attempt as it is then, but what is joined as it was before.
+ * Whether the grant that the exchange made is still the connection's. A separate statement, not a join in
+ * `lockAttempt`: after a wait for the row lock PostgreSQL re-reads the locked row, but not the rows joined to it.
  */
 async function isGranted(tx: EntityManager, id: string): Promise<boolean> {
   const granted = await tx.execute<object[]>(
@@ -88,7 +80,10 @@ async function isGranted(tx: EntityManager, id: string): Promise<boolean> {
   return granted.length > 0;
 }
 
-/** A decision has the attempt's time, a code its own; an answer that was lost may be asked for until both are over. */
+/**
+ * The attempt's expiry limits the decision, the code's the first exchange; a lost answer can be repeated until both
+ * have passed.
+ */
 function isOver({ status, attempt_over, code_over }: AttemptRow): boolean {
   switch (status) {
     case 'pending':
@@ -112,8 +107,8 @@ function matches(attempt: AttemptRow, request: ConnectionExchangeRequest): boole
   );
 }
 
-/** Whoever guesses gets few tries. */
-async function countMismatch(tx: EntityManager, id: string): Promise<void> {
+/** Limits guessing: too many mismatches burn the attempt. */
+async function countMismatch(tx: EntityManager, id: string): Promise<undefined> {
   await tx.execute(
     `update connection_attempts
         set mismatches = mismatches + 1, status = case when mismatches + 1 >= ? then 'burned' else status end
@@ -126,7 +121,7 @@ async function firstExchange(tx: EntityManager, attempt: AttemptRow, windowS: nu
   const { app_id: appId, user_id: userId, account_id: accountId } = attempt;
   if (accountId === null) throw new Error('an approved attempt has an account');
   // Disabled or erased since: as if it had not approved.
-  if (!(await holdAccount(tx, accountId))) return { refusal: 'access_denied' };
+  if (!(await holdAccount(tx, accountId))) throw new AppError('access_denied');
   const grant = await makeGrant(tx, { appId, userId, accountId }, windowS);
   const answer: ConnectionExchangeResponse = {
     connection_id: grant.connectionId,
@@ -142,8 +137,8 @@ async function firstExchange(tx: EntityManager, attempt: AttemptRow, windowS: nu
   return { answer: text, ended: grant.ended };
 }
 
-/** Whether the account is active, and stays there until the caller's transaction is over. */
+/** Whether the account is active; keeps it from being disabled or erased until the caller's transaction ends. */
 async function holdAccount(tx: EntityManager, id: string): Promise<boolean> {
-  const held = await tx.execute<object[]>(`select from accounts where id = ? and active for key share`, [id]);
+  const held = await tx.execute<object[]>(`select from accounts where id = ? and active for share`, [id]);
   return held.length > 0;
 }

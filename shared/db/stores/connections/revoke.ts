@@ -1,50 +1,52 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { AppError } from '../../../errors/app-error.ts';
 import { transaction } from '../../transaction.ts';
 import { completeWithin, type Subject } from '../work/complete.ts';
 
-/** Predictions that the revoke ended: whoever waits for them or runs them is to be told after the commit. */
+/** Predictions that the revoke ended: whoever waits for them or runs them must be woken after the commit. */
 export interface Revoked {
   ended: string[];
 }
 
 /**
  * Ends the connection of an app's user, and all that runs under its grant, in one transaction. The second time it
- * changes nothing. Tells `not_found` of an unknown one or another app's, `access_denied` of another user's.
+ * changes nothing. Throws `not_found` if it is unknown or another app's, `access_denied` if it is another user's.
  */
 export function revokeConnection(
   em: EntityManager,
   { id, appId, userId }: { id: string; appId: string; userId: string },
   windowS: number,
-): Promise<Revoked | 'not_found' | 'access_denied'> {
+): Promise<Revoked> {
   return transaction(em, async (tx) => {
     const [found] = await tx.execute<{ user_id: string }[]>(
       `select user_id from connections where id = ? and app_id = ? for update`,
       [id, appId],
     );
-    if (found === undefined) return 'not_found';
-    if (found.user_id !== userId) return 'access_denied';
+    if (found === undefined) throw new AppError('not_found');
+    if (found.user_id !== userId) throw new AppError('access_denied');
     return { ended: await revoke(tx, [id], windowS) };
   });
 }
 
-/** The same, by the person whose account it is; undefined when the account has no such connection. */
+/** The same, by the person whose account it is. Throws `not_found` if the account has no such connection. */
 export function revokeOwnConnection(
   em: EntityManager,
   { id, accountId }: { id: string; accountId: string },
   windowS: number,
-): Promise<Revoked | undefined> {
+): Promise<Revoked> {
   return transaction(em, async (tx) => {
     const [found] = await tx.execute<object[]>(
       `select id from connections where id = ? and account_id = ? for update`,
       [id, accountId],
     );
-    return found && { ended: await revoke(tx, [id], windowS) };
+    if (found === undefined) throw new AppError('not_found');
+    return { ended: await revoke(tx, [id], windowS) };
   });
 }
 
 /**
- * Ends every connection of an account, and what it approved that was not exchanged yet, within the caller's
- * transaction. Returns the ids of the predictions that ended.
+ * Ends every connection of an account, and denies its approved attempts that were not exchanged yet, within the
+ * caller's transaction. Returns the ids of the predictions that ended.
  */
 export async function revokeConnectionsOf(
   tx: EntityManager,
@@ -75,7 +77,7 @@ async function revoke(tx: EntityManager, connectionIds: string[], windowS: numbe
   return endPredictionsOf(tx, connectionIds, windowS);
 }
 
-/** Ends what runs under connections whose rows the caller's transaction has locked; returns the work's ids. */
+/** Ends the work under connections whose rows the caller's transaction has locked; returns the ids. */
 export async function endPredictionsOf(
   tx: EntityManager,
   connectionIds: string[],

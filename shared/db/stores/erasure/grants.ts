@@ -4,11 +4,11 @@ import { endPredictionsOf } from '../connections/revoke.ts';
 import { type EndedGrant, eraseMadeWith } from './made-with-grant.ts';
 
 /**
- * Revokes an account's connections and forgets whose they were, and what it approved. Which predictions are to be ended
- * and erased is written down in the same transaction: whoever connects again may get the same connection at once.
+ * Revokes an account's connections, detaches them from it, and deletes its attempts. The same transaction records which
+ * predictions are to be ended and erased, because the user may connect again and reuse the connection at once.
  *
- * The account itself is not locked here: a long upload may hold it, and whoever predicts would wait behind both. It is
- * inactive by now, so that it approves and connects nothing more.
+ * The account itself is not locked here: a long upload may hold it, and predictions would wait behind both. It is
+ * inactive by now, so it can approve and connect nothing more.
  */
 export function endGrants(em: EntityManager, accountId: string): Promise<void> {
   return transaction(em, async (tx) => {
@@ -16,8 +16,8 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
       accountId,
     ]);
     await tx.execute(`select id from connections where account_id = ? order by id for update`, [accountId]);
-    // Of a connection that is another's by now, this account's grants are known by the attempts that led to them. Whoever
-    // was admitted under the connections' locks was so before this moment of the clock.
+    // Where a connection belongs to another account by now, the attempts tell which grants were this account's.
+    // Admission shares the connections' locks, so whatever it admitted under these grants has an earlier time.
     await tx.execute(
       `insert into erasing_grants (account_id, connection_id, grant_revision, ended_at)
        select account_id, id, 0, clock_timestamp() from connections where account_id = ?
@@ -39,7 +39,7 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
   });
 }
 
-/** Ends what still runs under the account's ended grants, app by app; returns the predictions' ids. */
+/** Ends what still runs under the account's ended grants, connection by connection; returns the predictions' ids. */
 export async function endWhatRuns(em: EntityManager, accountId: string, windowS: number): Promise<string[]> {
   const ended: string[] = [];
   for (const { connectionId } of await endedGrants(em, accountId))
@@ -47,7 +47,7 @@ export async function endWhatRuns(em: EntityManager, accountId: string, windowS:
   return ended;
 }
 
-/** Under another account's new grant nothing of the old one runs any more: who makes it ends that. */
+/** A connection with another account's new grant has nothing left to end: making that grant ended it. */
 function endUnder(em: EntityManager, connectionId: string, windowS: number): Promise<string[]> {
   return transaction(em, async (tx) => {
     const [revoked] = await tx.execute<object[]>(

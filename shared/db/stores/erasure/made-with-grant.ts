@@ -1,19 +1,19 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 
-/** What an account's erasure erases: the predictions of a connection, of one grant or (0) of all, admitted until its end. */
+/** Which predictions an erasure erases: those of a connection, of one grant or (0) of all, admitted before its end. */
 export interface EndedGrant {
   connectionId: string;
   grantRevision: number;
 }
 
-/** Rows of one statement: few enough that an app that asks for one of them again hardly waits. */
+/** Rows in one statement: few, so that a request for one of them hardly waits. */
 const AT_ONCE = 500;
-/** Ids that are read at once; what is erased already is read past so rarely. */
+/** Ids in one read: many, because each read walks past all that is erased already. */
 const READ_AT_ONCE = 20_000;
 
 /**
  * Erases the texts and the use of the profile in predictions made with an ended grant of the account, in short steps.
- * Their recovery window ends as well: there is nothing left to recover. Usage and tombstones stay with the app.
+ * Their recovery window ends too, as there is nothing left to recover. Usage and tombstones stay with the app.
  */
 export async function* eraseMadeWith(
   em: EntityManager,
@@ -33,7 +33,7 @@ export async function* eraseMadeWith(
     }
 }
 
-/** By key and attempt: a request that ran again has a row for each end, which may belong to another grant. */
+/** By key and attempt: a request that ran again has a row for each end, and each may belong to another grant. */
 const HISTORY = {
   found: `
     select h.key || ' ' || h.attempt as id from erasing_grants g join history h on h.connection_id = g.connection_id

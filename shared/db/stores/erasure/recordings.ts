@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { transaction } from '../../transaction.ts';
 
 const SESSIONS_AT_ONCE = 100;
-/** Events of one statement: some 10 ms. */
+/** Events in one statement: about 10 ms. */
 const EVENTS_AT_ONCE = 1000;
 
 interface Deleted {
@@ -12,8 +12,9 @@ interface Deleted {
 }
 
 /**
- * Erases what an account has recorded, in short steps, session by session: a session's events stand together in the
- * table, so each of its pages is written once or twice. An event's session is its account's, so none is left over.
+ * Erases what an account has recorded, in short steps, session by session: a session's events are stored close
+ * together, so each page is written once or twice. Every event belongs to a session of its account, so none is left
+ * over.
  */
 export async function* eraseRecordings(em: EntityManager, accountId: string): AsyncGenerator<void> {
   for (;;) {
@@ -34,7 +35,7 @@ export async function* eraseRecordings(em: EntityManager, accountId: string): As
   }
 }
 
-/** Each step goes on after the last arrivals of the one before: until a vacuum the index leads past all that is dead. */
+/** Each step starts after the last arrivals of the one before: until a vacuum the index still lists all dead rows. */
 async function* eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<void> {
   const reached = new Map(sessionIds.map((id) => [id, 0]));
   for (let events = EVENTS_AT_ONCE; events === EVENTS_AT_ONCE; ) {
@@ -46,18 +47,19 @@ async function* eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGener
 }
 
 /**
- * A commit does not wait for the disk: what a crash of the server brings back is deleted by whoever goes on. The plan is
- * one for sessions of any length; one that was made for an average session would sort all of a long one each time.
+ * Commits do not wait for the disk: what a crash of the server restores, the process that continues deletes again. The
+ * planner is held to a plan that suits sessions of any length; one for an average session would sort a long one each
+ * time.
  */
-const TERMS = `
+const PLAN = `
   select set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true),
          set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`;
 
-/** Deletes the next events of the sessions, each session's in the order of their arrival. */
+/** Deletes the next events of the sessions, each session's in order of arrival. */
 function deleteEvents(em: EntityManager, reached: Map<string, number>): Promise<Deleted[]> {
   const sessions = JSON.stringify([...reached].map(([id, arrival]) => ({ id, reached: arrival })));
   return transaction(em, async (tx) => {
-    await tx.execute(TERMS);
+    await tx.execute(PLAN);
     return tx.execute<Deleted[]>(
       `with gone as (
          delete from recording_events where ctid = any (array(

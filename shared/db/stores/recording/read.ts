@@ -1,19 +1,46 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { RecordingEvent, RecordingSession } from '../../entities/recording.ts';
+import { RecordingSession } from '../../entities/recording.ts';
 
-/** Characters of events in one page: its limit counts events, whatever their size. */
-const PAGE_SIZE_MAX = 16 * 1024 * 1024;
+/** An event of any size. A body larger than its reader asked for is left out: `readBody` reads it. */
+export interface EventRow {
+  id: string;
+  receivedAt: Date;
+  /** Of the body, in bytes. */
+  size: number;
+  /** As `RecordingEvent.body`. */
+  body: string | undefined;
+}
 
-/** One of the account's events; undefined when it has none of that id. */
+/** One of the account's events, its body up to `sizeMax` bytes; undefined when it has none with this id. */
 export async function findEvent(
   em: EntityManager,
   accountId: string,
   id: string,
-): Promise<RecordingEvent | undefined> {
-  return (await em.findOne(RecordingEvent, { accountId, id })) ?? undefined;
+  sizeMax: number,
+): Promise<EventRow | undefined> {
+  const [row] = await em.execute<FoundRow[]>(
+    `select e.id, octet_length(e.body) as size, case when octet_length(e.body) <= ? then e.body end as body,
+            (extract(epoch from e.received_at) * 1000)::float8 as "receivedMs"
+       from recording_events e where e.account_id = ? and e.id = ?`,
+    [sizeMax, accountId, id],
+  );
+  return row && toEvent(row);
 }
 
-/** The account's latest sessions, by the arrival of their last event, the latest first. */
+/** The body of one of the account's events; undefined when it has none with this id. */
+export async function readBody(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+): Promise<string | undefined> {
+  const [row] = await em.execute<{ body: string }[]>(
+    'select body from recording_events where account_id = ? and id = ?',
+    [accountId, id],
+  );
+  return row?.body;
+}
+
+/** The account's sessions, latest first by the arrival of their last event. */
 export function latestSessions(
   em: EntityManager,
   accountId: string,
@@ -22,7 +49,7 @@ export function latestSessions(
   return em.find(RecordingSession, { accountId }, { orderBy: { lastArrival: 'desc' }, limit });
 }
 
-/** The account's session of that id. */
+/** The account's session with this id. */
 export async function findSession(
   em: EntityManager,
   accountId: string,
@@ -31,49 +58,67 @@ export async function findSession(
   return (await em.findOne(RecordingSession, { accountId, id })) ?? undefined;
 }
 
-/** Where a page ended: the next one starts after it, whatever has been stored since. */
+/** Where a page ended. The next one starts after it, whatever has been stored since. */
 export interface Cursor {
-  /** Of the last event's time, in milliseconds since 1970. */
+  /** The last event's time, in milliseconds since 1970. */
   occurredMs: number;
   arrival: number;
 }
 
-interface PageRow extends Cursor {
-  body: string;
+interface FoundRow {
+  id: string;
+  size: number;
+  body: string | null;
   receivedMs: number;
+}
+
+function toEvent({ id, size, body, receivedMs }: FoundRow): EventRow {
+  return { id, size, body: body ?? undefined, receivedAt: new Date(receivedMs) };
+}
+
+interface PageRow extends FoundRow, Cursor {
   more: boolean;
 }
 
+interface PageTerms {
+  limit: number;
+  /** Bytes of the events together. */
+  sizeMax: number;
+  /** Undefined: from the first event on. */
+  after: Cursor | undefined;
+}
+
 /**
- * A session's events, the oldest first, those of one moment by their arrival. At most `limit`, and fewer when they are
- * large. `next` is null when these are the last.
+ * A session's events, oldest first, and in order of arrival where the times are equal. An event that is larger than a
+ * page is a page of its own, without its body. `next` is null on the last page.
  */
 export async function pageOfEvents(
   em: EntityManager,
   { accountId, id }: RecordingSession,
-  { limit, after }: { limit: number; after: Cursor | undefined },
-): Promise<{ events: Pick<RecordingEvent, 'body' | 'receivedAt'>[]; next: Cursor | null }> {
+  { limit, sizeMax, after }: PageTerms,
+): Promise<{ events: EventRow[]; next: Cursor | null }> {
   const { occurredMs, arrival } = after ?? { occurredMs: 0, arrival: 0 };
   const rows = await em.execute<PageRow[]>(
     `with found as (
-       select e.body, e.received_at, e.occurred_at, e.arrival from recording_events e
+       select e.id, e.body, e.received_at, e.occurred_at, e.arrival from recording_events e
         where e.account_id = ? and e.session_id = ?
           and (e.occurred_at, e.arrival) > (to_timestamp(?::float8 / 1000), ?::bigint)
         order by e.occurred_at, e.arrival limit ?
      ), measured as (
-       select f.*, row_number() over by_age as place, sum(octet_length(f.body)) over by_age as size,
-              lead(f.arrival) over by_age is not null as more
+       select f.*, octet_length(f.body) as size, row_number() over by_age as place,
+              sum(octet_length(f.body)) over by_age as together, lead(f.arrival) over by_age is not null as more
          from found f window by_age as (order by f.occurred_at, f.arrival)
      )
-     select m.body, (extract(epoch from m.received_at) * 1000)::float8 as "receivedMs",
+     select m.id, m.size, case when m.size <= ? then m.body end as body,
+            (extract(epoch from m.received_at) * 1000)::float8 as "receivedMs",
             (extract(epoch from m.occurred_at) * 1000)::float8 as "occurredMs", m.arrival::float8 as arrival, m.more
-       from measured m where m.place = 1 or (m.place <= ? and m.size <= ?)
+       from measured m where m.place = 1 or (m.place <= ? and m.together <= ?)
       order by m.place`,
-    [accountId, id, occurredMs, arrival, limit + 1, limit, PAGE_SIZE_MAX],
+    [accountId, id, occurredMs, arrival, limit + 1, sizeMax, limit, sizeMax],
   );
   const last = rows.at(-1);
   return {
-    events: rows.map(({ body, receivedMs }) => ({ body, receivedAt: new Date(receivedMs) })),
+    events: rows.map(toEvent),
     next: last?.more ? { occurredMs: last.occurredMs, arrival: last.arrival } : null,
   };
 }

@@ -4,7 +4,7 @@ import { query } from '../../statement.ts';
 
 /** A validated request on its way in. Fingerprints are HMACs under the party's key. */
 export interface Admission<Facts = unknown> {
-  /** Of this call: the work's id if it is new. A repeated statement recognises itself by it. */
+  /** Of this call, and of the work if it is new. A repeated statement recognises itself by it. */
   id: string;
   kind: string;
   party: string;
@@ -12,49 +12,50 @@ export interface Admission<Facts = unknown> {
   /** `requestKey` of it. */
   key: string;
   fingerprint: Buffer;
-  /** The user, for whom a connection must have been made. */
+  /** The user; a connection must be this user's. */
   userId: string;
   connectionId: string | null;
   line: Line | null;
-  /** Whether to wait with others for work that runs (`Prefer: wait`). */
+  /** Whether to wait for live work even while others wait for it (`Prefer: wait`). */
   wait: boolean;
   cancelOnDisconnect: boolean;
-  /** Whether so much waits that new work would not be answered in time. */
+  /** Whether the queue is so long that new work would not be answered in time. */
   overloaded: boolean;
   facts: Facts;
   /** What the handler works on. */
   input: string;
 }
 
-/** Requests of which the latest counts: the revisions of a draft. */
+/** Where a request stands among those of which only the latest counts: the revisions of a draft. */
 export interface Line {
   key: string;
   sessionId: string;
   revision: number;
   textHash: Buffer;
-  /** Whether it cancels earlier ones of its line, and later ones cancel it. */
+  /** Whether it supersedes earlier requests of its line, and later ones supersede it. */
   supersedable: boolean;
 }
 
-/** What holds for every admission of a kind at this process, whose caller will wait. */
+/** What is the same for every admission of a kind in this process. */
 export interface AdmissionTerms {
   kind: string;
-  /** All kinds of its pool, which share one fair order. */
+  /** All kinds of its pool; they share one fair order. */
   kinds: string[];
   process: string;
   timeoutMs: number;
   recoveryWindowS: number;
   step: number;
+  outlivesCallers: boolean;
   sandboxUnits: number;
-  /** Null for a kind that is not charged. */
+  /** Null when the kind is not charged. */
   unitPriceMicrocents: number | null;
 }
 
 /**
  * `admitted`: to be queued. `attached`: it runs, wait for it. `ended`: its history has the answer. Else the code of a
- * refusal, which left nothing behind.
+ * refusal, which left nothing behind: a batch reports it as a value, since it must not fail the others.
  */
-export type AdmissionOutcome =
+export type AdmissionDecision =
   | 'admitted'
   | 'attached'
   | 'ended'
@@ -73,7 +74,7 @@ export type AdmissionOutcome =
     >;
 
 export interface Admitted {
-  outcome: AdmissionOutcome;
+  decision: AdmissionDecision;
   id: string;
   attempt: number;
   /** Milliseconds to the attempt's deadline, by the database's clock. */
@@ -90,19 +91,19 @@ const ADMIT = {
 
 interface AdmitRow {
   place: number;
-  outcome: AdmissionOutcome | 'retry';
+  outcome: AdmissionDecision | 'retry';
   id: string;
   attempt: number;
   left_ms: number;
   superseded: string[];
 }
 
-/** Another process ended or adopted the row meanwhile: the next look sees what it has become. */
+/** Tries when another process ended or adopted the row meanwhile; the next one sees what became of it. */
 const TRIES = 5;
 
 /**
- * The admission of a batch of one party, in one transaction: connection, idempotency, stale context, superseding, units,
- * row. Outputs stand in the order of the inputs. Promise: a cap is never overshot, a request never runs twice at once.
+ * Admits a batch of one party, in one transaction: connection, idempotency, stale context, superseding, units, row.
+ * Outputs are in the order of the inputs. Promise: a cap is never exceeded, a request never runs twice at once.
  */
 export async function admit(
   pool: Pool,
@@ -112,16 +113,16 @@ export async function admit(
   const decided: Admitted[] = [];
   let open = admissions.map((admission, place) => ({ admission, place }));
   for (let tries = 1; open.length > 0; tries += 1) {
-    if (tries > TRIES) throw new Error('an admission found no end');
+    if (tries > TRIES) throw new Error('an admission kept changing under its retries');
     const rows = await admitOnce(
       pool,
       open.map(({ admission }) => admission),
       terms,
     );
     const again = new Set<number>();
-    for (const { place, outcome, left_ms: leftMs, id, attempt, superseded } of rows) {
-      if (outcome === 'retry') again.add(place);
-      else decided[open[place]?.place ?? 0] = { outcome, id, attempt, leftMs, superseded };
+    for (const { place, outcome: decision, left_ms: leftMs, id, attempt, superseded } of rows) {
+      if (decision === 'retry') again.add(place);
+      else decided[open[place]?.place ?? 0] = { decision, id, attempt, leftMs, superseded };
     }
     if (rows.length !== open.length) throw new Error('an admission was left out');
     open = open.filter((_, place) => again.has(place));
@@ -142,8 +143,8 @@ async function admitOnce(
     terms.kinds,
     first.party,
     terms.process,
-    JSON.stringify(admissions.map(itemOf)),
-    // Beside the JSON: inside it every quote of a text would be escaped, and unescaped again.
+    JSON.stringify(admissions.map((admission, place) => itemOf(admission, place, terms))),
+    // Beside the JSON: inside it every quote of a text would be escaped, then unescaped.
     admissions.map(({ input }) => input),
     [...new Set(connections)],
     terms.timeoutMs,
@@ -154,7 +155,7 @@ async function admitOnce(
   ]);
 }
 
-function itemOf(admission: Admission, place: number) {
+function itemOf(admission: Admission, place: number, { outlivesCallers }: AdmissionTerms) {
   const { line } = admission;
   return {
     place,
@@ -171,6 +172,7 @@ function itemOf(admission: Admission, place: number) {
     supersedable: line?.supersedable ?? false,
     wait: admission.wait,
     cancel_on_disconnect: admission.cancelOnDisconnect,
+    outlives_callers: outlivesCallers,
     overloaded: admission.overloaded,
     facts: JSON.stringify(admission.facts),
   };

@@ -2,13 +2,15 @@ import type { Pool } from 'pg';
 import { ABANDON_AFTER_MS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
 
-/** A piece of work that this process runs now, under its lease. */
+/** A piece of work that this process now runs, under its lease. */
 export interface Claim<Facts = unknown> {
   id: string;
   kind: string;
   party: string;
   month: string | null;
   attempt: number;
+  /** This process. */
+  worker: string;
   connectionId: string | null;
   input: string;
   facts: Facts;
@@ -16,43 +18,56 @@ export interface Claim<Facts = unknown> {
   leftMs: number;
 }
 
-/** What a worker has room for: so many pieces in all, of each party that it serves already, and of any other one. */
+/** How many pieces a worker has room for: in all, of each party that it already serves, and of any other party. */
 export interface Room {
   slots: number;
   ofServed: ReadonlyMap<string, number>;
   ofOthers: number;
 }
 
+/** The kinds of a pool, and those of them whose parties have one piece of work running at a time. */
+export interface ClaimableKinds {
+  names: readonly string[];
+  oneAtATime: readonly string[];
+}
+
 const CLAIM = {
-  name: 'claim_v3',
+  name: 'claim_v4',
   text: `select id, kind, party, month, attempt, connection_id as "connectionId", input, facts, left_ms as "leftMs"
-           from claim_v3($1::text[], $2::uuid, $3::int, $4::uuid[], $5::int[], $6::int, $7::int)`,
+           from claim_v4($1::text[], $2::text[], $3::uuid, $4::int, $5::uuid[], $6::int[], $7::int, $8::int)`,
 };
 
 const CLAIM_WITHIN_MS = 5000;
 
-interface ClaimRow extends Omit<Claim, 'facts'> {
+interface ClaimRow extends Omit<Claim, 'facts' | 'worker'> {
   id: string;
   facts: string;
 }
 
+/** `more`: work waits that this claim did not take; `takeable`: the next claim may take some of it. */
+export interface Claimed {
+  claims: Claim[];
+  more: boolean;
+  takeable: boolean;
+}
+
 /**
- * Takes the work that is first in the fair order of these kinds. Promise: an attempt runs in one process only.
- * `more` says that work waits which this claim did not take.
+ * Claims the work that is first in the fair order of these kinds. Promise: an attempt runs in one process only.
  *
- * Never repeated: after a lost answer the first try's claims would be nobody's. `straysOf` finds them.
+ * Never retried: if the answer is lost, this process does not know what it claimed. `straysOf` finds such work.
  */
 export async function claim(
   pool: Pool,
-  kinds: readonly string[],
+  { names, oneAtATime }: ClaimableKinds,
   worker: string,
   room: Room,
-): Promise<{ claims: Claim[]; more: boolean }> {
-  const rows = await query<ClaimRow | { id: null }>(
+): Promise<Claimed> {
+  const rows = await query<ClaimRow | { id: null; attempt: number }>(
     pool,
     CLAIM,
     [
-      kinds,
+      names,
+      oneAtATime,
       worker,
       room.slots,
       [...room.ofServed.keys()],
@@ -62,13 +77,18 @@ export async function claim(
     ],
     { withinMs: CLAIM_WITHIN_MS },
   );
-  const claims = rows.flatMap((row) => (row.id === null ? [] : { ...row, facts: JSON.parse(row.facts) }));
-  return { claims, more: claims.length < rows.length };
+  const claims = rows.flatMap((row) =>
+    row.id === null ? [] : { ...row, worker, facts: JSON.parse(row.facts) },
+  );
+  const rest = rows.find(({ id }) => id === null);
+  return { claims, more: rest !== undefined, takeable: (rest?.attempt ?? 0) > 0 };
 }
 
 const RELEASE = { name: 'release_v1', text: 'select id from release_v1($1::uuid[], $2::uuid) as id' };
 
-/** Gives claimed work back unfinished, so that another process takes it; consumes no attempt. Returns what it gave. */
+/**
+ * Releases claimed work unfinished, so that another process claims it; consumes no attempt. Returns the released ids.
+ */
 export async function release(pool: Pool, ids: readonly string[], worker: string): Promise<string[]> {
   const rows = await query<{ id: string }>(pool, RELEASE, [ids, worker]);
   return rows.map(({ id }) => id);
@@ -84,7 +104,7 @@ const HELD = {
   text: `select id, attempt from work where id = any ($1::uuid[]) and state = 'running' and worker = $2::uuid`,
 };
 
-/** Those of the ids that are still this process's: id → attempt. */
+/** The work among these ids that this process still holds: id → attempt. */
 export async function heldAmong(
   pool: Pool,
   ids: readonly string[],
@@ -99,7 +119,7 @@ const RECLAIM = {
   text: 'select id from reclaim_v1($1::uuid[], $2::int[], $3::uuid) as id',
 };
 
-/** Takes back those of the attempts that a crash of the database made queued again. Returns their ids. */
+/** Takes back attempts that a crash of the database queued again. Returns their ids. */
 export async function reclaim(
   pool: Pool,
   attempts: ReadonlyMap<string, number>,
@@ -118,7 +138,7 @@ const STRAYS = {
   text: `select id from work where state = 'running' and worker = $1::uuid and id <> all ($2::uuid[])`,
 };
 
-/** What stands under this process's lease besides: a claim whose answer was lost. Reads all live work. */
+/** Work under this process's lease that it does not know of: a claim whose answer was lost. Reads all live work. */
 export async function straysOf(pool: Pool, worker: string, known: readonly string[]): Promise<string[]> {
   const rows = await query<{ id: string }>(pool, STRAYS, [worker, known]);
   return rows.map(({ id }) => id);

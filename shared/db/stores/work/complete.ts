@@ -5,16 +5,16 @@ import { ABANDON_AFTER_MS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
 
 /**
- * What must still be true of the row for an end to take effect, besides that it has not ended:
+ * What must still be true of live work for its completion to take effect:
  * `attempt`: this worker runs this attempt · `queued`: this attempt was never claimed · `live`: nothing more ·
- * `overdue`: the deadline is over · `abandoned`: queued, and no caller waits · `detached`: no caller waits.
+ * `overdue`: the deadline has passed · `abandoned`: queued, and no caller waits · `detached`: no caller waits.
  */
 export type Guard =
   | { guard: 'attempt'; attempt: number; worker: string }
   | { guard: 'queued'; attempt: number }
   | { guard: 'live' | 'overdue' | 'abandoned' | 'detached' };
 
-/** Which row: `month` is where its unit was reserved. */
+/** Identifies work; `month` is the one in which its unit was reserved. */
 export interface Subject {
   id: string;
   party: string;
@@ -29,8 +29,8 @@ const COMPLETE = {
 };
 
 /**
- * Ends work of one party and its units, in one transaction. Promise: one end and one settlement for each admission,
- * whoever tries; a zombie's late answer is refused by its attempt number (false in its place).
+ * Ends work of one party and settles or refunds its units, in one transaction. Promise: one end and one settlement for
+ * each admission, whoever tries; a zombie's late answer fails its guard (false in its place).
  */
 export async function complete(
   pool: Pool,
@@ -42,14 +42,14 @@ export async function complete(
   return batch.map((_, place) => done.has(place));
 }
 
-/** The same, within the caller's transaction. Of any parties; returns the ids of those that ended. */
+/** The same for work of any parties, within the caller's transaction. Returns the ids of what ended. */
 export async function completeWithin(
   tx: EntityManager,
   batch: readonly Completion[],
   recoveryWindowS: number,
 ): Promise<string[]> {
   const ended: string[] = [];
-  // In one order everywhere, for the locks on usage.
+  // Always in this order, for the locks on usage.
   const byParty = [...Map.groupBy(batch, ({ party }) => party)].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [, ofParty] of byParty) {
     const [party, items, answers, windowS, graceMs] = parameters(ofParty, recoveryWindowS);

@@ -8,8 +8,8 @@ const DETACH = {
 };
 
 /**
- * Says that this ingress has no caller left that waits for the work. In the place of each id that nobody at all waits
- * for any more, and whose latest caller wanted it cancelled then, stands the work.
+ * Records that no caller of this ingress waits for the work any more. Returns, in the place of each id, the work if no
+ * ingress waits for it now and its latest caller wanted it cancelled in that case; otherwise undefined.
  */
 export async function detach(
   pool: Pool,

@@ -5,21 +5,22 @@ import { query, type Statement } from '../../statement.ts';
 const MOST = 1000;
 
 /**
- * An id begins with the moment of its admission (version 7), so the oldest answers stand together; each round reads
- * those that it deletes, and the few that ran across their window's start.
+ * An id begins with the time of its admission (UUID version 7), so the index has the oldest answers side by side: each
+ * round reads the answers that it deletes, and the few that were admitted before the window and ended within it. By
+ * `ctid`, because no plan turns that into a join that reads the whole table.
  */
 const ANSWERS = {
   name: 'erase_answers_v1',
   text: `
-    delete from answers where id in (
-      select id from answers
+    delete from answers where ctid = any (array(
+      select ctid from answers
        where expires_at <= now()
          and id < (rpad(lpad(to_hex((extract(epoch from now() - make_interval(secs => $1)) * 1000)::bigint), 12, '0'), 32, '0'))::uuid
-       order by id limit ${MOST} for update skip locked)
+       order by id limit ${MOST} for update skip locked))
     returning 1`,
 };
 
-/** Deletes what was suggested, once its recovery window is over. Returns how many were erased. */
+/** Deletes answers whose recovery window has passed. Returns how many. */
 export function eraseAnswers(pool: Pool, recoveryWindowS: number): Promise<number> {
   return inBatches(pool, ANSWERS, [recoveryWindowS]);
 }
@@ -37,7 +38,7 @@ const FIRST_EDITION_TEXTS = {
     update predictions p set erased = true from over where p.id = over.id returning p.id`,
 };
 
-/** Rows of the first edition: ids were minted at admission, so only clocks that differ, and deadlines, need slack. */
+/** Rows of the first edition, found by their ids as above. */
 const FIRST_EDITION = {
   name: 'tombstones_v2',
   text: `
@@ -58,12 +59,13 @@ const FIRST_EDITION_SESSIONS = {
     returning session_id`,
 };
 
-/** What was only for a time, with the moment after which it is of no use to anybody. */
+/** Temporary rows, and when they are of no more use. */
 const EXPIRED = [
   ['prediction_events', `recorded_at < now() - interval '${TOMBSTONE_DAYS} days'`],
   ['connection_attempts', `greatest(expires_at, code_expires_at) < now() - interval '1 day'`],
   ['refresh_tokens', `expires_at < now() - interval '1 day'`],
   ['web_sessions', `expires_at < now()`],
+  ['login_networks', `expires_at < now()`],
 ].map(([table, over]) => ({
   name: `old_${table}_v1`,
   text: `delete from ${table} where ctid = any (array(select ctid from ${table} where ${over} limit ${MOST})) returning 1`,
@@ -74,25 +76,25 @@ const PROCESSES = {
   text: `delete from processes where alive_until < now() - interval '1 hour' returning id`,
 };
 
-/** An admission touches its flow at least each ten seconds, and before it adds work to one. */
+/** Admission touches a flow before it adds work to it, unless the last touch is younger than `flow_touch_age`. */
 const FLOWS = {
-  name: 'idle_flows_v1',
+  name: 'idle_flows_v2',
   text: `
     delete from flows f
-     where f.touched_at < now() - interval '1 minute'
+     where f.touched_at < now() - 6 * flow_touch_age()
        and not exists (select from work w where w.kind = f.kind and w.party = f.party) returning 1`,
 };
 
 const MAKE_WEEKS = { name: 'make_weeks_v1', text: 'select make_weeks_v1(0)' };
 
-/** Makes the partitions of this week and the next ones, as far as they are missing. */
+/** Makes the missing partitions of this week and the next two. */
 export async function makeWeeks(pool: Pool): Promise<void> {
   await query(pool, MAKE_WEEKS, []);
 }
 
 const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBSTONE_DAYS})` };
 
-/** Deletes what is kept for 35 days only, and what dead processes and idle parties left. */
+/** Deletes what is older than `TOMBSTONE_DAYS`, and the rows of dead processes and idle flows. */
 export async function forget(pool: Pool): Promise<void> {
   const texts = [FIRST_EDITION_TEXTS, FIRST_EDITION, FIRST_EDITION_SESSIONS];
   for (const statement of [...texts, PROCESSES, FLOWS, ...EXPIRED]) await inBatches(pool, statement);
@@ -100,7 +102,7 @@ export async function forget(pool: Pool): Promise<void> {
   await query(pool, DROP_WEEKS, []);
 }
 
-/** Repeats a bounded statement until it finds little, so that no single one holds its locks for long. */
+/** Repeats a bounded statement until it finds less than a full batch, so that none holds its locks for long. */
 async function inBatches(pool: Pool, statement: Statement, values: unknown[] = []): Promise<number> {
   for (let total = 0; ; ) {
     const { length } = await query(pool, statement, values);

@@ -9,7 +9,7 @@ type OutcomeRow = Omit<Outcome, 'facts' | 'report'> & { facts: string; report: s
 
 const OUTCOMES = { name: 'outcomes_v1', text: `select ${COLUMNS} from outcomes_v1($1::uuid[])` };
 
-/** The outcomes of those requests that have ended lately; `withinMs` gives up after so long. */
+/** The outcomes of those requests, of callers that still wait, that have ended. Gives up after `withinMs`. */
 export async function outcomesOf(
   pool: Pool,
   keys: readonly string[],
@@ -24,7 +24,7 @@ const FIND = {
   text: `select ${COLUMNS} from find_v1($1::text[], $2::uuid, $3::uuid, $4, $5::uuid)`,
 };
 
-/** A request as the party named it. `kinds` are those of its pool, `process` is who asks. */
+/** A request by the party's own id. `kinds` are those of its pool, `process` is the one that asks. */
 export interface Sought {
   kinds: readonly string[];
   party: string;
@@ -33,7 +33,7 @@ export interface Sought {
   process: string;
 }
 
-/** A party's request, whatever its state, for 35 days. */
+/** A party's request in any state; undefined after `TOMBSTONE_DAYS`. */
 export async function findRequest(pool: Pool, sought: Sought): Promise<Outcome | undefined> {
   const { kinds, party, key, requestId, process } = sought;
   const [row] = await query<OutcomeRow>(pool, FIND, [kinds, party, key, requestId, process]);

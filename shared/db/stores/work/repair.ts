@@ -3,7 +3,7 @@ import { ABANDON_AFTER_MS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
 import type { Subject } from './complete.ts';
 
-/** Work that is over without an answer, or lost its worker, and why. */
+/** Live work that has to end without an answer, or has lost its worker, and why. */
 export interface Casualty extends Subject {
   kind: string;
   verdict: 'overdue' | 'abandoned' | 'detached' | 'orphaned';
@@ -15,8 +15,9 @@ const SURVEY = {
 };
 
 /**
- * What ran out of time, what nobody waits for any more, and what a dead worker ran. A process that was only slow is alive
- * again with its next heartbeat, so verdicts on the dead have a grace, and `judge` must have been connected for a lease.
+ * Finds work that is past its deadline, that nobody waits for any more, or whose worker died. A process that is only
+ * slow comes back with its next heartbeat, so these verdicts have a grace period, and `judge`, which asks, must itself
+ * have been connected for a lease.
  */
 export function survey(
   pool: Pool,
@@ -28,14 +29,14 @@ export function survey(
 
 const TAKE_OVER = { name: 'take_over_v2', text: 'select id from take_over_v1($1::uuid[]) as id' };
 
-/** Frees what a dead process ran, as a new attempt: the dead one's answer, should it come, is refused. */
+/** Queues orphaned work again, as a new attempt: if the process that ran it comes back, its answer is refused. */
 export async function takeOver(pool: Pool, ids: readonly string[]): Promise<number> {
   return (await query(pool, TAKE_OVER, [ids])).length;
 }
 
 const ADOPT = { name: 'adopt_v1', text: 'select adopt_stranded_v1($1::uuid, $2::text[]) as adopted' };
 
-/** Takes over what waits in the tables of the first edition although none of its processes is left. */
+/** Adopts what waits in the tables of the first edition although none of its processes takes it. */
 export async function adoptStranded(pool: Pool, process: string, kinds: readonly string[]): Promise<number> {
   const [row] = await query<{ adopted: number }>(pool, ADOPT, [process, kinds]);
   return row?.adopted ?? 0;

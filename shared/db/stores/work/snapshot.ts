@@ -4,7 +4,7 @@ import { query } from '../../statement.ts';
 
 const PUBLISH = { name: 'publish_v1', text: 'select publish_v1($1::text[]) as busy' };
 
-/** Publishes what waits and what runs of a pool, for all ingresses. Returns whether there is any of it. */
+/** Publishes the snapshot of a pool's queue, for all ingresses. Returns whether anything waits or runs. */
 export async function publish(pool: Pool, kinds: readonly string[]): Promise<boolean> {
   const [row] = await query<{ busy: boolean }>(pool, PUBLISH, [kinds]);
   return row?.busy ?? false;
@@ -29,8 +29,7 @@ interface SnapshotRow extends Pick<QueueSnapshot, 'ageMs' | 'workers' | 'slots' 
 }
 
 /**
- * The latest snapshot of a kind's queue, with the living workers of its pool as they are now. Undefined when none was ever
- * published.
+ * The latest snapshot of a kind's queue, with the workers of its pool that are alive now. Undefined before the first.
  */
 export async function readSnapshot(
   pool: Pool,

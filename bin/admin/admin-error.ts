@@ -1,0 +1,38 @@
+import { ConfigError } from '../../shared/config/env.ts';
+import { isFromPostgres, isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
+
+/** An operator's mistake. The message is one line: what is wrong, and what to do. */
+export class AdminError extends Error {}
+
+/** SQLSTATEs of missing tables, columns and functions. */
+const UNDEFINED = ['42P01', '42703', '42883'];
+
+/** An error as one line: what went wrong, and what to do. */
+export function explain(error: unknown): string {
+  if (error instanceof AdminError || error instanceof ConfigError) return error.message;
+  const { what, toDo } = diagnose(error, 'DATABASE_URL');
+  return `${what}: ${toDo}`;
+}
+
+/** A database error as what happened and what to do; `variable` holds the database's address. */
+export function diagnose(error: unknown, variable: string): { what: string; toDo: string } {
+  const { code, message } = faultOf(error);
+  if (isUnavailable(error))
+    return { what: `the database does not answer (${message})`, toDo: `start it or correct ${variable}` };
+  if (isLockTimeout(error))
+    return {
+      what: `a statement waited too long for a lock (${message})`,
+      toDo: 'try again when the other transaction is over',
+    };
+  if (UNDEFINED.includes(code))
+    return { what: 'the database is not up to date', toDo: 'run `npm run migrate`' };
+  if (isFromPostgres(error)) return { what: `the database refused (${message})`, toDo: `check ${variable}` };
+  return { what: message, toDo: 'check the settings' };
+}
+
+/** The first line of an error's message. An aggregate error, as of a host with two addresses, has a code only. */
+function faultOf(error: unknown): { code: string; message: string } {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  return { code, message: message || code };
+}

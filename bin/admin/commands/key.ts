@@ -1,0 +1,40 @@
+import { findApp, revokeKeys, rotateKey } from '../../../shared/db/stores/apps.ts';
+import { AdminError } from '../admin-error.ts';
+import { appId, graceSeconds, required, unknownApp } from '../arguments.ts';
+import { command } from '../command.ts';
+import { lines } from '../text.ts';
+
+export const keyRotate = command({
+  synopsis: 'APP_ID [--grace SECONDS]',
+  options: { grace: { type: 'string', default: '0' } },
+  operands: 1,
+  read(values, operand) {
+    const id = appId(operand);
+    const grace = graceSeconds(values.grace);
+    return async ({ em }) => {
+      const key = await rotateKey(em, id, grace);
+      if (key === undefined) throw unknownApp(id);
+      const older = grace === 0 ? 'have stopped working' : `stop working in ${grace} s`;
+      const text = `${lines({ key })}\n\nThe key is shown only this once. The app's older keys ${older}.`;
+      return { data: { key }, text };
+    };
+  },
+});
+
+export const keyRevoke = command({
+  synopsis: 'APP_ID --prefix P',
+  options: { prefix: { type: 'string' } },
+  operands: 1,
+  read(values, operand) {
+    const id = appId(operand);
+    const prefix = required('--prefix', values.prefix);
+    return async ({ em }) => {
+      if ((await findApp(em, id)) === undefined) throw unknownApp(id);
+      const revoked = await revokeKeys(em, id, prefix);
+      // The prefix is not repeated: it may be a whole key.
+      if (revoked === 0)
+        throw new AdminError(`no working key of this app has that prefix: \`app show ${id}\` lists them`);
+      return { data: { revoked }, text: `${prefix}… has stopped working.` };
+    };
+  },
+});

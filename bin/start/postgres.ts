@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { chown, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { keepRunning } from './keep-running.ts';
+import { addressOf, type PostgresAccess, query } from './postgres-connection.ts';
+import { type PostgresHome, preparePostgresHome } from './postgres-home.ts';
+import { PostgresServer } from './postgres-server.ts';
+import { run } from './run.ts';
+
+export interface Postgres {
+  /** The superuser's, for the database `forecue`. */
+  url: string;
+  stop(): Promise<void>;
+}
+
+export interface PostgresOptions {
+  directory: string;
+  /** Faster: the data need not survive a crash of the machine. */
+  throwaway?: boolean;
+  /** Reports to the terminal when the server ends and restarts. Without it the server is not restarted. */
+  say?: (line: string) => void;
+}
+
+const DATABASE = 'forecue';
+
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'timezone=UTC',
+  // Recovery begins by syncing all files: one system call on Linux, else file by file.
+  ...(process.platform === 'linux' ? ['recovery_init_sync_method=syncfs'] : []),
+];
+/** Several times faster, and enough connections for many test files at once. */
+const THROWAWAY_SETTINGS = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'max_connections=300',
+];
+
+/**
+ * Starts the PostgreSQL that npm installed, with its data, password and log in `directory`. A server that already runs
+ * on these data is stopped first. Ends with `stop`, or with this process, however that ends. Only one process at a time
+ * may use a directory.
+ */
+export async function startPostgres({
+  directory,
+  throwaway = false,
+  say,
+}: PostgresOptions): Promise<Postgres> {
+  const home = await preparePostgresHome(resolve(directory));
+  const password = await initialise(home, throwaway);
+  const settings = throwaway ? [...SETTINGS, ...THROWAWAY_SETTINGS] : SETTINGS;
+  const server = await startAtFreePort(home, password, settings);
+  try {
+    await createDatabase(server.access);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  const stop = say === undefined ? () => server.stop() : keepRunning(server, say);
+  return { url: addressOf(server.access, DATABASE), stop };
+}
+
+/** Creates the data directory at the first start, renamed into place when complete. Returns the password. */
+async function initialise(
+  { folder, data, account, programs }: PostgresHome,
+  throwaway: boolean,
+): Promise<string> {
+  const passwordFile = join(folder, 'password');
+  const initialised = await readFile(join(data, 'PG_VERSION')).catch(() => undefined);
+  if (initialised !== undefined) return readFile(passwordFile, 'utf8');
+
+  const password = randomBytes(24).toString('base64url');
+  await rm(passwordFile, { force: true });
+  await writeFile(passwordFile, password, { mode: 0o600, flag: 'wx' });
+  if (account !== undefined) await chown(passwordFile, account.uid, account.gid);
+
+  const unfinished = `${data}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  const args = ['-D', unfinished, '-U', 'postgres', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  args.push('--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8');
+  if (throwaway) args.push('--no-sync');
+  const initdb = await run(programs.initdb, args, account);
+  if (!initdb.ok) throw new Error(`PostgreSQL could not make its data: ${initdb.output}`);
+  await rename(unfinished, data);
+  return password;
+}
+
+async function startAtFreePort(
+  home: PostgresHome,
+  password: string,
+  settings: readonly string[],
+): Promise<PostgresServer> {
+  for (;;) {
+    const server = new PostgresServer(home, { port: await freePort(), password }, settings);
+    try {
+      await server.start();
+      return server;
+    } catch (error) {
+      await server.stop();
+      // Another process has taken the port meanwhile.
+      const lostPort =
+        error instanceof Error && error.message.includes('could not create any TCP/IP sockets');
+      if (!lostPort) throw error;
+    }
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+async function createDatabase(access: PostgresAccess): Promise<void> {
+  const found = await query(access, `select 1 from pg_database where datname = '${DATABASE}'`);
+  if (found.rowCount === 0) await query(access, `create database ${DATABASE}`);
+}

@@ -1,0 +1,112 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import type { ReadyMessage } from '../../shared/lifecycle.ts';
+import { STOP_LIMITS } from '../../shared/stop-limits.ts';
+import { Backoff, whenAfter } from './backoff.ts';
+
+/** A process that `npm start` keeps running. */
+export interface ProcessSpec {
+  name: string;
+  entry: string;
+  args: readonly string[];
+  env: NodeJS.ProcessEnv;
+  /** The file for its output. */
+  log: string;
+  /** Reports to the terminal what happens to the process. */
+  say(line: string): void;
+}
+
+const READY_TIMEOUT_MS = 60_000;
+const LOG_MAX_BYTES = 20 * 1024 * 1024;
+
+/**
+ * Runs a process from construction until disposal, and restarts it whenever it dies. The process has its own session, so
+ * that Ctrl-C reaches the supervisor alone. It reports `{ type: 'ready', url? }` over IPC and stops when that channel
+ * closes, so it never outlives the supervisor.
+ */
+export class SupervisedProcess implements AsyncDisposable {
+  readonly #spec: ProcessSpec;
+  readonly #ready = Promise.withResolvers<string | undefined>();
+  readonly #logStart: number;
+  readonly #backoff = new Backoff();
+  #child: ChildProcess | undefined;
+  #wasReady = false;
+  #stopping = false;
+  #restartTimer: NodeJS.Timeout | undefined;
+
+  constructor(spec: ProcessSpec) {
+    this.#spec = spec;
+    this.#logStart = rotateLog(spec.log);
+    this.#ready.promise.catch(() => undefined);
+    this.#launch();
+  }
+
+  /** Resolves with the process's address, if it serves one. Rejects when its first start fails. */
+  async ready(): Promise<string | undefined> {
+    const timeout = setTimeout(() => this.#startFailed('was not ready in time'), READY_TIMEOUT_MS);
+    return this.#ready.promise.finally(() => clearTimeout(timeout));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping = true;
+    this.#ready.reject(new Error(`the ${this.#spec.name} was stopped`));
+    clearTimeout(this.#restartTimer);
+    const child = this.#child;
+    if (child === undefined) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGTERM');
+    const limit = setTimeout(() => child.kill('SIGKILL'), STOP_LIMITS.supervisor);
+    await exited;
+    clearTimeout(limit);
+  }
+
+  #launch(): void {
+    const { entry, args, env, log } = this.#spec;
+    const output = openSync(log, 'a', 0o600);
+    const child = fork(entry, args, { env, detached: true, stdio: ['ignore', output, output, 'ipc'] });
+    closeSync(output);
+    const launchedAt = Date.now();
+    this.#child = child;
+    child.on('message', (message) => this.#onMessage(message));
+    child.on('error', (error) => this.#spec.say(`${this.#spec.name}: ${error.message}`));
+    child.on('exit', (code, signal) => this.#onExit(signal ?? `exit code ${code}`, Date.now() - launchedAt));
+  }
+
+  #onMessage(message: unknown): void {
+    if (!isReadyMessage(message)) return;
+    this.#wasReady = true;
+    this.#ready.resolve(message.url);
+  }
+
+  #onExit(reason: string, livedMs: number): void {
+    this.#child = undefined;
+    if (this.#stopping) return;
+    if (!this.#wasReady) {
+      this.#startFailed(`ended (${reason})`);
+      return;
+    }
+    const delayMs = this.#backoff.next(livedMs);
+    const { name, log } = this.#spec;
+    this.#spec.say(`${name} ended (${reason}) and starts again ${whenAfter(delayMs)}: see ${log}`);
+    this.#restartTimer = setTimeout(() => this.#launch(), delayMs);
+  }
+
+  #startFailed(what: string): void {
+    const { name, log } = this.#spec;
+    const lines = readFileSync(log).subarray(this.#logStart).toString().trimEnd().split('\n').slice(-15);
+    this.#ready.reject(new Error(`the ${name} ${what}: see ${log}\n${lines.join('\n')}`));
+  }
+}
+
+/** Rotates a log that has grown too large; returns the offset at which this run begins. */
+function rotateLog(log: string): number {
+  const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= LOG_MAX_BYTES) return size;
+  renameSync(log, `${log}.1`);
+  return 0;
+}
+
+function isReadyMessage(message: unknown): message is ReadyMessage {
+  return typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready';
+}

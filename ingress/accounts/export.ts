@@ -1,0 +1,97 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Account } from '../../shared/db/entities/account.ts';
+import type { MemoryLink } from '../../shared/db/entities/memory/link.ts';
+import { type AccountPage, accountData, EVENTS_SIZE_MAX } from '../../shared/db/stores/account-data.ts';
+import type { EventRow } from '../../shared/db/stores/recording/read.ts';
+import { sessionAnswer } from '../../shared/domain/recording.ts';
+import type { ExportLine } from '../../shared/schemas/accounts.ts';
+import type { Reserve } from '../limits/answer-budget.ts';
+import { presentEpisode, presentFact, presentProfile, presentRaw, presentSource } from '../memory/present.ts';
+import { presentKey, presentUser } from './present.ts';
+
+interface Exporting {
+  em: () => EntityManager;
+  /** An event's JSON, once there is room for it. */
+  renderEvent(event: EventRow): Promise<string>;
+  reserve: Reserve;
+}
+
+/** Bytes of an export in memory, unless an event is larger: a page, and what is rendered of it. */
+const ROOM = 2 * EVENTS_SIZE_MAX;
+
+/**
+ * Everything of an account as JSON Lines: the account, its keys without their secrets, its connections, each session
+ * followed by its events, its profile, its raw rows, episodes and facts, and what these are derived from. Throws
+ * `overloaded` when there is no room for a page.
+ */
+export async function exportAccount(parts: Exporting, account: Account): Promise<AsyncGenerator<string>> {
+  await parts.reserve(ROOM);
+  return linesOfAccount(parts, account);
+}
+
+/** Reads on only when what it gave was taken. */
+async function* linesOfAccount({ em, renderEvent, reserve }: Exporting, account: Account) {
+  yield line('account', presentUser(account));
+  for await (const page of accountData(em, account.id)) {
+    if (page.type === 'event') {
+      yield (await Promise.all(page.rows.map(renderEvent))).map(eventLine).join('');
+      // It was more for a large event.
+      await reserve(ROOM);
+    } else yield linesOf(page).join('');
+  }
+}
+
+/** The body is JSON already: it is passed on as it was posted. */
+function eventLine(json: string): string {
+  return `{"type":"event","data":${json}}\n`;
+}
+
+function linesOf({ type, rows }: Exclude<AccountPage, { type: 'event' }>): string[] {
+  switch (type) {
+    case 'key':
+      return rows.map((key) => line(type, presentKey(key)));
+    case 'connection':
+      return rows.map((connection) => line(type, presentConnection(connection)));
+    case 'session':
+      return rows.map((session) => line(type, sessionAnswer(session)));
+    case 'profile':
+      return rows.map((profile) => line(type, presentProfile(profile)));
+    case 'raw':
+      return rows.map((row) => line(type, presentRaw(row)));
+    case 'episode':
+      return rows.map((row) => line(type, withoutLinks(presentEpisode({ row, sources: [] }), 'raw_ids')));
+    case 'fact':
+      return rows.map((row) => line(type, withoutLinks(presentFact({ row, sources: [] }), 'episode_ids')));
+    case 'link':
+      return rows.map((link) => line(type, presentLink(link)));
+  }
+}
+
+function line(type: string, data: ExportLine['data']): string {
+  return `${JSON.stringify({ type, data } satisfies ExportLine)}\n`;
+}
+
+type ConnectionRow = Extract<AccountPage, { type: 'connection' }>['rows'][number];
+
+function presentConnection({ id, app, userId, status, createdAt, grantedAt, revokedAt }: ConnectionRow) {
+  return {
+    connection_id: id,
+    app_name: app.name,
+    user_id: userId,
+    status,
+    created_at: createdAt,
+    granted_at: grantedAt,
+    revoked_at: revokedAt ?? null,
+  };
+}
+
+/** Their sources are lines of their own, with the quotes. */
+function withoutLinks<T extends object, K extends keyof T>(row: T, sources: K): Omit<T, K> {
+  const { [sources]: _, ...rest } = row;
+  return rest;
+}
+
+function presentLink(link: MemoryLink) {
+  const { fromTier, fromId, relation } = link;
+  return { from: { tier: fromTier, id: fromId }, relation, to: presentSource(link) };
+}

@@ -1,0 +1,18 @@
+import type { Account, ServiceKey } from '../../shared/db/entities/account.ts';
+import type { KeyResponse, UserResponse } from '../../shared/schemas/accounts.ts';
+
+/** The account as its owner sees it. */
+export function presentUser({ id, email, name, createdAt }: Account): UserResponse {
+  return { id, email, name, created_at: createdAt.toISOString() };
+}
+
+/** A key as its owner sees it, never the key itself. */
+export function presentKey({ id, label, prefix, createdAt, lastUsedAt }: ServiceKey): KeyResponse {
+  return {
+    id,
+    label,
+    prefix,
+    created_at: createdAt.toISOString(),
+    last_used_at: lastUsedAt?.toISOString() ?? null,
+  };
+}

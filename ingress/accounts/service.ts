@@ -1,0 +1,178 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Account } from '../../shared/db/entities/account.ts';
+import {
+  changeAccount,
+  createAccount,
+  emailKey,
+  findAccount,
+  findByEmail,
+} from '../../shared/db/stores/accounts.ts';
+import { isInvite, useInvite } from '../../shared/db/stores/invites.ts';
+import { issueRefreshToken, ownerOfRefreshToken } from '../../shared/db/stores/refresh-tokens.ts';
+import { transaction } from '../../shared/db/transaction.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { LoginResponse } from '../../shared/schemas/accounts.ts';
+import { ValidationError } from '../../shared/schemas/validator.ts';
+import type { AccessTokens } from '../../shared/security/access-tokens.ts';
+import { weaknessOf } from '../../shared/security/password-rules.ts';
+import { hashPassword, verifyPassword } from '../../shared/security/passwords.ts';
+import type { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts';
+import type { FailureThrottle, Guess } from '../limits/failure-throttle.ts';
+import { networkOf } from '../limits/network.ts';
+import type { SignUpLimit } from '../limits/sign-up-limit.ts';
+import type { KnownNetworks } from './known-networks.ts';
+import { presentUser } from './present.ts';
+
+export interface SignUp {
+  email: string;
+  password: string;
+  name: string;
+  inviteCode: string | undefined;
+  address: string;
+}
+
+export interface SignIn {
+  email: string;
+  password: string;
+  address: string;
+}
+
+/** What a person wants to be different. A new password goes with the current one. */
+export interface Change {
+  name: string | undefined;
+  password: string | undefined;
+  currentPassword: string | undefined;
+  /** Together with a new password only. */
+  revokeKeys: boolean;
+  address: string;
+}
+
+interface AccountParts {
+  em: () => EntityManager;
+  tokens: AccessTokens;
+  failures: FailureThrottle;
+  networks: KnownNetworks;
+  signUps: SignUpLimit;
+  /** Where passwords are hashed; networks take turns. */
+  hashing: ConcurrencyLimiter;
+  inviteOnly: boolean;
+}
+
+/**
+ * Signing up and in, for `/api` and for the consent page, and what comes of it. A caller that goes away (`gone`) leaves
+ * the line for the hashing, which may throw `overloaded`.
+ */
+export class AccountService {
+  readonly #parts: AccountParts;
+
+  constructor(parts: AccountParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The new account. Throws `email_taken`, `invite_required` where signing up needs an invitation, `rate_limited` after
+   * too many tries of the network, and a `ValidationError` for a password that is too easy to guess. Where it needs none,
+   * a code is neither looked at nor used.
+   */
+  async signUp({ email, password, name, inviteCode, address }: SignUp, gone?: AbortSignal): Promise<Account> {
+    const { em, signUps, networks } = this.#parts;
+    checkStrength(password, email);
+    await signUps.countTry(address);
+    const code = this.#parts.inviteOnly ? (inviteCode ?? '') : undefined;
+    // Both are decided for good below; here they save the hashing.
+    if (code !== undefined && !(await isInvite(em(), code))) throw new AppError('invite_required');
+    if ((await findByEmail(em(), email)) !== undefined) throw new AppError('email_taken');
+    const passwordHash = await this.#inTurn('sign-up', address, gone, () => hashPassword(password));
+    const account = await transaction(em(), async (tx) => {
+      if (code !== undefined) await useInvite(tx, code);
+      return createAccount(tx, { email, name, passwordHash });
+    });
+    await Promise.all([networks.remember(account, address), signUps.countAccount()]);
+    return account;
+  }
+
+  /**
+   * The account, if the password is its own. Throws `invalid_credentials`, whichever of the two is wrong, and
+   * `rate_limited` after too many of that, for e-mail addresses without an account as well.
+   */
+  signIn({ email, password, address }: SignIn, gone?: AbortSignal): Promise<Account> {
+    const { em, failures, networks } = this.#parts;
+    const key = emailKey(email);
+    return failures.guard(this.#guess(key, key, address), async () => {
+      // The look-up as well in its turn: those of a storm would all come at once.
+      const look = async () => {
+        const found = await findByEmail(em(), email);
+        return [found, await verifyPassword(password, found?.passwordHash)] as const;
+      };
+      const [account, right] = await this.#inTurn('log-in', address, gone, look);
+      if (!right || account === undefined || !account.active) throw new AppError('invalid_credentials');
+      await networks.remember(account, address);
+      return account;
+    });
+  }
+
+  /** Logs the account in. Throws `invalid_credentials` when it has changed since it was read. */
+  async logIn(account: Account): Promise<LoginResponse> {
+    const refresh = await issueRefreshToken(this.#parts.em(), account);
+    const access = await this.#parts.tokens.issue(account.id, Date.now() / 1000);
+    return { access, refresh, user: presentUser(account) };
+  }
+
+  /**
+   * A new access token, which makes the log-in no younger. Throws `not_authenticated` for a refresh token that is revoked,
+   * expired or unknown.
+   */
+  async renew(refresh: string): Promise<string> {
+    const owner = await ownerOfRefreshToken(this.#parts.em(), refresh);
+    if (owner === undefined) throw new AppError('not_authenticated');
+    return this.#parts.tokens.issue(owner.id, owner.loggedInAt);
+  }
+
+  /**
+   * The changed account. Throws `access_denied` when the current password is wrong or missing, `rate_limited` after too
+   * many of that, and a `ValidationError` for a new one that is too easy to guess, or keys to revoke without one.
+   */
+  async change(id: string, change: Change, gone?: AbortSignal): Promise<Account> {
+    const { em, failures } = this.#parts;
+    const { name, password, currentPassword, revokeKeys, address } = change;
+    const account = await findAccount(em(), id);
+    if (account === undefined) throw new AppError('not_authenticated');
+    if (password === undefined && revokeKeys)
+      throw fault('revoke_keys', 'Keys are revoked with a new password');
+    if (password === undefined) return changeAccount(em(), id, { name });
+    checkStrength(password, account.email);
+    const { emailKey, passwordHash: from } = account;
+    // Counted by id: only who has a credential of the account can use these tries up, and no stranger.
+    await failures.guard(this.#guess(id, emailKey, address), async () => {
+      const right =
+        currentPassword !== undefined &&
+        (await this.#inTurn('log-in', address, gone, () => verifyPassword(currentPassword, from)));
+      if (!right) throw new AppError('access_denied');
+    });
+    const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
+    return changeAccount(em(), id, { name, passwordHash: { from, to }, revokeKeys });
+  }
+
+  #guess(subject: string, key: string, address: string): Guess {
+    return { subject, address, isKnown: () => this.#parts.networks.knows(key, address) };
+  }
+
+  /** Works in the network's turn. Its log-ins and its sign-ups have a line each, so that neither holds up the other. */
+  #inTurn<T>(
+    line: 'log-in' | 'sign-up',
+    address: string,
+    gone: AbortSignal | undefined,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    return this.#parts.hashing.run(work, { party: `${line} ${networkOf(address)}`, gone });
+  }
+}
+
+function checkStrength(password: string, email: string): void {
+  const msg = weaknessOf(password, email);
+  if (msg !== undefined) throw fault('password', msg);
+}
+
+function fault(field: string, msg: string): ValidationError {
+  return new ValidationError([{ loc: ['body', field], type: 'value_error', msg }]);
+}

@@ -1,0 +1,20 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { addToWaitlist } from '../../shared/db/stores/waitlist.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { Limits } from '../limits/limiter.ts';
+import { networkOf } from '../limits/network.ts';
+
+/** Per network, which may be a whole office's. */
+const PER_HOUR = 100;
+
+/** Puts an e-mail address on the waitlist. Throws `rate_limited` after many from one network, `overloaded` when it is full. */
+export type JoinWaitlist = (email: string, address: string) => Promise<void>;
+
+export function openWaitlist({ em, limits }: { em: () => EntityManager; limits: Limits }): JoinWaitlist {
+  const limiter = limits.open({ name: 'waitlist', points: PER_HOUR, windowS: 3600 });
+  return async (email, address) => {
+    const { allowed, resetS } = await limiter.take(networkOf(address));
+    if (!allowed) throw new AppError('rate_limited', { retryAfterS: resetS });
+    await addToWaitlist(em(), email);
+  };
+}

@@ -1,0 +1,163 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ParsedUrlQuery } from 'node:querystring';
+import type { Readable } from 'node:stream';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { UserPrincipal } from '../../shared/domain/account.ts';
+import type { AppPrincipal } from '../../shared/domain/app.ts';
+import type { ErrorCode } from '../../shared/errors/catalogue.ts';
+import type { Reserve } from '../limits/answer-budget.ts';
+
+/** Who may call: an app by its key, a user by a token or key, or anyone. */
+export type Credential = 'app' | 'user' | 'none';
+
+/** Sections of the API document. */
+export type Tag =
+  | 'Connections'
+  | 'Predictions'
+  | 'Usage'
+  | 'Accounts'
+  | 'Recording'
+  | 'Memory'
+  | 'Jobs'
+  | 'Own connections'
+  | 'Health';
+
+/** Headers that a caller may send. Every endpoint reads the last. */
+export type RequestHeader = 'Accept' | 'Idempotency-Key' | 'Prefer' | 'X-On-Disconnect' | 'X-Request-Id';
+
+/** Headers that an answer may carry. */
+export type ResponseHeader =
+  | 'X-Request-Id'
+  | 'X-Error-Source'
+  | 'WWW-Authenticate'
+  | 'Retry-After'
+  | 'RateLimit'
+  | 'RateLimit-Policy'
+  | 'Link'
+  | 'Idempotency-Replayed'
+  | 'Preference-Applied'
+  | 'Server-Timing';
+
+/** An endpoint's details, declared as data. Its method, path and credential stand in the table of routes. */
+export interface Declaration {
+  /** What generated clients call it. */
+  operationId: string;
+  tag: Tag;
+  /** One line for the reader of the document; `description` says more, in Markdown. */
+  summary: string;
+  description?: string;
+  /** Needs an access token whose log-in is younger than ten minutes; a key does not do. */
+  freshLogin?: boolean;
+  /** Not counted by the rate limits. */
+  unlimited?: boolean;
+  /** What each of the path's parameters must be, or the path is 404. */
+  params?: Record<string, ParamKind>;
+  body?: TSchema;
+  /** What a row of a body that is a list should be, where the handler checks each row on its own. */
+  rows?: TSchema;
+  /** Bytes of the body, unpacked; `BODY_LIMIT` by default. */
+  bodyLimit?: number;
+  /** Values and names of properties in the body, together; `BODY_VALUES` by default. */
+  bodyValues?: number;
+  /**
+   * Keeps the body in the memory budget until the answer is sent. Otherwise it counts only until the handler first awaits:
+   * handlers of large bodies have dropped it by then.
+   */
+  keepsBody?: boolean;
+  query?: TObject;
+  /** The code for a bad query, where that is not a 422. */
+  queryError?: ErrorCode;
+  /** The headers it reads, besides those that every endpoint reads. */
+  requestHeaders?: readonly RequestHeader[];
+  /** What it may answer besides what every endpoint may (404, 405, its credential's and its body's errors). */
+  errors: readonly ErrorCode[];
+  /** Of success. A handler may answer with `otherStatus` instead. */
+  status: number;
+  otherStatus?: number;
+  /** Left out: no body. */
+  response?: TSchema;
+  /** The body that goes with `otherStatus`; the same by default. */
+  otherResponse?: TSchema;
+  /** Of a success; JSON by default. */
+  responseType?: string;
+  /** Also answers with server-sent events, to those who accept them. */
+  streams?: boolean;
+  /** The headers a success may carry, besides those of every answer. */
+  responseHeaders?: readonly ResponseHeader[];
+}
+
+/** `identifier`: like our own ids; `uuid`: a row's id; `text`: whatever a client chose, up to 200 code points. */
+export type ParamKind = 'identifier' | 'uuid' | 'text';
+
+/** What a handler gets, as its credential and its declaration say. */
+export interface EndpointInput<C extends Credential, D> {
+  body: D extends { body: infer B extends TSchema } ? Static<B> : undefined;
+  query: D extends { query: infer Q extends TSchema } ? Static<Q> : ParsedUrlQuery;
+  params: Record<ParamNames<D>, string>;
+  app: C extends 'app' ? AppPrincipal : undefined;
+  user: C extends 'user' ? UserPrincipal : undefined;
+  /** The client's address, by `TRUST_PROXY`. */
+  address: string;
+  headers: IncomingHttpHeaders;
+  /** Aborted when the caller's connection closes before the answer was sent. */
+  signal: AbortSignal;
+  /** For an answer that may be large. The room is held until the answer is sent. */
+  reserve: Reserve;
+}
+
+type ParamNames<D> = D extends { params: infer P } ? keyof P & string : never;
+
+/** What a handler returns. A string is JSON that was rendered before, sent byte for byte. */
+export interface Answer<Body = unknown> {
+  body?: Body | string | Readable;
+  status?: number;
+  /** Instead of the declaration's. */
+  type?: string;
+  headers?: Record<string, string>;
+}
+
+type ResponseOf<D> =
+  | (D extends { response: infer R extends TSchema } ? Static<R> : undefined)
+  | (D extends { otherResponse: infer R extends TSchema } ? Static<R> : never);
+
+/**
+ * An endpoint before the table gives it a place. `Params` are the parameters that its path must have, `Parts` what its
+ * handler works with.
+ */
+export interface DeclaredEndpoint<C extends Credential, Params extends string, Parts> extends Declaration {
+  credential: C;
+  params: Record<Params, ParamKind>;
+  run: (input: ErasedInput<Params>, parts: Parts) => Promise<Answer>;
+}
+
+/** What the router hands over: it checked the rest against the declaration. */
+export interface ErasedInput<Params extends string = string>
+  extends Omit<EndpointInput<Credential, unknown>, 'body' | 'query' | 'params' | 'app' | 'user'> {
+  body: unknown;
+  query: unknown;
+  params: Record<Params, string>;
+  app: AppPrincipal | undefined;
+  user: UserPrincipal | undefined;
+}
+
+/**
+ * Declares an endpoint: `endpoint('app', {…}).handle(async ({ body, app }, { store }: Parts) => ({ body: … }))`. Two calls,
+ * so that the declaration's types are fixed before the handler is checked against them.
+ */
+export function endpoint<C extends Credential, const D extends Declaration>(credential: C, declaration: D) {
+  return {
+    handle<Parts>(
+      handler: (input: EndpointInput<C, D>, parts: Parts) => Promise<Answer<ResponseOf<D>>>,
+    ): DeclaredEndpoint<C, ParamNames<D>, Parts> {
+      const { params = {} } = declaration;
+      return {
+        ...declaration,
+        credential,
+        // Without `params` there are no names, and an empty record has them all.
+        params: params as Record<ParamNames<D>, ParamKind>,
+        // The router hands over only what it checked against this very declaration.
+        run: handler as unknown as DeclaredEndpoint<C, ParamNames<D>, Parts>['run'],
+      };
+    },
+  };
+}

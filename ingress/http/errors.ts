@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import type { Next } from 'koa';
+import { isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
+import { ValidationError } from '../../shared/schemas/validator.ts';
+import type { RequestContext } from './request-context.ts';
+import type { Surface } from './surface.ts';
+
+/** The only place where an error becomes an HTTP response. */
+export async function errors(ctx: RequestContext, next: Next): Promise<void> {
+  try {
+    await next();
+  } catch (error) {
+    if (error instanceof ValidationError) answerFaults(ctx, error);
+    else answerCode(ctx, toAppError(ctx, error));
+  }
+}
+
+/** Logs what is not an `AppError`: an unreachable database, a lock held too long, or a defect. */
+export function toAppError(ctx: RequestContext, error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (isUnavailable(error) || isLockTimeout(error)) {
+    ctx.state.log.warn({ err: error }, isLockTimeout(error) ? 'lock timeout' : 'database unreachable');
+    return new AppError('service_unavailable', { cause: error });
+  }
+  // The client left before there was anything to wait for, and gets no answer.
+  const { aborted, reason } = ctx.state.signal;
+  if (aborted && error === reason) return new AppError('service_unavailable', { cause: error });
+  ctx.state.log.error({ err: error }, 'defect');
+  return new AppError('internal_error', { cause: error });
+}
+
+function answerFaults(ctx: RequestContext, error: ValidationError): void {
+  ctx.state.errorCode = 'validation_error';
+  ctx.set('X-Error-Source', 'ingress');
+  send(ctx, 422, { detail: error.faults });
+}
+
+/** Sets an error's status and headers, and its code for the access log, whatever the body. */
+export function setError(ctx: RequestContext, error: AppError): void {
+  ctx.status = error.status;
+  ctx.state.errorCode = error.code;
+  ctx.set('X-Error-Source', error.source);
+  if (error.retryAfterS !== undefined)
+    ctx.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterS))));
+}
+
+function answerCode(ctx: RequestContext, error: AppError): void {
+  setError(ctx, error);
+  if (error.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+  send(ctx, error.status, errorBodyOf(error.code, ctx.state.surface, error.explanation));
+  if (error.code === 'body_too_large' || error.code === 'request_timeout') linger(ctx);
+}
+
+/** The body of an error: its code, and on `/api` a sentence for people. */
+export function errorBodyOf(
+  code: ErrorCode,
+  surface: Surface,
+  message: string = catalogue[code].message,
+): object {
+  return { detail: surface === 'api' ? { code, message } : { code } };
+}
+
+function send(ctx: RequestContext, status: number, body: object): void {
+  ctx.status = status;
+  ctx.type = 'json';
+  ctx.body = JSON.stringify(body);
+}
+
+const LINGER_MS = 1000;
+
+/**
+ * Answers in full at once, then reads on for a moment before the connection closes. Closing on a client that is still
+ * writing would make TCP reset the connection, and the client would never see the answer.
+ */
+export function linger(ctx: RequestContext): void {
+  const text = ctx.body as string;
+  ctx.set('Connection', 'close');
+  ctx.body = Readable.from(thenDrain(ctx, text));
+  ctx.length = Buffer.byteLength(text);
+}
+
+async function* thenDrain({ req }: RequestContext, text: string) {
+  yield text;
+  req.unpipe();
+  req.resume();
+  if (!req.closed) await once(req, 'close', { signal: AbortSignal.timeout(LINGER_MS) }).catch(() => {});
+}

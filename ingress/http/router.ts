@@ -1,0 +1,163 @@
+import { Readable } from 'node:stream';
+import { Router, type RouterContext } from '@koa/router';
+import { requireFreshLogin } from '../../shared/domain/account.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { ErrorCode } from '../../shared/errors/catalogue.ts';
+import {
+  BODY_LIMIT,
+  BODY_VALUES,
+  IDENTIFIER_MAX,
+  IDENTIFIER_PATTERN,
+  NAME_MAX,
+  UUID,
+} from '../../shared/schemas/limits.ts';
+import { isStorable } from '../../shared/schemas/storable.ts';
+import { compile, ValidationError, type Validator } from '../../shared/schemas/validator.ts';
+import type { Credentials } from '../auth/credentials.ts';
+import { AnswerBudget } from '../limits/answer-budget.ts';
+import { networkOf } from '../limits/network.ts';
+import type { CountRequest } from '../limits/request-limits.ts';
+import { Bodies } from './body.ts';
+import type { Answer, Declaration, ParamKind } from './endpoint.ts';
+import type { RequestState } from './request-context.ts';
+import { type Endpoint, isEndpoint, type Route } from './route.ts';
+
+type Context = RouterContext<RequestState>;
+
+/** What serves a table of routes: what their handlers work with, and what comes before every handler. */
+export interface Serving<Parts> {
+  routes: readonly Route<Parts>[];
+  parts: Parts;
+  credentials: Credentials;
+  countRequest: CountRequest;
+}
+
+/** Serves the table of routes, and answers 404 or 405 to whatever is not in it. Compiles every schema. */
+export function createRouter<Parts>(serving: Serving<Parts>): Router<RequestState> {
+  const router = new Router<RequestState>({ sensitive: true, strict: true });
+  const bodies = new Bodies(serving.countRequest);
+  const answers = new AnswerBudget();
+  for (const route of serving.routes) {
+    const serve = isEndpoint(route)
+      ? serveEndpoint(route, serving, { bodies, answers })
+      : (ctx: Context) => route.serve(ctx, serving.parts);
+    router.register(patternOf(route), [route.method], (ctx: Context) => {
+      ctx.state.route = route.path;
+      return serve(ctx);
+    });
+  }
+  return router.on('not-found', refuse);
+}
+
+/** `/api` answers with and without the slash at the end, the others exactly as written. */
+function patternOf({ surface, path }: Pick<Route, 'surface' | 'path'>): string {
+  return surface === 'api' ? path.replace(/\/$/, '{/}') : path;
+}
+
+/** The steps of every request, in the contract's order. */
+function serveEndpoint<Parts>(
+  endpoint: Endpoint<Parts>,
+  { parts, credentials, countRequest }: Serving<Parts>,
+  { bodies, answers }: { bodies: Bodies; answers: AnswerBudget },
+) {
+  const {
+    bodyLimit: limit = BODY_LIMIT,
+    bodyValues: values = BODY_VALUES,
+    keepsBody: kept = false,
+  } = endpoint;
+  const { credential } = endpoint;
+  const withBody = bodies.reader({ limit, values, kept });
+  // A misnamed password is an unknown property.
+  const confidential = endpoint.path.startsWith('/api/auth/');
+  const checkBody = endpoint.body && compile(endpoint.body, 'body', { confidential });
+  const checkQuery = queryCheck(endpoint);
+
+  return async (ctx: Context): Promise<void> => {
+    const { signal, address } = ctx.state;
+    const params = checkParams(ctx.params, endpoint.params);
+    if (credential !== 'none') refuseTwoCredentials(ctx);
+    const app = credential === 'app' ? await credentials.app(ctx.headers, address) : undefined;
+    const user = credential === 'user' ? await credentials.user(ctx.headers, address) : undefined;
+    ctx.state.appId = app?.id;
+    ctx.state.accountId = user?.id;
+    if (!endpoint.unlimited) await countRequest(ctx);
+    if (endpoint.freshLogin && user !== undefined) requireFreshLogin(user);
+    const party = app?.id ?? user?.id ?? networkOf(address);
+    const share = answers.open(party, signal);
+    ctx.res.once('close', share.free);
+    const { reserve } = share;
+    const run = (body: unknown) => {
+      const { headers } = ctx;
+      return endpoint.run(
+        { body, query: checkQuery(ctx.query), params, app, user, address, headers, signal, reserve },
+        parts,
+      );
+    };
+    const answer = checkBody
+      ? await withBody(ctx, party, (body) => run(checked(checkBody, body)))
+      : await run(undefined);
+    send(ctx, endpoint, answer);
+    // A stream sets its own.
+    if (ctx.length !== undefined) share.settle(ctx.length);
+  };
+}
+
+/** Node would take the first of them, and whatever is in front of it perhaps the last. */
+function refuseTwoCredentials({ req }: Context): void {
+  const { authorization = [] } = req.headersDistinct;
+  if (authorization.length > 1) throw new AppError('invalid_request');
+}
+
+/** The method is wrong when only the path is known. */
+function refuse(ctx: Context): void {
+  const layers = ctx.matched ?? [];
+  if (layers.length === 0) throw new AppError('not_found');
+  ctx.state.route = String(layers[0]?.path);
+  ctx.set('Allow', [...new Set(layers.flatMap((layer) => layer.methods))].sort().join(', '));
+  throw new AppError('method_not_allowed');
+}
+
+const PARAMS: Record<ParamKind, (value: string) => boolean> = {
+  identifier: (value) => IDENTIFIER.test(value) && value.length <= IDENTIFIER_MAX,
+  uuid: (value) => UUID.test(value),
+  text: (value) => isStorable(value) && [...value].length <= NAME_MAX,
+};
+const IDENTIFIER = new RegExp(IDENTIFIER_PATTERN);
+
+/** An id that cannot be one is 404. The router decodes once and leaves a bad escape as it is. */
+function checkParams(
+  params: Record<string, string>,
+  kinds: Record<string, ParamKind>,
+): Record<string, string> {
+  for (const [name, kind] of Object.entries(kinds))
+    if (!PARAMS[kind](params[name] ?? '')) throw new AppError('not_found');
+  return params;
+}
+
+/** Without a schema the query is handed on as it was sent. */
+function queryCheck({
+  query,
+  queryError,
+}: Pick<Declaration, 'query' | 'queryError'>): (sent: unknown) => unknown {
+  if (query === undefined) return (sent) => sent;
+  const check = compile(query, 'query');
+  return (sent) => checked(check, sent, queryError);
+}
+
+function checked<T>(check: Validator<T>, value: unknown, code?: ErrorCode): T {
+  const result = check(value);
+  if (result.ok) return result.value;
+  throw code === undefined ? new ValidationError(result.faults) : new AppError(code);
+}
+
+function send(
+  ctx: Context,
+  endpoint: Pick<Declaration, 'status' | 'response' | 'responseType'>,
+  { body, status = endpoint.status, type = endpoint.responseType ?? 'json', headers = {} }: Answer,
+): void {
+  ctx.status = status;
+  ctx.set(headers);
+  if (endpoint.response === undefined) return;
+  ctx.type = type;
+  ctx.body = body instanceof Readable || typeof body === 'string' ? body : JSON.stringify(body);
+}

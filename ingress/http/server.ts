@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
+import { type AddressInfo, Server as NetServer } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
+import { every } from '../../shared/every.ts';
+import { newId } from '../../shared/ids.ts';
+import { errorBodyOf } from './errors.ts';
+import { PARSED_HEAD_MAX } from './head.ts';
+import { inTurn } from './in-turn.ts';
+import { pathIn, type Surface, surfaceOf } from './surface.ts';
+
+export interface Listening {
+  url: string;
+  port: number;
+  /** Starts to handle requests; those that came before have waited. */
+  serve(handle: RequestListener): void;
+  /** Takes no more connections, gives running requests `graceMs` to finish, then cuts off the rest. */
+  close(graceMs: number): Promise<void>;
+}
+
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  // How often the two above are enforced.
+  connectionsCheckingInterval: 1000,
+};
+
+/** Opens the port; `limit` sees the server before. Rejects when the address is taken or not ours. */
+export async function listen(
+  address: { host: string; port: number },
+  limit?: (server: NetServer) => void,
+): Promise<Listening> {
+  const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
+  const handle = inTurn(async (request, response) => (await served)(request, response));
+  const server = createServer({ ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_MAX }, handle);
+  server.on('checkExpectation', handle);
+  server.on('clientError', (error: ParserError, socket) => {
+    const code = codeOf(error);
+    if (code === undefined) refuse(socket, 400);
+    else refuse(socket, catalogue[code].status, errorBodyOf(code, surfaceIn(error)));
+  });
+  // CONNECT names no path, so no route either; Node would hang up without an answer.
+  server.on('connect', (_request, socket) => refuse(socket, 405));
+  limit?.(server);
+  server.listen(address);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  return { url: `http://${host}:${port}`, port, serve, close: (graceMs) => drain(server, graceMs) };
+}
+
+/** What ends a connection before its request is complete. `rawPacket` is what was read last. */
+interface ParserError extends Error {
+  code?: string;
+  rawPacket?: Buffer;
+}
+
+/** The error of a request that did not arrive whole; none for what is not HTTP. */
+function codeOf(error: ParserError): ErrorCode | undefined {
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
+  if (error.code !== 'HPE_HEADER_OVERFLOW') return undefined;
+  return isInUrl(error) ? 'uri_too_long' : 'headers_too_large';
+}
+
+/**
+ * Whether the parser gave up inside a URL. It does not say, and keeps only the last packet, which is then a piece without
+ * a space, or such a piece and the end of the request line.
+ */
+function isInUrl(error: ParserError): boolean {
+  return /^\S*( HTTP\/1\.[01]\r?)?$/.test(firstLine(error));
+}
+
+/** The surface, where the last packet still has the request line. */
+function surfaceIn(error: ParserError): Surface {
+  const [, path = ''] = firstLine(error).split(' ');
+  return surfaceOf(pathIn(path));
+}
+
+function firstLine({ rawPacket }: ParserError): string {
+  const [line = ''] = (rawPacket?.toString('latin1') ?? '').split('\n', 1);
+  return line;
+}
+
+/** How long a client that is still writing has to read its answer. */
+const LINGER_MS = 1000;
+
+/** Answers what never becomes a request of the application, and closes. */
+function refuse(socket: Duplex, status: number, body?: object): void {
+  // The parser fails again on every further packet.
+  if (socket.writableEnded) return;
+  if (!socket.writable) return void socket.destroy();
+  const text = body === undefined ? '' : JSON.stringify(body);
+  const headers = {
+    Connection: 'close',
+    'Content-Length': Buffer.byteLength(text),
+    ...(body && {
+      'Content-Type': 'application/json; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Error-Source': 'ingress',
+    }),
+    'X-Content-Type-Options': 'nosniff',
+    'X-Request-Id': newId(),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', text].join('\r\n'));
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/** How long a kept-alive connection may still send a request, which is then answered with `Connection: close`. */
+const LAST_REQUEST_MS = 500;
+const SWEEP_EVERY_MS = 100;
+
+async function drain(server: Server, graceMs: number): Promise<void> {
+  const closed = once(server, 'close');
+  // HTTP's own close would cut idle connections at once, even those with a request in flight.
+  NetServer.prototype.close.call(server);
+  const idleUntil = performance.now() + LAST_REQUEST_MS;
+  const sweep = every(SWEEP_EVERY_MS, () => {
+    if (performance.now() > idleUntil) server.closeIdleConnections();
+  });
+  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  await sweep.stop();
+  clearTimeout(cut);
+}

@@ -1,0 +1,70 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JobReceipt } from '../../shared/schemas/jobs.ts';
+import { NAME_MAX } from '../../shared/schemas/limits.ts';
+import { ValidationError } from '../../shared/schemas/validator.ts';
+import type { Answer } from '../http/endpoint.ts';
+import { accepts, prefers } from '../http/preferences.ts';
+import type { JobKind, JobService } from './service.ts';
+import { streamJob } from './stream.ts';
+
+export const EVENT_STREAM = 'text/event-stream';
+
+/** What handlers of jobs work with. */
+export interface JobRoutes {
+  jobs: JobService;
+  publicUrl: string;
+}
+
+interface JobInput {
+  user: { id: string };
+  body: object;
+  headers: IncomingHttpHeaders;
+  signal: AbortSignal;
+}
+
+/**
+ * Answers a request for a job as its caller wants it: with the result, with where to ask for it (`Prefer:
+ * respond-async`, RFC 7240), or with a stream of what happens (`Accept: text/event-stream`).
+ */
+export async function answerJob<Result extends object>(
+  kind: JobKind<Result>,
+  { user, body, headers, signal }: JobInput,
+  { jobs, publicUrl }: JobRoutes,
+): Promise<Answer<Result | JobReceipt>> {
+  const wait = prefers(headers, 'wait');
+  const request = { accountId: user.id, body, idempotencyKey: idempotencyKeyOf(headers), wait };
+  const isAsync = prefers(headers, 'respond-async');
+  if (!isAsync && !accepts(headers, EVENT_STREAM)) {
+    const { result, replayed } = await jobs.perform(kind, request, signal);
+    return { body: result, headers: replayedHeader(replayed) };
+  }
+  const { id, replayed } = await jobs.start(kind, request, signal);
+  if (isAsync) {
+    const location = `${publicUrl}/api/jobs/${id}/`;
+    return {
+      status: 202,
+      body: { job_id: id, status_url: location },
+      headers: { ...replayedHeader(replayed), 'Preference-Applied': 'respond-async' },
+    };
+  }
+  return {
+    body: streamJob(() => jobs.read(user.id, id), signal),
+    type: EVENT_STREAM,
+    headers: replayedHeader(replayed),
+  };
+}
+
+function replayedHeader(replayed: boolean): Record<string, string> {
+  return replayed ? { 'Idempotency-Replayed': 'true' } : {};
+}
+
+/** Undefined without one. Throws a `ValidationError` for one that is too long. */
+function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const key = headers['idempotency-key'];
+  if (key === undefined || key === '') return undefined;
+  if (key.length <= NAME_MAX) return String(key);
+  const msg = `String should have at most ${NAME_MAX} characters`;
+  throw new ValidationError([
+    { loc: ['header', 'Idempotency-Key'], type: 'string_too_long', msg, ctx: { max_length: NAME_MAX } },
+  ]);
+}

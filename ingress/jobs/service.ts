@@ -1,0 +1,138 @@
+import type { Job } from '../../shared/db/stores/work/jobs.ts';
+import { type JobReport, stepsOf } from '../../shared/domain/jobs.ts';
+import { type Outcome, requestKey } from '../../shared/domain/work.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
+import { newId } from '../../shared/ids.ts';
+import type { JobResponse } from '../../shared/schemas/jobs.ts';
+import { canonicalJson, fingerprint } from '../../shared/security/fingerprint.ts';
+import type { Kind } from '../../shared/work/kind.ts';
+import { jobKinds, type NoFacts } from '../../shared/work/kinds.ts';
+import type { Call, WorkService } from '../work/service.ts';
+
+/** A kind whose requests are answered with `Result`. */
+export type JobKind<Result extends object = object> = Kind<NoFacts, JobReport<Result>>;
+
+/** What an account asks for. */
+export interface JobRequest {
+  accountId: string;
+  body: object;
+  /** The account's own name for the request; without one every request is new. */
+  idempotencyKey: string | undefined;
+  /** Wait where the same request still runs. */
+  wait: boolean;
+}
+
+/** The answer to a request that was waited for. */
+export interface Finished<Result> {
+  result: Result;
+  /** This call did not start the work. */
+  replayed: boolean;
+}
+
+export interface JobParts {
+  work: Pick<WorkService, 'perform' | 'start' | 'cancel'>;
+  find(named: { party: string; key: string; kinds: readonly string[] }): Promise<Job | undefined>;
+}
+
+/** An account's jobs: kinds of work that run to their end whether or not their callers wait. */
+export class JobService {
+  readonly #parts: JobParts;
+
+  constructor(parts: JobParts) {
+    this.#parts = parts;
+  }
+
+  /** Runs a request, or joins the run that it repeats, and resolves when that has ended. Throws what it ended with. */
+  async perform<Result extends object>(
+    kind: JobKind<Result>,
+    request: JobRequest,
+    gone: AbortSignal,
+  ): Promise<Finished<Result>> {
+    const { outcome, replayed } = await this.#parts.work.perform(kind, callOf(kind, request), gone);
+    if (outcome.report === null) throw refusalOf(outcome);
+    return { result: outcome.report.result, replayed };
+  }
+
+  /** Admits a request, or finds the one that it repeats. Resolves with the job's id. */
+  async start(
+    kind: JobKind,
+    request: JobRequest,
+    gone: AbortSignal,
+  ): Promise<{ id: string; replayed: boolean }> {
+    const call = callOf(kind, request);
+    const { replayed } = await this.#parts.work.start(kind, call, gone);
+    return { id: call.key, replayed };
+  }
+
+  /** The account's job. Throws `not_found`, also for one that ended more than 24 hours ago. */
+  async read(accountId: string, id: string): Promise<JobResponse> {
+    return presentJob(await this.#find(accountId, id));
+  }
+
+  /** Cancels a job that still runs; what it has stored stays. Resolves with the job. Throws `not_found`. */
+  async cancel(accountId: string, id: string): Promise<JobResponse> {
+    const { kind } = await this.#find(accountId, id);
+    // A job is only ever named by its key.
+    await this.#parts.work.cancel(kindOf(kind), accountId, { requestId: '', key: id }, () => {});
+    return this.read(accountId, id);
+  }
+
+  async #find(accountId: string, id: string): Promise<Job> {
+    const job = await this.#parts.find({ party: accountId, key: id, kinds: Object.keys(jobKinds) });
+    if (job === undefined) throw new AppError('not_found');
+    return job;
+  }
+}
+
+function kindOf(name: string): JobKind {
+  const kind = Object.values(jobKinds).find((known) => known.name === name);
+  if (kind === undefined) throw new Error(`not a job: ${name}`);
+  return kind;
+}
+
+function callOf(kind: JobKind, { accountId, body, idempotencyKey, wait }: JobRequest): Call<NoFacts> {
+  const id = newId();
+  const requestId = idempotencyKey ?? id;
+  const input = canonicalJson(body);
+  return {
+    id,
+    party: accountId,
+    requestId,
+    key: requestKey(kind.name, accountId, requestId),
+    fingerprint: fingerprint(Buffer.from(accountId), input),
+    userId: '',
+    connectionId: null,
+    line: null,
+    wait,
+    cancelOnDisconnect: false,
+    facts: {},
+    input,
+  };
+}
+
+function refusalOf({ code, source }: Pick<Outcome, 'code' | 'source'>): AppError {
+  return new AppError(endingOf(code), source === null ? {} : { source });
+}
+
+/** Work that outlives its callers is never abandoned. */
+function endingOf(code: Outcome['code']): ErrorCode {
+  return code === null || code === 'abandoned' ? 'internal_error' : code;
+}
+
+const STATES = ['queued', 'running', 'succeeded', 'cancelled'] as const;
+
+function presentJob({ key, kind, state, code, progress, report, admittedMs, endedMs }: Job): JobResponse {
+  // Its handler wrote it.
+  const reported = report as JobReport | null;
+  return {
+    id: key,
+    kind,
+    state: STATES.find((known) => known === state) ?? 'failed',
+    progress: stepsOf(reported ?? progress),
+    result: reported?.result ?? null,
+    error: code === null ? null : { code: endingOf(code), message: catalogue[endingOf(code)].message },
+    created_at: new Date(admittedMs).toISOString(),
+    finished_at: endedMs === null ? null : new Date(endedMs).toISOString(),
+  };
+}

@@ -1,0 +1,45 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JobResponse } from '../../shared/schemas/jobs.ts';
+
+const LOOK_EVERY_MS = 500;
+/** After so many looks without an event the stream has a comment: a silent connection counts as dead on its way. */
+const QUIET_LOOKS = 20;
+const COMMENT = ':\n\n';
+
+/**
+ * A job as server-sent events (HTML Living Standard, 9.2): `progress` whenever it has come on, then `done` with the
+ * result, or `error`. Ends early when the caller is gone; the job runs on.
+ */
+export function streamJob(
+  look: () => Promise<JobResponse>,
+  gone: AbortSignal,
+  { everyMs = LOOK_EVERY_MS }: { everyMs?: number } = {},
+): Readable {
+  return Readable.from(eventsOf(look, gone, everyMs), { objectMode: false });
+}
+
+async function* eventsOf(
+  look: () => Promise<JobResponse>,
+  gone: AbortSignal,
+  everyMs: number,
+): AsyncGenerator<string> {
+  let shown = '';
+  let quiet = 0;
+  while (!gone.aborted) {
+    const { progress, result, error } = await look();
+    const now = JSON.stringify(progress);
+    quiet += 1;
+    if (now !== shown) yield eventOf('progress', progress);
+    else if (quiet === QUIET_LOOKS) yield COMMENT;
+    if (now !== shown || quiet === QUIET_LOOKS) quiet = 0;
+    shown = now;
+    if (result !== null) return yield eventOf('done', result);
+    if (error !== null) return yield eventOf('error', { detail: error });
+    await sleep(everyMs, undefined, { signal: gone }).catch(() => {});
+  }
+}
+
+function eventOf(name: string, data: object): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}

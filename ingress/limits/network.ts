@@ -1,0 +1,19 @@
+import { isIPv6 } from 'node:net';
+
+const GROUPS = 8;
+const NETWORK_GROUPS = 4;
+
+/** The network under which an address is counted: the /64 of IPv6, which one household has to itself; IPv4 as it is. */
+export function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = [], tail = []] = canonical(address)
+    .split('::')
+    .map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = Array(GROUPS - head.length - tail.length).fill('0');
+  return `${[...head, ...zeros, ...tail].slice(0, NETWORK_GROUPS).join(':')}::/64`;
+}
+
+/** Lower case, the longest run of zeros as `::`, no IPv4 notation, no zone. */
+function canonical(address: string): string {
+  return new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
+}

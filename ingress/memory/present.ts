@@ -1,0 +1,116 @@
+import type { Episode } from '../../shared/db/entities/memory/episode.ts';
+import type { Fact } from '../../shared/db/entities/memory/fact.ts';
+import type { MemoryLink } from '../../shared/db/entities/memory/link.ts';
+import type { Profile } from '../../shared/db/entities/memory/profile.ts';
+import type { RawMemory } from '../../shared/db/entities/memory/raw.ts';
+import type { Sourced } from '../../shared/db/stores/memory/links.ts';
+import type { TierCount } from '../../shared/db/stores/memory/stats.ts';
+import type {
+  EpisodeResponse,
+  FactResponse,
+  MemorySource,
+  MemoryStats,
+  ProfileResponse,
+  RawMemoryResponse,
+} from '../../shared/schemas/memory.ts';
+
+/** A raw row as it is shown. What is stored was checked against the closed lists when it was written. */
+export function presentRaw(row: RawMemory): RawMemoryResponse {
+  return {
+    id: row.id,
+    content: row.content,
+    kind: row.kind as RawMemoryResponse['kind'],
+    role: (row.role ?? null) as RawMemoryResponse['role'],
+    origin: row.origin as RawMemoryResponse['origin'],
+    agent: row.agent ?? null,
+    session_id: row.sessionId ?? null,
+    source: row.source,
+    event_id: row.eventId ?? null,
+    occurred_at: row.occurredAt.toISOString(),
+    tags: row.tags,
+    metadata: row.metadata,
+    promoted_at: timeOf(row.promotedAt),
+    created_at: row.createdAt.toISOString(),
+  };
+}
+
+export function presentEpisode({ row, sources }: Sourced<Episode>): EpisodeResponse {
+  return {
+    id: row.id,
+    title: row.title,
+    summary: row.summary,
+    started_at: row.startedAt.toISOString(),
+    ended_at: row.endedAt.toISOString(),
+    status: row.status as EpisodeResponse['status'],
+    origin: row.origin as EpisodeResponse['origin'],
+    raw_ids: [...sources],
+    tags: row.tags,
+    salience: row.salience,
+    model: row.model ?? null,
+    promoted_at: timeOf(row.promotedAt),
+    stale_at: timeOf(row.staleAt),
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+export function presentFact({ row, sources }: Sourced<Fact>): FactResponse {
+  return {
+    id: row.id,
+    text: row.text,
+    kind: row.kind ?? null,
+    origin: row.origin as FactResponse['origin'],
+    tags: row.tags,
+    confidence: row.confidence,
+    episode_ids: [...sources],
+    valid_from: timeOf(row.validFrom),
+    valid_to: timeOf(row.validTo),
+    recorded_at: row.recordedAt.toISOString(),
+    invalidated_at: timeOf(row.invalidatedAt),
+    superseded_by: row.supersededBy ?? null,
+    revision_of: row.revisionOf ?? null,
+    stale_at: timeOf(row.staleAt),
+    pinned: row.pinned,
+    model: row.model ?? null,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+/** A fact with everything that it is derived from. */
+export function presentFactDetail({ row, links }: { row: Fact; links: MemoryLink[] }) {
+  const episodes = links.filter(({ toTier }) => toTier === 'episode').map(({ toId }) => toId);
+  return { ...presentFact({ row, sources: episodes }), sources: links.map(presentSource) };
+}
+
+/** Where a row comes from, seen from that row. */
+export function presentSource({ toTier, toId, quote }: MemoryLink): MemorySource {
+  return { tier: toTier as MemorySource['tier'], id: toId, quote: quote ?? null };
+}
+
+export function presentProfile(row: Profile): ProfileResponse {
+  return {
+    data: row.data,
+    summary: row.summary,
+    revision: row.revision,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+/** `since` is given when the caller asked what changed since then. */
+export function presentStats(counts: TierCount[], since: Date | undefined): MemoryStats {
+  const tiers = counts.map(({ tier, count, lastUpdatedMs, countSince }) => [
+    tier,
+    {
+      count,
+      last_updated_at: lastUpdatedMs === null ? null : new Date(lastUpdatedMs).toISOString(),
+      ...(since !== undefined && { count_since: countSince }),
+    },
+  ]);
+  return Object.fromEntries(tiers);
+}
+
+function timeOf(moment: Date | null | undefined): string | null {
+  return moment?.toISOString() ?? null;
+}

@@ -1,0 +1,122 @@
+import type { Static, TSchema } from 'typebox';
+import * as jobs from '../../shared/schemas/jobs.ts';
+import * as memory from '../../shared/schemas/memory.ts';
+import * as memoryJobs from '../../shared/schemas/memory-jobs.ts';
+
+const example = <T extends TSchema>(schema: T, value: Static<T>): [TSchema, unknown] => [schema, value];
+
+const NOW = '2026-11-20T10:00:00.000Z';
+const RAW = {
+  id: '019a9fd5-10c2-7a41-8f6b-2d1e3c4b5a60',
+  content: 'Use pnpm here, not npm.',
+  kind: 'reply' as const,
+  role: 'human' as const,
+  origin: 'human' as const,
+  agent: 'coder',
+  session_id: 'session-3',
+  source: 'api',
+  event_id: null,
+  occurred_at: NOW,
+  tags: ['tools'],
+  metadata: { branch: 'main' },
+  promoted_at: null,
+  created_at: NOW,
+};
+const EPISODE = {
+  id: '019a9fd6-2b7d-7c10-9a3e-4f5a6b7c8d90',
+  title: 'Setting up the build',
+  summary: 'The build was moved to pnpm, and the lockfile of npm removed.',
+  started_at: NOW,
+  ended_at: NOW,
+  status: 'draft' as const,
+  origin: 'human' as const,
+  raw_ids: [RAW.id],
+  tags: ['tools'],
+  salience: 0.5,
+  model: null,
+  promoted_at: null,
+  stale_at: null,
+  created_at: NOW,
+  updated_at: NOW,
+};
+const FACT = {
+  id: '019a9fd7-5e3c-7d22-b1c4-6a7b8c9d0e1f',
+  text: 'Uses pnpm, not npm.',
+  kind: 'preference',
+  origin: 'human' as const,
+  tags: ['tools'],
+  confidence: 1,
+  episode_ids: [EPISODE.id],
+  valid_from: NOW,
+  valid_to: null,
+  recorded_at: NOW,
+  invalidated_at: null,
+  superseded_by: null,
+  revision_of: null,
+  stale_at: null,
+  pinned: false,
+  model: null,
+  created_at: NOW,
+  updated_at: NOW,
+};
+const PROFILE = { data: { team: 'sales' }, summary: 'Writes short, friendly mails.' };
+const SYNCED = { scanned: 120, created: 96, skipped: 24, last_event_at: NOW };
+const JOB_ID = '8f6b2d1e-3c4b-5a60-9d55-0f6f3f6e2a10';
+const TIER = { count: 1, last_updated_at: NOW };
+
+/** The examples of the memory's bodies: what one person said, and what came of it. */
+export const MEMORY_EXAMPLES: [TSchema, unknown][] = [
+  example(memoryJobs.SyncRequest, { session_id: RAW.session_id }),
+  example(memoryJobs.SyncResult, SYNCED),
+  example(jobs.JobReceipt, {
+    job_id: JOB_ID,
+    status_url: `https://forecue.example/api/jobs/${JOB_ID}/`,
+  }),
+  example(jobs.JobResponse, {
+    id: JOB_ID,
+    kind: 'sync',
+    state: 'succeeded',
+    progress: { done: 3, total: 3 },
+    result: SYNCED,
+    error: null,
+    created_at: NOW,
+    finished_at: NOW,
+  }),
+  example(memory.RawMemoryRequests, {
+    content: RAW.content,
+    kind: RAW.kind,
+    agent: RAW.agent,
+    session_id: RAW.session_id,
+  }),
+  example(memory.RawMemoryResponse, RAW),
+  example(memory.RawMemoryResponses, RAW),
+  example(memory.RawMemoryPage, { results: [RAW], next: null }),
+  example(memory.EpisodeRequests, {
+    title: EPISODE.title,
+    summary: EPISODE.summary,
+    started_at: NOW,
+    ended_at: NOW,
+  }),
+  example(memory.EpisodeChange, { status: 'final' }),
+  example(memory.EpisodeResponse, EPISODE),
+  example(memory.EpisodeResponses, EPISODE),
+  example(memory.EpisodePage, { results: [EPISODE], next: null }),
+  example(memory.FactRequests, { text: FACT.text, kind: FACT.kind, tags: FACT.tags }),
+  example(memory.FactChange, { pinned: true }),
+  example(memory.FactResponse, FACT),
+  example(memory.FactResponses, FACT),
+  example(memory.FactDetail, {
+    ...FACT,
+    sources: [{ tier: 'episode', id: EPISODE.id, quote: null }],
+  }),
+  example(memory.FactPage, { results: [FACT], next: null }),
+  example(memory.ProfileRequest, PROFILE),
+  example(memory.ProfileResponse, { ...PROFILE, revision: 1, created_at: NOW, updated_at: NOW }),
+  example(memory.DeletionReceipt, {
+    id: RAW.id,
+    event_deleted: false,
+    episodes: { deleted: 1, stale: 0 },
+    facts: { deleted: 1, stale: 0, restored: 0 },
+  }),
+  example(memory.MemoryStats, { profile: TIER, facts: TIER, episodes: TIER, raw: TIER }),
+];

@@ -1,0 +1,116 @@
+import { type AppPrincipal, checkFeatures } from '../../shared/domain/app.ts';
+import { envelopeSize } from '../../shared/domain/context-envelope.ts';
+import {
+  answerOf,
+  cancelAnswerOf,
+  type PredictionFacts,
+  predictionKey,
+  refusalOf,
+} from '../../shared/domain/prediction.ts';
+import { requestKey } from '../../shared/domain/work.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { newId } from '../../shared/ids.ts';
+import { UUID } from '../../shared/schemas/limits.ts';
+import type {
+  CancelResponse,
+  PredictionRequest,
+  PredictionResponse,
+} from '../../shared/schemas/predictions.ts';
+import { canonicalJson, fingerprint } from '../../shared/security/fingerprint.ts';
+import { predict } from '../../shared/work/kinds.ts';
+import type { Call, WorkService } from '../work/service.ts';
+
+/** What a caller asks for besides the prediction. */
+export interface Wishes {
+  /** Wait where the same request still runs. */
+  wait: boolean;
+  /** Goes before the app's setting. */
+  onDisconnect: string | undefined;
+}
+
+/** A prediction, and what is known of the way it took. */
+export interface Predicted {
+  answer: PredictionResponse;
+  /** This call did not start the work. */
+  replayed: boolean;
+  queueMs: number | null;
+  providerMs: number | null;
+}
+
+/** The `/v1` predictions: which requests are taken, as what work, and what becomes of them. */
+export class PredictionService {
+  readonly #work: Pick<WorkService, 'perform' | 'cancel'>;
+  readonly #contextEnvelopeChars: number;
+
+  constructor(work: Pick<WorkService, 'perform' | 'cancel'>, contextEnvelopeChars: number) {
+    this.#work = work;
+    this.#contextEnvelopeChars = contextEnvelopeChars;
+  }
+
+  /**
+   * The prediction, once the work has ended. Throws `feature_disabled`, `context_too_large`, `not_found` for a connection
+   * that cannot exist, and whatever the work ends with. Not async, so that the body is not held while the caller waits.
+   */
+  predict(app: AppPrincipal, body: PredictionRequest, wishes: Wishes, gone: AbortSignal): Promise<Predicted> {
+    checkFeatures(app, 'predictions', body.mode);
+    if (envelopeSize(body) > this.#contextEnvelopeChars) throw new AppError('context_too_large');
+    if (body.connection_id !== null && !UUID.test(body.connection_id)) throw new AppError('not_found');
+    return this.#perform(callOf(app, body, wishes), gone);
+  }
+
+  /** Cancels a prediction that still runs; says how it ended. Throws `not_found`, or `access_denied` for another user's. */
+  async cancel(appId: string, requestId: string, userId: string): Promise<CancelResponse> {
+    const named = { requestId, key: predictionKey(appId, requestId) };
+    const outcome = await this.#work.cancel(predict, appId, named, (facts) => {
+      if (facts.userId !== userId) throw new AppError('access_denied');
+    });
+    if (outcome === undefined) throw new AppError('not_found');
+    return cancelAnswerOf(outcome);
+  }
+
+  async #perform(call: Call<PredictionFacts>, gone: AbortSignal): Promise<Predicted> {
+    const { outcome, replayed } = await this.#work.perform(predict, call, gone);
+    const refusal = refusalOf(outcome);
+    if (refusal !== undefined) throw refusal;
+    const { queueMs, report } = outcome;
+    return { answer: answerOf(outcome), replayed, queueMs, providerMs: report?.providerMs ?? null };
+  }
+}
+
+function callOf(
+  app: AppPrincipal,
+  body: PredictionRequest,
+  { wait, onDisconnect = app.onDisconnect }: Wishes,
+): Call<PredictionFacts> {
+  const input = canonicalJson(body);
+  const { request_id: requestId, user_id: userId, session_id: sessionId, connection_id: connectionId } = body;
+  return {
+    id: newId(),
+    party: app.id,
+    requestId,
+    key: predictionKey(app.id, requestId),
+    fingerprint: fingerprint(app.fingerprintKey, input),
+    userId,
+    connectionId,
+    line: {
+      key: requestKey(`draft ${userId}`, app.id, sessionId),
+      sessionId,
+      revision: body.draft.revision,
+      textHash: fingerprint(app.fingerprintKey, body.draft.text),
+      supersedable: body.mode === 'complete_draft',
+    },
+    wait,
+    cancelOnDisconnect: onDisconnect === 'cancel',
+    facts: {
+      requestId,
+      userId,
+      sessionId,
+      mode: body.mode,
+      connectionId,
+      draftRevision: body.draft.revision,
+      contextRevision: body.context_revision,
+      minConfidence: app.minConfidence,
+    },
+    input,
+  };
+}

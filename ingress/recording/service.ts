@@ -1,0 +1,118 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import {
+  type Cursor,
+  type EventRow,
+  findEvent,
+  findSession,
+  pageOfEvents,
+  readBody,
+} from '../../shared/db/stores/recording/read.ts';
+import type { Recorded } from '../../shared/db/stores/recording/record.ts';
+import {
+  type CheckedBatch,
+  checkBatch,
+  type RecordedEvent,
+  receiptOf,
+  sessionAnswer,
+  storedEventJson,
+} from '../../shared/domain/recording.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { MIB } from '../../shared/schemas/limits.ts';
+import type { RecordingReceipt } from '../../shared/schemas/recording.ts';
+import { type Reserve, UNCOUNTED } from '../limits/answer-budget.ts';
+import { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts';
+
+interface RecordingParts {
+  em: () => EntityManager;
+  recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<Recorded>;
+}
+
+const PAGE_LIMIT = 500;
+/** Bytes of the events of a page, since `limit` counts events of any size. An event that is larger is a page of its own. */
+const PAGE_SIZE_MAX = 4 * MIB;
+
+/** What producers push, and the sessions that they push it for. */
+export class RecordingService {
+  readonly #parts: RecordingParts;
+  /** Checking takes the thread: one batch after the other, accounts in turn. */
+  readonly #checking = new ConcurrencyLimiter({ atOnce: 1 });
+  /** Reading a large event takes a connection for long, and several times its size for a moment. */
+  readonly #readingLarge = new ConcurrencyLimiter({ atOnce: 2 });
+
+  constructor(parts: RecordingParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Stores the valid rows of a batch. Throws `overloaded`, `quota_exceeded` (then none is stored), or
+   * `not_authenticated` when the account is gone. Not async, so
+   * that the rows are not held while the batch waits to be stored.
+   */
+  record(accountId: string, rows: readonly unknown[], gone: AbortSignal): Promise<RecordingReceipt> {
+    return this.#checking
+      .run(() => checkBatch(rows, Date.now()), { party: accountId, gone })
+      .then((batch) => this.#store(accountId, batch, gone));
+  }
+
+  async #store(accountId: string, batch: CheckedBatch, gone: AbortSignal): Promise<RecordingReceipt> {
+    const { events } = batch;
+    const recorded =
+      events.length > 0
+        ? await this.#parts.recordBatch(accountId, events, gone)
+        : { accepted: 0, foreign: [] };
+    return receiptOf(batch, recorded);
+  }
+
+  /** One event, rendered. Throws `not_found`, and `overloaded` when there is no room for a large one. */
+  async readEvent(accountId: string, id: string, reserve: Reserve): Promise<string> {
+    const event = await findEvent(this.#parts.em(), accountId, id, UNCOUNTED);
+    if (event === undefined) throw new AppError('not_found');
+    return this.render(accountId, event, reserve);
+  }
+
+  /** The JSON of an event. Reads a body that was left out, once there is room for it. Throws as `readEvent` does. */
+  async render(
+    accountId: string,
+    { id, size, body, receivedAt }: EventRow,
+    reserve: Reserve,
+  ): Promise<string> {
+    if (body !== undefined) return storedEventJson({ body, receivedAt });
+    await reserve(size);
+    const read = () => readBody(this.#parts.em(), accountId, id);
+    const large = await this.#readingLarge.run(read, { party: accountId });
+    if (large === undefined) throw new AppError('not_found');
+    return storedEventJson({ body: large, receivedAt });
+  }
+
+  /** A session and a page of its events, rendered. Throws as `readEvent` does. */
+  async readSession(
+    accountId: string,
+    id: string,
+    { limit = String(PAGE_LIMIT), after }: { limit?: string; after?: string },
+    reserve: Reserve,
+  ): Promise<string> {
+    const { em } = this.#parts;
+    const session = await findSession(em(), accountId, id);
+    if (session === undefined) throw new AppError('not_found');
+    await reserve(PAGE_SIZE_MAX);
+    const { events, next } = await pageOfEvents(em(), session, {
+      limit: Number(limit),
+      sizeMax: PAGE_SIZE_MAX,
+      after: after === undefined ? undefined : cursorOf(after),
+    });
+    const rendered = await Promise.all(events.map((event) => this.render(accountId, event, reserve)));
+    const shown = JSON.stringify(sessionAnswer(session));
+    const token = JSON.stringify(next && tokenOf(next));
+    return `{"session":${shown},"results":[${rendered.join()}],"next":${token}}`;
+  }
+}
+
+/** Cursors are opaque to clients. */
+function tokenOf({ occurredMs, arrival }: Cursor): string {
+  return `${occurredMs}-${arrival}`;
+}
+
+function cursorOf(token: string): Cursor {
+  const [occurredMs = 0, arrival = 0] = token.split('-').map(Number);
+  return { occurredMs, arrival };
+}

@@ -1,0 +1,54 @@
+import type { IngressConfig } from '../../shared/config/config.ts';
+import { openDatabase } from '../../shared/db/orm.ts';
+import { type Recorded, recordBatch } from '../../shared/db/stores/recording/record.ts';
+import type { RecordedEvent } from '../../shared/domain/recording.ts';
+import type { Log } from '../../shared/log.ts';
+import { ConcurrencyLimiter, type Piece } from '../limits/concurrency-limiter.ts';
+
+/** Uploads that are stored at once, one of each account, and those of an account that wait. */
+const LIMITS = { atOnce: 3, each: 1, longest: 100 };
+/** How long to pause after an upload that was stored while callers waited, as a multiple of the time it took. */
+const REST = 1;
+
+/** The way of recorded events into the database. */
+export interface Uploads {
+  /**
+   * Throws `overloaded` when too many uploads of the account wait, or its caller is gone before its turn;
+   * `quota_exceeded` when the account's quotas have no room for what is new in it.
+   */
+  recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<Recorded>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens connections of their own, so that no prediction and no heartbeat waits for one that an upload holds. `isBusy`
+ * says whether callers wait for work: then one upload is stored at a time, with pauses, because each takes a core of the
+ * database's.
+ */
+export async function openUploads(
+  config: Pick<IngressConfig, 'database' | 'quotas'>,
+  isBusy: () => boolean,
+  log: Log,
+): Promise<Uploads> {
+  const own = { database: { ...config.database, poolSize: LIMITS.atOnce } };
+  const database = await openDatabase(own, log, 'forecue web uploads');
+  const limiter = new ConcurrencyLimiter(LIMITS);
+  const besideWork = new ConcurrencyLimiter({ atOnce: 1 });
+  const storeBesideWork = async (store: () => Promise<Recorded>, piece: Piece) => {
+    const permit = await besideWork.acquire(piece);
+    const since = performance.now();
+    try {
+      return await store();
+    } finally {
+      setTimeout(() => permit.release(), REST * (performance.now() - since));
+    }
+  };
+  return {
+    recordBatch: (accountId, events, gone) => {
+      const store = () => recordBatch(database.pool, accountId, events, config.quotas);
+      const piece = { party: accountId, gone };
+      return limiter.run(() => (isBusy() ? storeBesideWork(store, piece) : store()), piece);
+    },
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,104 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { deleteEpisode } from '../../../../shared/db/stores/memory/delete.ts';
+import { addEpisodes, changeEpisode, findEpisode } from '../../../../shared/db/stores/memory/episodes.ts';
+import { withSources } from '../../../../shared/db/stores/memory/links.ts';
+import { listEpisodes } from '../../../../shared/db/stores/memory/list.ts';
+import { checkRows } from '../../../../shared/domain/faults.ts';
+import { episodeValues, newEpisode } from '../../../../shared/domain/memory-rows.ts';
+import { AppError } from '../../../../shared/errors/app-error.ts';
+import { MEMORY_BODY_VALUES, MIB } from '../../../../shared/schemas/limits.ts';
+import {
+  DeletionReceipt,
+  EpisodeChange,
+  EpisodePage,
+  EpisodeRequests,
+  EpisodeResponse,
+  EpisodeResponses,
+  ListQuery,
+} from '../../../../shared/schemas/memory.ts';
+import { endpoint } from '../../../http/endpoint.ts';
+import { readPage } from '../../../memory/list.ts';
+import { presentEpisode } from '../../../memory/present.ts';
+import { asPosted } from '../../../memory/request.ts';
+
+export interface EpisodeRoutes {
+  em: () => EntityManager;
+}
+
+export const listMemoryEpisodes = endpoint('user', {
+  operationId: 'listEpisodes',
+  tag: 'Memory',
+  summary: 'The episodes, the latest first',
+  query: ListQuery,
+  errors: [],
+  status: 200,
+  response: EpisodePage,
+}).handle(async ({ user, query: { session_id: sessionId, ...query } }, { em }: EpisodeRoutes) => {
+  const { rows, next } = await readPage(
+    { accountId: user.id, tier: 'episodes' },
+    query,
+    (terms) => listEpisodes(em(), user.id, { ...terms, sessionId }),
+    ({ endedAt, id }) => ({ at: endedAt, id }),
+  );
+  const episodes = await withSources(em(), user.id, 'raw', rows);
+  return { body: { results: episodes.map(presentEpisode), next } };
+});
+
+export const addMemoryEpisodes = endpoint('user', {
+  operationId: 'addEpisodes',
+  tag: 'Memory',
+  summary: 'Add an episode, or up to 200 of them',
+  description: 'A list is stored whole or not at all, and answered with a list in the same order.',
+  body: EpisodeRequests,
+  bodyValues: MEMORY_BODY_VALUES,
+  bodyLimit: 4 * MIB,
+  keepsBody: true,
+  errors: [],
+  status: 201,
+  response: EpisodeResponses,
+}).handle(async ({ user, body }, { em }: EpisodeRoutes) => {
+  const now = Date.now();
+  const rows = checkRows(body, (row, faults) => newEpisode(row, now, faults));
+  const added = await addEpisodes(em(), user.id, rows);
+  return { body: asPosted(body, added.map(presentEpisode)) };
+});
+
+export const readMemoryEpisode = endpoint('user', {
+  operationId: 'readEpisode',
+  tag: 'Memory',
+  summary: 'One episode',
+  params: { id: 'uuid' },
+  errors: ['not_found'],
+  status: 200,
+  response: EpisodeResponse,
+}).handle(async ({ user, params }, { em }: EpisodeRoutes) => {
+  const episode = await findEpisode(em(), user.id, params.id);
+  if (episode === undefined) throw new AppError('not_found');
+  return { body: presentEpisode(episode) };
+});
+
+export const changeMemoryEpisode = endpoint('user', {
+  operationId: 'changeEpisode',
+  tag: 'Memory',
+  summary: 'Change what is given of an episode',
+  params: { id: 'uuid' },
+  body: EpisodeChange,
+  errors: ['not_found'],
+  status: 200,
+  response: EpisodeResponse,
+}).handle(async ({ user, params, body }, { em }: EpisodeRoutes) => {
+  const [values] = checkRows(body, (row, faults) => episodeValues(row, Date.now(), faults));
+  return { body: presentEpisode(await changeEpisode(em(), user.id, params.id, values)) };
+});
+
+export const deleteMemoryEpisode = endpoint('user', {
+  operationId: 'deleteEpisode',
+  tag: 'Memory',
+  summary: 'Forget an episode, and the facts that were derived from it alone',
+  params: { id: 'uuid' },
+  errors: ['not_found'],
+  status: 200,
+  response: DeletionReceipt,
+}).handle(async ({ user, params }, { em }: EpisodeRoutes) => ({
+  body: await deleteEpisode(em(), user.id, params.id),
+}));

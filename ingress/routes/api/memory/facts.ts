@@ -1,0 +1,106 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { deleteFact } from '../../../../shared/db/stores/memory/delete.ts';
+import { addFacts, changeFact, findFact } from '../../../../shared/db/stores/memory/facts.ts';
+import { withSources } from '../../../../shared/db/stores/memory/links.ts';
+import { listFacts } from '../../../../shared/db/stores/memory/list.ts';
+import { checkRows } from '../../../../shared/domain/faults.ts';
+import { factValues, newFact } from '../../../../shared/domain/memory-rows.ts';
+import { AppError } from '../../../../shared/errors/app-error.ts';
+import { MEMORY_BODY_VALUES, MIB } from '../../../../shared/schemas/limits.ts';
+import {
+  DeletionReceipt,
+  FactChange,
+  FactDetail,
+  FactListQuery,
+  FactPage,
+  FactRequests,
+  FactResponse,
+  FactResponses,
+} from '../../../../shared/schemas/memory.ts';
+import { endpoint } from '../../../http/endpoint.ts';
+import { readPage } from '../../../memory/list.ts';
+import { presentFact, presentFactDetail } from '../../../memory/present.ts';
+import { asPosted } from '../../../memory/request.ts';
+
+export interface FactRoutes {
+  em: () => EntityManager;
+}
+
+export const listMemoryFacts = endpoint('user', {
+  operationId: 'listFacts',
+  tag: 'Memory',
+  summary: 'The facts, the latest first',
+  description: 'Superseded ones too. The former wordings of a fact are listed by `revision_of`.',
+  query: FactListQuery,
+  errors: [],
+  status: 200,
+  response: FactPage,
+}).handle(async ({ user, query: { revision_of: revisionOf, ...query } }, { em }: FactRoutes) => {
+  const { rows, next } = await readPage(
+    { accountId: user.id, tier: 'facts' },
+    query,
+    (terms) => listFacts(em(), user.id, { ...terms, revisionOf }),
+    ({ createdAt, id }) => ({ at: createdAt, id }),
+  );
+  const facts = await withSources(em(), user.id, 'episode', rows);
+  return { body: { results: facts.map(presentFact), next } };
+});
+
+export const addMemoryFacts = endpoint('user', {
+  operationId: 'addFacts',
+  tag: 'Memory',
+  summary: 'Add a fact, or up to 200 of them',
+  description: 'A list is stored whole or not at all, and answered with a list in the same order.',
+  body: FactRequests,
+  bodyValues: MEMORY_BODY_VALUES,
+  bodyLimit: 4 * MIB,
+  keepsBody: true,
+  errors: [],
+  status: 201,
+  response: FactResponses,
+}).handle(async ({ user, body }, { em }: FactRoutes) => {
+  const added = await addFacts(em(), user.id, checkRows(body, newFact));
+  return { body: asPosted(body, added.map(presentFact)) };
+});
+
+export const readMemoryFact = endpoint('user', {
+  operationId: 'readFact',
+  tag: 'Memory',
+  summary: 'One fact, with what it is derived from',
+  params: { id: 'uuid' },
+  errors: ['not_found'],
+  status: 200,
+  response: FactDetail,
+}).handle(async ({ user, params }, { em }: FactRoutes) => {
+  const fact = await findFact(em(), user.id, params.id);
+  if (fact === undefined) throw new AppError('not_found');
+  return { body: presentFactDetail(fact) };
+});
+
+export const changeMemoryFact = endpoint('user', {
+  operationId: 'changeFact',
+  tag: 'Memory',
+  summary: 'Change what is given of a fact',
+  description: 'When it then states something else, its former wording is kept: `revision_of` lists it.',
+  params: { id: 'uuid' },
+  body: FactChange,
+  errors: ['not_found'],
+  status: 200,
+  response: FactResponse,
+}).handle(async ({ user, params, body }, { em }: FactRoutes) => {
+  const [values] = checkRows(body, factValues);
+  return { body: presentFact(await changeFact(em(), user.id, params.id, values)) };
+});
+
+export const deleteMemoryFact = endpoint('user', {
+  operationId: 'deleteFact',
+  tag: 'Memory',
+  summary: 'Forget a fact, and its former wordings',
+  description: 'A fact that it superseded holds again.',
+  params: { id: 'uuid' },
+  errors: ['not_found'],
+  status: 200,
+  response: DeletionReceipt,
+}).handle(async ({ user, params }, { em }: FactRoutes) => ({
+  body: await deleteFact(em(), user.id, params.id),
+}));

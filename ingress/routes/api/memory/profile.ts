@@ -1,0 +1,55 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { deleteProfile, findProfile, writeProfile } from '../../../../shared/db/stores/memory/profile.ts';
+import { checkRows } from '../../../../shared/domain/faults.ts';
+import { profileValues } from '../../../../shared/domain/memory-rows.ts';
+import { AppError } from '../../../../shared/errors/app-error.ts';
+import { MIB } from '../../../../shared/schemas/limits.ts';
+import { ProfileRequest, ProfileResponse } from '../../../../shared/schemas/memory.ts';
+import { endpoint } from '../../../http/endpoint.ts';
+import { presentProfile } from '../../../memory/present.ts';
+
+export interface ProfileRoutes {
+  em: () => EntityManager;
+}
+
+export const readMemoryProfile = endpoint('user', {
+  operationId: 'readProfile',
+  tag: 'Memory',
+  summary: 'The profile',
+  errors: ['not_found'],
+  status: 200,
+  response: ProfileResponse,
+}).handle(async ({ user }, { em }: ProfileRoutes) => {
+  const profile = await findProfile(em(), user.id);
+  if (profile === undefined) throw new AppError('not_found');
+  return { body: presentProfile(profile) };
+});
+
+export const writeMemoryProfile = endpoint('user', {
+  operationId: 'writeProfile',
+  tag: 'Memory',
+  summary: 'Replace what is given of the profile',
+  description: '201 when there was none.',
+  body: ProfileRequest,
+  bodyLimit: 4 * MIB,
+  keepsBody: true,
+  errors: [],
+  status: 201,
+  otherStatus: 200,
+  response: ProfileResponse,
+}).handle(async ({ user, body }, { em }: ProfileRoutes) => {
+  const [values] = checkRows(body, profileValues);
+  const { profile, isNew } = await writeProfile(em(), user.id, values);
+  return { body: presentProfile(profile), status: isNew ? 201 : 200 };
+});
+
+export const deleteMemoryProfile = endpoint('user', {
+  operationId: 'deleteProfile',
+  tag: 'Memory',
+  summary: 'Delete the profile',
+  errors: ['not_found'],
+  status: 204,
+}).handle(async ({ user }, { em }: ProfileRoutes) => {
+  await deleteProfile(em(), user.id);
+  return {};
+});

@@ -1,0 +1,91 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { deleteRaw } from '../../../../shared/db/stores/memory/delete.ts';
+import { listRaw } from '../../../../shared/db/stores/memory/list.ts';
+import { addRaw, findRaw } from '../../../../shared/db/stores/memory/raw.ts';
+import { checkRows } from '../../../../shared/domain/faults.ts';
+import { rawValues } from '../../../../shared/domain/memory-rows.ts';
+import { AppError } from '../../../../shared/errors/app-error.ts';
+import { MEMORY_BODY_VALUES, MIB } from '../../../../shared/schemas/limits.ts';
+import {
+  DeletionReceipt,
+  ListQuery,
+  RawDeletionQuery,
+  RawMemoryPage,
+  RawMemoryRequests,
+  RawMemoryResponse,
+  RawMemoryResponses,
+} from '../../../../shared/schemas/memory.ts';
+import { endpoint } from '../../../http/endpoint.ts';
+import { readPage } from '../../../memory/list.ts';
+import { presentRaw } from '../../../memory/present.ts';
+import { asPosted } from '../../../memory/request.ts';
+
+export interface RawMemoryRoutes {
+  em: () => EntityManager;
+}
+
+export const listRawMemory = endpoint('user', {
+  operationId: 'listRawMemory',
+  tag: 'Memory',
+  summary: 'The raw rows, the latest first',
+  query: ListQuery,
+  errors: [],
+  status: 200,
+  response: RawMemoryPage,
+}).handle(async ({ user, query: { session_id: sessionId, ...query } }, { em }: RawMemoryRoutes) => {
+  const { rows, next } = await readPage(
+    { accountId: user.id, tier: 'raw' },
+    query,
+    (terms) => listRaw(em(), user.id, { ...terms, sessionId }),
+    ({ occurredAt, id }) => ({ at: occurredAt, id }),
+  );
+  return { body: { results: rows.map(presentRaw), next } };
+});
+
+export const addRawMemory = endpoint('user', {
+  operationId: 'addRawMemory',
+  tag: 'Memory',
+  summary: 'Add a raw row, or up to 200 of them',
+  description: 'A list is stored whole or not at all, and answered with a list in the same order.',
+  body: RawMemoryRequests,
+  bodyValues: MEMORY_BODY_VALUES,
+  bodyLimit: 4 * MIB,
+  keepsBody: true,
+  errors: [],
+  status: 201,
+  response: RawMemoryResponses,
+}).handle(async ({ user, body }, { em }: RawMemoryRoutes) => {
+  const now = Date.now();
+  const rows = checkRows(body, (row, faults) => rawValues(row, now, faults));
+  const added = await addRaw(em(), user.id, rows);
+  return { body: asPosted(body, added.map(presentRaw)) };
+});
+
+export const readRawMemory = endpoint('user', {
+  operationId: 'readRawMemory',
+  tag: 'Memory',
+  summary: 'One raw row',
+  params: { id: 'uuid' },
+  errors: ['not_found'],
+  status: 200,
+  response: RawMemoryResponse,
+}).handle(async ({ user, params }, { em }: RawMemoryRoutes) => {
+  const row = await findRaw(em(), user.id, params.id);
+  if (row === undefined) throw new AppError('not_found');
+  return { body: presentRaw(row) };
+});
+
+export const deleteRawMemory = endpoint('user', {
+  operationId: 'deleteRawMemory',
+  tag: 'Memory',
+  summary: 'Forget a raw row, and what was derived from it alone',
+  description:
+    'What has other sources stays; its text is erased where it could repeat what was forgotten. An event that the row was made from makes none again; `purge_event=true` deletes that event too.',
+  params: { id: 'uuid' },
+  query: RawDeletionQuery,
+  errors: ['not_found'],
+  status: 200,
+  response: DeletionReceipt,
+}).handle(async ({ user, params, query }, { em }: RawMemoryRoutes) => ({
+  body: await deleteRaw(em(), user.id, params.id, { purgeEvent: query.purge_event === 'true' }),
+}));

@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admission } from '../../shared/db/stores/work/admit.ts';
+import type { Completion, Subject } from '../../shared/db/stores/work/complete.ts';
+import { isEnded, type Outcome } from '../../shared/domain/work.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { Kind } from '../../shared/work/kind.ts';
+
+/** How soon the database is asked again whether a deadline is over. */
+const CLOCK_GRACE_MS = 50;
+
+/** A request by the name that its party gave it. */
+export type Request = Pick<Admission, 'kind' | 'party' | 'requestId' | 'key'>;
+
+export interface EndingSteps {
+  complete(completion: Completion): Promise<boolean>;
+  find(request: Request): Promise<Outcome | undefined>;
+  codes(kind: string): Kind['codes'];
+}
+
+/** What an ingress does to the work of its callers without a worker: reads it, and ends it. */
+export class Endings {
+  readonly #steps: EndingSteps;
+
+  constructor(steps: EndingSteps) {
+    this.#steps = steps;
+  }
+
+  /** The row of a request that was admitted. */
+  async find(request: Request): Promise<Outcome> {
+    const found = await this.#steps.find(request);
+    // A failover may lose the latest commits, and this row with them.
+    if (found === undefined) throw new AppError('service_unavailable');
+    return found;
+  }
+
+  /** Ends work whose deadline has passed, unless it has ended before. Resolves with how it ended. */
+  async expire(request: Request): Promise<Outcome> {
+    const code = this.#steps.codes(request.kind).timeout;
+    const end = { guard: 'overdue', state: 'failed', code } as const;
+    for (;;) {
+      const found = await this.find(request);
+      if (isEnded(found)) return found;
+      // The database's clock decides; by ours it may still have a moment.
+      if (!(await this.#steps.complete({ ...subjectOf(found), ...end }))) await sleep(CLOCK_GRACE_MS);
+    }
+  }
+
+  /** Fails an attempt that no queue took and no worker has claimed. */
+  async failQueued(request: Request, attempt: number): Promise<void> {
+    const end = { guard: 'queued', attempt, state: 'failed', code: 'service_unavailable' } as const;
+    const found = await this.find(request);
+    if (!isEnded(found)) await this.#steps.complete({ ...subjectOf(found), ...end });
+  }
+
+  /** Cancels work of a kind, unless it has ended before. */
+  async cancel(kind: string, live: Subject): Promise<void> {
+    const code = this.#steps.codes(kind).cancelled;
+    const end = { guard: 'live', state: 'cancelled', code } as const;
+    await this.#steps.complete({ ...subjectOf(live), ...end });
+  }
+}
+
+function subjectOf({ id, party, month }: Subject): Subject {
+  return { id, party, month };
+}

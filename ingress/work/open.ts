@@ -1,0 +1,135 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+import type { IngressConfig } from '../../shared/config/config.ts';
+import { POOLS, type PoolName } from '../../shared/config/pools.ts';
+import { batcher } from '../../shared/db/batcher.ts';
+import { finishErasures } from '../../shared/db/stores/erase-account.ts';
+import { detach } from '../../shared/db/stores/work/detach.ts';
+import { findRequest, outcomesOf } from '../../shared/db/stores/work/outcomes.ts';
+import { close } from '../../shared/lifecycle.ts';
+import type { Log } from '../../shared/log.ts';
+import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
+import { createCompletion } from '../../shared/work/completion.ts';
+import { Housekeeper } from '../../shared/work/housekeeper.ts';
+import type { Kinds } from '../../shared/work/kind.ts';
+import { openWakeUps, type WakeUps } from '../../shared/work/wake-ups.ts';
+import { serveKind } from './serve-kind.ts';
+import { WorkService } from './service.ts';
+import { WaitingRoom } from './waiting-room.ts';
+
+const MOST_TOGETHER = 100;
+
+export interface WorkParts {
+  config: IngressConfig;
+  pool: Pool;
+  em: () => EntityManager;
+  queues: Queues;
+  /** This process, by its heartbeat. */
+  process: string;
+  kinds: Kinds;
+  log: Log;
+}
+
+/** The ingress's side of all kinds of work. */
+export interface Work {
+  service: WorkService;
+  wakeUps: WakeUps;
+  /** Whether callers wait. */
+  readonly isBusy: boolean;
+  /** Answers every waiting caller that the service is shutting down. */
+  closeRoom(): void;
+}
+
+/** Opens what admits work and waits for it, and registers it for disposal. */
+export async function openWork(
+  opening: AsyncDisposableStack,
+  { config, pool, em, queues, process, kinds, log }: WorkParts,
+): Promise<Work> {
+  const { recoveryWindowS } = config;
+  const room = opening.adopt(openRoom(pool, log), close);
+  const listener = { channel: 'ended', wake: (ids: readonly string[]) => room.wake(ids) } as const;
+  const wakeUps = opening.adopt(await openWakeUps(config, pool, listener, log), close);
+  const complete = createCompletion(pool, recoveryWindowS, wakeUps);
+  const tickets = Object.fromEntries(POOLS.map((name) => [name, queues.queue(name)])) as Record<
+    PoolName,
+    TicketQueue
+  >;
+  const byKind = new Map(
+    Object.values(kinds).map((kind) => {
+      const parts = {
+        config,
+        pool,
+        kinds,
+        process,
+        tickets: tickets[kind.pool],
+        isBusy: () => room.isBusy,
+        log,
+      };
+      const one = serveKind(kind, parts);
+      opening.adopt(one.load, close);
+      return [kind.name, one];
+    }),
+  );
+  const service = new WorkService({
+    admit: (admission, gone) => served(admission.kind).admit(admission, gone),
+    load: (kind) => served(kind).load,
+    dispatch: (kind, id) => served(kind).dispatch(id),
+    complete,
+    detach: batcher(
+      (batch: { id: string; party: string }[]) =>
+        detach(
+          pool,
+          batch.map(({ id }) => id),
+          process,
+        ),
+      { most: MOST_TOGETHER, partyOf: ({ party }) => party },
+    ),
+    find: (request) => findRequest(pool, { ...request, kinds: served(request.kind).names, process }),
+    codes: (kind) => served(kind).kind.codes,
+    room,
+    wakeUps,
+    log,
+    timeoutMs: (kind) => served(kind).timeoutMs,
+  });
+  // Its first caller must not wait in vain when there is no worker.
+  await Promise.all([...byKind.values()].map(({ load }) => load.look()));
+  const housekeeper = new Housekeeper({
+    pool,
+    kinds,
+    process,
+    leaseMs: config.leaseMs,
+    recoveryWindowS,
+    complete,
+    ticket: (name) => tickets[name].add([]),
+    eraseAccounts: (withinMs) => finishErasures(em(), { windowS: recoveryWindowS, withinMs }),
+    log,
+  });
+  opening.adopt(housekeeper, close);
+
+  function served(kind: string): ReturnType<typeof serveKind> {
+    const found = byKind.get(kind);
+    if (found === undefined) throw new Error(`no such kind of work: ${kind}`);
+    return found;
+  }
+
+  return {
+    service,
+    wakeUps,
+    get isBusy() {
+      return room.isBusy;
+    },
+    closeRoom: () => room.close(),
+  };
+}
+
+function openRoom(pool: Pool, log: Log): WaitingRoom {
+  const look = async (keys: string[]) => {
+    const byKey = new Map((await outcomesOf(pool, keys)).map((outcome) => [outcome.key, outcome]));
+    return keys.map((key) => byKey.get(key));
+  };
+  const rows = {
+    look: batcher(look, { most: MOST_TOGETHER }),
+    poll: (keys: string[], options: { withinMs: number }) => outcomesOf(pool, keys, options),
+  };
+  return new WaitingRoom(rows, log);
+}

@@ -1,0 +1,59 @@
+import type { Pool } from 'pg';
+import type { IngressConfig } from '../../shared/config/config.ts';
+import { batcher } from '../../shared/db/batcher.ts';
+import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
+import { readSnapshot } from '../../shared/db/stores/work/snapshot.ts';
+import type { Log } from '../../shared/log.ts';
+import type { TicketQueue } from '../../shared/queue/queues.ts';
+import { createDispatch } from '../../shared/work/dispatch.ts';
+import { type Kind, type Kinds, kindsOf } from '../../shared/work/kind.ts';
+import { LoadMonitor } from './load-monitor.ts';
+
+const ADMITTED_TOGETHER = 100;
+/** Bytes of requests in one admission, so that one app's large bodies do not delay the others' small ones. */
+const BYTES_TOGETHER = 256 * 1024;
+
+export interface KindParts {
+  config: IngressConfig;
+  pool: Pool;
+  kinds: Kinds;
+  /** This process, by its heartbeat. */
+  process: string;
+  tickets: TicketQueue;
+  /** Whether callers wait at this ingress. */
+  isBusy(): boolean;
+  log: Log;
+}
+
+/** An ingress's side of one kind of work: how it is admitted and queued, and when its load is shed. */
+export function serveKind(kind: Kind, { config, pool, kinds, process, tickets, isBusy, log }: KindParts) {
+  const timeoutMs = config[kind.deadline];
+  const names = kindsOf(kinds, kind.pool);
+  const terms = {
+    kind: kind.name,
+    kinds: names,
+    process,
+    timeoutMs,
+    recoveryWindowS: config.recoveryWindowS,
+    step: kind.step,
+    outlivesCallers: kind.outlivesCallers,
+    sandboxUnits: config.sandboxUnits,
+    unitPriceMicrocents: kind.charged ? config.unitPriceMicrocents : null,
+  };
+  return {
+    kind,
+    /** All kinds of its pool. */
+    names,
+    timeoutMs,
+    dispatch: createDispatch(tickets),
+    load: new LoadMonitor(() => readSnapshot(pool, kind), isBusy, { deadlineMs: timeoutMs, log }),
+    admit: batcher((batch: Admission[]) => admit(pool, batch, terms), {
+      most: ADMITTED_TOGETHER,
+      maxBytes: BYTES_TOGETHER,
+      // A locked connection delays only its own requests.
+      partyOf: ({ party, connectionId }) => `${party} ${connectionId ?? ''}`,
+      bytesOf: ({ input }) => input.length,
+      keysOf: ({ key, line }) => (line === null ? [key] : [key, line.key]),
+    }),
+  };
+}

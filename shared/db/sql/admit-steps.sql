@@ -1,0 +1,183 @@
+-- The steps of `admit_v3`, which calls each once for a batch, except those that say otherwise.
+
+-- Locks the flow of a party's work of a kind; makes it when it is the first.
+create or replace function lock_flow_v1(_kind text, _party uuid) returns void
+language plpgsql as $$
+begin
+  loop
+    perform from flows f where f.kind = _kind and f.party = _party for update;
+    exit when found;
+    insert into flows (kind, party, touched_at) values (_kind, _party, now()) on conflict do nothing;
+  end loop;
+  update flows f set touched_at = now()
+   where f.kind = _kind and f.party = _party and f.touched_at < now() - flow_touch_age();
+end $$;
+
+-- The priority after which the party's next piece of work comes: that of its latest queued one, so that its backlog
+-- keeps its order, or the virtual time when nothing of it is queued.
+create or replace function last_priority_v1(_kind text, _kinds text[], _party uuid) returns bigint
+language plpgsql as $$
+declare
+  floor bigint := coalesce((select min(q.floor) from queues q where q.kind = any (_kinds)), 0);
+  latest bigint;
+begin
+  select w.priority into latest
+    from work w
+   where w.kind = _kind and w.party = _party and w.priority >= floor and w.state = 'queued'
+   order by w.priority desc limit 1;
+  return coalesce(latest, virtual_time_v1(_kinds, floor));
+end $$;
+
+-- The items of a batch, each with what is known about it: its connection, live work or the latest end of the same
+-- request, the latest revision of its line, and a prediction of the first edition.
+create or replace function look_up_v1(_kind text, _party uuid, _batch json)
+returns table (
+  place int, id uuid, fingerprint bytea, request_id text, line uuid, revision bigint, text_hash bytea,
+  supersedable boolean, wait boolean, cancel_on_disconnect boolean, overloaded boolean, refusal text, live_id uuid,
+  live_attempt int, live_admission uuid, live_attachment uuid, live_fingerprint bytea, live_waiters uuid[],
+  live_deadline timestamptz, past_id uuid, past_attempt int, past_admission uuid, past_state text,
+  past_fingerprint bytea, past_expires_at timestamptz, known_revision bigint, known_text_hash bytea,
+  supersedes boolean, legacy_id uuid)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  this_week date := date_trunc('week', now() at time zone 'UTC')::date;
+  -- A week is kept until all of it is old enough.
+  first_week date := this_week - 7 - tombstone_age();
+begin
+  return query
+  select i.place, i.id, i.fingerprint, i.request_id, i.line, i.revision, i.text_hash, i.supersedable, i.wait,
+         i.cancel_on_disconnect, i.overloaded,
+         case
+           when i.connection_id is null then null
+           when c.id is null then 'not_found'
+           when c.user_id <> i.user_id then 'access_denied'
+           when c.status <> 'connected' then 'connection_revoked'
+         end,
+         w.id, w.attempt, w.admission, w.attachment, w.fingerprint, w.waiters, w.deadline_at::timestamptz,
+         h.id, h.attempt, h.admission, h.state, h.fingerprint, h.expires_at::timestamptz,
+         coalesce(r.revision, s.revision), coalesce(r.text_hash, s.text_hash),
+         exists (select from work v where v.line = i.line and v.supersedable and v.revision < i.revision),
+         o.id
+    from json_to_recordset(_batch) as i (
+      place int, id uuid, key uuid, fingerprint bytea, request_id text, user_id text, session_id text, line uuid,
+      revision bigint, text_hash bytea, supersedable boolean, connection_id uuid, wait boolean,
+      cancel_on_disconnect boolean, overloaded boolean)
+    -- `offset 0` keeps each of these a look-up by its key: joined, an empty table's plan reads all of a large one.
+    left join lateral (
+      select n.id, n.user_id, n.status from connections n
+       where n.id = i.connection_id and n.app_id = _party offset 0) c on true
+    left join lateral (select l.* from work l where l.key = i.key offset 0) w on true
+    left join lateral (
+      select p.* from history p
+       where w.id is null and p.key = i.key
+         and p.ended_at > now() - tombstone_age() and p.ended_at < now() + clock_slack()
+       order by p.ended_at desc limit 1) h on true
+    left join lateral (
+      select e.revision, e.text_hash from drafts e
+       where e.line = i.line and e.week > first_week and e.week <= this_week
+         and e.updated_at > now() - tombstone_age()
+       order by e.week desc limit 1) r on true
+    left join lateral (
+      select t.revision, t.text_hash from prediction_sessions t
+       where _kind = 'predict' and r.revision is null
+         and t.app_id = _party and t.user_id = i.user_id and t.session_id = i.session_id
+         and t.updated_at > now() - tombstone_age() offset 0) s on true
+    left join lateral (
+      select p.id from predictions p
+       where _kind = 'predict' and w.id is null and h.id is null
+         and p.app_id = _party and p.request_id = i.request_id offset 0) o on true
+   order by i.place;
+end $$;
+
+-- Decides a request whose work is live, and makes this process a waiter of it. For each such item.
+create or replace function attach_v1(_item record, _process uuid) returns text
+language plpgsql as $$
+declare
+  outcome text := case
+    when _item.live_admission = _item.id then 'admitted'
+    when _item.live_fingerprint <> _item.fingerprint then 'idempotency_conflict'
+    when _item.live_attachment = _item.id or _item.wait or not exists (
+      select from processes a where a.id = any (_item.live_waiters) and a.alive_until > now()) then 'attached'
+    else 'request_in_flight'
+  end;
+begin
+  if outcome = 'attached' then
+    update work w
+       set waiters = array_append(array_remove(w.waiters, _process), _process), attachment = _item.id,
+           detached_at = case when w.detached_at = 'infinity' then w.detached_at end,
+           cancel_on_disconnect = _item.cancel_on_disconnect
+     where w.id = _item.live_id;
+    if not found then
+      return 'retry';
+    end if;
+  end if;
+  return outcome;
+end $$;
+
+-- Locks what a request supersedes: live work of its line with an older revision. Units are those of this month. For
+-- each item that supersedes something.
+create or replace function lock_victims_v1(_line uuid, _revision bigint, _month text)
+returns table (ids uuid[], units int, paid_units int, paid_microcents numeric, priority bigint)
+language plpgsql as $$
+#variable_conflict use_column
+begin
+  return query
+  select coalesce(array_agg(v.id), '{}'),
+         (count(*) filter (where v.month = _month))::int,
+         (count(*) filter (where v.month = _month and v.plan = 'paid'))::int,
+         coalesce(sum(v.price_microcents) filter (where v.month = _month and v.plan = 'paid'), 0),
+         min(v.priority) filter (where v.state = 'queued')
+    from (
+      select w.* from work w
+       where w.line = _line and w.supersedable and w.revision < _revision
+       order by w.id for update) v;
+end $$;
+
+-- Ends superseded work. Units of this month stand in the admission's own booking; those of last month are booked here.
+create or replace function end_superseded_v1(_party uuid, _victims uuid[], _month text, _window_s int) returns void
+language plpgsql as $$
+declare
+  booking record;
+  used usage%rowtype;
+begin
+  for booking in
+    with ended as (
+      delete from work w where w.id = any (_victims) returning w.*
+    ), archived as (
+      insert into history (
+        id, kind, party, key, fingerprint, state, code, attempt, admission, connection_id, admitted_at, started_at,
+        ended_at, expires_at, month, plan, price_microcents, facts)
+      select e.id, e.kind, e.party, e.key, e.fingerprint, 'cancelled', 'prediction_superseded', e.attempt, e.admission,
+             e.connection_id, e.admitted_at, e.started_at, now(), window_end(_window_s), e.month, e.plan,
+             e.price_microcents, e.facts
+        from ended e
+    ), mirrored as (
+      update predictions p
+         set state = 'cancelled', code = 'prediction_superseded', ended_at = now(), expires_at = window_end(_window_s)
+        from ended e where p.id = any (_victims) and p.id = e.id and p.month = 'moved'
+    )
+    select e.month, count(*) as units, count(*) filter (where e.plan = 'paid') as paid_units,
+           coalesce(sum(e.price_microcents) filter (where e.plan = 'paid'), 0) as paid_microcents
+      from ended e where e.month <> _month group by e.month
+  loop
+    used := lock_usage_v1(_party, booking.month);
+    used.reserved := used.reserved - booking.units;
+    used.paid_reserved := used.paid_reserved - booking.paid_units;
+    used.paid_reserved_microcents := used.paid_reserved_microcents - booking.paid_microcents;
+    perform store_usage_v1(used);
+  end loop;
+end $$;
+
+-- Remembers the latest revision of each admitted item's line.
+create or replace function remember_drafts_v1(_batch json, _places int[]) returns void
+language plpgsql as $$
+begin
+  insert into drafts as d (line, week, revision, text_hash, updated_at)
+  select i.line, date_trunc('week', now() at time zone 'UTC')::date, i.revision, i.text_hash, now()
+    from json_to_recordset(_batch) as i (place int, line uuid, revision bigint, text_hash bytea)
+   where i.place = any (_places) and i.line is not null
+   order by i.line
+      on conflict (line, week) do update
+     set revision = excluded.revision, text_hash = excluded.text_hash, updated_at = excluded.updated_at;
+end $$;

@@ -1,0 +1,117 @@
+-- Stores a batch of an account's events, with what they do to their sessions. Takes it as columns: `_bodies` as lines,
+-- `_sizes` as their bytes. Returns how many events were stored, and the places, from 0, of those that were not because
+-- their session is another account's; the rest were there before. Or, in `excess`, why nothing was stored: what is new
+-- in the batch does not fit into the quotas. No row when the account is gone or disabled.
+--
+-- Lock order: the account, what it uses, then sessions by id. Batches of one account come one after the other, so that
+-- it is certain which events are new, and that `arrival` grows in the order in which an account's events become
+-- visible. Batches of different accounts meet only where both make a session of the same id.
+--
+-- What is there already is looked up row by row, by scalar subqueries: a join's plan would be made for an account of
+-- average size, and read all events of a large one.
+create or replace function record_v2(
+  _account uuid, _ids text[], _session_ids text[], _types text[], _times timestamptz[], _sources text[],
+  _source_details text[], _bodies text, _sizes int[], _quotas json)
+returns table (accepted int, foreign_places int[], excess json)
+language plpgsql set lock_timeout = '2s' set enable_seqscan = off set jit = off as $$
+declare
+  used account_usage%rowtype;
+  known text[];
+  foreign_sessions text[];
+  -- What will be stored: of each new id the first row whose session is not another account's.
+  fresh recording_row_v1[];
+  fresh_sessions text[];
+  new_sessions bigint;
+  new_bytes bigint;
+  made int := 0;
+begin
+  perform from accounts a where a.id = _account and a.active for no key update;
+  if not found then
+    return;
+  end if;
+  used := lock_account_usage_v1(_account);
+  known := array(
+    select b.id from unnest(_ids) b (id)
+     where (select true from recording_events e where e.account_id = _account and e.id = b.id));
+
+  loop
+    foreign_sessions := array(
+      select b.id from (select distinct unnest(_session_ids)) b (id)
+       where (select s.account_id <> _account from recording_sessions s where s.id = b.id));
+    fresh := array(
+      select distinct on (b.id)
+             row (b.place, b.id, b.session_id, b.type, b.occurred_at, b.source, b.source_detail)::recording_row_v1
+        from unnest(_ids, _session_ids, _types, _times, _sources, _source_details)
+             with ordinality b (id, session_id, type, occurred_at, source, source_detail, place)
+       where not exists (select from unnest(known) k (id) where k.id = b.id)
+         and not exists (select from unnest(foreign_sessions) f (id) where f.id = b.session_id)
+       order by b.id, b.place);
+
+    select array_agg(distinct f.session_id), coalesce(sum(_sizes[f.place]), 0) into fresh_sessions, new_bytes
+      from unnest(fresh) f;
+    select count(*) into new_sessions from unnest(fresh_sessions) f (id)
+     where (select true from recording_sessions s where s.id = f.id) is null;
+    excess := excess_v1(used, json_build_object(
+      'sessions', new_sessions, 'events', cardinality(fresh), 'bytes', new_bytes), _quotas);
+    if excess is not null then
+      -- The sessions that an earlier round made must not stay: the caller repeats the statement.
+      if made > 0 then
+        raise exception 'other rows are new by now' using errcode = 'serialization_failure';
+      end if;
+      return next;
+      return;
+    end if;
+
+    insert into recording_sessions (id, account_id, started_at, source, source_detail, created_at, last_arrival)
+    select distinct on (f.session_id)
+           f.session_id, _account, f.occurred_at, f.source, f.source_detail, now(), 0
+      from unnest(fresh) f
+     order by f.session_id, f.place
+        on conflict (id) do nothing;
+    get diagnostics made = row_count;
+    used.sessions := used.sessions + made;
+    -- Somebody else may have made one of them meanwhile: then its rows are to be looked at again.
+    exit when not exists (
+      select from unnest(fresh_sessions) f (id)
+       where (select s.account_id from recording_sessions s where s.id = f.id) is distinct from _account);
+  end loop;
+
+  foreign_places := array(
+    select b.place - 1 from unnest(_ids, _session_ids) with ordinality b (id, session_id, place)
+     where exists (select from unnest(foreign_sessions) f (id) where f.id = b.session_id)
+       and not exists (select from unnest(known) k (id) where k.id = b.id)
+       and not exists (select from unnest(fresh) f where f.id = b.id and f.place < b.place)
+     order by b.place);
+
+  with stored as (
+    insert into recording_events (account_id, id, session_id, type, occurred_at, received_at, body)
+    select _account, f.id, f.session_id, f.type, f.occurred_at, now(), t.body
+      from unnest(fresh) f
+      join string_to_table(_bodies, E'\n') with ordinality t (body, place) on t.place = f.place
+     order by f.place
+    returning session_id, arrival
+  ), arrivals as (
+    select t.session_id, max(t.arrival) as latest from stored t group by t.session_id
+  ), effects as (
+    select f.session_id, max(f.occurred_at) filter (where f.type = 'session.stopped') as ended_at,
+           (array_agg(f order by f.place desc) filter (where f.type = 'session.started'))[1] as start
+      from unnest(fresh) f group by f.session_id
+  ), counted as (
+    update account_usage u
+       set sessions = used.sessions, events = used.events + cardinality(fresh), bytes = used.bytes + new_bytes,
+           reached = l.latest
+      from (select max(a.latest) as latest from arrivals a) l
+     where u.account_id = _account and l.latest is not null
+  )
+  update recording_sessions s
+     set last_arrival = a.latest,
+         ended_at = greatest(s.ended_at, e.ended_at),
+         started_at = coalesce((e.start).occurred_at, s.started_at),
+         source = coalesce((e.start).source, s.source),
+         source_detail = case when e.start is null then s.source_detail else (e.start).source_detail end
+    from arrivals a join effects e on e.session_id = a.session_id
+   where s.id = a.session_id;
+
+  accepted := cardinality(fresh);
+  return next;
+end $$;

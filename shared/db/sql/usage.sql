@@ -1,0 +1,56 @@
+-- An app's usage of a month is one row, which every admission and every completion writes. While any other snapshot is
+-- open (a dump, a report), no old version of a row can be pruned, and a look-up reads past all of them. So a new row,
+-- the next page, replaces it every 100 writes, and a look-up starts from the newest page: it reads 100 versions at
+-- most. One page is visible at a time.
+
+-- Locks an app's usage of a month; null when there is none.
+create or replace function lock_usage_v1(_app uuid, _month text) returns usage
+language plpgsql as $$
+declare
+  newest int;
+  used usage%rowtype;
+begin
+  loop
+    select u.page into newest from usage u where u.app_id = _app and u.month = _month order by u.page desc limit 1;
+    exit when not found;
+    select * into used from usage u where u.app_id = _app and u.month = _month and u.page = newest for update;
+    -- Not found: another transaction has just turned the page.
+    exit when found;
+  end loop;
+  return used;
+end $$;
+
+-- The same, and creates the row on the app's first use in the month.
+create or replace function open_usage_v1(_app uuid, _month text) returns usage
+language plpgsql as $$
+declare
+  used usage%rowtype := lock_usage_v1(_app, _month);
+begin
+  if used.app_id is null then
+    -- One at a time: after the page was turned, a second first page would meet no conflict.
+    perform pg_advisory_xact_lock(hashtextextended('usage ' || _app || _month, 0));
+    insert into usage (app_id, month)
+    select _app, _month where not exists (select from usage u where u.app_id = _app and u.month = _month);
+    used := lock_usage_v1(_app, _month);
+  end if;
+  return used;
+end $$;
+
+-- Writes back what `lock_usage_v1` returned.
+create or replace function store_usage_v1(_used usage) returns void
+language plpgsql as $$
+begin
+  if _used.writes < 100 then
+    update usage u
+       set reserved = _used.reserved, settled = _used.settled,
+           paid_reserved = _used.paid_reserved, paid_settled = _used.paid_settled,
+           paid_reserved_microcents = _used.paid_reserved_microcents,
+           paid_settled_microcents = _used.paid_settled_microcents, writes = _used.writes + 1
+     where u.app_id = _used.app_id and u.month = _used.month and u.page = _used.page;
+  else
+    delete from usage u where u.app_id = _used.app_id and u.month = _used.month and u.page = _used.page;
+    _used.page := _used.page + 1;
+    _used.writes := 0;
+    insert into usage values (_used.*);
+  end if;
+end $$;

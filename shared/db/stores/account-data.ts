@@ -1,0 +1,102 @@
+import type { EntityManager, Loaded } from '@mikro-orm/postgresql';
+import { ServiceKey } from '../entities/account.ts';
+import { Connection } from '../entities/connection.ts';
+import { Episode } from '../entities/memory/episode.ts';
+import { Fact } from '../entities/memory/fact.ts';
+import type { MemoryLink } from '../entities/memory/link.ts';
+import { Profile } from '../entities/memory/profile.ts';
+import { RawMemory } from '../entities/memory/raw.ts';
+import { RecordingSession } from '../entities/recording.ts';
+import { linksOf } from './memory/links.ts';
+import { type Cursor, type EventRow, pageOfEvents } from './recording/read.ts';
+
+/** Rows of one kind that belong to an account. */
+export type AccountPage =
+  | { type: 'key'; rows: ServiceKey[] }
+  | { type: 'connection'; rows: Loaded<Connection, 'app'>[] }
+  | { type: 'session'; rows: RecordingSession[] }
+  | { type: 'event'; rows: EventRow[] }
+  | { type: 'profile'; rows: Profile[] }
+  | { type: 'raw'; rows: RawMemory[] }
+  | { type: 'episode'; rows: Episode[] }
+  | { type: 'fact'; rows: Fact[] }
+  | { type: 'link'; rows: MemoryLink[] };
+
+/** Rows that are in memory at once. */
+const PAGE = 100;
+/** Bytes of the events that are. A larger one comes alone, and without its body. */
+export const EVENTS_SIZE_MAX = 1024 * 1024;
+const IN_ORDER = { orderBy: { id: 'asc' }, limit: PAGE } as const;
+
+/**
+ * Everything that belongs to an account, page by page: each session followed by its events, each page of episodes or
+ * facts by what they are derived from. Reads the next page only when the one before was taken.
+ */
+export async function* accountData(
+  em: () => EntityManager,
+  accountId: string,
+): AsyncGenerator<AccountPage, void> {
+  const account = accountId;
+  for await (const rows of pages((after) => em().find(ServiceKey, { account, ...after }, IN_ORDER)))
+    yield { type: 'key', rows };
+
+  const withApp = { ...IN_ORDER, populate: ['app'] } as const;
+  for await (const rows of pages((after) => em().find(Connection, { account, ...after }, withApp)))
+    yield { type: 'connection', rows };
+
+  for await (const rows of pages((after) => em().find(RecordingSession, { accountId, ...after }, IN_ORDER)))
+    for (const session of rows) {
+      yield { type: 'session', rows: [session] };
+      for await (const events of eventsOf(em, session)) yield { type: 'event', rows: events };
+    }
+
+  const profile = await em().findOne(Profile, { account });
+  if (profile !== null) yield { type: 'profile', rows: [profile] };
+  for await (const rows of pages((after) => em().find(RawMemory, { account, ...after }, IN_ORDER)))
+    yield { type: 'raw', rows };
+  for await (const rows of pages((after) => em().find(Episode, { account, ...after }, IN_ORDER))) {
+    yield { type: 'episode', rows };
+    yield {
+      type: 'link',
+      rows: await linksOf(
+        em(),
+        accountId,
+        rows.map(({ id }) => id),
+      ),
+    };
+  }
+  for await (const rows of pages((after) => em().find(Fact, { account, ...after }, IN_ORDER))) {
+    yield { type: 'fact', rows };
+    yield {
+      type: 'link',
+      rows: await linksOf(
+        em(),
+        accountId,
+        rows.map(({ id }) => id),
+      ),
+    };
+  }
+}
+
+/** A query's rows in pages, each after the last id of the one before. */
+async function* pages<Row extends { id: string }>(
+  read: (after: { id?: { $gt: string } }) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  let page = await read({});
+  while (page.length > 0) {
+    yield page;
+    const last = page.at(-1);
+    page = page.length < PAGE || last === undefined ? [] : await read({ id: { $gt: last.id } });
+  }
+}
+
+/** A session's events. Their pages are bounded in bytes too, so that large events do not fill the memory. */
+async function* eventsOf(em: () => EntityManager, session: RecordingSession) {
+  let after: Cursor | undefined;
+  do {
+    const page = { limit: PAGE, sizeMax: EVENTS_SIZE_MAX, after };
+    const { events, next } = await pageOfEvents(em(), session, page);
+    yield events;
+    after = next ?? undefined;
+  } while (after !== undefined);
+}

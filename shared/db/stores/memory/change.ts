@@ -1,0 +1,23 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { AppError } from '../../../errors/app-error.ts';
+import { transaction } from '../../transaction.ts';
+
+/**
+ * Changes an account's memory in one transaction, and counts the change (`accounts.memory_revision`). Changes of one
+ * account come one after the other: counting locks the account's row, so `work` needs no locks of its own. Throws
+ * `not_authenticated` when the account is gone, disabled or being erased.
+ */
+export function changeMemory<T>(
+  em: EntityManager,
+  accountId: string,
+  work: (tx: EntityManager) => Promise<T>,
+): Promise<T> {
+  return transaction(em, async (tx) => {
+    const counted = await tx.execute<object[]>(
+      `update accounts set memory_revision = memory_revision + 1 where id = ? and active returning 1`,
+      [accountId],
+    );
+    if (counted.length === 0) throw new AppError('not_authenticated');
+    return work(tx);
+  });
+}

@@ -1,0 +1,82 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { AppError } from '../../../errors/app-error.ts';
+import type { DeletionReceipt } from '../../../schemas/memory.ts';
+import { changeMemory } from './change.ts';
+import { deleteFacts } from './delete-facts.ts';
+import { forgetDerived } from './forget-derived.ts';
+
+/*
+ * A deletion reaches everything that was derived from the row, in one transaction: what has no source left is deleted,
+ * what may repeat the deleted words loses its text and is stale until it is written anew.
+ */
+
+/**
+ * Deletes a raw row. If it was made from a recorded event, a tombstone keeps it from being made again; `purgeEvent`
+ * deletes the event too. Throws `not_found`.
+ */
+export function deleteRaw(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+  { purgeEvent }: { purgeEvent: boolean },
+): Promise<DeletionReceipt> {
+  return changeMemory(em, accountId, async (tx) => {
+    const [row] = await tx.execute<{ content: string; eventId: string | null }[]>(
+      `delete from raw_memories where id = ? and account_id = ? returning content, event_id as "eventId"`,
+      [id, accountId],
+    );
+    if (row === undefined) throw new AppError('not_found');
+    const eventDeleted = await buryEvent(tx, accountId, row.eventId, purgeEvent);
+    const derived = await forgetDerived(tx, accountId, { tier: 'raw', id, texts: [row.content] });
+    return { id, event_deleted: eventDeleted, ...derived };
+  });
+}
+
+/** Deletes an episode; its raw rows stay. Throws `not_found`. */
+export function deleteEpisode(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
+  return changeMemory(em, accountId, async (tx) => {
+    const [row] = await tx.execute<{ title: string; summary: string }[]>(
+      `delete from episodes where id = ? and account_id = ? returning title, summary`,
+      [id, accountId],
+    );
+    if (row === undefined) throw new AppError('not_found');
+    const texts = [row.title, row.summary];
+    const derived = await forgetDerived(tx, accountId, { tier: 'episode', id, texts });
+    return { id, event_deleted: false, ...derived };
+  });
+}
+
+/** Deletes a fact and its former wordings; what it superseded holds again. Throws `not_found`. */
+export function deleteFact(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
+  return changeMemory(em, accountId, async (tx) => {
+    const { deleted, restored } = await deleteFacts(tx, accountId, [id]);
+    if (deleted.length === 0) throw new AppError('not_found');
+    const episodes = { deleted: 0, stale: 0 };
+    return { id, event_deleted: false, episodes, facts: { deleted: 0, stale: 0, restored } };
+  });
+}
+
+/** Whether the event was deleted. */
+async function buryEvent(
+  tx: EntityManager,
+  accountId: string,
+  eventId: string | null,
+  purge: boolean,
+): Promise<boolean> {
+  if (eventId === null) return false;
+  await tx.execute(
+    `insert into memory_tombstones (account_id, event_hash) values (?, event_hash(?, ?)) on conflict do nothing`,
+    [accountId, accountId, eventId],
+  );
+  if (!purge) return false;
+  const [deleted] = await tx.execute<{ bytes: number }[]>(
+    `delete from recording_events where account_id = ? and id = ? returning octet_length(body) as bytes`,
+    [accountId, eventId],
+  );
+  if (deleted === undefined) return false;
+  await tx.execute('update account_usage set events = events - 1, bytes = bytes - ? where account_id = ?', [
+    deleted.bytes,
+    accountId,
+  ]);
+  return true;
+}

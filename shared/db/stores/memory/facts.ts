@@ -1,0 +1,118 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Faults } from '../../../domain/faults.ts';
+import { checkSpan, type FactValues, type NewFact, statesAnew } from '../../../domain/memory-rows.ts';
+import { AppError } from '../../../errors/app-error.ts';
+import { newId, newIds } from '../../../ids.ts';
+import { Fact } from '../../entities/memory/fact.ts';
+import type { MemoryLink } from '../../entities/memory/link.ts';
+import { changeMemory } from './change.ts';
+import { checkSources, linksOf, type Sourced, setSources, withSources } from './links.ts';
+
+const LINK = { from: 'fact', to: 'episode' } as const;
+
+/** Stores facts, all or none. Throws a `ValidationError` for other rows that the account does not have. */
+export function addFacts(em: EntityManager, accountId: string, facts: NewFact[]): Promise<Sourced<Fact>[]> {
+  const now = new Date();
+  const ids = newIds(facts.length);
+  return changeMemory(em, accountId, async (tx) => {
+    await checkSources(tx, accountId, LINK.to, facts);
+    for (const { values, faults } of facts) await checkSuccessor(tx, accountId, values.supersededBy, faults);
+    for (const { faults } of facts) faults.refuse();
+    const added = facts.map(({ values, sources }, place) => {
+      const dates = { recordedAt: now, createdAt: now, updatedAt: now };
+      const invalidatedAt = values.supersededBy ? now : null;
+      const columns = {
+        ...values,
+        id: ids[place] ?? '',
+        account: accountId,
+        episodeIds: [],
+        invalidatedAt,
+        ...dates,
+      };
+      return { row: tx.create(Fact, columns), sources };
+    });
+    await tx.flush();
+    await setSources(tx, accountId, LINK, added);
+    return added;
+  });
+}
+
+/** One of the account's facts, a former wording too, with the links to its sources. */
+export async function findFact(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+): Promise<{ row: Fact; links: MemoryLink[] } | undefined> {
+  const row = await em.findOne(Fact, { id, account: accountId });
+  return row === null ? undefined : { row, links: await linksOf(em, accountId, [id]) };
+}
+
+/**
+ * Changes what is given; a change of what the fact states keeps the former wording, as a fact that this one supersedes.
+ * Throws `not_found`, also for a former wording, or a `ValidationError` when the result would be none.
+ */
+export function changeFact(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+  { sources, ...values }: FactValues,
+): Promise<Sourced<Fact>> {
+  return changeMemory(em, accountId, async (tx) => {
+    const now = new Date();
+    const row = await tx.findOne(Fact, { id, account: accountId, revisionOf: null });
+    if (row === null) throw new AppError('not_found');
+    const faults = new Faults();
+    await checkSources(tx, accountId, LINK.to, [{ sources, faults }]);
+    const isNewSuccessor = values.supersededBy !== undefined && values.supersededBy !== row.supersededBy;
+    if (isNewSuccessor) await checkSuccessor(tx, accountId, values.supersededBy, faults, id);
+    const { validFrom, validTo } = { validFrom: row.validFrom, validTo: row.validTo, ...values };
+    checkSpan(validFrom, validTo, faults, 'valid_to');
+    faults.refuse();
+    if (statesAnew(values, row)) {
+      await keepWording(tx, row, now);
+      row.recordedAt = now;
+    }
+    // The account's own words now: nothing but the account may change them.
+    if (values.text !== undefined) Object.assign(row, { origin: 'human', staleAt: null });
+    if (isNewSuccessor) row.invalidatedAt = values.supersededBy === null ? null : now;
+    tx.assign(row, { ...values, updatedAt: now });
+    await tx.flush();
+    if (sources !== undefined) await setSources(tx, accountId, LINK, [{ row, sources }]);
+    const [changed] = await withSources(tx, accountId, LINK.to, [row]);
+    return changed ?? { row, sources: [] };
+  });
+}
+
+/** The fact that supersedes another is the account's, and superseded by none: so there are no circles. */
+async function checkSuccessor(
+  tx: EntityManager,
+  accountId: string,
+  id: string | null | undefined,
+  faults: Faults,
+  self?: string,
+): Promise<void> {
+  if (!id) return;
+  const current = { id, account: accountId, supersededBy: null, revisionOf: null };
+  if (id === self || (await tx.count(Fact, current)) === 0)
+    faults.add('superseded_by', 'Input should be the id of another fact that is not superseded');
+}
+
+/** Stores the present wording as one that the fact supersedes, with its sources. A stale fact has none. */
+async function keepWording(tx: EntityManager, { id, staleAt }: Fact, now: Date): Promise<void> {
+  if (staleAt) return;
+  const former = newId();
+  await tx.execute(
+    `insert into facts (id, account_id, text, kind, origin, tags, confidence, valid_from, valid_to, recorded_at,
+                        invalidated_at, superseded_by, revision_of, model, created_at, updated_at)
+     select ?, account_id, text, kind, origin, tags, confidence, valid_from, valid_to, recorded_at, ?, id, id, model,
+            created_at, ?
+       from facts where id = ?`,
+    [former, now, now, id],
+  );
+  await tx.execute(
+    `insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier, quote)
+     select account_id, ?, to_id, relation, from_tier, to_tier, quote from memory_links
+      where account_id = (select account_id from facts where id = ?) and from_id = ?`,
+    [former, id, id],
+  );
+}

@@ -1,0 +1,161 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { rawOf, type StoredEvent } from '../../../domain/memory-sync.ts';
+import { AppError } from '../../../errors/app-error.ts';
+import { newIds } from '../../../ids.ts';
+import type { SyncRequest } from '../../../schemas/memory-jobs.ts';
+import { transaction } from '../../transaction.ts';
+
+/** Most events in one transaction. */
+export const SYNC_PAGE_MAX = 200;
+
+/** Events of one session, in the order of their arrival. */
+export interface SyncPage {
+  session: string;
+  events: { arrival: number; occurredMs: number; body: string }[];
+  /** Whether the session has no more events that are wanted. */
+  last: boolean;
+  /** Memory then has all of the session's events up to this arrival; left out where some were not wanted. */
+  syncedTo?: number;
+}
+
+/** Where a sync of chosen events goes on: after that event of that session. */
+export interface SyncCursor {
+  session: string;
+  arrival: number;
+}
+
+/**
+ * The next events that memory has not taken in, of the session whose latest event is the oldest; undefined when there
+ * is none.
+ */
+export async function nextUnsynced(
+  em: EntityManager,
+  accountId: string,
+  size: number,
+): Promise<SyncPage | undefined> {
+  const [session] = await em.execute<{ id: string; from: number; to: number }[]>(
+    `select id, synced_arrival::float8 as from, last_arrival::float8 as to from recording_sessions
+      where account_id = ? and last_arrival > synced_arrival order by last_arrival limit 1`,
+    [accountId],
+  );
+  if (session === undefined) return undefined;
+  const page = await pageOf(em, accountId, { session: session.id, arrival: session.from }, size);
+  // Its latest event may have been deleted.
+  return { ...page, syncedTo: page.last ? session.to : (page.events.at(-1)?.arrival ?? session.to) };
+}
+
+/** How many of the account's sessions have events that a sync looks at. */
+export async function sessionsToSync(
+  em: EntityManager,
+  accountId: string,
+  { since, session_id }: SyncRequest,
+): Promise<number> {
+  const [{ count } = { count: 0 }] = await em.execute<{ count: number }[]>(
+    `select count(*)::int as count from recording_sessions
+      where account_id = ? and id = coalesce(?::text, id) and (?::boolean or last_arrival > synced_arrival)`,
+    [accountId, session_id ?? null, since !== undefined || session_id !== undefined],
+  );
+  return count;
+}
+
+/** The next of the events that a request chooses, whether memory has taken them in or not. */
+export async function nextChosen(
+  em: EntityManager,
+  accountId: string,
+  { since, session_id }: SyncRequest,
+  after: SyncCursor | undefined,
+  size: number,
+): Promise<SyncPage | undefined> {
+  for (let cursor = after; ; ) {
+    const session = cursor?.session ?? (await nextSession(em, accountId, '', session_id));
+    if (session === undefined) return undefined;
+    const page = await pageOf(em, accountId, { session, arrival: cursor?.arrival ?? 0 }, size, since);
+    if (page.events.length > 0) return page;
+    const next = await nextSession(em, accountId, session, session_id);
+    if (next === undefined) return undefined;
+    cursor = { session: next, arrival: 0 };
+  }
+}
+
+async function nextSession(
+  em: EntityManager,
+  accountId: string,
+  after: string,
+  only: string | undefined,
+): Promise<string | undefined> {
+  const [session] = await em.execute<{ id: string }[]>(
+    `select id from recording_sessions
+      where account_id = ? and id > ? and id = coalesce(?::text, id) order by id limit 1`,
+    [accountId, after, only ?? null],
+  );
+  return session?.id;
+}
+
+async function pageOf(
+  em: EntityManager,
+  accountId: string,
+  { session, arrival }: SyncCursor,
+  size: number,
+  since?: string,
+): Promise<SyncPage> {
+  const events = await em.execute<SyncPage['events']>(
+    `select arrival::float8 as arrival, (extract(epoch from occurred_at) * 1000)::float8 as "occurredMs", body
+       from recording_events
+      where account_id = ? and session_id = ? and arrival > ? and occurred_at >= coalesce(?::timestamptz, '-infinity')
+      order by arrival limit ?`,
+    [accountId, session, arrival, since ?? null, size],
+  );
+  return { session, events, last: events.length < size };
+}
+
+/**
+ * Takes a page into memory, in one transaction with whatever `within` does: one raw row for each event that says
+ * something, unless memory has had one of it before, which may have been deleted since. Returns how many are new. Throws
+ * `not_authenticated` when the account is gone or being erased.
+ */
+export function takeIn(
+  em: EntityManager,
+  accountId: string,
+  { session, events, syncedTo }: SyncPage,
+  within: (tx: EntityManager, created: number) => Promise<void>,
+): Promise<number> {
+  const ids = newIds(events.length);
+  const rows = events.flatMap(({ body }, place) => {
+    const event = JSON.parse(body) as StoredEvent;
+    const raw = rawOf(event);
+    return raw === undefined ? [] : { ...raw, id: ids[place], event_id: event.id };
+  });
+  return transaction(em, async (tx) => {
+    // Changes of one account's memory come one after the other, and a deletion's tombstone is seen.
+    const locked = await tx.execute<object[]>('select from accounts where id = ? and active for update', [
+      accountId,
+    ]);
+    if (locked.length === 0) throw new AppError('not_authenticated');
+    const created = (await tx.execute<object[]>(INSERT, [accountId, JSON.stringify(rows)])).length;
+    if (created > 0)
+      await tx.execute('update accounts set memory_revision = memory_revision + 1 where id = ?', [accountId]);
+    if (syncedTo !== undefined)
+      await tx.execute(
+        `update recording_sessions set synced_arrival = greatest(synced_arrival, ?::bigint) where id = ? and account_id = ?`,
+        [syncedTo, session, accountId],
+      );
+    await within(tx, created);
+    return created;
+  });
+}
+
+const INSERT = `
+  insert into raw_memories (
+    id, account_id, content, kind, role, origin, agent, session_id, source, event_id, occurred_at, tags, metadata,
+    created_at)
+  select r.id, a.id, r.content, r.kind, r.role, r.origin, r.agent, r."sessionId", r.source, r.event_id,
+         r."occurredAt", '{}', r.metadata, now()
+    from (select ?::uuid as id) a
+   cross join json_to_recordset(?::json) r (
+     id uuid, content text, kind text, role text, origin text, agent text, "sessionId" text, source text,
+     event_id text, "occurredAt" timestamptz, metadata jsonb)
+   where not exists (
+     select from memory_tombstones t
+      where t.account_id = a.id and t.event_hash = event_hash(a.id, r.event_id))
+  on conflict (account_id, event_id) where event_id is not null do nothing
+  returning 1`;

@@ -1,0 +1,46 @@
+import type { Fault } from '../schemas/errors.ts';
+import { VALIDATION_ITEMS_MAX } from '../schemas/limits.ts';
+import { ValidationError } from '../schemas/validator.ts';
+
+type Path = (string | number)[];
+
+/** Collects what is wrong with a body, or a part of it, that its schema cannot express: the first fault of each place. */
+export class Faults {
+  readonly #loc: Path;
+  readonly #found: Fault[];
+
+  constructor(loc: Path = ['body'], found: Fault[] = []) {
+    this.#loc = loc;
+    this.#found = found;
+  }
+
+  /** Those of a part, which count for the whole. */
+  in(...path: Path): Faults {
+    return new Faults([...this.#loc, ...path], this.#found);
+  }
+
+  add(path: string | Path, msg: string, type: Fault['type'] = 'value_error'): void {
+    const loc = [...this.#loc, ...[path].flat()];
+    const place = loc.join('\n');
+    if (this.#found.length < VALIDATION_ITEMS_MAX && !this.#found.some((one) => one.loc.join('\n') === place))
+      this.#found.push({ loc, msg, type });
+  }
+
+  /** Throws a `ValidationError` when anything was found. */
+  refuse(): void {
+    if (this.#found.length > 0) throw new ValidationError(this.#found);
+  }
+}
+
+/** Checks one row, or each of a list, and throws what is wrong with any of them. At least one is checked. */
+export function checkRows<Row, Values>(
+  body: Row | Row[],
+  check: (row: Row, faults: Faults) => Values,
+): [Values, ...Values[]] {
+  const faults = new Faults();
+  const values = Array.isArray(body)
+    ? body.map((row, index) => check(row, faults.in(index)))
+    : [check(body, faults)];
+  faults.refuse();
+  return values as [Values, ...Values[]];
+}

@@ -1,0 +1,185 @@
+import type { MESSAGE_ORIGINS } from '../schemas/limits.ts';
+import type {
+  EpisodeChange,
+  EpisodeRequest,
+  FactChange,
+  FactRequest,
+  ProfileRequest,
+  RAW_KINDS,
+  RAW_ROLES,
+  RawMemoryRequest,
+} from '../schemas/memory.ts';
+import type { Faults } from './faults.ts';
+import { flawOf } from './json-flaw.ts';
+import { AHEAD_MAX_MS, EARLIEST, momentOf } from './moment.ts';
+
+const METADATA_MAX = 8000;
+const PROFILE_MAX = 64_000;
+
+type RawKind = (typeof RAW_KINDS)[number];
+type RawRole = (typeof RAW_ROLES)[number] | null;
+
+/** The columns of a raw row that its author decides. */
+export interface RawValues {
+  content: string;
+  kind: RawKind;
+  role: RawRole;
+  origin: (typeof MESSAGE_ORIGINS)[number];
+  agent: string | null;
+  sessionId: string | null;
+  source: string;
+  occurredAt: Date;
+  tags: string[];
+  metadata: Record<string, unknown>;
+}
+
+/** A posted raw row with what it leaves out. `now` is in milliseconds. */
+export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults): RawValues {
+  const { content, kind = 'other', agent = null, source = 'api', metadata = {} } = posted;
+  checkJson(metadata, METADATA_MAX, faults.in('metadata'));
+  const role = posted.role ?? roleOf(kind, agent);
+  return {
+    content,
+    kind,
+    role,
+    origin: posted.origin ?? originOf(role),
+    agent,
+    sessionId: posted.session_id ?? null,
+    source,
+    occurredAt:
+      posted.occurred_at === undefined
+        ? new Date(now)
+        : past(posted.occurred_at, now, faults.in('occurred_at')),
+    tags: unique(posted.tags ?? []),
+    metadata: metadata as Record<string, unknown>,
+  };
+}
+
+/** Who speaks in a row of that kind. Of `other` nobody knows, so that it is no evidence for what a person said. */
+export function roleOf(kind: RawKind, agent: string | null): RawRole {
+  if (kind === 'prompt') return 'agent';
+  if (kind === 'reply' || kind === 'note') return 'human';
+  if (kind === 'message') return agent === null ? 'human' : 'agent';
+  return null;
+}
+
+function originOf(role: RawRole): RawValues['origin'] {
+  return role === 'human' || role === 'agent' ? role : 'unknown';
+}
+
+/** What a client says about an episode, by column. */
+export function episodeValues(change: EpisodeChange, now: number, faults: Faults) {
+  const { title, summary, status, salience, model, started_at, ended_at, tags, raw_ids } = change;
+  return given({
+    title,
+    summary,
+    status,
+    salience,
+    model,
+    startedAt: started_at === undefined ? undefined : past(started_at, now, faults.in('started_at')),
+    endedAt: ended_at === undefined ? undefined : past(ended_at, now, faults.in('ended_at')),
+    tags: tags && unique(tags),
+    sources: raw_ids && unique(raw_ids),
+  });
+}
+export type EpisodeValues = ReturnType<typeof episodeValues>;
+
+/** A posted episode with what it leaves out. */
+export function newEpisode(posted: EpisodeRequest, now: number, faults: Faults) {
+  const { title, summary, origin = 'human' } = posted;
+  const { sources = [], ...values } = episodeValues(posted, now, faults);
+  const startedAt = values.startedAt ?? new Date(now);
+  const endedAt = values.endedAt ?? new Date(now);
+  checkSpan(startedAt, endedAt, faults, 'ended_at');
+  return { values: { tags: [], ...values, title, summary, startedAt, endedAt, origin }, sources, faults };
+}
+export type NewEpisode = ReturnType<typeof newEpisode>;
+
+/** What a client says about a fact, by column. It may hold from or until a day to come. */
+export function factValues(change: FactChange, faults: Faults) {
+  const { text, kind, tags, confidence, episode_ids, superseded_by, pinned, model } = change;
+  return given({
+    text,
+    kind,
+    confidence,
+    pinned,
+    model,
+    supersededBy: superseded_by,
+    validFrom: anyTimeOrNone(change.valid_from, faults.in('valid_from')),
+    validTo: anyTimeOrNone(change.valid_to, faults.in('valid_to')),
+    tags: tags && unique(tags),
+    sources: episode_ids && unique(episode_ids),
+  });
+}
+export type FactValues = ReturnType<typeof factValues>;
+
+/** A posted fact with what it leaves out. */
+export function newFact(posted: FactRequest, faults: Faults) {
+  const { text, origin = 'human' } = posted;
+  const { sources = [], ...values } = factValues(posted, faults);
+  checkSpan(values.validFrom, values.validTo, faults, 'valid_to');
+  return { values: { tags: [], ...values, text, origin }, sources, faults };
+}
+export type NewFact = ReturnType<typeof newFact>;
+
+/** An end does not lie before its beginning. Either may be open. */
+export function checkSpan(
+  from: Date | null | undefined,
+  to: Date | null | undefined,
+  faults: Faults,
+  end: 'ended_at' | 'valid_to',
+): void {
+  if (from && to && to < from) faults.add(end, 'Input should not lie before the beginning');
+}
+
+const STATING = ['text', 'kind', 'confidence', 'validFrom', 'validTo'] as const;
+type Stating = Pick<FactValues, (typeof STATING)[number]>;
+
+/** Whether a change makes a fact state something else: then its former wording is kept. */
+export function statesAnew(change: Stating, fact: Stating): boolean {
+  return STATING.some(
+    (column) => change[column] !== undefined && change[column]?.valueOf() !== fact[column]?.valueOf(),
+  );
+}
+
+/** What a client says about the profile. */
+export function profileValues({ data, summary }: ProfileRequest, faults: Faults) {
+  if (data !== undefined) checkJson(data, PROFILE_MAX, faults.in('data'));
+  return given({ data: data as Record<string, unknown> | undefined, summary });
+}
+
+function checkJson(value: object, charactersMax: number, faults: Faults): void {
+  const flaw = flawOf(value);
+  if (flaw !== undefined) faults.add([], flaw);
+  else if (JSON.stringify(value).length > charactersMax)
+    faults.add([], `Input should have at most ${charactersMax} characters as JSON`);
+}
+
+/** When something happened: from 2000 on, and by no clock that is more than a day ahead of `now` (milliseconds). */
+export function past(timestamp: string, now: number, faults: Faults): Date {
+  const moment = anyTime(timestamp, faults);
+  if (moment.getTime() > now + AHEAD_MAX_MS) faults.add([], 'Input should be at most 24 hours ahead');
+  return moment;
+}
+
+function anyTime(timestamp: string, faults: Faults): Date {
+  const moment = momentOf(timestamp);
+  if (moment === undefined)
+    faults.add([], 'Input should be a valid date and time with a zone', 'datetime_parsing');
+  else if (moment < EARLIEST) faults.add([], 'Input should be from 2000-01-01 on');
+  return new Date(moment ?? 0);
+}
+
+function anyTimeOrNone(timestamp: string | null | undefined, faults: Faults): Date | null | undefined {
+  return typeof timestamp === 'string' ? anyTime(timestamp, faults) : timestamp;
+}
+
+const unique = (values: readonly string[]) => [...new Set(values)];
+
+type Given<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+
+/** Without the properties that were left out, so that they overwrite nothing. */
+function given<T extends object>(values: T): Given<T> {
+  const entries = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as Given<T>;
+}

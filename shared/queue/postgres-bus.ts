@@ -1,0 +1,112 @@
+import pg from 'pg';
+import type { BaseConfig } from '../config/config.ts';
+import { every } from '../every.ts';
+import type { Log } from '../log.ts';
+import { retry } from '../retry.ts';
+import type { Bus } from './bus.ts';
+import { KEEP_ALIVE, PULSE_EVERY_MS, PULSE_WITHIN_MS, socketOf } from './postgres-pulse.ts';
+
+const RECONNECT = { firstMs: 50, longestMs: 2000 };
+
+/**
+ * Pub/sub by LISTEN and NOTIFY. One connection listens, past any pooler, and is reopened whenever it breaks or falls
+ * silent. `publish` is the database's NOTIFY.
+ */
+export function postgresBus(publish: Bus['publish'], { directUrl }: BaseConfig['database'], log: Log): Bus {
+  const subscriptions: Subscription[] = [];
+  return {
+    get silentMs() {
+      return Math.max(0, ...subscriptions.map((one) => one.silentMs));
+    },
+    publish,
+    async listen(channel, hear) {
+      const subscription = new Subscription(directUrl, channel, hear, log);
+      subscriptions.push(subscription);
+      await subscription.open();
+    },
+    async close() {
+      for (const subscription of subscriptions) subscription.close();
+    },
+  };
+}
+
+class Subscription {
+  readonly #url: string;
+  readonly #channel: string;
+  readonly #hear: (payload: string) => void;
+  readonly #log: Log;
+  readonly #closed = new AbortController();
+  #client: pg.Client | undefined;
+  #answeredAt = performance.now();
+
+  constructor(url: string, channel: string, hear: (payload: string) => void, log: Log) {
+    this.#url = url;
+    this.#channel = channel;
+    this.#hear = hear;
+    this.#log = log;
+  }
+
+  get silentMs(): number {
+    return performance.now() - this.#answeredAt;
+  }
+
+  async open(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis: 2000,
+      query_timeout: PULSE_WITHIN_MS,
+      ...KEEP_ALIVE,
+      application_name: 'forecue wake-ups',
+    });
+    client.on('error', (error) => this.#log.warn({ err: error }, 'wake-up connection'));
+    client.on('notification', ({ payload }) => this.#hear(payload ?? ''));
+    try {
+      await client.connect();
+      await client.query(`listen ${pg.escapeIdentifier(this.#channel)}`);
+    } catch (error) {
+      disconnect(client);
+      throw error;
+    }
+    this.#client = client;
+    this.#answeredAt = performance.now();
+    const pulse = every(PULSE_EVERY_MS, () => this.#beat(client), { ref: false });
+    client.once('end', () => {
+      void pulse.stop();
+      void this.#reopen();
+    });
+    // Closed while it connected.
+    if (this.#closed.signal.aborted) disconnect(client);
+  }
+
+  close(): void {
+    this.#closed.abort();
+    if (this.#client !== undefined) disconnect(this.#client);
+  }
+
+  /** A connection that only listens would otherwise never find out that the server is gone. */
+  async #beat(client: pg.Client): Promise<void> {
+    try {
+      await client.query('select 1');
+      this.#answeredAt = performance.now();
+    } catch (error) {
+      socketOf(client)?.destroy(error instanceof Error ? error : undefined);
+    }
+  }
+
+  async #reopen(): Promise<void> {
+    const { signal } = this.#closed;
+    const open = () =>
+      this.open().catch((error: unknown) => {
+        this.#log.warn({ err: error }, 'wake-up connection');
+        throw error;
+      });
+    // Rejects only when the subscription is closed.
+    await retry(open, { ...RECONNECT, signal }).catch(() => {});
+  }
+}
+
+/** Does not wait for a server that may be gone. */
+function disconnect(client: pg.Client): void {
+  client.end().catch(() => {});
+  socketOf(client)?.destroySoon();
+}

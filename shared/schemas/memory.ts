@@ -1,0 +1,219 @@
+import Type, { type Static, type TObject } from 'typebox';
+import { closed, nullable, nullableOneOf, oneOf, oneOrMany, text } from './build.ts';
+import { Name, Timestamp } from './common.ts';
+import { DERIVED_ORIGINS, MESSAGE_ORIGINS } from './limits.ts';
+
+const ROWS_MAX = 200;
+const SOURCES_MAX = 500;
+const TAGS_MAX = 50;
+const TAG_MAX = 80;
+export const CONTENT_MAX = 8000;
+const FACT_MAX = 2000;
+
+export const RAW_KINDS = ['prompt', 'reply', 'message', 'note', 'other'] as const;
+export const RAW_ROLES = ['human', 'agent', 'tool', 'system'] as const;
+export const EPISODE_STATES = ['draft', 'final'] as const;
+export const TIERS = ['raw', 'episode', 'fact'] as const;
+/** Who may be said to have written a row that a client posts: the others are ours to say. */
+const CLIENT_ORIGINS = ['human', 'agent'] as const;
+
+const Id = Type.String({ format: 'uuid' });
+const Ids = Type.Array(Id, { maxItems: SOURCES_MAX });
+const Tag = text(TAG_MAX, 1);
+const Tags = Type.Array(Tag, { maxItems: TAGS_MAX });
+const Count = Type.Integer({ minimum: 0 });
+const Moment = nullable(Timestamp);
+const Text = nullable(Type.String());
+const Share = Type.Number({ minimum: 0, maximum: 1 });
+const Json = Type.Object({});
+const Shown = Type.Record(Type.String(), Type.Unknown());
+
+const partial = <T extends TObject>(schema: T) => Type.Partial(schema, { additionalProperties: false });
+const page = <T extends TObject>(row: T) =>
+  closed({ results: Type.Array(row), next: nullable(Type.String()) });
+/** What a list of rows is answered with after it was posted: one row for one, a list for a list. */
+const posted = <T extends TObject>(row: T) => Type.Union([row, Type.Array(row)]);
+
+export const RawMemoryRequest = closed({
+  content: text(CONTENT_MAX, 1),
+  kind: Type.Optional(oneOf(RAW_KINDS)),
+  role: Type.Optional(nullableOneOf(RAW_ROLES)),
+  origin: Type.Optional(oneOf(MESSAGE_ORIGINS)),
+  agent: Type.Optional(nullable(Name)),
+  session_id: Type.Optional(nullable(Name)),
+  source: Type.Optional(Name),
+  /** Now, by default. */
+  occurred_at: Type.Optional(Timestamp),
+  tags: Type.Optional(Tags),
+  metadata: Type.Optional(Json),
+});
+export type RawMemoryRequest = Static<typeof RawMemoryRequest>;
+export const RawMemoryRequests = oneOrMany(RawMemoryRequest, ROWS_MAX);
+
+export const RawMemoryResponse = closed({
+  id: Id,
+  content: Type.String(),
+  kind: oneOf(RAW_KINDS),
+  role: nullableOneOf(RAW_ROLES),
+  origin: oneOf(MESSAGE_ORIGINS),
+  agent: Text,
+  session_id: Text,
+  source: Type.String(),
+  event_id: Text,
+  occurred_at: Timestamp,
+  tags: Tags,
+  metadata: Shown,
+  promoted_at: Moment,
+  created_at: Timestamp,
+});
+export type RawMemoryResponse = Static<typeof RawMemoryResponse>;
+export const RawMemoryPage = page(RawMemoryResponse);
+export const RawMemoryResponses = posted(RawMemoryResponse);
+
+const episode = {
+  title: text(200, 1),
+  summary: text(CONTENT_MAX, 1),
+  started_at: Timestamp,
+  ended_at: Timestamp,
+};
+const episodeOptions = {
+  status: Type.Optional(oneOf(EPISODE_STATES)),
+  raw_ids: Type.Optional(Ids),
+  tags: Type.Optional(Tags),
+  salience: Type.Optional(Share),
+  model: Type.Optional(nullable(Name)),
+};
+export const EpisodeRequest = closed({
+  ...episode,
+  ...episodeOptions,
+  origin: Type.Optional(oneOf(CLIENT_ORIGINS)),
+});
+export type EpisodeRequest = Static<typeof EpisodeRequest>;
+export const EpisodeRequests = oneOrMany(EpisodeRequest, ROWS_MAX);
+export const EpisodeChange = partial(closed({ ...episode, ...episodeOptions }));
+export type EpisodeChange = Static<typeof EpisodeChange>;
+
+export const EpisodeResponse = closed({
+  id: Id,
+  /** Empty while the episode is stale, like `summary`. */
+  title: Type.String(),
+  summary: Type.String(),
+  started_at: Timestamp,
+  ended_at: Timestamp,
+  status: oneOf(EPISODE_STATES),
+  origin: oneOf(DERIVED_ORIGINS),
+  raw_ids: Type.Array(Id),
+  tags: Tags,
+  salience: Share,
+  model: Text,
+  promoted_at: Moment,
+  stale_at: Moment,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type EpisodeResponse = Static<typeof EpisodeResponse>;
+export const EpisodePage = page(EpisodeResponse);
+export const EpisodeResponses = posted(EpisodeResponse);
+
+const factOptions = {
+  kind: Type.Optional(nullable(Tag)),
+  tags: Type.Optional(Tags),
+  confidence: Type.Optional(Share),
+  episode_ids: Type.Optional(Ids),
+  valid_from: Type.Optional(Moment),
+  valid_to: Type.Optional(Moment),
+  superseded_by: Type.Optional(nullable(Id)),
+  pinned: Type.Optional(Type.Boolean()),
+  model: Type.Optional(nullable(Name)),
+};
+export const FactRequest = closed({
+  text: text(FACT_MAX, 1),
+  ...factOptions,
+  origin: Type.Optional(oneOf(CLIENT_ORIGINS)),
+});
+export type FactRequest = Static<typeof FactRequest>;
+export const FactRequests = oneOrMany(FactRequest, ROWS_MAX);
+export const FactChange = partial(closed({ text: text(FACT_MAX, 1), ...factOptions }));
+export type FactChange = Static<typeof FactChange>;
+
+const fact = {
+  id: Id,
+  /** Empty while the fact is stale. */
+  text: Type.String(),
+  kind: Text,
+  origin: oneOf(DERIVED_ORIGINS),
+  tags: Tags,
+  confidence: Share,
+  episode_ids: Type.Array(Id),
+  valid_from: Moment,
+  valid_to: Moment,
+  recorded_at: Timestamp,
+  invalidated_at: Moment,
+  superseded_by: nullable(Id),
+  revision_of: nullable(Id),
+  stale_at: Moment,
+  pinned: Type.Boolean(),
+  model: Text,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+export const FactResponse = closed(fact);
+export type FactResponse = Static<typeof FactResponse>;
+export const FactPage = page(FactResponse);
+export const FactResponses = posted(FactResponse);
+
+/** A row that another one is derived from, and the words in it that support that. */
+export const MemorySource = closed({ tier: oneOf(TIERS), id: Id, quote: Text });
+export type MemorySource = Static<typeof MemorySource>;
+export const FactDetail = closed({ ...fact, sources: Type.Array(MemorySource) });
+
+const ProfileSummary = text(CONTENT_MAX);
+export const ProfileRequest = closed({ data: Type.Optional(Json), summary: Type.Optional(ProfileSummary) });
+export type ProfileRequest = Static<typeof ProfileRequest>;
+export const ProfileResponse = closed({
+  data: Shown,
+  summary: Type.String(),
+  revision: Count,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+export type ProfileResponse = Static<typeof ProfileResponse>;
+
+/** What a deletion changed besides the row itself. */
+export const DeletionReceipt = closed({
+  id: Id,
+  event_deleted: Type.Boolean(),
+  episodes: closed({ deleted: Count, stale: Count }),
+  facts: closed({ deleted: Count, stale: Count, restored: Count }),
+});
+export type DeletionReceipt = Static<typeof DeletionReceipt>;
+
+const listed = {
+  /** 1 to 200. */
+  limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d?|1\\d\\d|200)$' })),
+  /** The `next` of the previous page. */
+  cursor: Type.Optional(Type.String({ pattern: '^[\\w-]{1,200}$' })),
+  since: Type.Optional(Timestamp),
+  until: Type.Optional(Timestamp),
+  tag: Type.Optional(Tag),
+  q: Type.Optional(text(200, 1)),
+};
+export const ListQuery = Type.Object({ ...listed, session_id: Type.Optional(Name) });
+export type ListQuery = Static<typeof ListQuery>;
+export const FactListQuery = Type.Object({ ...listed, revision_of: Type.Optional(Id) });
+export const RawDeletionQuery = Type.Object({ purge_event: Type.Optional(oneOf(['true', 'false'])) });
+export const MemoryStatsQuery = Type.Object({ since: Type.Optional(Timestamp) });
+
+const TierStats = closed({
+  count: Count,
+  last_updated_at: Moment,
+  /** Rows created or updated since then; only with `since`. */
+  count_since: Type.Optional(Count),
+});
+export const MemoryStats = closed({
+  profile: TierStats,
+  facts: TierStats,
+  episodes: TierStats,
+  raw: TierStats,
+});
+export type MemoryStats = Static<typeof MemoryStats>;

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { signUp, type UserClient } from '../support/account.ts';
+import { emptyArrays, nested, postPacked, sendRaw, unfinished } from '../support/hostile-bodies.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { event, post } from '../support/recording.ts';
+import { residentMb } from '../support/resident-memory.ts';
+import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const RECORDING = '/api/recording/events/';
+/** A body may take 5 s before it must have come at 32 KiB/s; without such a limit it takes 30 s. */
+const CUT_OFF_MS = 15_000;
+const GROWTH_MB = 300;
+
+describe('hostile bodies', () => {
+  let system: System;
+  let user: UserClient;
+  before(async () => {
+    system = await startSystem({ workers: 0, env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    user = await signUp(system);
+  });
+
+  const packed = (body: Buffer, path = RECORDING) =>
+    postPacked(user.url, path, body, { access: user.access });
+
+  it('nested arrays are refused before they are parsed, with a credential or without', async () => {
+    const refused = { status: 400, code: 'invalid_json' };
+    assert.deepEqual(await packed(nested(200 * KIB)), refused);
+    assert.deepEqual(await packed(nested(8 * KIB), '/api/auth/waitlist/'), refused);
+    const large = await packed(nested(256 * KIB), '/api/auth/waitlist/');
+    assert.deepEqual(large, { status: 413, code: 'body_too_large' });
+  });
+
+  it('JSON of more values than the endpoint can need is refused before it is parsed', async () => {
+    const { text } = emptyArrays(MIB);
+    assert.equal((await post(user, text)).code, 'invalid_json');
+    const values = (count: number) => JSON.stringify([event({ more: Array(count).fill(0) })]);
+    assert.equal((await post(user, values(99_900))).status, 201);
+    assert.equal((await post(user, values(100_000))).code, 'invalid_json');
+  });
+
+  it('a nesting of 64 is let in, and brackets in texts count for nothing', async () => {
+    const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+    const text = `\\"${'['.repeat(1000)}\\\\`;
+    // The batch and the event are two levels.
+    const batch = (levels: number) =>
+      JSON.stringify([event()]).replace('}]', `,"more":${deep(levels)},"text":"${text}"}]`);
+    assert.equal((await post(user, batch(62))).status, 201);
+    assert.equal((await post(user, batch(63))).code, 'invalid_json');
+  });
+
+  it('a body that unpacks to more than a hundred times its size is refused', async () => {
+    const bomb = await packed(gzipSync(`${' '.repeat(MIB)}[]`));
+    assert.deepEqual(bomb, { status: 413, code: 'body_too_large' });
+    const text = JSON.stringify(Array.from({ length: 1000 }, () => event()));
+    assert.equal((await packed(gzipSync(text))).status, 201);
+  });
+
+  it('a hundred that never end hold neither memory nor the budget', async () => {
+    const request = unfinished(RECORDING, Buffer.alloc(16 * MIB, ' '), user.access);
+    const memory = () => residentMb(system.webs[0]?.child.pid);
+    const isLinux = process.platform === 'linux';
+    const before = isLinux ? await memory() : 0;
+    const since = performance.now();
+    const ended = Promise.all(Array.from({ length: 100 }, () => sendRaw(user.url, [request])));
+    const most = isLinux ? Math.max(...(await pacedUntil(5, memory, ended))) : 0;
+    await ended;
+    assert.ok(most - before < GROWTH_MB, `from ${before} to ${most} MB`);
+    assert.ok(performance.now() - since < CUT_OFF_MS);
+    const large = `${' '.repeat(4 * MIB)}${JSON.stringify([event()])}`;
+    // Those that never end were counted as well.
+    await until(async () => (await post(user, large)).status === 201);
+  });
+
+  it('one that comes too slowly is 408, and frees its share; one that comes at a fair pace is read', async () => {
+    const stalled = sendRaw(user.url, [headOf(user, 16 * MIB), '[']);
+    const trickling = sendRaw(
+      user.url,
+      [headOf(await signUp(system), 100_000), ...Array(200).fill(' ')],
+      100,
+    );
+    const body = JSON.stringify([event()]).padStart(7 * 64 * KIB);
+    const parts = Array.from({ length: 7 }, (_, n) => body.slice(n * 64 * KIB, (n + 1) * 64 * KIB));
+    const fair = sendRaw(user.url, [headOf(await signUp(system), body.length), ...parts], 1000);
+    const since = performance.now();
+    for (const answer of await Promise.all([stalled, trickling])) {
+      assert.match(answer, /^HTTP\/1.1 408 [\s\S]*\r\nconnection: close\r\n[\s\S]*"request_timeout"/i);
+      assert.ok(performance.now() - since < CUT_OFF_MS);
+    }
+    assert.match(await fair, /^HTTP\/1.1 201 /);
+  });
+});
+
+describe('the size of a body', () => {
+  const POINTS = 20;
+  let system: System;
+  let web: TestProcess;
+  before(async () => {
+    system = await startSystem({
+      webs: 1,
+      workers: 0,
+      env: { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` },
+    });
+    [web] = system.webs as [TestProcess];
+  });
+  after(() => system?.stop());
+
+  /** An array that is no batch, of so many bytes; it is 422. */
+  const body = (bytes: number) => '[]'.padStart(bytes);
+
+  it('costs a point of the rate limit for each 512 KiB, packed or not, and every answer says what is left', async () => {
+    const user = await signUp({ webs: [web] });
+    const left = async (answer: Promise<{ headers: Headers }>) =>
+      Number(/r=(\d+)/.exec((await answer).headers.get('ratelimit') ?? '')?.[1]);
+    assert.equal(await left(post(user, body(512 * KIB))), POINTS - 1);
+    assert.equal(await left(post(user, body(512 * KIB + 1))), POINTS - 3);
+    assert.equal(await left(post(user, body(2 * MIB))), POINTS - 7);
+    const hard = Buffer.from(`["${randomBytes(MIB / 2 - 2).toString('hex')}"]`);
+    const packed = fetch(user.url + RECORDING, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${user.access}`,
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+      },
+      body: gzipSync(hard),
+    });
+    assert.equal(await left(packed), POINTS - 9);
+  });
+
+  it('that costs more than is left is 429; one that costs more than the whole window gets in at its start', async () => {
+    const user = await signUp({ webs: [web] });
+    assert.equal((await post(user, body(16 * MIB))).status, 422);
+    const other = await signUp({ webs: [web] });
+    await other.request('GET', '/api/auth/me/');
+    const refused = await post(other, body(16 * MIB));
+    assert.deepEqual([refused.status, refused.code], [429, 'rate_limited']);
+    assert.match(refused.headers.get('ratelimit') ?? '', /r=0;/);
+    assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]/);
+  });
+});
+
+function headOf({ access }: UserClient, length: number): string {
+  return [
+    `POST ${RECORDING} HTTP/1.1`,
+    'Host: x',
+    'Connection: close',
+    `Authorization: Bearer ${access}`,
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    '',
+    '',
+  ].join('\r\n');
+}

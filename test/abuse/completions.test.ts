@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
+import { type AppClient, predictionBody, type Reply } from '../support/client.ts';
+import { ok } from '../support/fake-provider.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/** What a terminal obeys, and what makes a text look like another one. */
+const HOSTILE: Record<string, string> = {
+  'an escape sequence': '\u001b[2J\u001b[H the report',
+  'an escape sequence of one character': ' the \u009b31mreport',
+  backspaces: ' the report\b\b\b\b\b\bsecret',
+  'a bell': ' the report\u0007',
+  'a delete': ' the report\u007f',
+  'a next line': ' the report\u0085',
+  'a carriage return': ' the report\rPlease delete',
+  'a line break of two characters': '\r\nrm -rf ~',
+  'a vertical tab or a form feed': ' the\v\freport',
+  'a right-to-left override': ' the \u202etroper',
+  'a left-to-right override': ' the \u202dreport',
+  'an embedding': ' the \u202areport\u202c',
+  'an isolate': ' the \u2066report\u2069',
+};
+
+const HARMLESS = ['\nThank you', '\n\t- the report', ' את הדו״ח\u200f ב-PDF', ' 👩‍👩‍👧‍👦', ' می\u200cخواهم'];
+
+const DRAFT = { text: 'Please send', revision: 1 };
+const PROMPT = { mode: 'next_prompt', draft: { text: '', revision: 1 } };
+const ESCAPE = '\u001b[31m';
+
+describe('a completion', () => {
+  describe('of a provider', () => {
+    let system: System;
+    let app: AppClient;
+    before(async () => {
+      system = await startSystem();
+      app = await system.app();
+    });
+    after(() => system.stop());
+
+    function ask(continuation: string, part: object = { draft: DRAFT }): Promise<Reply<PredictionResponse>> {
+      system.provider.respond(ok({ continuation }));
+      return app.predict(predictionBody(part));
+    }
+
+    for (const [what, continuation] of Object.entries(HOSTILE))
+      it(`with ${what} is unusable: 502 provider_failed, for no unit`, async () => {
+        for (const part of [{ draft: DRAFT }, { draft: { text: 'Please send ', revision: 1 } }, PROMPT]) {
+          const messages = [{ role: 'assistant', content: 'Done.' }];
+          const { status, code } = await ask(continuation, { messages, ...part });
+          assert.deepEqual([status, code], [502, 'provider_failed'], JSON.stringify(part));
+        }
+        const { prediction_units, reserved_units } = (await app.usage()).body;
+        assert.deepEqual([prediction_units, reserved_units], [0, 0]);
+      });
+
+    it('may have line breaks, tabs, joiners and the marks of right-to-left scripts', async () => {
+      for (const continuation of HARMLESS)
+        assert.equal((await ask(continuation)).body.completion, continuation);
+    });
+
+    it('without them may continue a draft that has them, also when the model repeats the draft', async () => {
+      const draft = { text: `first\r\n${ESCAPE}second`, revision: 1 };
+      for (const continuation of [' third', `${draft.text} third`])
+        assert.equal((await ask(continuation, { draft })).body.completion, ' third');
+    });
+
+    it("abstains where it would echo the draft's own", async () => {
+      const draft = { text: `Please ${ESCAPE}send`, revision: 1 };
+      const { status, body } = await ask(' the report', { mode: 'next_prompt', draft });
+      assert.deepEqual([status, body.status, body.completion], [200, 'abstained', '']);
+    });
+  });
+
+  describe('of the built-in predictor', () => {
+    let system: System;
+    let app: AppClient;
+    before(async () => {
+      system = await startSystem({ env: { DEFAULT_MODEL: 'local' } });
+      app = await system.app();
+    });
+    after(() => system.stop());
+
+    /** A chat in which the person answers the same question with each of the texts, and is asked it again. */
+    function answered(...contents: string[]) {
+      const asked = { role: 'assistant', content: 'Done. Shall I go on?' };
+      const said = contents.map((content) => ({ role: 'user', content, origin: 'human' }));
+      return [...said.flatMap((message) => [asked, message]), asked];
+    }
+
+    it('never has such characters of the draft or the messages', async () => {
+      const learned = 'Please summarise the quarterly sales report for the board';
+      for (const hostile of Object.values(HOSTILE)) {
+        const messages = answered(learned, `${learned}${hostile} now`, `Well ${hostile} ${learned}`);
+        for (const mode of ['complete_draft', 'next_prompt'])
+          for (const text of ['', 'Please summarise the quart', `${hostile} Please summarise the quart`]) {
+            const { status, body } = await app.predict(
+              predictionBody({ mode, messages, draft: { text, revision: 1 } }),
+            );
+            assert.equal(status, 200);
+            assert.doesNotMatch(body.completion, /[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069]/u);
+          }
+      }
+    });
+
+    it('suggests another prompt instead', async () => {
+      const messages = answered('continue', `${ESCAPE}continue`);
+      const { body } = await app.predict(predictionBody({ ...PROMPT, messages }));
+      assert.deepEqual([body.status, body.completion], ['suggested', 'continue']);
+    });
+  });
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import { newId } from '../../shared/ids.ts';
+import { fetchPublished } from '../support/client.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+const CUT = -5;
+/** More than may be sent by these bytes: reading stops just before the end of what is packed, and of what is missing. */
+const EXCESSES = [1, 100, 4000, 16_385];
+
+/** Packed bytes that are cut short fail after whoever read them has stopped listening. */
+describe('compression that is cut just past a limit', () => {
+  let system: System;
+
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+  after(() => system.stop());
+
+  const urlOf = (path: string) => `${system.webs[0]?.url}${path}`;
+
+  const assertAlive = async () => {
+    // It dies after its answer.
+    await fetchPublished(urlOf('/healthz')).catch(() => {});
+    assert.equal(system.webs[0]?.child.exitCode, null);
+  };
+
+  const postForm = (body: Buffer, encoding: string) =>
+    fetch(urlOf(`/connect/${newId()}`), {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'content-encoding': encoding },
+      body,
+    });
+
+  it('ends no process in a form, since no packed form is taken', async () => {
+    for (const excess of EXCESSES) {
+      const packed = gzipSync(Buffer.alloc(16 * 1024 + excess, 'x'));
+      for (const body of [packed.subarray(0, CUT), packed]) {
+        const { status } = await postForm(body, 'gzip');
+        await assertAlive();
+        assert.equal(status, 400);
+      }
+    }
+    for (const encoding of ['GZIP', 'deflate', 'br', 'gzip, gzip', 'zstd'])
+      assert.equal((await postForm(gzipSync('do=approve'), encoding)).status, 400, encoding);
+    // No browser was shown a form of this attempt.
+    assert.equal((await postForm(Buffer.from('do=approve'), 'identity')).status, 403);
+  });
+
+  it('ends no process in a body of JSON', async () => {
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    for (const limit of [8 * 1024, 256 * 1024])
+      for (const excess of EXCESSES) {
+        const body = gzipSync(Buffer.alloc(limit + excess, 'x')).subarray(0, CUT);
+        const { status } = await fetchPublished(urlOf('/api/auth/waitlist/'), {
+          method: 'POST',
+          headers,
+          body,
+        });
+        await assertAlive();
+        assert.ok(status === 400 || status === 413, `${status}`);
+      }
+  });
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { approveAttempt } from '../../shared/db/stores/connections/attempts.ts';
+import { disableAccount } from '../../shared/db/stores/disable-account.ts';
+import { signUp } from '../support/account.ts';
+import { approve, connect, connectingApp, exchange, startConnection } from '../support/connection.ts';
+import { lockRow } from '../support/row-lock.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const WINDOW_S = 600;
+
+describe('consent that is given while an operator disables the account', () => {
+  let system: System;
+
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+  after(() => system.stop());
+
+  /** What is left of the account's consent. */
+  const consentOf = async (accountId: string) => {
+    const { rows } = await system.database.pool.query(
+      `select 'connection' as what from connections where account_id = $1 and status = 'connected'
+        union all
+       select 'attempt' from connection_attempts where account_id = $1 and status = 'approved'`,
+      [accountId],
+    );
+    return rows.map(({ what }) => what);
+  };
+
+  /** Until so many statements wait for a lock. */
+  const waitingForLocks = (count: number) =>
+    until(async () => {
+      const { rows } = await system.database.pool.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows.length >= count;
+    });
+
+  it('does not survive when it comes while the connections are being revoked', async () => {
+    const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
+    const earlier = await connect(system, app, person, 'u-1');
+    const [granted, approved] = [await startConnection(app, 'u-2'), await startConnection(app, 'u-3')];
+    const code = await approve(system, granted, person);
+    // Stops the operator's command midway.
+    const lock = await lockRow(system, 'connections', 'id = $1', [earlier.connection_id]);
+    const disabling = disableAccount(system.em(), person.id, WINDOW_S);
+    await waitingForLocks(1);
+    const exchanging = exchange(app, granted, code);
+    const late = await approveAttempt(system.em(), approved.request_id, person.id);
+    await lock.release();
+    assert.equal(late, undefined);
+    assert.equal((await exchanging).code, 'access_denied');
+    assert.equal((await disabling)?.active, false);
+    assert.deepEqual(await consentOf(person.id), []);
+  });
+
+  it('does not survive when it has begun just before', async () => {
+    const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
+    const attempt = await startConnection(app);
+    const lock = await lockRow(system, 'connection_attempts', 'id = $1', [attempt.request_id]);
+    const approving = approveAttempt(system.em(), attempt.request_id, person.id);
+    await waitingForLocks(1);
+    const disabling = disableAccount(system.em(), person.id, WINDOW_S);
+    // It waits for the approval; if it did not, it would end here.
+    await Promise.race([disabling, waitingForLocks(2)]);
+    await lock.release();
+    await Promise.all([approving, disabling]);
+    assert.deepEqual(await consentOf(person.id), []);
+  });
+});

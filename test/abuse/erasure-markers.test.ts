@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { endpoints } from '../../ingress/routes/index.ts';
+import type { LoginResponse } from '../../shared/schemas/accounts.ts';
+import type { JobReceipt } from '../../shared/schemas/jobs.ts';
+import { Visitor } from '../connect/visitor.ts';
+import { type AppClient, call, predictionBody, type Reply } from '../support/client.ts';
+import { connectingApp, REDIRECT_URI, type Started, startBody } from '../support/connection.ts';
+import { hang, ok } from '../support/fake-provider.ts';
+import { addFact, setProfile } from '../support/memory.ts';
+import { event } from '../support/recording.ts';
+import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { tablesWith } from '../support/tables-with.ts';
+import { until } from '../support/until.ts';
+
+/** What stays with the app: its own ids of requests, users and events, of predictions, connections and what became of them. */
+const TOMBSTONES = ['public.connections', 'public.history', 'public.prediction_events'];
+
+const WORKER = ['workers/main.ts', 'all'];
+
+const newMarker = (name: string) => `${name}-${randomBytes(8).toString('hex')}`;
+
+/** Everything of the person that is erased has `mine` in it; the ids that are the app's own have `theirs`. */
+interface Markers {
+  mine: string;
+  theirs: string;
+}
+
+/** An account that calls every endpoint there is, and by what it called it. */
+class Person {
+  readonly used = new Set<string>();
+  readonly #app: AppClient;
+  readonly #url: string;
+  access = '';
+  id = '';
+
+  constructor(app: AppClient) {
+    this.#app = app;
+    this.#url = app.url;
+  }
+
+  /** `path` as in the table of routes; `names` are what its parameters stand for. */
+  async use<Body>(
+    method: string,
+    path: string,
+    { body, names = [], headers }: { body?: object; names?: string[]; headers?: Record<string, string> } = {},
+  ): Promise<Reply<Body>> {
+    this.used.add(`${method} ${path}`);
+    const rest = [...names];
+    const actual = path.replaceAll(/:\w+/g, () => encodeURIComponent(rest.shift() ?? ''));
+    const bearer = path.startsWith('/v1/') ? this.#app.key : this.access;
+    const authorization: Record<string, string> = bearer === '' ? {} : { authorization: `Bearer ${bearer}` };
+    return call<Body>(method, this.#url + actual, body, { headers: headers ?? authorization });
+  }
+
+  /** The same, when it has to succeed. */
+  async done<Body>(...given: Parameters<Person['use']>): Promise<Body> {
+    const reply = await this.use<Body>(...given);
+    assert.ok(reply.status < 300, `${given[0]} ${given[1]} answered ${reply.status} ${reply.text}`);
+    return reply.body;
+  }
+}
+
+async function useAccount(person: Person, { mine }: Markers): Promise<void> {
+  const email = `${mine}@example.com`;
+  const password = `${mine} staples`;
+  await person.done('POST', '/api/auth/waitlist/', { body: { email } });
+  await person.done('POST', '/api/auth/invite/validate/', { body: { code: mine } });
+  const signup = { email, password, name: mine, invite_code: mine };
+  await person.done('POST', '/api/auth/signup/', { body: signup });
+  const wrong = await person.use('POST', '/api/auth/login/', { body: { email, password: `${mine} wrong` } });
+  assert.equal(wrong.status, 401);
+  const login = await person.done<LoginResponse>('POST', '/api/auth/login/', { body: { email, password } });
+  person.access = login.access;
+  person.id = login.user.id;
+  await person.done('POST', '/api/auth/token/refresh/', { body: { refresh: login.refresh } });
+  await person.done('POST', '/api/auth/logout/', { body: { refresh: login.refresh } });
+  const change = { name: `${mine} again`, password: `${mine} staples again`, current_password: password };
+  await person.done('PATCH', '/api/auth/me/', { body: change });
+  await person.done('GET', '/api/auth/me/');
+}
+
+async function useKeys(person: Person, { mine }: Markers): Promise<void> {
+  const issue = () =>
+    person.done<{ id: string; key: string }>('POST', '/api/auth/keys/', { body: { label: mine } });
+  const [kept, revoked] = [await issue(), await issue()];
+  await person.done('DELETE', '/api/auth/keys/:key_id/', { names: [revoked.id] });
+  await person.done('GET', '/api/auth/keys/:key_id/', { names: [kept.id] });
+  await person.done('GET', '/api/auth/keys/', { headers: { 'x-service-api-key': kept.key } });
+}
+
+async function useRecording(person: Person, { mine }: Markers): Promise<void> {
+  const part = { session_id: mine, source: mine, source_detail: mine, agent: mine, [mine]: { [mine]: mine } };
+  const rows = [
+    event({ ...part, id: mine, prompt: mine }),
+    event({ ...part, type: 'session.started' }),
+    event({ ...part, type: `custom.${mine}`, payload: { [mine]: mine } }),
+    event({ ...part, occurred_at: mine }),
+  ];
+  await person.done('POST', '/api/recording/events/', { body: rows });
+  await person.done('GET', '/api/recording/events/:id/', { names: [mine] });
+  await person.done('GET', '/api/recording/sessions/');
+  await person.done('GET', '/api/recording/sessions/:id/events/', { names: [mine] });
+}
+
+async function useMemory(person: Person, { mine }: Markers): Promise<void> {
+  const add = async (tier: string, body: object) => {
+    const { id } = await person.done<{ id: string }>('POST', `/api/memory/${tier}/`, { body });
+    await person.done('GET', `/api/memory/${tier}/`);
+    await person.done('GET', `/api/memory/${tier}/:id/`, { names: [id] });
+    return id;
+  };
+  const said = {
+    content: mine,
+    agent: mine,
+    session_id: mine,
+    source: mine,
+    tags: [mine],
+    metadata: { [mine]: mine },
+  };
+  const [raw, forgotten] = [await add('raw', said), await add('raw', said)];
+  const moments = { started_at: '2026-05-01T12:00:00Z', ended_at: '2026-05-01T12:00:00Z' };
+  const told = { title: mine, summary: mine, tags: [mine], raw_ids: [raw], model: mine, ...moments };
+  const [episode, deleted] = [await add('episodes', told), await add('episodes', told)];
+  const known = { text: mine, kind: mine, tags: [mine], episode_ids: [episode], model: mine };
+  const [fact, wrong] = [await add('facts', known), await add('facts', { ...known, text: `${mine} too` })];
+  await person.done('PATCH', '/api/memory/episodes/:id/', {
+    names: [episode],
+    body: { title: `${mine} again` },
+  });
+  await person.done('PATCH', '/api/memory/facts/:id/', { names: [fact], body: { text: `${mine} again` } });
+  await person.done('DELETE', '/api/memory/raw/:id/', { names: [forgotten] });
+  await person.done('DELETE', '/api/memory/episodes/:id/', { names: [deleted] });
+  await person.done('DELETE', '/api/memory/facts/:id/', { names: [wrong] });
+  await person.done('DELETE', '/api/memory/profile/');
+  await person.done('POST', '/api/memory/profile/', { body: { summary: mine, data: { [mine]: mine } } });
+  await person.done('GET', '/api/memory/profile/');
+  await person.done('GET', '/api/memory/stats/');
+}
+
+/** By the request, and by the job. */
+async function useJobs(person: Person, { mine }: Markers): Promise<void> {
+  await person.done('POST', '/api/memory/sync/', { body: { session_id: mine } });
+  const headers = {
+    prefer: 'respond-async',
+    'idempotency-key': mine,
+    authorization: `Bearer ${person.access}`,
+  };
+  const { job_id } = await person.done<JobReceipt>('POST', '/api/memory/sync/', { body: {}, headers });
+  await person.done('GET', '/api/jobs/:job_id/', { names: [job_id] });
+  await person.done('DELETE', '/api/jobs/:job_id/', { names: [job_id] });
+}
+
+/** By the app's user `userId`, approved on the page. */
+async function connect(person: Person, { mine }: Markers, userId: string): Promise<string> {
+  const { body, verifier } = startBody(userId);
+  const started = await person.done<Started>('POST', '/v1/connections', { body });
+  const browser = new Visitor();
+  const page = started.authorize_url;
+  const credentials = { email: `${mine}@example.com`, password: `${mine} staples again` };
+  await browser.submit(page, { do: 'sign-in', ...credentials });
+  const { location } = await browser.submit(page, { do: 'approve' });
+  const code = new URL(location ?? '').searchParams.get('code');
+  const exchange = {
+    request_id: started.request_id,
+    user_id: userId,
+    code,
+    code_verifier: verifier,
+    redirect_uri: REDIRECT_URI,
+  };
+  const { connection_id } = await person.done<{ connection_id: string }>('POST', '/v1/connections/exchange', {
+    body: exchange,
+  });
+  return connection_id;
+}
+
+/** With the marker in every text. */
+function marked({ mine, theirs }: Markers, connectionId: string, nth: number) {
+  return predictionBody({
+    request_id: `${theirs}-${nth}`,
+    user_id: theirs,
+    session_id: `${theirs}-${nth}`,
+    connection_id: connectionId,
+    draft: { text: `Draft ${mine} and `, revision: 1 },
+    messages: [{ role: 'user', content: `Message ${mine}` }],
+    artifact: { kind: 'other', id: mine, revision: mine, selection: mine, summary: mine },
+    user_preferences: mine,
+  });
+}
+
+async function usePredictions(
+  system: System,
+  person: Person,
+  markers: Markers,
+): Promise<{ running: Promise<unknown> }> {
+  const { mine, theirs } = markers;
+  const connection = await connect(person, markers, theirs);
+  const others = [
+    await connect(person, markers, `${theirs}-2`),
+    await connect(person, markers, `${theirs}-3`),
+  ];
+  await person.done('POST', '/v1/connections/:connection_id/revoke', {
+    names: others.slice(0, 1),
+    body: { user_id: `${theirs}-2` },
+  });
+  await person.done('DELETE', '/api/connections/:id/', { names: others.slice(1) });
+  await person.done('GET', '/api/connections/');
+  system.provider.respond(ok({ continuation: mine }));
+  const body = marked(markers, connection, 1);
+  await person.done('POST', '/v1/predictions', { body });
+  await person.done('POST', '/v1/prediction-events', {
+    body: { event_id: theirs, request_id: body.request_id, user_id: theirs, kind: 'accepted' },
+  });
+  await person.done('POST', '/v1/predictions/:request_id/cancel', {
+    names: [body.request_id],
+    body: { user_id: theirs },
+  });
+  await person.done('GET', '/v1/usage');
+  // One still runs when the account is erased.
+  system.provider.respond(hang());
+  const running = person.use('POST', '/v1/predictions', { body: marked(markers, connection, 2) });
+  await until(() => system.provider.running === 1);
+  return { running };
+}
+
+/** What every installation of this file does, wherever its queues are. */
+function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
+  let system: System;
+  let redis: RedisServer | undefined;
+  let person: Person;
+  let running: Promise<unknown>;
+  const markers = { mine: newMarker('mine'), theirs: newMarker('theirs') };
+
+  before(async () => {
+    ({ system, redis } = await open());
+    person = new Person(await connectingApp(system));
+    await useAccount(person, markers);
+    await useKeys(person, markers);
+    await useRecording(person, markers);
+    await setProfile(system, person, markers.mine, { [markers.mine]: markers.mine });
+    await addFact(system, person, { text: markers.mine, tags: [markers.mine] });
+    await useMemory(person, markers);
+    await useJobs(person, markers);
+    ({ running } = await usePredictions(system, person, markers));
+    await person.done('GET', '/healthz');
+    await person.done('GET', '/readyz');
+  });
+
+  after(async () => {
+    await system?.stop();
+    await redis?.kill();
+  });
+
+  it('leaves the tombstones of the contract, in tables and in Redis', async () => {
+    const before = await tablesWith(system, markers.mine);
+    assert.ok(before.length > 3, `only ${before.join()} had anything of the account`);
+    const exported = await fetch(`${system.webs[0]?.url}/api/export/`, {
+      headers: { authorization: `Bearer ${person.access}` },
+    });
+    assert.ok((await exported.text()).includes(markers.mine));
+    person.used.add('GET /api/export/');
+
+    await person.done('DELETE', '/api/auth/me/');
+    await running;
+    assert.deepEqual(await tablesWith(system, markers.mine), []);
+    assert.deepEqual(await tablesWith(system, person.id), []);
+    const kept = await tablesWith(system, markers.theirs);
+    // A partition is part of its table.
+    const tables = new Set(kept.map((table) => table.replace(/_\d{8}$/, '')));
+    assert.deepEqual([...tables].sort(), TOMBSTONES);
+    for (const text of [markers.mine, markers.theirs, person.id]) {
+      assert.equal(await system.queue.holds(text), false);
+      assert.ok(!(await redis?.holds(text)));
+    }
+    for (const { log } of [...system.webs, ...system.workers]) assert.ok(!log.includes(markers.mine));
+  });
+
+  it('is tried on every endpoint there is', () => {
+    const all = endpoints.map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual([...person.used].sort(), all.sort());
+  });
+}
+
+describe('erasing an account that used every endpoint', () => {
+  suite(async () => ({
+    system: await startSystem({ workerEntry: WORKER, env: { RATE_LIMIT_RPS: '1000' } }),
+  }));
+});
+
+describeWithRedis('erasing an account that used every endpoint, with the queues on Redis', () => {
+  suite(async () => {
+    const redis = await startRedisServer();
+    const env = { RATE_LIMIT_RPS: '1000', REDIS_URL: redis.url };
+    return { system: await startSystem({ workerEntry: WORKER, env }), redis };
+  });
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import type { LoginResponse } from '../../shared/schemas/accounts.ts';
+import { anonymously, someEmail, UserClient } from '../support/account.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { tablesWith } from '../support/tables-with.ts';
+
+const PASSWORD = 'a horse with 9 staples';
+const HOME = '203.0.113.9';
+const HOTEL = '192.0.2.77';
+/** Wrong passwords for an account: of one network in 15 minutes, of all unknown ones in an hour. */
+const PER_NETWORK = 10;
+const PER_ACCOUNT = 50;
+
+describe('wrong passwords of strangers', () => {
+  let system: System;
+
+  before(async () => {
+    system = await startSystem({ workers: 0, env: { TRUST_PROXY: 'loopback' } });
+  });
+  after(() => system.stop());
+
+  const post = (path: string, body: object, address: string) =>
+    anonymously<LoginResponse>(system, 'POST', path, body, { headers: { 'x-forwarded-for': address } });
+  const logIn = (email: string, address: string, password = PASSWORD) =>
+    post('/api/auth/login/', { email, password }, address);
+
+  /** Signed up at home. */
+  const resident = async () => {
+    const email = someEmail();
+    const { body, status, text } = await post('/api/auth/signup/', { email, password: PASSWORD }, HOME);
+    assert.equal(status, 201, text);
+    const { access, refresh, user } = body;
+    return new UserClient({ id: user.id, email, password: PASSWORD, access, refresh }, system);
+  };
+
+  let networks = 0;
+  /** Guesses once from each of so many new networks. The statuses, in order. */
+  const guessFromEverywhere = async (email: string, times: number) => {
+    const statuses: number[] = [];
+    for (let n = 0; n < times; n += 1) {
+      networks += 1;
+      const address = `2001:db8:${networks.toString(16)}::1`;
+      statuses.push((await logIn(email, address, 'a wrong guess 123')).status);
+    }
+    return statuses;
+  };
+
+  it('from one network shut out that network, and nobody else', async () => {
+    const person = await resident();
+    const stranger = '198.51.100.7';
+    for (let n = 0; n < PER_NETWORK; n += 1)
+      assert.equal((await logIn(person.email, stranger, 'a wrong guess 123')).status, 401);
+    const refused = await logIn(person.email, stranger);
+    assert.deepEqual([refused.status, refused.code], [429, 'rate_limited']);
+    const seconds = Number(refused.headers.get('retry-after'));
+    assert.ok(seconds > 0 && seconds <= 900, `${seconds}`);
+    assert.equal((await logIn(person.email, HOME)).status, 200);
+    assert.equal((await logIn(person.email, HOTEL)).status, 200);
+  });
+
+  it('from many networks shut out new ones, but none from which the account logged in before', async () => {
+    const person = await resident();
+    assert.deepEqual(await guessFromEverywhere(person.email, PER_ACCOUNT + 2), [
+      ...Array(PER_ACCOUNT).fill(401),
+      429,
+      429,
+    ]);
+    assert.equal((await logIn(person.email, HOTEL)).code, 'rate_limited');
+    assert.equal((await logIn(person.email, HOME)).status, 200);
+    // Not even by tries from there, beyond those of any network.
+    for (let n = 0; n < PER_NETWORK; n += 1)
+      assert.equal((await logIn(person.email, HOME, 'a wrong guess 123')).status, 401);
+    assert.equal((await logIn(person.email, HOME)).code, 'rate_limited');
+  });
+
+  it('are counted alike for an account that does not exist', async () => {
+    assert.deepEqual(await guessFromEverywhere(someEmail(), PER_ACCOUNT + 1), [
+      ...Array(PER_ACCOUNT).fill(401),
+      429,
+    ]);
+  });
+
+  it('keep nobody from changing the password, from anywhere', async () => {
+    const person = await resident();
+    await guessFromEverywhere(person.email, PER_ACCOUNT);
+    const change = { password: 'two horses with 18 staples', current_password: PASSWORD };
+    const headers = { 'x-forwarded-for': HOTEL };
+    const { status, text } = await person.request('PATCH', '/api/auth/me/', change, { headers });
+    assert.equal(status, 200, text);
+  });
+
+  it('are told from known networks without storing an address, for as long as that is remembered', async () => {
+    const person = await resident();
+    for (const text of [HOME, person.email.replace('@', ' ')])
+      assert.deepEqual(await tablesWith(system, text), []);
+    await guessFromEverywhere(person.email, PER_ACCOUNT);
+    assert.equal((await logIn(person.email, HOME)).status, 200);
+    const { rows } = await system.database.pool.query(
+      `update login_networks set expires_at = now() where account_id = $1 returning 1`,
+      [person.id],
+    );
+    assert.equal(rows.length, 1);
+    assert.equal((await logIn(person.email, HOME)).code, 'rate_limited');
+  });
+});

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { KeyResponse } from '../../shared/schemas/accounts.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import type { Reply } from '../support/client.ts';
+import { tally } from '../support/flood.ts';
+import { countOf, event, fillRecording, post } from '../support/recording.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+const KEYS = 100;
+const EVENTS = 60;
+const SESSIONS = 8;
+const BYTES = 20_000;
+
+describe('an account', () => {
+  let system: System;
+  let user: UserClient;
+  before(async () => {
+    const quotas = { QUOTA_EVENTS: `${EVENTS}`, QUOTA_SESSIONS: `${SESSIONS}`, QUOTA_BYTES: `${BYTES}` };
+    const env = { ...quotas, PUBLIC_URL: 'https://forecue.example' };
+    system = await startSystem({ workers: 0, webs: 2, env });
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    user = await signUp(system);
+  });
+
+  const anyWeb = (n: number) => system.webs[n % 2] ?? user;
+  const messageOf = ({ body }: { body: unknown }) => (body as { detail: { message: string } }).detail.message;
+
+  describe('has at most 100 keys', () => {
+    const issue = (n = 0) =>
+      user.request('POST', '/api/auth/keys/', { label: `key ${n}` }, { at: anyWeb(n) });
+    const list = (query = ''): Promise<Reply<{ results: KeyResponse[] }>> =>
+      user.request('GET', `/api/auth/keys/${query}`);
+
+    it('however many are asked for at the same time', async () => {
+      const replies = await Promise.all(Array.from({ length: KEYS + 30 }, (_, n) => issue(n)));
+      assert.deepEqual(tally(replies), { 201: KEYS, '403 quota_exceeded': 30 });
+      assert.equal((await list()).body.results.length, KEYS);
+      assert.equal((await list()).headers.get('link'), null);
+
+      const refused = await issue();
+      assert.match(messageOf(refused), /100 of 100 keys are used/);
+      const [{ id = '' } = {}] = (await list()).body.results;
+      assert.equal((await user.request('DELETE', `/api/auth/keys/${id}/`)).status, 204);
+      const again = await Promise.all([issue(0), issue(1)]);
+      assert.deepEqual(tally(again), { 201: 1, '403 quota_exceeded': 1 });
+    });
+
+    it('and lists what it had beyond, before there was a quota, in pages', async () => {
+      await system.database.pool.query(
+        `insert into service_keys (id, account_id, hash, prefix, label, created_at)
+         select gen_random_uuid(), $1::uuid, sha256(convert_to($1::text || n, 'UTF8')), 'service_', n, now()
+           from generate_series(1, 250) n`,
+        [user.id],
+      );
+      const found: KeyResponse[] = [];
+      const sizes: number[] = [];
+      for (let query: string | undefined = ''; query !== undefined; ) {
+        const { body, headers } = await list(query);
+        found.push(...body.results);
+        sizes.push(body.results.length);
+        query = headers.get('link')?.match(/^<(\?.+)>; rel="next"$/)?.[1];
+      }
+      assert.deepEqual(sizes, [100, 100, 50]);
+      const ids = found.map(({ id }) => id);
+      assert.deepEqual(ids, [...new Set(ids)].sort().reverse());
+      assert.equal((await list('?limit=3')).body.results.length, 3);
+      for (const wrong of ['?limit=0', '?limit=101', '?limit=x', '?cursor=1'])
+        assert.equal((await list(wrong)).status, 422, wrong);
+      assert.equal((await issue()).code, 'quota_exceeded');
+    });
+  });
+
+  describe('records as much as its quotas allow', () => {
+    const inSession = (session_id: string, events: number, part: object = {}) =>
+      Array.from({ length: events }, () => event({ session_id, ...part }));
+
+    /** What is counted, and what there is. */
+    const usage = async (owner = user) => {
+      const { rows } = await system.database.pool.query(
+        `select u.sessions::int, u.events::int, u.bytes::int from account_usage u where u.account_id = $1
+          union all
+         select (select count(*) from recording_sessions s where s.account_id = $1)::int, count(*)::int,
+                coalesce(sum(octet_length(e.body)), 0)::int from recording_events e where e.account_id = $1`,
+        [owner.id],
+      );
+      const [counted, stored] = rows;
+      assert.deepEqual(counted, stored);
+      return stored as { sessions: number; events: number; bytes: number };
+    };
+
+    it('exactly, however many post at the same time through any ingress', async () => {
+      const session = randomUUID();
+      const posts = Array.from({ length: 20 }, (_, n) =>
+        user.request('POST', '/api/recording/events/', inSession(session, 10), { at: anyWeb(n) }),
+      );
+      assert.deepEqual(tally(await Promise.all(posts)), { 201: 6, '403 quota_exceeded': 14 });
+      assert.deepEqual({ ...(await usage()), bytes: 0 }, { sessions: 1, events: EVENTS, bytes: 0 });
+    });
+
+    it('and stores nothing of a batch whose new events do not all fit', async () => {
+      const session = randomUUID();
+      const stored = inSession(session, EVENTS - 5);
+      assert.equal((await post(user, stored)).status, 201);
+      const refused = await post(user, [...stored.slice(0, 7), ...inSession(session, 6)]);
+      assert.deepEqual([refused.status, refused.code], [403, 'quota_exceeded']);
+      assert.match(messageOf(refused), /: 55 of 60 events are used, and 6 more would be needed\.$/);
+      assert.equal((await usage()).events, EVENTS - 5);
+
+      assert.equal((await post(user, inSession(session, 5))).body.accepted, 5);
+      assert.equal((await post(user, inSession(session, 1))).code, 'quota_exceeded');
+      const repeated = await post(user, [...stored, { id: 'not an event' }]);
+      assert.deepEqual([repeated.status, repeated.body.duplicates], [200, stored.length]);
+      assert.equal((await usage()).events, EVENTS);
+    });
+
+    it('in sessions', async () => {
+      const sessions = Array.from({ length: SESSIONS }, () => event());
+      assert.equal((await post(user, sessions)).body.accepted, SESSIONS);
+      const refused = await post(user, [event()]);
+      assert.match(messageOf(refused), /: 8 of 8 sessions are used, and 1 more would be needed\.$/);
+      assert.equal((await post(user, inSession(sessions[0]?.session_id ?? '', 3))).body.accepted, 3);
+      assert.deepEqual(
+        { ...(await usage()), bytes: 0 },
+        { sessions: SESSIONS, events: SESSIONS + 3, bytes: 0 },
+      );
+    });
+
+    it('in bytes, as the events are given back', async () => {
+      const session = randomUUID();
+      const large = () => inSession(session, 1, { prompt: 'é'.repeat(BYTES / 5) });
+      assert.equal((await post(user, large())).status, 201);
+      assert.equal((await post(user, large())).status, 201);
+      const { bytes } = await usage();
+      const refused = await post(user, large());
+      assert.equal(refused.code, 'quota_exceeded');
+      assert.match(
+        messageOf(refused),
+        new RegExp(`: ${bytes} of ${BYTES} bytes are used, and \\d+ more would be needed`),
+      );
+      assert.equal((await usage()).bytes, bytes);
+    });
+
+    it('with the same counts for two who race for the same sessions', async () => {
+      const other = await signUp(system);
+      const ids = Array.from({ length: 6 }, () => randomUUID());
+      const batch = () => ids.map((session_id) => event({ session_id }));
+      const replies = await Promise.all(
+        [user, other, user, other, user, other].map((one, n) =>
+          one.request('POST', '/api/recording/events/', batch(), { at: anyWeb(n >> 1) }),
+        ),
+      );
+      assert.deepEqual([...new Set(replies.map(({ code }) => code))], [undefined]);
+      assert.equal((await usage()).sessions + (await usage(other)).sessions, ids.length);
+    });
+
+    it('counting what was recorded by a version that did not count', async () => {
+      await fillRecording(system, user, EVENTS - 2);
+      const session = `${user.id}-long`;
+      assert.equal((await post(user, inSession(session, 1))).body.accepted, 1);
+      assert.equal((await usage()).events, EVENTS - 1);
+      // As in a deploy, when old processes still run.
+      await system.database.pool.query(
+        `select record_v1($1, '{a}', array[$2], '{note}', array[now()], '{test}', '{null}', '{"text": "x"}')`,
+        [user.id, session],
+      );
+      assert.match(messageOf(await post(user, inSession(session, 1))), /60 of 60 events/);
+      assert.equal((await usage()).events, EVENTS);
+    });
+
+    it('and counts nothing of a batch that fails in the middle', async () => {
+      const { pool } = system.database;
+      const batch = inSession(randomUUID(), 20);
+      await post(user, inSession(randomUUID(), 1));
+      const before = await usage();
+      await pool.query(`
+        create function fail() returns trigger language plpgsql as $$
+          begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5); return new; end $$;
+        create trigger fail before insert on recording_events for each row
+          when (new.id = '${batch[10]?.id}') execute function fail()`);
+      try {
+        assert.equal((await post(user, batch)).status, 503);
+      } finally {
+        await pool.query('drop function fail cascade');
+      }
+      assert.deepEqual(await usage(), before);
+      assert.equal((await post(user, batch)).body.accepted, 20);
+      assert.equal((await usage()).events, before.events + 20);
+    });
+
+    it('and frees nothing of another account by its erasure', async () => {
+      const other = await signUp(system);
+      await post(user, [event()]);
+      const session = randomUUID();
+      await post(other, inSession(session, EVENTS));
+      assert.equal((await post(other, [event()])).code, 'quota_exceeded');
+      assert.equal((await other.request('DELETE', '/api/auth/me/')).status, 204);
+      const { rows } = await system.database.pool.query('select from account_usage where account_id = $1', [
+        other.id,
+      ]);
+      assert.equal(rows.length, 0);
+      assert.equal((await usage()).events, 1);
+      assert.deepEqual(await countOf(system, other), { events: 0, ids: 0 });
+      assert.equal((await post(user, inSession(session, 2))).body.accepted, 2);
+    });
+  });
+});

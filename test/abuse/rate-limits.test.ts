@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { Redis } from 'ioredis';
+import type { AppClient, Reply } from '../support/client.ts';
+import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { type System, startSystem, type TestProcess } from '../support/system.ts';
+
+/** No window ends while a test looks at it. */
+const POINTS = 100;
+const WINDOW_S = 100;
+/** How far an ingress may count ahead of the store. */
+const SHARE = 4;
+
+describe('rate limits that are counted by leases', () => {
+  let system: System;
+  before(async () => {
+    const env = { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` };
+    system = await startSystem({ webs: 2, workers: 0, env });
+  });
+  after(() => system?.stop());
+
+  it('hold over all ingresses within their shares, and refuse nobody below the limit', async () => {
+    const app = await system.app();
+    const answers: Reply<unknown>[] = [];
+    for (let batch = 0; batch < 15; batch += 1)
+      answers.push(...(await Promise.all(Array.from({ length: 20 }, (_, n) => usage(app, at(n))))));
+    const granted = answers.filter(({ status }) => status === 200).length;
+    assert.ok(granted >= POINTS && granted <= POINTS + 2 * SHARE, `${granted}`);
+    const refused = answers.slice(0, POINTS).filter(({ status }) => status === 429);
+    assert.deepEqual(refused, []);
+  });
+
+  it('are exact for a caller of one ingress, headers included', async () => {
+    const app = await system.app();
+    for (let left = POINTS - 1; left >= 0; left -= 1) {
+      const { status, headers } = await usage(app, at(0));
+      assert.deepEqual([status, remainingOf(headers)], [200, left]);
+    }
+    const refused = await usage(app, at(0));
+    assert.deepEqual([refused.status, remainingOf(refused.headers)], [429, 0]);
+    const retryAfterS = Number(refused.headers.get('retry-after'));
+    assert.ok(retryAfterS > WINDOW_S / 2 && retryAfterS <= WINDOW_S);
+  });
+
+  it('are told to a caller of another ingress, too', async () => {
+    const app = await system.app();
+    for (let n = 0; n < 50; n += 1) await usage(app, at(0));
+    const { headers } = await usage(app, at(1));
+    assert.ok(remainingOf(headers) <= POINTS - 51 + SHARE, `${remainingOf(headers)}`);
+  });
+
+  const at = (n: number) => system.webs[n % system.webs.length] as TestProcess;
+});
+
+describeWithRedis('a rate limit on Redis', () => {
+  let redis: RedisServer;
+  let system: System;
+  before(async () => {
+    redis = await startRedisServer();
+    const env = { RATE_LIMIT_RPS: '10000', RATE_LIMIT_BURST: '100000', REDIS_URL: redis.url };
+    system = await startSystem({ workers: 0, env });
+  });
+  after(async () => {
+    await system?.stop();
+    await redis?.kill();
+  });
+
+  it('costs no command for each call', async () => {
+    const [web] = system.webs as [TestProcess];
+    const app = await system.app();
+    const before = await scriptsOf(redis);
+    const calls = 400;
+    const since = performance.now();
+    for (let n = 0; n < calls; n += 20) await Promise.all(Array.from({ length: 20 }, () => usage(app, web)));
+    const reports = (performance.now() - since) / 50;
+    const scripts = (await scriptsOf(redis)) - before;
+    assert.ok(scripts > 0 && scripts <= 2 + reports && scripts < calls / 4, `${scripts} for ${calls} calls`);
+  });
+});
+
+function usage(app: AppClient, at: TestProcess): Promise<Reply<unknown>> {
+  return app.request('GET', '/v1/usage', undefined, { at });
+}
+
+/** What `RateLimit: "app";r=57;t=1` says. */
+function remainingOf(headers: Headers): number {
+  return Number(headers.get('ratelimit')?.match(/;r=(\d+);/)?.[1]);
+}
+
+/** How many scripts the server has run. */
+async function scriptsOf({ url }: RedisServer): Promise<number> {
+  const client = new Redis(url);
+  try {
+    const stats = await client.info('commandstats');
+    const calls = [...stats.matchAll(/^cmdstat_eval(?:sha)?:calls=(\d+)/gm)].map(([, count]) =>
+      Number(count),
+    );
+    return calls.reduce((sum, count) => sum + count, 0);
+  } finally {
+    client.disconnect();
+  }
+}

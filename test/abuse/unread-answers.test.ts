@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { signUp, type UserClient } from '../support/account.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { event, post, recording } from '../support/recording.ts';
+import { residentMb } from '../support/resident-memory.ts';
+import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { askUnread, sip } from '../support/unread.ts';
+
+const LARGE = 7_800_000;
+const SEND_TIMEOUT_MS = 2000;
+/** Without a bound it is 25 MB for each unread answer, over 700 MB together. */
+const GROWTH_MB = 350;
+
+describe('answers that are not read', () => {
+  let system: System;
+  /** Cuts a client off after 30 s, as by default. */
+  let patient: TestProcess;
+  let person: UserClient;
+  const sockets: Socket[] = [];
+  before(async () => {
+    // One issuer, so that both ingresses take the same tokens.
+    const env = { SEND_TIMEOUT_MS: `${SEND_TIMEOUT_MS}`, PUBLIC_URL: 'http://localhost' };
+    system = await startSystem({ workers: 0, env });
+    patient = await system.startWeb({ SEND_TIMEOUT_MS: '' });
+    person = await withEvent(LARGE);
+  });
+  afterEach(() => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+  });
+  after(() => system?.stop());
+
+  /** A person with an event `large` of so many bytes, in a session of their own id. */
+  const withEvent = async (bytes: number) => {
+    const one = await signUp(system);
+    const filler = 'x'.repeat(bytes);
+    const row = event({ id: 'large', session_id: one.id, type: 'custom.large', payload: { filler } });
+    assert.equal((await post(one, [row])).status, 201);
+    return one;
+  };
+
+  const unread = async (one: UserClient, path: string, at?: string) => {
+    const socket = await askUnread(one, path, at);
+    sockets.push(socket);
+    return socket;
+  };
+
+  const pathsOf = ({ id }: UserClient) => [
+    '/api/recording/events/large/',
+    `/api/recording/sessions/${id}/events/`,
+    '/api/export/',
+  ];
+
+  it('are cut off, and what they held is there for the next', async () => {
+    for (const bytes of [0, 1000]) {
+      const holding = await Promise.all([1, 2].map(() => unread(person, '/api/recording/events/large/')));
+      await Promise.all(holding.map((socket) => once(socket, 'readable')));
+      const sipping = setInterval(() => {
+        for (const socket of holding) if (bytes > 0) socket.read(bytes);
+      }, 100);
+      // The third one does not fit into the share of its account.
+      const { status, tookMs } = await recording.event(person, 'large');
+      assert.equal(status, 200);
+      assert.ok(tookMs > SEND_TIMEOUT_MS / 2, `there was room after ${tookMs} ms`);
+      clearInterval(sipping);
+      for (const { length } of await Promise.all(holding.map((socket) => text(socket))))
+        assert.ok(length < 0.9 * LARGE, `${length} bytes were sent`);
+    }
+  });
+
+  it('arrive whole when they are read slowly', async () => {
+    const since = performance.now();
+    const length = await sip(await unread(person, '/api/recording/events/large/'), 150_000);
+    assert.ok(performance.now() - since > 2 * SEND_TIMEOUT_MS, 'that was not slow');
+    assert.ok(length > LARGE, `${length} bytes`);
+  });
+
+  it('hold no more than their account’s share: what else is large gets 503, and all else its answer', async () => {
+    const at = { at: patient };
+    for (const socket of await Promise.all(
+      [1, 2].map(() => unread(person, '/api/recording/events/large/', patient.url)),
+    ))
+      await once(socket, 'readable');
+    const refused = await Promise.all(
+      pathsOf(person).map((path) => person.request('GET', path, undefined, at)),
+    );
+    assert.deepEqual(
+      refused.map(({ status, code }) => `${status} ${code}`),
+      refused.map(() => '503 overloaded'),
+    );
+    assert.ok(refused.every(({ headers }) => headers.has('retry-after')));
+    assert.equal((await person.request('GET', '/api/recording/sessions/', undefined, at)).status, 200);
+    const other = await withEvent(LARGE);
+    assert.equal((await other.request('GET', '/api/recording/events/large/', undefined, at)).status, 200);
+  });
+
+  (process.platform === 'linux' ? it : it.skip)(
+    'cost a bounded amount of memory, of whatever kind',
+    async () => {
+      const people = await Promise.all([1, 2, 3].map(() => withEvent(LARGE)));
+      const memory = () => residentMb(patient.child.pid);
+      const before = await memory();
+      const asked = Promise.all(
+        people.flatMap((one) =>
+          pathsOf(one).flatMap((path) => [1, 2, 3, 4].map(() => unread(one, path, patient.url))),
+        ),
+      );
+      const answered = asked.then((all) => Promise.all(all.map((socket) => once(socket, 'readable'))));
+      const most = Math.max(...(await pacedUntil(10, memory, answered)), await memory());
+      assert.ok(most - before < GROWTH_MB, `from ${before} to ${most} MB`);
+      assert.equal((await person.request('GET', '/api/auth/me/', undefined, { at: patient })).status, 200);
+    },
+  );
+});

@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { signUp } from '../support/account.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { delay } from '../support/fake-provider.ts';
+import { emptyArrays, nested, postPacked, unfinished } from '../support/hostile-bodies.ts';
+import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { residentMb } from '../support/resident-memory.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/** By hand, on an idle machine: hostile bodies against one ingress at its default limits, beside an app's predictions. */
+const MIB = 1024 * 1024;
+const ATTACK_MS = 10_000;
+const HEALTH_P99_MS = 100;
+const MOST_MB = 600;
+const SLOWER = 1.5;
+/** Memory is back when it is so near to what it was, while others predict: an idle process collects no garbage. */
+const LEFT_MB = 100;
+const BACK_WITHIN_MS = 60_000;
+const SERVICE_MS = 100;
+
+await mochaGlobalSetup();
+const system = await startSystem({
+  env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100', SANDBOX_UNITS: '1000000' },
+});
+try {
+  system.provider.respond(delay(SERVICE_MS));
+  const app = await system.app();
+  const url = app.url;
+  await beside(app, sleep(5000));
+  const alone = await beside(app, sleep(10_000));
+  console.log('alone', alone);
+
+  let kept = true;
+  const attacks: Record<string, () => Promise<unknown>> = {
+    'nested arrays on the waitlist, 47 a second': () => {
+      const body = nested(256 * 1024);
+      return pacedUntil(47, () => postPacked(url, '/api/auth/waitlist/', body), sleep(ATTACK_MS));
+    },
+    'empty arrays on recording, 12 at a time': async () => {
+      const { access } = await signUp(system);
+      const body = emptyArrays(16 * MIB).packed;
+      const post = () => postPacked(url, '/api/recording/events/', body, { access });
+      return whileTime(() => Promise.all(Array.from({ length: 12 }, post)));
+    },
+    'the same behind noise, so that they are not packed too well': async () => {
+      const { access } = await signUp(system);
+      const noise = randomBytes(160 * 1024).toString('hex');
+      const body = gzipSync(`["${noise}",${emptyArrays(15 * MIB).text}]`);
+      const post = () => postPacked(url, '/api/recording/events/', body, { access });
+      return whileTime(() => Promise.all(Array.from({ length: 12 }, post)));
+    },
+    'unfinished gzip on recording, 100 at once': () => holdUnfinished(100, Buffer.alloc(16 * MIB, ' ')),
+    'unfinished gzip behind noise, 100 at once': () => {
+      const noise = randomBytes(160 * 1024);
+      return holdUnfinished(100, Buffer.concat([noise, Buffer.alloc(15 * MIB, ' ')]));
+    },
+  };
+  for (const [name, attack] of Object.entries(attacks)) {
+    const before = await memory(system);
+    const attacked = attack();
+    const figures = await beside(app, attacked);
+    const backS = await untilBack(app, before + LEFT_MB);
+    const slower = figures.predictionP95 / alone.predictionP95;
+    console.log(name, {
+      ...figures,
+      slower: slower.toFixed(2),
+      before,
+      backS,
+      ended: counted(await attacked),
+    });
+    kept &&= figures.healthP99 < HEALTH_P99_MS && figures.mostMb < MOST_MB;
+    kept &&= slower < SLOWER && figures.refused === 0 && backS <= BACK_WITHIN_MS / 1000;
+  }
+  process.exitCode = kept ? 0 : 1;
+} finally {
+  await system.stop();
+  await mochaGlobalTeardown();
+}
+
+/** What another app sees until the promise settles, and the memory that the ingress takes; milliseconds and MB. */
+async function beside(app: AppClient, done: Promise<unknown>) {
+  const client = new KeepAliveClient(app.key);
+  const [health, predictions, sizes] = await Promise.all([
+    pacedUntil(20, () => checkHealth(app), done),
+    pacedUntil(10, () => client.predict(app.url, predictionBody()), done),
+    pacedUntil(10, () => memory(system), done),
+  ]);
+  client.close();
+  const times = predictions.map(({ tookMs }) => tookMs);
+  return {
+    healthP50: Math.round(percentile(health, 0.5)),
+    healthP99: Math.round(percentile(health, 0.99)),
+    healthMax: Math.round(Math.max(...health)),
+    predictionP95: Math.round(percentile(times, 0.95)),
+    refused: predictions.filter(({ status }) => status !== 200).length,
+    mostMb: Math.max(...sizes),
+  };
+}
+
+async function checkHealth({ url }: AppClient): Promise<number> {
+  const since = performance.now();
+  await (await fetch(`${url}/healthz`)).text();
+  return performance.now() - since;
+}
+
+/** Seconds until memory is down to that; infinite when it is not in time. */
+async function untilBack(app: AppClient, mb: number): Promise<number> {
+  const since = performance.now();
+  while (performance.now() - since < BACK_WITHIN_MS) {
+    if ((await memory(system)) < mb) return Math.round((performance.now() - since) / 1000);
+    await beside(app, sleep(2000));
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+function memory({ webs: [web] }: System): Promise<number> {
+  return residentMb(web?.child.pid);
+}
+
+async function whileTime<T>(attack: () => Promise<T[]>): Promise<T[]> {
+  const until = performance.now() + ATTACK_MS;
+  const all: T[] = [];
+  while (performance.now() < until) all.push(...(await attack()));
+  return all;
+}
+
+/** Sends bodies without their last byte, and waits until the other side ends the connections. Resolves with the answers. */
+async function holdUnfinished(count: number, content: Buffer): Promise<string[]> {
+  const { access, url } = await signUp(system);
+  const { port } = new URL(url);
+  const request = unfinished('/api/recording/events/', content, access);
+  return Promise.all(
+    Array.from({ length: count }, async () => {
+      const since = performance.now();
+      const socket = connect(Number(port), '127.0.0.1').setEncoding('latin1');
+      let answer = '';
+      socket.on('data', (chunk) => {
+        answer += chunk;
+      });
+      socket.on('error', () => {});
+      socket.write(request);
+      await once(socket, 'close');
+      return `${answer.slice(9, 12)} after ${Math.round((performance.now() - since) / 1000)} s`;
+    }),
+  );
+}
+
+function counted(answers: unknown): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const answer of answers as (string | { status: number; code?: string })[]) {
+    const name = typeof answer === 'string' ? answer : `${answer.status} ${answer.code}`;
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}

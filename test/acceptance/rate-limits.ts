@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { KeepAliveClient } from '../support/keep-alive-client.ts';
+import { startRedisServer } from '../support/redis-server.ts';
+import { startSystem, type TestProcess } from '../support/system.ts';
+
+/**
+ * By hand: what rate limits cost, on Redis. One ingress with limits and one without, called in turn in short rounds, so
+ * that a noisy machine affects both alike; the ratios are of neighbouring rounds. `bare` requests are refused right after
+ * they are counted (400), so that little but the limit is measured. CPU is that of the ingress, on Linux.
+ */
+const HIGH = { RATE_LIMIT_RPS: '1000000', RATE_LIMIT_BURST: '1000000' };
+const TICKS_PER_S = 100;
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '8' },
+    seconds: { type: 'string', default: '1.5' },
+    callers: { type: 'string', default: '64' },
+  },
+});
+
+await mochaGlobalSetup();
+const redis = await startRedisServer();
+const system = await startSystem({
+  env: { ...HIGH, REDIS_URL: redis.url, LOG_LEVEL: 'warn', SANDBOX_UNITS: '1000000000' },
+});
+try {
+  const [on] = system.webs as [TestProcess];
+  const off = await system.startWeb({ RATE_LIMIT_RPS: '0' });
+  const app = await system.app();
+  const bare = Buffer.from('{');
+  for (const [name, body] of [
+    ['bare', () => bare],
+    ['predictions', predictionBody],
+  ] as const) {
+    for (const web of [on, off]) await round(app, web, body);
+    const pairs = [];
+    for (let n = 0; n < Number(options.rounds); n += 1) {
+      const order = n % 2 === 0 ? [on, off] : [off, on];
+      const found = new Map<TestProcess, Round>();
+      for (const web of order) found.set(web, await round(app, web, body));
+      pairs.push({ on: found.get(on) as Round, off: found.get(off) as Round });
+    }
+    console.log(name, {
+      callsPerS: {
+        on: median(pairs.map(({ on }) => on.rate)),
+        off: median(pairs.map(({ off }) => off.rate)),
+      },
+      cpuPerCallUs: {
+        on: median(pairs.map(({ on }) => on.cpuUs)),
+        off: median(pairs.map(({ off }) => off.cpuUs)),
+      },
+      rateOnToOff: median(pairs.map(({ on, off }) => on.rate / off.rate)),
+      cpuOnToOff: median(pairs.map(({ on, off }) => on.cpuUs / off.cpuUs)),
+    });
+  }
+} finally {
+  await system.stop();
+  await redis.kill();
+  await mochaGlobalTeardown();
+}
+
+interface Round {
+  rate: number;
+  cpuUs: number;
+}
+
+async function round(app: AppClient, web: TestProcess, body: () => object | Buffer): Promise<Round> {
+  const client = new KeepAliveClient(app.key);
+  const [since, cpuSince] = [performance.now(), await cpuUsOf(web)];
+  const end = since + Number(options.seconds) * 1000;
+  let calls = 0;
+  const caller = async () => {
+    for (; performance.now() < end; calls += 1) await client.predict(web.url, body());
+  };
+  await Promise.all(Array.from({ length: Number(options.callers) }, caller));
+  const seconds = (performance.now() - since) / 1000;
+  return { rate: calls / seconds, cpuUs: ((await cpuUsOf(web)) - cpuSince) / calls };
+}
+
+/** CPU time of a process so far (proc(5): utime and stime), in microseconds. */
+async function cpuUsOf({ child }: TestProcess): Promise<number> {
+  const stat = await readFile(`/proc/${child.pid}/stat`, 'utf8');
+  const [utime, stime] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13);
+  return ((Number(utime) + Number(stime)) / TICKS_PER_S) * 1_000_000;
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { percentile } from '../support/keep-alive-client.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { event, post } from '../support/recording.ts';
+import { residentMb } from '../support/resident-memory.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { askUnread } from '../support/unread.ts';
+
+/** By hand, on an idle machine: 100 sockets ask for events of 8 MB and read nothing, of one person and of 25. */
+const SOCKETS = 100;
+const PEOPLE = [1, 25];
+const EVENT_BYTES = 8_000_000;
+const WATCHED_MS = 70_000;
+const MOST = { mb: 600, healthP99Ms: 100, leftMb: 100 };
+
+await mochaGlobalSetup();
+const system = await startSystem({ workers: 0, env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
+try {
+  const results = [];
+  for (const people of PEOPLE) results.push(await measure(system, people));
+  console.log(JSON.stringify(results, undefined, 2));
+  const isKept = results.every(
+    ({ mb, healthMs, others }) =>
+      mb.most < MOST.mb &&
+      mb.after - mb.before < MOST.leftMb &&
+      healthMs.p99 < MOST.healthP99Ms &&
+      Object.keys(others).join() === '200',
+  );
+  process.exitCode = isKept ? 0 : 1;
+} finally {
+  await system.stop();
+  await mochaGlobalTeardown();
+}
+
+async function measure(at: System, count: number) {
+  const pid = at.webs[0]?.child.pid;
+  const other = await signUp(at);
+  const people: UserClient[] = [];
+  for (let n = 0; n < count; n += 1) people.push(await withLargeEvent(at));
+  await sleep(5000);
+  const before = await residentMb(pid);
+  const sockets = await Promise.all(
+    Array.from({ length: SOCKETS }, (_, n) =>
+      askUnread(people[n % people.length] as UserClient, '/api/recording/events/large/'),
+    ),
+  );
+  const firstBytes = sockets.map((socket) => statusOf(socket));
+  const watched = await pacedUntil(10, () => sample(at, other, pid), sleep(WATCHED_MS));
+  const sizes = watched.map(({ mb }) => mb);
+  const times = watched.map(({ healthMs }) => healthMs);
+  for (const socket of sockets) socket.destroy();
+  return {
+    people: count,
+    mb: { before, most: Math.max(...sizes), after: sizes.at(-1) ?? 0 },
+    healthMs: { p50: Math.round(percentile(times, 0.5)), p99: Math.round(percentile(times, 0.99)) },
+    unread: tallied(await Promise.all(firstBytes)),
+    others: tallied(watched.map(({ status }) => `${status}`)),
+  };
+}
+
+async function withLargeEvent(at: System): Promise<UserClient> {
+  const person = await signUp(at);
+  const row = event({ id: 'large', type: 'custom.large', payload: { filler: 'x'.repeat(EVENT_BYTES) } });
+  await post(person, [row]);
+  return person;
+}
+
+/** The status line, of what little Node reads by itself. */
+async function statusOf(socket: Socket): Promise<string> {
+  await Promise.race([once(socket, 'readable'), once(socket, 'close')]);
+  const chunk: Buffer | null = socket.read();
+  return chunk?.toString('latin1', 9, 12) ?? 'closed';
+}
+
+/** The memory, and how a health check and another person's call fare. */
+async function sample({ webs: [web] }: System, other: UserClient, pid: number | undefined) {
+  const since = performance.now();
+  await (await fetch(`${web?.url}/healthz`)).text();
+  const healthMs = performance.now() - since;
+  const { status } = await other.request('GET', '/api/connections/');
+  return { healthMs, status, mb: await residentMb(pid) };
+}
+
+function tallied(names: readonly string[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { startWebSession } from '../../../shared/db/stores/web-sessions.ts';
+import { signUp, type UserClient } from '../../support/account.ts';
+import { connect, connectingApp } from '../../support/connection.ts';
+import { addMemory, setProfile } from '../../support/memory.ts';
+import { event, post } from '../../support/recording.ts';
+import { type System, startSystem } from '../../support/system.ts';
+import { tablesWith } from '../../support/tables-with.ts';
+
+/** What the export does with each table that has rows of an account: the type of its lines. */
+const EXPORTED: Record<string, string> = {
+  accounts: 'account',
+  service_keys: 'key',
+  connections: 'connection',
+  recording_sessions: 'session',
+  recording_events: 'event',
+  profiles: 'profile',
+  raw_memories: 'raw',
+  episodes: 'episode',
+  facts: 'fact',
+  memory_links: 'link',
+};
+/** Or why there are none. */
+const NOT_EXPORTED: Record<string, string> = {
+  account_usage: 'counts of the rows that are exported',
+  refresh_tokens: 'hashes of credentials',
+  web_sessions: 'hashes of credentials',
+  login_networks: 'hashes of addresses',
+  connection_attempts: 'steps towards a connection, deleted after a day',
+  memory_tombstones: 'hashes of the ids of events',
+  erasing_grants: 'rows exist only during the erasure',
+};
+const EMPTY_BEFORE_ERASURE = 'erasing_grants';
+/** Its rows stay with the app, without the account. */
+const OUTLIVES_THE_ACCOUNT = 'connections';
+
+/** Tables with a column `account_id`, and those whose foreign keys lead to `accounts`. */
+const TABLES_OF_AN_ACCOUNT = `
+  with recursive owned (id) as (
+    select 'public.accounts'::regclass::oid
+    union
+    select attrelid from pg_attribute where attname = 'account_id' and not attisdropped
+    union
+    select c.conrelid from pg_constraint c join owned on c.confrelid = owned.id where c.contype = 'f'
+  )
+  select relname as name from pg_class join owned on pg_class.oid = owned.id
+   where relkind in ('r', 'p') and not relispartition order by relname`;
+
+describe('every table with rows of an account', () => {
+  let system: System;
+  /** The only account of the installation: every row is its own. */
+  let person: UserClient;
+  let tables: string[];
+
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+    const { rows } = await system.database.pool.query<{ name: string }>(TABLES_OF_AN_ACCOUNT);
+    tables = rows.map(({ name }) => name);
+    person = await signUp(system);
+    await fill();
+  });
+
+  after(() => system?.stop());
+
+  /** A new table with rows of an account gets one here. */
+  async function fill() {
+    await person.request('POST', '/api/auth/keys/', { label: 'k' });
+    await setProfile(system, person, 'writes kindly', {});
+    await addMemory(system, person);
+    await post(person, [event(), event()]);
+    await connect(system, await connectingApp(system), person);
+    const { rows } = await system.database.pool.query('select password_hash from accounts');
+    await startWebSession(system.em(), { id: person.id, passwordHash: rows[0].password_hash });
+  }
+
+  async function withRows(): Promise<string[]> {
+    const counts = await Promise.all(tables.map((name) => system.database.pool.query(`select from ${name}`)));
+    return tables.filter((_, place) => counts[place]?.rowCount);
+  }
+
+  it('is known to this test, as exported or with the reason why not', () => {
+    assert.deepEqual(tables, Object.keys({ ...EXPORTED, ...NOT_EXPORTED }).sort());
+  });
+
+  it('has a row here, so that the export and the erasure are tried on it', async () => {
+    assert.deepEqual(
+      await withRows(),
+      tables.filter((name) => name !== EMPTY_BEFORE_ERASURE),
+    );
+  });
+
+  it('is exported', async () => {
+    const headers = { authorization: `Bearer ${person.access}` };
+    const response = await fetch(`${person.url}/api/export/`, { headers });
+    const types = (await response.text())
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).type);
+    assert.deepEqual([...new Set(types)].sort(), Object.values(EXPORTED).sort());
+  });
+
+  it('is erased', async () => {
+    assert.equal((await person.request('DELETE', '/api/auth/me/')).status, 204);
+    assert.deepEqual(await withRows(), [OUTLIVES_THE_ACCOUNT]);
+    assert.deepEqual(await tablesWith(system, person.id), []);
+  });
+});

@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { newId } from '../../../shared/ids.ts';
+import type { EpisodeResponse, FactResponse } from '../../../shared/schemas/memory.ts';
+import { signUp, type UserClient } from '../../support/account.ts';
+import { add, addSynced, forget, quote } from '../../support/memory.ts';
+import { event, post, recording } from '../../support/recording.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+const NONE = { episodes: { deleted: 0, stale: 0 }, facts: { deleted: 0, stale: 0, restored: 0 } };
+
+describe('deleting memory', () => {
+  let system: System;
+  let person: UserClient;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+  after(() => system.stop());
+  beforeEach(async () => {
+    person = await signUp(system);
+  });
+
+  const say = (content: string, part: object = {}) => add(person, 'raw', { content, kind: 'reply', ...part });
+  const episodeOf = (raw: { id: string }[], part: object = {}) =>
+    add(person, 'episodes', {
+      title: 'Title',
+      summary: 'Summary',
+      raw_ids: raw.map(({ id }) => id),
+      ...part,
+    });
+  const statusOf = async (tier: string, { id }: { id: string }) =>
+    (await person.request('GET', `/api/memory/${tier}/${id}/`)).status;
+  const read = async <Row>(tier: string, { id }: { id: string }) =>
+    (await person.request<Row>('GET', `/api/memory/${tier}/${id}/`)).body;
+  /** An episode or a fact that a model wrote. */
+  const byModel = (table: 'episodes' | 'facts', { id }: { id: string }) =>
+    system.database.pool.query(`update ${table} set origin = 'model', model = 'm' where id = $1`, [id]);
+
+  it('removes what was derived from a raw row alone, through every tier', async () => {
+    const raw = await say('I always take the train');
+    const episode = await episodeOf([raw]);
+    const fact = await add(person, 'facts', { text: 'Travels by train', episode_ids: [episode.id] });
+    await person.request('PATCH', `/api/memory/facts/${fact.id}/`, { text: 'Takes the train' });
+    const own = await add(person, 'facts', { text: 'Likes trains' });
+    const { id, ...changed } = await forget(person, 'raw', raw);
+    assert.equal(id, raw.id);
+    assert.deepEqual(changed, {
+      event_deleted: false,
+      episodes: { deleted: 1, stale: 0 },
+      facts: { deleted: 1, stale: 0, restored: 0 },
+    });
+    for (const [tier, row] of Object.entries({ raw, episodes: episode, facts: fact }))
+      assert.equal(await statusOf(tier, row), 404, tier);
+    assert.equal(await statusOf('facts', own), 200);
+    for (const table of ['memory_links', 'raw_memories', 'episodes']) {
+      const { rowCount } = await system.database.pool.query(`select from ${table} where account_id = $1`, [
+        person.id,
+      ]);
+      assert.equal(rowCount, 0, table);
+    }
+    const { rowCount } = await system.database.pool.query('select from facts where account_id = $1', [
+      person.id,
+    ]);
+    assert.equal(rowCount, 1);
+    assert.equal((await person.request('DELETE', `/api/memory/raw/${raw.id}/`)).status, 404);
+  });
+
+  it('keeps an episode that has other raw rows, without a summary that a model wrote', async () => {
+    const [gone, kept] = [await say('my door code is four two one seven'), await say('water the plants')];
+    const theirs = await episodeOf([gone, kept], { title: 'Chores', summary: 'Plants, and a code' });
+    await byModel('episodes', theirs);
+    const own = await episodeOf([gone, kept], { title: 'Chores', summary: 'Watered the plants' });
+    const copied = await episodeOf([gone, kept], { summary: 'She said: my door code is four two one' });
+    const receipt = await forget(person, 'raw', gone);
+    assert.deepEqual(receipt.episodes, { deleted: 0, stale: 2 });
+    for (const episode of [theirs, copied]) {
+      const { title, summary, stale_at, raw_ids } = await read<EpisodeResponse>('episodes', episode);
+      assert.deepEqual([title, summary, raw_ids], ['', '', [kept.id]]);
+      assert.ok(stale_at);
+    }
+    const { summary, stale_at } = await read<EpisodeResponse>('episodes', own);
+    assert.deepEqual([summary, stale_at], ['Watered the plants', null]);
+
+    const anew = { title: 'Chores', summary: 'Plants' };
+    const path = `/api/memory/episodes/${theirs.id}/`;
+    const { body } = await person.request<EpisodeResponse>('PATCH', path, anew);
+    assert.deepEqual([body.summary, body.stale_at], ['Plants', null]);
+  });
+
+  it('keeps a quoted fact only while a row that a person wrote attests it', async () => {
+    const spoken = await say('we deploy on fridays');
+    const repeated = await say('yes, we deploy on fridays');
+    const echoed = await add(person, 'raw', {
+      content: 'So you deploy on fridays.',
+      kind: 'message',
+      agent: 'a',
+    });
+    const fact = await add(person, 'facts', { text: 'Deploys on fridays' });
+    for (const source of [spoken, repeated, echoed]) await quote(system, person, fact, source);
+    assert.deepEqual((await forget(person, 'raw', spoken)).facts, NONE.facts);
+    assert.equal((await read<FactResponse>('facts', fact)).text, 'Deploys on fridays');
+    assert.deepEqual((await forget(person, 'raw', repeated)).facts, { deleted: 1, stale: 0, restored: 0 });
+    assert.equal(await statusOf('facts', fact), 404);
+  });
+
+  it('erases the text of a fact whose words came from the deleted row, though others attest it', async () => {
+    const [gone, kept] = [
+      await say('my sister Ada lives at number nine Elm Street'),
+      await say('I have a sister'),
+    ];
+    const fact = await add(person, 'facts', {
+      text: 'Has a sister, Ada, who lives at number nine Elm Street',
+    });
+    for (const source of [gone, kept]) await quote(system, person, fact, source);
+    // Its former wording is no fact of its own.
+    await person.request('PATCH', `/api/memory/facts/${fact.id}/`, { confidence: 0.9 });
+    assert.deepEqual((await forget(person, 'raw', gone)).facts, { deleted: 0, stale: 1, restored: 0 });
+    const stale = await read<FactResponse>('facts', fact);
+    assert.equal(stale.text, '');
+    assert.ok(stale.stale_at);
+  });
+
+  it('lets a superseded fact hold again when nothing attests its successor any more', async () => {
+    const source = await say('I moved to Oslo');
+    const next = await add(person, 'facts', { text: 'Lives in Oslo', valid_from: '2026-05-01T00:00:00Z' });
+    await quote(system, person, next, source);
+    const old = await add(person, 'facts', {
+      text: 'Lives in Bergen',
+      valid_to: '2026-05-01T00:00:00Z',
+      superseded_by: next.id,
+    });
+    assert.deepEqual((await forget(person, 'raw', source)).facts, { deleted: 1, stale: 0, restored: 1 });
+    const restored = await read<FactResponse>('facts', old);
+    assert.deepEqual(
+      [restored.superseded_by, restored.invalidated_at, restored.valid_to],
+      [null, null, null],
+    );
+  });
+
+  it('closes the chain when a fact in the middle of it goes', async () => {
+    const last = await add(person, 'facts', { text: 'Lives in Rome' });
+    const middle = await add(person, 'facts', { text: 'Lives in Oslo' });
+    const first = await add(person, 'facts', { text: 'Lives in Bergen', superseded_by: middle.id });
+    await person.request('PATCH', `/api/memory/facts/${middle.id}/`, { superseded_by: last.id });
+    assert.deepEqual((await forget(person, 'facts', middle)).facts, NONE.facts);
+    assert.equal((await read<FactResponse>('facts', first)).superseded_by, last.id);
+    assert.equal((await forget(person, 'facts', last)).facts.restored, 1);
+    assert.equal((await read<FactResponse>('facts', first)).superseded_by, null);
+  });
+
+  it('removes an episode and what was derived from it alone, and leaves its raw rows', async () => {
+    const raw = await say('we deploy on fridays');
+    const episode = await episodeOf([raw], { summary: 'Deploys happen on fridays' });
+    const fact = await add(person, 'facts', { text: 'Fridays are busy', episode_ids: [episode.id] });
+    const quoted = await add(person, 'facts', { text: 'Deploys on fridays', episode_ids: [episode.id] });
+    await quote(system, person, quoted, raw);
+    const { id, ...changed } = await forget(person, 'episodes', episode);
+    assert.equal(id, episode.id);
+    assert.deepEqual(changed, {
+      event_deleted: false,
+      ...NONE,
+      facts: { deleted: 1, stale: 0, restored: 0 },
+    });
+    assert.deepEqual([await statusOf('raw', raw), await statusOf('facts', fact)], [200, 404]);
+    const { text, episode_ids } = await read<FactResponse>('facts', quoted);
+    assert.deepEqual([text, episode_ids], ['Deploys on fridays', []]);
+  });
+
+  it('leaves a tombstone of the event, and deletes the event where that is wanted', async () => {
+    const [one, two] = [
+      event({ type: 'user.reply', reply: 'yes' }),
+      event({ type: 'user.reply', reply: 'no' }),
+    ];
+    await post(person, [one, two]);
+    const synced = [];
+    for (const { id } of [one, two])
+      synced.push(await addSynced(system, person, { content: 'c', event_id: id }));
+    const [first = { id: '' }, second = { id: '' }] = synced;
+    assert.equal((await forget(person, 'raw', first)).event_deleted, false);
+    assert.equal((await recording.event(person, one.id)).status, 200);
+    assert.equal((await forget(person, 'raw', second, '?purge_event=true')).event_deleted, true);
+    assert.equal((await recording.event(person, two.id)).status, 404);
+    const { rows } = await system.database.pool.query(
+      `select exists (select from memory_tombstones where account_id = $1 and event_hash = event_hash($1, e.id)) as buried
+         from unnest($2::text[]) e (id)`,
+      [person.id, [one.id, two.id, newId()]],
+    );
+    assert.deepEqual(
+      rows.map(({ buried }) => buried),
+      [true, true, false],
+    );
+  });
+
+  it('leaves no five words of a session anywhere once its rows are deleted', async () => {
+    const words = fc.array(fc.constantFrom('red', 'blue', 'oak', 'elm', 'cat', 'dog', 'sea', 'hill'), {
+      minLength: 3,
+      maxLength: 12,
+    });
+    const rows = fc.array(fc.record({ text: words, isGone: fc.boolean() }), { minLength: 1, maxLength: 5 });
+    /** What is derived: from which of the rows, and in whose words. */
+    const derived = fc.array(
+      fc.record({ from: fc.array(fc.nat(4), { minLength: 1 }), words: fc.nat(4), own: fc.boolean() }),
+      {
+        minLength: 1,
+        maxLength: 4,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(rows, derived, derived, async (said, episodes, facts) => {
+        const account = await signUp(system);
+        person = account;
+        const raw = [];
+        for (const { text, isGone } of said)
+          raw.push({ ...(await say(text.join(' '), { session_id: isGone ? 'gone' : 'kept' })), isGone });
+        const pick = <Row>(from: number[], list: Row[]) =>
+          [...new Set(from.map((n) => n % list.length))].map((n) => list[n] as Row);
+        const made = [];
+        for (const { from, words: whose, own } of episodes) {
+          const sources = pick(from, raw);
+          const [copied] = pick([whose], sources);
+          const episode = await episodeOf(sources, { title: copied?.content, summary: copied?.content });
+          if (!own) await byModel('episodes', episode);
+          made.push({ episode, content: copied?.content });
+        }
+        for (const { from, words: whose, own } of facts) {
+          const sources = pick(from, raw);
+          const [copied] = pick([whose], sources);
+          const [through] = pick([whose], made);
+          const text = (own ? copied?.content : through?.content) ?? '';
+          const fact = await add(account, 'facts', { text, episode_ids: own ? [] : [through?.episode.id] });
+          if (own) for (const source of sources) await quote(system, account, fact, source);
+          await account.request('PATCH', `/api/memory/facts/${fact.id}/`, { confidence: 0.5 });
+        }
+        for (const row of raw) if (row.isGone) await forget(account, 'raw', row);
+        assert.deepEqual(await leaksOf(account, raw), []);
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  /** Five words in a row that only deleted rows had and some column of memory still has. */
+  async function leaksOf(
+    account: UserClient,
+    raw: { content: string; isGone: boolean }[],
+  ): Promise<string[]> {
+    const shingles = (text: string) => {
+      const words = text.split(' ');
+      return words.flatMap((_, at) => (at + 5 <= words.length ? [words.slice(at, at + 5).join(' ')] : []));
+    };
+    const kept = new Set(raw.filter(({ isGone }) => !isGone).flatMap(({ content }) => shingles(content)));
+    const unique = raw
+      .filter(({ isGone }) => isGone)
+      .flatMap(({ content }) => shingles(content))
+      .filter((shingle) => !kept.has(shingle));
+    const stored: string[] = [];
+    for (const table of [
+      'raw_memories',
+      'episodes',
+      'facts',
+      'memory_links',
+      'profiles',
+      'memory_tombstones',
+    ]) {
+      const { rows } = await system.database.pool.query(
+        `select t::text as row from ${table} t where account_id = $1`,
+        [account.id],
+      );
+      stored.push(...rows.map(({ row }) => row));
+    }
+    return unique.filter((shingle) => stored.some((row) => row.includes(shingle)));
+  }
+});

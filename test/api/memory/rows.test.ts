@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../shared/ids.ts';
+import type { ValidationErrorBody } from '../../../shared/schemas/errors.ts';
+import type { EpisodeResponse, RawMemoryResponse } from '../../../shared/schemas/memory.ts';
+import { signUp, type UserClient } from '../../support/account.ts';
+import { add, forget } from '../../support/memory.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+const RAW = '/api/memory/raw/';
+const EPISODES = '/api/memory/episodes/';
+const MOMENT = '2026-05-01T12:00:00Z';
+const EPISODE = { title: 'Build', summary: 'The build moved', started_at: MOMENT, ended_at: MOMENT };
+
+describe('rows of memory', () => {
+  let system: System;
+  let person: UserClient;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+  after(() => system.stop());
+  beforeEach(async () => {
+    person = await signUp(system);
+  });
+
+  const faultsOf = async (path: string, body: object | string, method = 'POST') => {
+    const reply = await person.request<ValidationErrorBody>(method, path, body);
+    assert.equal(reply.status, 422, `${JSON.stringify(body).slice(0, 100)} was answered ${reply.text}`);
+    return reply.body.detail.map(({ loc, type }) => `${loc.join('.')} ${type}`);
+  };
+  const countOf = async (path: string) => {
+    const { body } = await person.request<{ results: unknown[] }>('GET', `${path}?limit=200`);
+    return body.results.length;
+  };
+
+  describe('that are raw', () => {
+    it('keeps any tag as it is, and finds rows by it', async () => {
+      const tags = ['null', 'NULL', ' blank ', 'a,\n\tb', '{}', '"', '\\', '\\"', '’'];
+      const rows = {
+        raw: { content: 'c' },
+        episodes: EPISODE,
+        facts: { text: 't' },
+      };
+      for (const [tier, row] of Object.entries(rows) as [keyof typeof rows, object][]) {
+        const { id } = await add(person, tier, { ...row, tags });
+        for (const tag of tags) {
+          const path = `/api/memory/${tier}/?tag=${encodeURIComponent(tag)}`;
+          const { body } = await person.request<{ results: { id: string; tags: string[] }[] }>('GET', path);
+          assert.deepEqual(body.results.find((one) => one.id === id)?.tags, tags, tag);
+        }
+      }
+    });
+
+    it('are stored with what was left out, and read back the same', async () => {
+      const before = Date.now();
+      const row = await add(person, 'raw', { content: 'Café, please', tags: ['a', 'b', 'a'] });
+      assert.ok(Date.parse(row.occurred_at) >= before - 1 && Date.parse(row.occurred_at) <= Date.now());
+      const { id, occurred_at, created_at, ...rest } = row;
+      assert.deepEqual(rest, {
+        content: 'Café, please',
+        kind: 'other',
+        role: null,
+        origin: 'unknown',
+        agent: null,
+        session_id: null,
+        source: 'api',
+        event_id: null,
+        tags: ['a', 'b'],
+        metadata: {},
+        promoted_at: null,
+      });
+      assert.deepEqual((await person.request('GET', `${RAW}${id}/`)).body, row);
+    });
+
+    it('say who speaks: the person only where the kind says so, or the poster does', async () => {
+      const speaker = async (part: object) => {
+        const { role, origin } = await add(person, 'raw', { content: 'c', ...part });
+        return `${role} ${origin}`;
+      };
+      assert.equal(await speaker({ kind: 'reply' }), 'human human');
+      assert.equal(await speaker({ kind: 'note' }), 'human human');
+      assert.equal(await speaker({ kind: 'prompt', agent: 'coder' }), 'agent agent');
+      assert.equal(await speaker({ kind: 'message' }), 'human human');
+      assert.equal(await speaker({ kind: 'message', agent: 'coder' }), 'agent agent');
+      assert.equal(
+        await speaker({ kind: 'reply', origin: 'accepted_prediction' }),
+        'human accepted_prediction',
+      );
+      assert.equal(await speaker({ role: 'tool' }), 'tool unknown');
+    });
+
+    it('are stored from a list whole or not at all, and answered in its order', async () => {
+      const contents = Array.from({ length: 200 }, (_, place) => `row ${place}`);
+      const rows = contents.map((content) => ({ content }));
+      const { status, body } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
+      assert.equal(status, 201);
+      assert.deepEqual(
+        body.map(({ content }) => content),
+        contents,
+      );
+      const listed = await person.request<{ results: RawMemoryResponse[] }>('GET', `${RAW}?limit=200`);
+      assert.deepEqual(
+        listed.body.results.map(({ content }) => content),
+        contents.toReversed(),
+      );
+
+      assert.deepEqual(await faultsOf(RAW, []), ['body too_short']);
+      assert.deepEqual(await faultsOf(RAW, [...rows, { content: 'one more' }]), ['body too_long']);
+      const faults = await faultsOf(RAW, rows.toSpliced(77, 1, { content: '' }));
+      assert.deepEqual(faults, ['body.77.content string_too_short']);
+      const faultyTimes = [{ content: 'c' }, { content: 'c', occurred_at: '1999-12-31T23:59:59Z' }];
+      assert.deepEqual(await faultsOf(RAW, faultyTimes), ['body.1.occurred_at value_error']);
+      assert.equal(await countOf(RAW), 200);
+    });
+
+    it('are refused with what cannot be stored', async () => {
+      const soon = new Date(Date.now() + 25 * 3600 * 1000).toISOString();
+      const refused: [object | string, string][] = [
+        [{}, 'body.content missing'],
+        [{ content: 1 }, 'body.content string_type'],
+        [{ content: 'x'.repeat(8001) }, 'body.content string_too_long'],
+        [{ content: 'a\0b' }, 'body.content value_error'],
+        ['{"content":"\\ud800"}', 'body.content value_error'],
+        ['{"content":"c","__proto__":{}}', 'body.__proto__ extra_forbidden'],
+        ['{"content":"c","metadata":{"a":[{"__proto__":1}]}}', 'body.metadata value_error'],
+        ['{"content":"c","metadata":{"a":1e400}}', 'body.metadata value_error'],
+        [{ content: 'c', metadata: { a: '\0' } }, 'body.metadata value_error'],
+        [{ content: 'c', metadata: { a: 'x'.repeat(8000) } }, 'body.metadata value_error'],
+        [{ content: 'c', tags: ['x'.repeat(81)] }, 'body.tags.0 string_too_long'],
+        [{ content: 'c', tags: Array(51).fill('t') }, 'body.tags too_long'],
+        [{ content: 'c', kind: 'thought' }, 'body.kind enum'],
+        [{ content: 'c', occurred_at: soon }, 'body.occurred_at value_error'],
+        [{ content: 'c', occurred_at: '2026-05-01 12:00:00Z' }, 'body.occurred_at datetime_parsing'],
+        [{ content: 'c', event_id: 'e' }, 'body.event_id extra_forbidden'],
+        [{ content: 'c', id: newId() }, 'body.id extra_forbidden'],
+      ];
+      for (const [body, fault] of refused) assert.deepEqual(await faultsOf(RAW, body), [fault]);
+      assert.deepEqual(await faultsOf(RAW, '"text"'), ['body dict_type']);
+      assert.equal(await countOf(RAW), 0);
+    });
+
+    it('count characters as code points', async () => {
+      const content = '😀'.repeat(8000);
+      assert.equal((await add(person, 'raw', { content })).content, content);
+    });
+  });
+
+  describe('that are episodes', () => {
+    it('name their raw rows, which must be the account’s own', async () => {
+      const [one, two] = [
+        await add(person, 'raw', { content: 'a' }),
+        await add(person, 'raw', { content: 'b' }),
+      ];
+      const foreign = await add(await signUp(system), 'raw', { content: 'c' });
+      const episode = await add(person, 'episodes', { ...EPISODE, raw_ids: [two.id, one.id, two.id] });
+      assert.deepEqual(episode.raw_ids.toSorted(), [one.id, two.id].toSorted());
+      assert.deepEqual(
+        { status: episode.status, origin: episode.origin, salience: episode.salience },
+        { status: 'draft', origin: 'human', salience: 0.5 },
+      );
+      const read = await person.request<EpisodeResponse>('GET', `${EPISODES}${episode.id}/`);
+      assert.deepEqual(read.body.raw_ids, [one.id, two.id].sort());
+
+      const path = `${EPISODES}${episode.id}/`;
+      for (const id of [foreign.id, newId()]) {
+        const unknown = { ...EPISODE, raw_ids: [one.id, id] };
+        assert.deepEqual(await faultsOf(EPISODES, unknown), ['body.raw_ids.1 value_error']);
+        assert.deepEqual(await faultsOf(EPISODES, [EPISODE, unknown]), ['body.1.raw_ids.1 value_error']);
+        assert.deepEqual(await faultsOf(path, { raw_ids: [id] }, 'PATCH'), ['body.raw_ids.0 value_error']);
+      }
+      assert.deepEqual(await faultsOf(EPISODES, { ...EPISODE, raw_ids: ['x'] }), [
+        'body.raw_ids.0 uuid_parsing',
+      ]);
+      assert.equal(await countOf(EPISODES), 1);
+
+      const changed = await person.request<EpisodeResponse>('PATCH', path, { raw_ids: [one.id] });
+      assert.deepEqual(changed.body.raw_ids, [one.id]);
+    });
+
+    it('change in what is given, and in nothing else', async () => {
+      const episode = await add(person, 'episodes', { ...EPISODE, tags: ['t'] });
+      const path = `${EPISODES}${episode.id}/`;
+      const { body } = await person.request<EpisodeResponse>('PATCH', path, { status: 'final', tags: [] });
+      const { updated_at } = body;
+      assert.deepEqual(body, { ...episode, status: 'final', tags: [], updated_at });
+      assert.equal((await person.request('PATCH', path, {})).status, 200);
+      for (const field of ['id', 'promoted_at', 'created_at', 'origin', 'stale_at'])
+        assert.deepEqual(await faultsOf(path, { [field]: MOMENT }, 'PATCH'), [
+          `body.${field} extra_forbidden`,
+        ]);
+      for (const field of ['title', 'started_at', 'status'])
+        assert.equal((await faultsOf(path, { [field]: null }, 'PATCH')).length, 1);
+    });
+
+    it('do not end before they start, also after a change', async () => {
+      const early = '2026-04-30T12:00:00Z';
+      assert.deepEqual(await faultsOf(EPISODES, { ...EPISODE, ended_at: early }), [
+        'body.ended_at value_error',
+      ]);
+      const { id } = await add(person, 'episodes', EPISODE);
+      const faults = await faultsOf(`${EPISODES}${id}/`, { ended_at: early }, 'PATCH');
+      assert.deepEqual(faults, ['body.ended_at value_error']);
+    });
+  });
+
+  describe('in a list', () => {
+    interface Page {
+      results: RawMemoryResponse[];
+      next: string | null;
+    }
+    const page = async (query: string) => {
+      const { status, text, body } = await person.request<Page>('GET', `${RAW}?${query}`);
+      assert.equal(status, 200, text);
+      return body;
+    };
+    const contents = ({ results }: Page) => results.map(({ content }) => content).join();
+    const at = (day: number) => `2026-05-0${day}T12:00:00Z`;
+
+    it('come newest first, and every one once, while others come and go', async () => {
+      // The times of the first two are equal.
+      const rows = [1, 1, 2, 3, 4, 5].map((day, place) => ({ content: `${place}`, occurred_at: at(day) }));
+      const { body: stored } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
+      const first = await page('limit=2');
+      assert.equal(contents(first), '5,4');
+      await add(person, 'raw', { content: 'late', occurred_at: at(9) });
+      // The row that the page ended with.
+      await forget(person, 'raw', stored[4] ?? { id: '' });
+      const second = await page(`limit=2&cursor=${first.next}`);
+      assert.equal(contents(second), '3,2');
+      const third = await page(`limit=2&cursor=${second.next}`);
+      assert.equal(contents(third), '1,0');
+      assert.equal(third.next, null);
+    });
+
+    it('are narrowed by time, session and tag', async () => {
+      const rows = [1, 2, 3].map((day) => ({
+        content: `${day}`,
+        occurred_at: at(day),
+        session_id: `s-${day % 2}`,
+        tags: [`t-${day}`, 'all'],
+      }));
+      await person.request('POST', RAW, rows);
+      assert.equal(contents(await page(`since=${at(2)}`)), '3,2');
+      assert.equal(contents(await page(`until=${at(2)}`)), '1');
+      assert.equal(contents(await page('session_id=s-1')), '3,1');
+      assert.equal(contents(await page('tag=t-2')), '2');
+      assert.equal(contents(await page('tag=all&session_id=s-1&limit=1')), '3');
+      const episode = { ...EPISODE, raw_ids: (await page('tag=t-2')).results.map(({ id }) => id) };
+      await add(person, 'episodes', episode);
+      for (const [session, length] of [
+        ['s-0', 1],
+        ['s-1', 0],
+      ]) {
+        const { body } = await person.request<{ results: unknown[] }>(
+          'GET',
+          `${EPISODES}?session_id=${session}`,
+        );
+        assert.equal(body.results.length, length);
+      }
+    });
+
+    it('are refused with a query that it cannot be', async () => {
+      await person.request('POST', RAW, [{ content: 'a' }, { content: 'b' }]);
+      const { next } = await page('limit=1');
+      const cursor = next ?? '';
+      const other = await signUp(system);
+      const refused = [
+        'limit=0',
+        'limit=201',
+        'limit=1.5',
+        'since=yesterday',
+        'since=2026-05-01 12:00:00Z',
+        `cursor=${cursor}x`,
+        `cursor=x${cursor.slice(1)}`,
+        `cursor=${cursor.slice(0, -1)}`,
+        `tag=${'x'.repeat(81)}`,
+        'q=',
+      ];
+      for (const query of refused) {
+        const { status, text } = await person.request('GET', `${RAW}?${query}`);
+        assert.equal(status, 422, `${query} ${text}`);
+      }
+      assert.equal((await other.request('GET', `${RAW}?cursor=${cursor}`)).status, 422);
+      assert.equal((await person.request('GET', `${EPISODES}?cursor=${cursor}`)).status, 422);
+      assert.equal((await page('since=0000-01-01T00:00:00Z')).results.length, 2);
+    });
+  });
+});

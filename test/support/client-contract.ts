@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { DOCUMENT_FILE } from '../../ingress/openapi/committed.ts';
+
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
+  components: { responses: Record<string, Response> };
+}
+
+interface Response {
+  $ref?: string;
+  content?: Record<string, unknown>;
+}
+
+/** An answer over HTTP, however it was asked for. */
+export interface Received {
+  method: string;
+  /** As it was sent. */
+  url: string;
+  status: number;
+  /** The `Content-Type` header. */
+  type: string | null | undefined;
+  text: string;
+}
+
+/** What no operation lists: off the table of routes, and what HTTP itself refuses at any address. */
+const EVERYWHERE: Record<number, string> = {
+  408: 'request_timeout',
+  414: 'uri_too_long',
+  417: 'expectation_failed',
+  431: 'headers_too_large',
+};
+
+const unpublished: string[] = [];
+
+/**
+ * Throws unless the answer is as published: a status that the document has for the operation, and a body that its schema
+ * accepts, with one of the status's error codes.
+ */
+export function assertPublished(received: Received): void {
+  const fault = faultOf(received);
+  if (fault === undefined) return;
+  const { method, url, status, text } = received;
+  const message = `${method} ${pathnameOf(url)} answered ${status} ${text.slice(0, 2000)}: ${fault}`;
+  unpublished.push(message);
+  assert.fail(message);
+}
+
+/** What was not as published since the last call, for tests that catch the error of the call itself. */
+export function takeUnpublished(): string[] {
+  return unpublished.splice(0);
+}
+
+function faultOf({ method, url, status, type, text }: Received): string | undefined {
+  const pathname = pathnameOf(url);
+  const everywhere = EVERYWHERE[status];
+  if (everywhere !== undefined) return codeFault({ method, text }, everywhere, pathname);
+  const path = findPath(pathname);
+  const operation = path?.methods[method === 'HEAD' ? 'get' : method.toLowerCase()];
+  if (operation === undefined) {
+    const [wanted, code] = path === undefined ? [404, 'not_found'] : [405, 'method_not_allowed'];
+    return status === wanted ? codeFault({ method, text }, code, pathname) : `${wanted} is published`;
+  }
+  const { responses } = operation;
+  if (!(status in responses)) return 'the status is not published';
+  if (method === 'HEAD') return text === '' ? undefined : 'an answer to HEAD has a body';
+  const { place, content } = follow(responses[status] ?? {}, [
+    ...operation.place,
+    'responses',
+    String(status),
+  ]);
+  if (content === undefined) return text === '' ? undefined : 'no body is published';
+  const media = type?.split(';', 1)[0] ?? '';
+  if (!(media in content)) return `the content type ${media} is not published`;
+  if (media === EVENT_STREAM)
+    return streamFault(validator([...place, 'content', 'application/json', 'schema']), text);
+  const validate = validator([...place, 'content', media, 'schema']);
+  return schemaFault(validate, media === 'application/x-ndjson' ? text.trimEnd().split('\n') : [text]);
+}
+
+const EVENT_STREAM = 'text/event-stream';
+
+/** A stream ends with `done`, whose data are the body of an answer without a stream, or with `error`. */
+function streamFault(validate: ValidateFunction, text: string): string | undefined {
+  const events = text
+    .trimEnd()
+    .split('\n\n')
+    .filter((event) => event !== ':')
+    .map((event) => /^event: (\w+)\ndata: (.*)$/.exec(event)?.slice(1) ?? []);
+  const [last = '', data = ''] = events.at(-1) ?? [];
+  if (!events.slice(0, -1).every(([name]) => name === 'progress' || name === 'result'))
+    return 'an event of no known name';
+  if (last === 'done') return schemaFault(validate, [data]);
+  return last === 'error' && 'code' in JSON.parse(data).detail
+    ? undefined
+    : 'neither done nor an error at its end';
+}
+
+/** `URL` would fold dot segments. */
+function pathnameOf(url: string): string {
+  return /^https?:\/\/[^/]*([^?#]*)/.exec(url)?.[1] ?? '';
+}
+
+/** What is wrong with a body that should be exactly this error, as the surface writes it. */
+function codeFault(
+  { method, text }: Pick<Received, 'method' | 'text'>,
+  code: string,
+  pathname: string,
+): string | undefined {
+  if (method === 'HEAD') return text === '' ? undefined : 'an answer to HEAD has a body';
+  const detail: Record<string, unknown> = JSON.parse(text).detail ?? {};
+  const names = pathname.startsWith('/api/') ? ['code', 'message'] : ['code'];
+  const isRight = detail['code'] === code && Object.keys(detail).join() === names.join();
+  return isRight ? undefined : `${code} is published, with ${names.join(' and ')}`;
+}
+
+function schemaFault(validate: ValidateFunction, texts: string[]): string | undefined {
+  for (const text of texts)
+    if (!validate(JSON.parse(text))) return `not by its schema: ${ajv.errorsText(validate.errors)}`;
+  return undefined;
+}
+
+const document: Document = JSON.parse(readFileSync(DOCUMENT_FILE, 'utf8'));
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+formats.default(ajv);
+ajv.addVocabulary(Object.keys(document));
+ajv.addSchema({ $id: 'document', ...document }, undefined, false, false);
+
+interface Operation {
+  place: string[];
+  responses: Record<string, Response>;
+}
+
+/** Paths with no parameter go before those with one that fits them, too. */
+const paths = Object.entries(document.paths)
+  .map(([path, methods]) => ({
+    pattern: patternOf(path),
+    parameters: path.split('{').length,
+    methods: Object.fromEntries<Operation>(
+      Object.entries(methods).map(([method, { responses }]) => [
+        method,
+        { place: ['paths', path, method], responses },
+      ]),
+    ),
+  }))
+  .sort((a, b) => a.parameters - b.parameters);
+
+function patternOf(path: string): RegExp {
+  const pattern = path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+');
+  return new RegExp(`^${pattern}${path.startsWith('/api/') ? '?' : ''}$`);
+}
+
+function findPath(pathname: string) {
+  return paths.find(({ pattern }) => pattern.test(pathname));
+}
+
+/** A response, and where in the document it stands. */
+function follow(response: Response, place: string[]): { place: string[]; content: Response['content'] } {
+  if (response.$ref === undefined) return { place, content: response.content };
+  const [, ...target] = response.$ref.split('/');
+  const found = document.components.responses[target.at(-1) ?? ''];
+  return { place: target, content: found?.content };
+}
+
+function validator(place: string[]): ValidateFunction {
+  const pointer = place.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1')));
+  const found = ajv.getSchema(`document#/${pointer.join('/')}`);
+  assert.ok(found, `no schema at ${place.join(' ')}`);
+  return found;
+}

@@ -1,0 +1,39 @@
+import type { ValidationErrorBody } from '../../../shared/schemas/errors.ts';
+import type { Json } from './document.ts';
+import type { Received } from './send.ts';
+
+/** What a client needs in the headers of an answer, by its status. */
+const NEEDED: Record<number, string> = {
+  401: 'www-authenticate',
+  405: 'allow',
+  429: 'retry-after',
+  503: 'retry-after',
+};
+const EVERYWHERE = ['x-request-id', 'x-content-type-options', 'cache-control'];
+
+/** A header that the answer lacks. */
+export function headersFault({ status, headers }: Pick<Received, 'status' | 'headers'>): string | undefined {
+  const needed = [
+    ...EVERYWHERE,
+    ...(status in NEEDED ? [NEEDED[status] ?? ''] : []),
+    ...(status >= 400 ? ['x-error-source'] : []),
+  ];
+  const missing = needed.find((name) => headers[name] === undefined);
+  return missing === undefined ? undefined : `${status} without ${missing}`;
+}
+
+/** Whether the list of a 422 is right about the body that was sent: one item for each place, with the value that is there. */
+export function listFault(sent: Json, text: string): string | undefined {
+  const { detail }: ValidationErrorBody = JSON.parse(text);
+  const places = detail.map(({ loc }) => JSON.stringify(loc));
+  if (new Set(places).size < places.length) return 'a place is listed twice';
+  for (const { loc, type, input } of detail) {
+    const [root, ...path] = loc;
+    if (root !== 'body') return `${root} is no place in a body`;
+    const found = path.reduce<unknown>((at, part) => (at as Record<string, unknown> | null)?.[part], sent);
+    if (type === 'missing' ? found !== undefined : found === undefined && sent !== undefined)
+      return `${JSON.stringify(loc)} is ${type}`;
+    if (input !== undefined && found !== input) return `${JSON.stringify(loc)} is not what was sent`;
+  }
+  return undefined;
+}

@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import type { Json, Operation } from './document.ts';
+import { refer } from './references.ts';
+
+const UUID = { type: 'string', format: 'uuid' };
+
+/** The pages and files beside the document. They are called like operations, and answer with pages. */
+export const pages: readonly Operation[] = [
+  page('showConsent', 'GET', '/connect/{request_id}'),
+  page('actOnConsent', 'POST', '/connect/{request_id}'),
+  page('readDocument', 'GET', '/openapi.json'),
+  page('readDocs', 'GET', '/docs'),
+];
+
+function page(id: string, method: string, path: string): Operation {
+  const parameters = path.includes('{') ? [{ name: 'request_id', in: 'path' as const, schema: UUID }] : [];
+  const body = method === 'POST' ? {} : undefined;
+  return {
+    id,
+    name: `${method} ${path}`,
+    method,
+    path,
+    credential: 'none',
+    parameters,
+    body,
+    allows: () => true,
+  };
+}
+
+export function isPage({ id }: Operation): boolean {
+  return pages.some((one) => one.id === id);
+}
+
+/** A browser that was shown the form of an attempt. */
+export interface Shown {
+  attempt: string;
+  cookie: string;
+  csrf: string;
+}
+
+const BUTTONS = [
+  'sign-in',
+  'sign-up',
+  'switch',
+  'approve',
+  'approve',
+  'deny',
+  '',
+  '__proto__',
+  'x'.repeat(20_000),
+];
+const CREDENTIALS = {
+  email: fc.oneof(pooled('emails'), fc.string({ unit: 'binary', maxLength: 300 })),
+  password: fc.oneof(pooled('passwords'), fc.string({ unit: 'binary', maxLength: 210 })),
+  invite_code: fc.string(),
+};
+
+/** The fields of a posted form; `csrf` and the cookie are those of a browser that was shown it, mostly. */
+export const forms = fc.record(
+  { shown: fc.nat(255).map((nth) => refer('shown', nth)), do: fc.constantFrom(...BUTTONS), ...CREDENTIALS },
+  { requiredKeys: ['do', 'email'], noNullPrototype: true },
+) as fc.Arbitrary<Json>;
+
+function pooled(pool: string): fc.Arbitrary<Json> {
+  return fc.nat(255).map((nth) => refer(pool, nth));
+}
+
+/** The posted form, and the browser it comes from. */
+export function formOf(fields: Json): { text: string; shown: Shown | undefined } {
+  const { shown, ...others } = (fields ?? {}) as Record<string, Json>;
+  const browser = typeof shown === 'object' ? (shown as unknown as Shown) : undefined;
+  const pairs = Object.entries({ ...others, ...(browser && { csrf: browser.csrf }) });
+  const text = new URLSearchParams(pairs.map(([name, value]) => [name, String(value)])).toString();
+  return { text, shown: browser };
+}
+
+/** What a page showed, for the form that it holds. */
+export function shownBy(target: string, cookie: string, text: string): Shown | undefined {
+  const csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1];
+  const attempt = /\/connect\/([^/?#]+)/.exec(target)?.[1];
+  return csrf && attempt ? { attempt, cookie: cookie.split(';')[0] ?? '', csrf } : undefined;
+}
+
+/** What is wrong with an answer to a request for a page. */
+export function pageFault({ status, text }: { status: number; text: string }): string | undefined {
+  if (status >= 500 && status !== 503) return `status ${status}`;
+  return /\bat \w+ \(|node_modules|select .* from /i.test(text) && !text.startsWith('{"openapi"')
+    ? 'an answer shows its inside'
+    : undefined;
+}

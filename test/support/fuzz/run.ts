@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import type { System } from '../system.ts';
+import { faultOf } from './judge.ts';
+import { type Plan, plans } from './plans.ts';
+import { requestOf } from './request.ts';
+import { Sender } from './send.ts';
+import { operationOf, World } from './world.ts';
+
+/** What the fuzzed processes are started with: no limit of rates, the built-in predictor, callers from everywhere. */
+export const FUZZED = {
+  RATE_LIMIT_RPS: '0',
+  OPENAI_API_KEY: '',
+  DEFAULT_MODEL: 'local',
+  SANDBOX_UNITS: '100000000',
+  TRUST_PROXY: 'loopback',
+  CORS_ORIGINS: 'https://app.example',
+  LOG_LEVEL: 'warn',
+};
+
+export interface Options {
+  requests: number;
+  /** The same seed makes the same requests, up to what is learnt from answers that arrive in another order. */
+  seed: number;
+  connections: number;
+  /** Called after every thousand requests. */
+  progress?: (report: Report) => void;
+}
+
+export interface Failure {
+  fault: string;
+  plan: Plan;
+  /** What was sent and what came back, shortened, for people. */
+  sent: string;
+}
+
+export interface Report {
+  requests: number;
+  /** By operation, how often each end came. */
+  ends: Map<string, Map<string, number>>;
+  failures: Failure[];
+}
+
+const BATCH = 100;
+
+/** Sends generated requests to the first ingress of the system, and reports how they ended. */
+export async function fuzz(system: System, options: Options): Promise<Report> {
+  const world = await World.open(system);
+  const { requests, seed, connections, progress = () => {} } = options;
+  const sender = new Sender(system.webs[0]?.url ?? '', connections);
+  const report: Report = { requests: 0, ends: new Map(), failures: [] };
+  const upcoming = generated(seed, requests);
+  const work = async () => {
+    for (const plan of upcoming) {
+      await attempt(plan, world, sender, report);
+      report.requests += 1;
+      if (report.requests % 1000 === 0) progress(report);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, work));
+  sender.close();
+  return report;
+}
+
+const AN_ERROR = /^\{"level":[56]0/;
+
+/** What the processes logged as errors, which no request may cause. */
+export function errorsIn({ webs, workers }: System): string[] {
+  return [...webs, ...workers].flatMap(({ log }) => log.split('\n').filter((line) => AN_ERROR.test(line)));
+}
+
+/** Sends a single request again, as `replayLine` printed it. */
+export async function replay(system: System, line: string): Promise<Report> {
+  const report: Report = { requests: 1, ends: new Map(), failures: [] };
+  const sender = new Sender(system.webs[0]?.url ?? '', 1);
+  await attempt(
+    JSON.parse(Buffer.from(line, 'base64url').toString()),
+    await World.open(system),
+    sender,
+    report,
+  );
+  sender.close();
+  return report;
+}
+
+/** The request for the command line of `test/acceptance/fuzz.ts --replay`. */
+export function replayLine({ plan }: Failure): string {
+  return Buffer.from(JSON.stringify(plan)).toString('base64url');
+}
+
+function* generated(seed: number, requests: number): Generator<Plan> {
+  for (let made = 0; made < requests; made += BATCH)
+    yield* fc.sample(plans, { seed: seed + made, numRuns: Math.min(BATCH, requests - made) });
+}
+
+async function attempt(plan: Plan, world: World, sender: Sender, report: Report): Promise<void> {
+  const operation = operationOf(plan.operation);
+  const request = requestOf(plan, operation, world.around(plan.caller));
+  const sent = `${request.method} ${request.target} ${request.body?.toString() ?? ''}`.slice(0, 500);
+  try {
+    const received = await sender.send(request);
+    count(report, operation.name, received === undefined ? 'no answer' : endOf(received));
+    if (received === undefined) return;
+    const fault = faultOf(plan, request, received);
+    const came = `${sent}\n  -> ${received.status} ${received.text.slice(0, 500)}`;
+    if (fault !== undefined) report.failures.push({ fault, plan, sent: came });
+    if (request.wire === undefined) await world.learn(request, plan, received);
+  } catch (error) {
+    count(report, operation.name, 'failed');
+    report.failures.push({ fault: String(error), plan, sent });
+  }
+}
+
+function endOf({ status, text }: { status: number; text: string }): string {
+  const [, code] = (status >= 400 && /"code":"(\w+)"/.exec(text)) || [];
+  return code === undefined ? String(status) : `${status} ${code}`;
+}
+
+function count({ ends }: Report, name: string, end: string): void {
+  const of = ends.get(name) ?? new Map<string, number>();
+  ends.set(name, of.set(end, (of.get(end) ?? 0) + 1));
+}

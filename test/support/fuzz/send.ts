@@ -1,0 +1,147 @@
+import { Agent, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Request } from './request.ts';
+import { bytesOf } from './wire.ts';
+
+/** What came back. Bytes that are no HTTP request may get no answer at all. */
+export interface Received {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  /** How many answers came on a connection of its own. */
+  answers: number;
+}
+
+/** Longer than any deadline of the product. */
+const HANG_MS = 25_000;
+const LEAVE_AFTER_MS = 20;
+
+/** Sends requests on kept-alive connections, so many at once. */
+export class Sender {
+  readonly #agent: Agent;
+  readonly #port: number;
+
+  constructor(url: string, connections: number) {
+    this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
+    this.#port = Number(new URL(url).port);
+  }
+
+  /** The answer; undefined when it was not waited for. Rejects when none came. */
+  async send(request: Request): Promise<Received | undefined> {
+    if (request.wire !== undefined) return this.#bytes(bytesOf(request, request.wire));
+    if (request.framing === 'abandoned') return this.#leave(request, { missing: 9 });
+    if (request.framing === 'unheard') return this.#leave(request, { missing: 0 });
+    try {
+      return await this.#ask(request);
+    } catch (error) {
+      // A connection may close while it is used again, or before a body that is refused was written.
+      if (!RETRIED.includes((error as { code?: string }).code ?? '')) throw error;
+      return this.#ask(request);
+    }
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #ask({ method, target, headers, body, framing }: Request): Promise<Received> {
+    const { promise, resolve, reject } = Promise.withResolvers<Received>();
+    const isSized = framing === undefined && body !== undefined;
+    const outgoing = httpRequest({
+      agent: this.#agent,
+      host: '127.0.0.1',
+      port: this.#port,
+      method,
+      path: target,
+      setHost: false,
+      headers: [
+        ...headers.flat(),
+        ...(isSized ? ['Content-Length', String(body.length)] : []),
+        ...(framing === undefined ? [] : ['Transfer-Encoding', 'chunked']),
+      ],
+      timeout: HANG_MS,
+    });
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${HANG_MS} ms`)));
+    outgoing.on('error', reject);
+    outgoing.on('upgrade', () => reject(new Error('the connection was upgraded')));
+    outgoing.on('response', (incoming) => {
+      const chunks: Buffer[] = [];
+      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+      incoming.on('error', reject);
+      incoming.on('end', () => {
+        const { statusCode: status = 0, headers } = incoming;
+        resolve({ status, headers, text: Buffer.concat(chunks).toString(), answers: 1 });
+      });
+    });
+    if (framing === 'bytewise') for (const piece of piecesOf(body ?? NOTHING)) outgoing.write(piece);
+    outgoing.end(framing === 'bytewise' ? undefined : body);
+    return promise;
+  }
+
+  /** Leaves without an answer, with so many bytes announced that were never sent. */
+  async #leave(
+    { method, target, headers, body = NOTHING }: Request,
+    { missing }: { missing: number },
+  ): Promise<undefined> {
+    const socket = connect(this.#port, '127.0.0.1').on('error', () => {});
+    const lines = [...headers, ['Content-Length', String(body.length + missing)]].map((pair) =>
+      pair.join(': '),
+    );
+    socket.write([`${method} ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'), 'latin1');
+    socket.write(body);
+    await sleep(LEAVE_AFTER_MS * Math.random());
+    socket.destroy();
+  }
+
+  #bytes(bytes: Buffer): Promise<Received | undefined> {
+    const { promise, resolve, reject } = Promise.withResolvers<Received | undefined>();
+    const socket = connect(this.#port, '127.0.0.1');
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+    // What is refused is closed while it is still sent.
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(parsed(Buffer.concat(chunks))));
+    socket.setTimeout(HANG_MS, () => {
+      reject(new Error(`the connection stayed open for ${HANG_MS} ms`));
+      socket.destroy();
+    });
+    // Half-closed by the client, so that what has no end ends.
+    socket.end(bytes);
+    return promise;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+const RETRIED = ['ECONNRESET', 'EPIPE'];
+const PIECES = 50;
+
+function piecesOf(body: Buffer): Buffer[] {
+  const size = Math.max(1, Math.ceil(body.length / PIECES));
+  return Array.from({ length: Math.ceil(body.length / size) }, (_, n) =>
+    body.subarray(n * size, (n + 1) * size),
+  );
+}
+
+/** The first answer of a connection that is closed by now. */
+function parsed(bytes: Buffer): Received | undefined {
+  const all = bytes.toString('latin1');
+  const answers = [...all.matchAll(/(?:^|[}\n])HTTP\/1\.1 (\d{3}) /g)].filter(
+    ([, status]) => status !== '100',
+  );
+  const [first] = answers;
+  if (first === undefined) return undefined;
+  const [head = '', ...rest] = all.slice(first.index).split('\r\n\r\n');
+  const headers = head
+    .split('\r\n')
+    .slice(1)
+    .map((line) => line.split(': '));
+  return {
+    status: Number(first[1]),
+    headers: Object.fromEntries(
+      headers.map(([name = '', ...value]) => [name.toLowerCase(), value.join(': ')]),
+    ),
+    text: rest.join('\r\n\r\n'),
+    answers: answers.length,
+  };
+}

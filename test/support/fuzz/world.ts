@@ -1,0 +1,229 @@
+import { approveAttempt } from '../../../shared/db/stores/connections/attempts.ts';
+import { createInvite } from '../../../shared/db/stores/invites.ts';
+import { challengeOf } from '../../../shared/security/fingerprint.ts';
+import { signUp, type UserClient } from '../account.ts';
+import type { AppClient } from '../client.ts';
+import { REDIRECT_URI } from '../connection.ts';
+import type { System } from '../system.ts';
+import { type Json, type Operation, operations } from './document.ts';
+import { pages, type Shown, shownBy } from './pages.ts';
+import type { Credentials, Request, Surroundings } from './request.ts';
+import type { Received } from './send.ts';
+
+interface Person {
+  client: UserClient;
+  key: string;
+}
+
+const PEOPLE = 3;
+/** Pools of what only its owner finds. */
+const OWNED = ['keys', 'events', 'sessions', 'refreshes'];
+const NOTHING = '00000000-0000-0000-0000-000000000000';
+const REMEMBERED = 64;
+/** Deep bodies are left out, too. */
+const REMEMBERED_BYTES = 5000;
+/** An account collects rows, and reading them all takes ever longer. */
+const REQUESTS_OF_A_PERSON = 10_000;
+
+/** Of every attempt, so that each can be exchanged. */
+export const VERIFIER = 'v'.repeat(43);
+export const CHALLENGE = challengeOf(VERIFIER);
+
+/** The installation that is fuzzed: who calls it, and what a run has made in it so far. */
+export class World {
+  readonly #system: System;
+  readonly #apps: AppClient[];
+  readonly #people: Person[];
+  readonly #pools = new Map<string, Json[]>();
+  readonly #gone = new Set<Person>();
+  #requests = 0;
+
+  private constructor(system: System, apps: AppClient[], people: Person[]) {
+    this.#system = system;
+    this.#apps = apps;
+    this.#people = people;
+  }
+
+  /** Apps of every sort and a few people; each pool has something in it. */
+  static async open(system: System): Promise<World> {
+    const redirectUris = [REDIRECT_URI];
+    const apps = await Promise.all([
+      system.app({ redirectUris }),
+      system.app({ redirectUris, plan: 'paid', capCents: 0 }),
+    ]);
+    const people = await Promise.all(Array.from({ length: PEOPLE }, () => newPerson(system)));
+    const world = new World(system, apps, people);
+    await world.#fill();
+    return world;
+  }
+
+  /** What a caller knows of the installation. Three of four things that belong to somebody are the caller's own. */
+  around(caller: number): Surroundings {
+    return {
+      lookUp: (alias, nth) => {
+        const pool = ALIASES[alias] ?? alias;
+        const owner = nth % 4 === 0 ? nth : caller;
+        const values = this.#pools.get(OWNED.includes(pool) ? this.#own(pool, owner) : pool) ?? [];
+        return values[(nth >> 2) % values.length] ?? NOTHING;
+      },
+      credential: (operation) => this.#credential(operation, caller),
+    };
+  }
+
+  #credential({ credential }: Operation, caller: number): Credentials {
+    const [app, capped] = this.#apps;
+    const person = this.#people[caller % this.#people.length];
+    if (app === undefined || capped === undefined || person === undefined) throw new Error('nobody calls');
+    const key = caller % 20 === 0 ? capped.key : app.key;
+    const { access } = person.client;
+    return credential === 'app'
+      ? { bearer: key, key: person.key, other: access }
+      : { bearer: access, key: person.key, other: key };
+  }
+
+  /** Remembers what the answer made, and replaces who is gone. */
+  async learn(
+    { operation, method, target, headers: sent, json }: Request,
+    { caller }: { caller: number },
+    { status, headers, text }: Received,
+  ): Promise<void> {
+    this.#requests += 1;
+    if (this.#requests % REQUESTS_OF_A_PERSON === 0)
+      await this.#replace(this.#requests / REQUESTS_OF_A_PERSON);
+    if (status === 401 && operation.credential === 'user') return this.#replaceGone(sent);
+    if (status >= 300) return;
+    // Also when another operation's method was changed.
+    if (method === 'DELETE' && operation.path === '/api/auth/me/') return this.#replace(caller);
+    if (operation.id === 'showConsent')
+      return this.#see(shownBy(target, String(headers['set-cookie'] ?? ''), text));
+    const [body, answered] = [read(json?.toString() ?? ''), read(text)];
+    if (body !== undefined && (json?.length ?? 0) < REMEMBERED_BYTES)
+      this.#remember(`body of ${operation.id}`, body);
+    await LESSONS[operation.id]?.(body ?? null, answered ?? null, {
+      remember: (pool, value) => this.#remember(OWNED.includes(pool) ? this.#own(pool, caller) : pool, value),
+      approve: (attempt) => this.#approve(attempt, caller),
+    });
+  }
+
+  #own(pool: string, caller: number): string {
+    return `${pool} of ${caller % this.#people.length}`;
+  }
+
+  #see(shown: Shown | undefined): void {
+    if (shown !== undefined)
+      this.#pools.set('shown', [{ ...shown }, ...(this.#pools.get('shown') ?? [])].slice(0, REMEMBERED));
+  }
+
+  /** A row that was refused may have anything for its id. */
+  #remember(pool: string, value: Json): void {
+    if (!pool.startsWith('body of') && typeof value !== 'string') return;
+    const values = this.#pools.get(pool) ?? [];
+    this.#pools.set(pool, [value, ...values].slice(0, REMEMBERED));
+  }
+
+  async #replace(nth: number): Promise<void> {
+    this.#people[nth % this.#people.length] = await newPerson(this.#system);
+  }
+
+  /** Somebody whose good token is refused was erased by a request whose answer nobody heard. */
+  async #replaceGone(headers: Request['headers']): Promise<void> {
+    const nth = this.#people.findIndex(({ client }) =>
+      headers.some(([, value]) => value === `Bearer ${client.access}`),
+    );
+    const person = this.#people[nth];
+    if (person === undefined || this.#gone.has(person)) return;
+    this.#gone.add(person);
+    await this.#replace(nth);
+  }
+
+  async #approve(attempt: string, caller: number): Promise<string | undefined> {
+    const person = this.#people[caller % this.#people.length];
+    return person && approveAttempt(this.#system.em(), attempt, person.client.id).catch(() => undefined);
+  }
+
+  async #fill(): Promise<void> {
+    for (const redirect of [REDIRECT_URI, 'https://app.example/callback', 'javascript:alert(1)'])
+      this.#remember('redirects', redirect);
+    this.#remember('redirects', REDIRECT_URI);
+    this.#remember('challenges', CHALLENGE);
+    for (const { client } of this.#people) {
+      this.#remember('emails', client.email);
+      this.#remember('passwords', client.password);
+    }
+    this.#remember('passwords', 'another horse with 9 staples');
+    this.#remember('invites', await createInvite(this.#system.em()));
+  }
+}
+
+async function newPerson(system: System): Promise<Person> {
+  const client = await signUp(system);
+  const { body } = await client.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'fuzz' });
+  return { client, key: body.key };
+}
+
+/** What the parameters of paths are in the terms of the pools. */
+const ALIASES: Record<string, string> = {
+  'request_id of /connect/{request_id}': 'attempts',
+  'connection_id of /v1/connections/{connection_id}/revoke': 'connections',
+  'request_id of /v1/predictions/{request_id}/cancel': 'predictions',
+  'key_id of /api/auth/keys/{key_id}/': 'keys',
+  'id of /api/connections/{id}/': 'connections',
+  'id of /api/recording/events/{id}/': 'events',
+  'id of /api/recording/sessions/{id}/events/': 'sessions',
+};
+
+interface Memory {
+  remember(pool: string, value: Json): void;
+  approve(attempt: string): Promise<string | undefined>;
+}
+
+type Lesson = (sent: Json, answered: Json, memory: Memory) => void | Promise<void>;
+
+const LESSONS: Record<string, Lesson> = {
+  predict: (sent, _, { remember }) => remember('predictions', get(sent, 'request_id')),
+  async startConnection(sent, answered, { remember, approve }) {
+    const attempt = get(answered, 'request_id');
+    remember('attempts', attempt);
+    const code = await approve(String(attempt));
+    if (code === undefined) return;
+    remember('body of exchangeConnection', {
+      request_id: attempt,
+      user_id: get(sent, 'user_id'),
+      code,
+      code_verifier: VERIFIER,
+      redirect_uri: get(sent, 'redirect_uri'),
+    });
+  },
+  exchangeConnection: (_, answered, { remember }) => remember('connections', get(answered, 'connection_id')),
+  issueKey: (_, answered, { remember }) => remember('keys', get(answered, 'id')),
+  recordEvents(sent, answered, { remember }) {
+    const invalid = JSON.stringify(get(answered, 'invalid'));
+    const rows = Array.isArray(sent) ? sent : [];
+    for (const row of rows.filter((_, index) => !invalid.includes(`"index":${index},`)).slice(0, 2)) {
+      remember('events', get(row, 'id'));
+      remember('sessions', get(row, 'session_id'));
+    }
+  },
+  signUp: (_, answered, { remember }) => remember('refreshes', get(answered, 'refresh')),
+  logIn: (_, answered, { remember }) => remember('refreshes', get(answered, 'refresh')),
+};
+
+function get(value: Json, name: string): Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  return value[name] ?? null;
+}
+
+function read(text: string): Json | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The operation of a plan. */
+export function operationOf(name: string): Operation {
+  const operation = [...operations, ...pages].find((one) => one.name === name);
+  if (operation === undefined) throw new Error(`the document has no ${name}`);
+  return operation;
+}

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+
+/** So many bytes of arrays in each other, in gzip. */
+export function nested(bytes: number): Buffer {
+  return gzipSync('['.repeat(bytes / 2) + ']'.repeat(bytes / 2));
+}
+
+/** An array of empty ones, of so many bytes, and in gzip. */
+export function emptyArrays(bytes: number): { text: string; packed: Buffer } {
+  const arrays = `[${'[],'.repeat(bytes / 3 - 2)}[]]`;
+  return { text: arrays, packed: gzipSync(arrays) };
+}
+
+/** Posts packed JSON. The status is 0 when the connection ended without an answer. */
+export async function postPacked(
+  url: string,
+  path: string,
+  body: Buffer,
+  { access }: { access?: string } = {},
+): Promise<{ status: number; code: string | undefined }> {
+  const outgoing = request(url + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'content-encoding': 'gzip',
+      'content-length': body.length,
+      ...(access && { authorization: `Bearer ${access}` }),
+    },
+  });
+  outgoing.end(body);
+  try {
+    const [response]: IncomingMessage[] = await once(outgoing, 'response');
+    if (response === undefined) return { status: 0, code: undefined };
+    const { detail } = JSON.parse(await text(response));
+    return { status: response.statusCode ?? 0, code: detail?.code };
+  } catch {
+    return { status: 0, code: undefined };
+  }
+}
+
+/** A request, as it is sent, whose packed body lacks its last byte. */
+export function unfinished(path: string, content: Buffer, access: string): Buffer {
+  const packed = gzipSync(content);
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'Host: x',
+    `Authorization: Bearer ${access}`,
+    'Content-Type: application/json',
+    'Content-Encoding: gzip',
+    `Content-Length: ${packed.length}`,
+    '',
+    '',
+  ].join('\r\n');
+  return Buffer.concat([Buffer.from(head), packed.subarray(0, -1)]);
+}
+
+/** Sends the parts, with a pause after each, and resolves with the first answer, or with what came until the connection closed. */
+export async function sendRaw(url: string, parts: (string | Buffer)[], pauseMs = 0): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1');
+  socket.on('error', () => {});
+  let answer = '';
+  const answered = new Promise<void>((resolve) => {
+    socket.on('data', (chunk) => {
+      answer += chunk;
+      resolve();
+    });
+    socket.once('close', resolve);
+  });
+  for (const part of parts) {
+    if (answer !== '' || socket.destroyed) break;
+    socket.write(part);
+    if (pauseMs > 0) await sleep(pauseMs);
+  }
+  await answered;
+  socket.destroy();
+  return answer;
+}

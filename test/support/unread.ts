@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { UserClient } from './account.ts';
+
+/** A plain connection, which nobody reads from before the test does. */
+export async function openSocket(url: string, localAddress?: string): Promise<Socket> {
+  const { hostname: host, port } = new URL(url);
+  const socket = connect({ host, port: Number(port), ...(localAddress && { localAddress }) });
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** The text of a request as this person. */
+export function getText({ access }: UserClient, path: string, connection = 'keep-alive'): string {
+  const lines = [
+    `GET ${path} HTTP/1.1`,
+    'Host: x',
+    `Connection: ${connection}`,
+    `Authorization: Bearer ${access}`,
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+/** Asks for something and does not read the answer. */
+export async function askUnread(person: UserClient, path: string, at = person.url): Promise<Socket> {
+  const socket = await openSocket(at);
+  socket.write(getText(person, path, 'close'));
+  return socket;
+}
+
+/** Reads that many bytes every 100 ms until the end of the connection; resolves with how many there were. */
+export async function sip(socket: Socket, bytes: number): Promise<number> {
+  let total = 0;
+  let ended = false;
+  socket.once('close', () => {
+    ended = true;
+  });
+  while (!ended && !socket.readableEnded) {
+    const chunk: Buffer | null = socket.read(Math.min(bytes, socket.readableLength || bytes));
+    total += chunk?.length ?? 0;
+    await sleep(100);
+  }
+  return total;
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { CircuitBreaker } from '../../shared/circuit-breaker.ts';
+import { until } from '../support/until.ts';
+
+describe('the circuit breaker', () => {
+  const OPEN_MS = 100;
+  let events: string[];
+  let calls: number;
+  let breaker: CircuitBreaker;
+  beforeEach(() => {
+    events = [];
+    calls = 0;
+    breaker = new CircuitBreaker({
+      openMs: OPEN_MS,
+      onOpen: (error) => events.push(`open: ${error}`),
+      onClose: () => events.push('closed'),
+    });
+  });
+
+  const run = (work: () => Promise<string>) =>
+    breaker.run(
+      () => {
+        calls += 1;
+        return work();
+      },
+      async () => 'fallback',
+    );
+  const works = async () => 'answer';
+  const fails = () => Promise.reject(new Error('down'));
+
+  it('opens with the first failure: nobody calls what is down', async () => {
+    assert.equal(await run(works), 'answer');
+    assert.equal(await run(fails), 'fallback');
+    assert.equal(await run(works), 'fallback');
+    assert.equal(calls, 2);
+    assert.deepEqual(events, ['open: Error: down']);
+  });
+
+  it('reports one outage once, however many calls fail at the same time and however many probes', async () => {
+    await Promise.all([run(fails), run(fails), run(fails)]);
+    await until(async () => {
+      await run(fails);
+      return calls === 5;
+    });
+    assert.deepEqual(events, ['open: Error: down']);
+  });
+
+  it('probes with a single call, and keeps nobody else waiting for it', async () => {
+    await run(fails);
+    const { promise, resolve } = Promise.withResolvers<string>();
+    let probe: Promise<string> | undefined;
+    await until(() => {
+      const call = run(() => promise);
+      if (calls === 2) probe = call;
+      return probe !== undefined;
+    });
+    assert.equal(await run(works), 'fallback');
+    resolve('answer');
+    assert.equal(await probe, 'answer');
+    assert.equal(await run(works), 'answer');
+    assert.deepEqual(events, ['open: Error: down', 'closed']);
+  });
+});

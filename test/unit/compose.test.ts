@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { startIngress } from '../../ingress/compose.ts';
+import { openUploads } from '../../ingress/recording/uploads.ts';
+import { ingressConfig, workerConfig } from '../../shared/config/config.ts';
+import { faultsOf } from '../../shared/lifecycle.ts';
+import { createLog } from '../../shared/log.ts';
+import { openQueues } from '../../shared/queue/backend.ts';
+import { kinds } from '../../shared/work/kinds.ts';
+import { startWorker } from '../../workers/compose.ts';
+import { createHandlers } from '../../workers/handlers/index.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
+
+const LOG = createLog('test', 'silent');
+
+describe('a composition root', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createDatabase();
+  });
+  after(() => database.drop());
+
+  const values = () => ({
+    DATABASE_URL: database.url,
+    JWT_SECRET: 'a secret of the tests',
+    PORT: '0',
+    OPERATOR_PORT: '0',
+  });
+  const service = { kinds, pools: ['predict'] as const, createHandlers };
+
+  /** Neither a connection nor a lease. */
+  const nothingIsOpen = async () => {
+    const { rows } = await database.pool.query<{ open: number }>(
+      `select (select count(*) from pg_stat_activity
+                where datname = current_database() and application_name like 'forecue%')::int
+            + (select count(*) from processes where alive_until > now())::int as open`,
+    );
+    return rows[0]?.open === 0;
+  };
+
+  /** The same part, except that closing it fails in the end. */
+  const failing = <Part extends { close(): Promise<void> }>(part: Part, message: string): Part => ({
+    ...part,
+    async close() {
+      await part.close();
+      throw new Error(message);
+    },
+  });
+
+  it('of an ingress closes what it has opened when its start fails half-way', async () => {
+    const start = startIngress(ingressConfig(values()), LOG, {
+      listen: () => Promise.reject(new Error('no port')),
+    });
+    await assert.rejects(start, { message: 'no port' });
+    await until(nothingIsOpen);
+  });
+
+  it('of a worker closes what it has opened when its start fails half-way', async () => {
+    const start = startWorker(workerConfig(values()), LOG, service, {
+      openQueues: () => Promise.reject(new Error('no queue')),
+    });
+    await assert.rejects(start, { message: 'no queue' });
+    await until(nothingIsOpen);
+  });
+
+  it('closes the other parts when some fail to close, and reports each failure', async () => {
+    const ingress = await startIngress(ingressConfig(values()), LOG, {
+      openUploads: async (...args) => failing(await openUploads(...args), 'uploads'),
+      openQueues: async (...args) => failing(await openQueues(...args), 'queues'),
+    });
+    const stopped = await ingress.stop().catch((error: unknown) => [...faultsOf(error)]);
+    assert.deepEqual(stopped, [new Error('uploads'), new Error('queues')]);
+    await until(nothingIsOpen);
+  });
+});

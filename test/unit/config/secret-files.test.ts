@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ingressConfig, workerConfig } from '../../../shared/config/config.ts';
+import { withSecret } from '../../../shared/config/development-secret.ts';
+
+const SECRETS = {
+  DATABASE_URL: 'postgres://a:1@db.example/forecue',
+  DATABASE_DIRECT_URL: 'postgres://b:2@db.example/forecue',
+  REDIS_URL: 'redis://c:3@queue.example',
+  JWT_SECRET: 'a secret of 32 bytes at the least',
+  OPENAI_API_KEY: 'sk-4',
+};
+const OTHERS = { NODE_ENV: 'production', PUBLIC_URL: 'https://forecue.example', DEFAULT_MODEL: 'm' };
+
+describe('a secret by file', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'forecue-secrets-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  async function fileOf(content: string, name = 'secret'): Promise<string> {
+    const file = join(folder, name);
+    await writeFile(file, content);
+    return file;
+  }
+
+  it('is the same as one in the environment, for each secret, with or without a newline at its end', async () => {
+    for (const end of ['', '\n', '\r\n']) {
+      const files: Record<string, string> = {};
+      for (const [name, value] of Object.entries(SECRETS))
+        files[`${name}_FILE`] = await fileOf(value + end, name);
+      for (const configOf of [ingressConfig, workerConfig])
+        assert.deepEqual(configOf({ ...OTHERS, ...files }), configOf({ ...OTHERS, ...SECRETS }));
+    }
+  });
+
+  it('loses one newline and nothing else', async () => {
+    const secret = ` ${SECRETS.JWT_SECRET} \n`;
+    const file = await fileOf(`${secret}\n`);
+    const { signingKeys } = ingressConfig({ ...OTHERS, ...SECRETS, JWT_SECRET: '', JWT_SECRET_FILE: file });
+    assert.equal(signingKeys[0].secret, secret);
+  });
+
+  it('and by value is an error that names both variables', async () => {
+    const file = await fileOf(SECRETS.JWT_SECRET);
+    assert.throws(() => ingressConfig({ ...OTHERS, ...SECRETS, JWT_SECRET_FILE: file }), {
+      message: 'configuration: JWT_SECRET and JWT_SECRET_FILE are both set',
+    });
+  });
+
+  it('from a file that is missing, a folder or empty is one line that names the variable', async () => {
+    const start = (file: string) => () =>
+      ingressConfig(withSecret({ ...SECRETS, JWT_SECRET: '', JWT_SECRET_FILE: file }, folder));
+    const missing = join(folder, 'none');
+    const message = (what: string) => ({ message: `configuration: JWT_SECRET_FILE names ${what}` });
+    assert.throws(start(missing), message(`a file that cannot be read (ENOENT): ${missing}`));
+    assert.throws(start(folder), message(`a file that cannot be read (EISDIR): ${folder}`));
+    const empty = await fileOf('\n');
+    assert.throws(start(empty), message(`an empty file: ${empty}`));
+  });
+
+  it('is never quoted in an error', async () => {
+    const file = await fileOf('not-a-url-but-secret');
+    assert.throws(
+      () => ingressConfig({ ...OTHERS, ...SECRETS, DATABASE_URL: '', DATABASE_URL_FILE: file }),
+      (error: Error) => error.message.includes('DATABASE_URL must be') && !error.message.includes('secret'),
+    );
+  });
+
+  it('is no way to set what is no secret', () => {
+    assert.equal(ingressConfig({ ...OTHERS, ...SECRETS, PORT_FILE: '/nowhere' }).port, 8080);
+  });
+});

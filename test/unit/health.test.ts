@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { ProcessHealth } from '../../shared/health.ts';
+import { until } from '../support/until.ts';
+
+describe('the readiness of a process', () => {
+  it('asks the stores once at a time and once a second, however often it is asked', async () => {
+    const health = new ProcessHealth();
+    health.serving = true;
+    let asked = 0;
+    let isUp = true;
+    health.require(async () => {
+      asked += 1;
+      if (!isUp) throw new Error('down');
+    });
+    const answers = await Promise.all(Array.from({ length: 100 }, () => health.ready()));
+    assert.ok(answers.every(Boolean));
+    isUp = false;
+    assert.equal(await health.ready(), true);
+    assert.equal(asked, 1);
+    await until(async () => !(await health.ready()), 5000);
+    assert.equal(asked, 2);
+    isUp = true;
+    await until(() => health.ready(), 5000);
+    assert.equal(asked, 3);
+  });
+
+  it('ends at once when the process stops serving', async () => {
+    const health = new ProcessHealth();
+    health.require(async () => {});
+    health.serving = true;
+    assert.equal(await health.ready(), true);
+    health.serving = false;
+    assert.equal(await health.ready(), false);
+  });
+});

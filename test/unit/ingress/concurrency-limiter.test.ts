@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { ConcurrencyLimiter } from '../../../ingress/limits/concurrency-limiter.ts';
+
+describe('the concurrency limiter', () => {
+  /** A piece of work that is done when the test says so. */
+  const piece = () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let started = false;
+    const work = () => {
+      started = true;
+      return promise;
+    };
+    return { work, done: resolve, isStarted: () => started };
+  };
+
+  type Piece = ReturnType<typeof piece>;
+
+  /** Until everything that follows from what was done has happened. */
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('does so many pieces at once, and the others in their order', async () => {
+    const limiter = new ConcurrencyLimiter({ atOnce: 2, longest: 10 });
+    const pieces = [piece(), piece(), piece(), piece()] as const;
+    const runs = pieces.map(({ work }) => limiter.run(work));
+    const started = () => pieces.map(({ isStarted }) => isStarted()).join();
+    await settled();
+    assert.equal(started(), 'true,true,false,false');
+    pieces[1].done();
+    await settled();
+    assert.equal(started(), 'true,true,true,false');
+    for (const { done } of pieces) done();
+    await Promise.all(runs);
+    assert.equal(started(), 'true,true,true,true');
+  });
+
+  it('refuses at once whoever finds the line full, and takes others when it is not any more', async () => {
+    const limiter = new ConcurrencyLimiter({ atOnce: 1, longest: 1 });
+    const [running, waiting] = [piece(), piece()];
+    const runs = [limiter.run(running.work), limiter.run(waiting.work)];
+    await assert.rejects(limiter.run(piece().work), { code: 'overloaded', retryAfterS: 1 });
+    running.done();
+    waiting.done();
+    await Promise.all(runs);
+    assert.equal(await limiter.run(async () => 'done'), 'done');
+  });
+
+  it('goes on after a piece that fails', async () => {
+    const limiter = new ConcurrencyLimiter({ atOnce: 1, longest: 1 });
+    const failing = limiter.run(() => Promise.reject(new Error('broken')));
+    const next = limiter.run(async () => 'done');
+    await assert.rejects(failing, /broken/);
+    assert.equal(await next, 'done');
+  });
+
+  it('never does the work of who went away in the line, and gives the place to the next', async () => {
+    const limiter = new ConcurrencyLimiter({ atOnce: 1, longest: 1 });
+    const [running, left, next] = [piece(), piece(), piece()];
+    const first = limiter.run(running.work);
+    const gone = new AbortController();
+    const leaving = limiter.run(left.work, { gone: gone.signal });
+    gone.abort();
+    await assert.rejects(leaving, { code: 'overloaded' });
+    const last = limiter.run(next.work);
+    running.done();
+    next.done();
+    await Promise.all([first, last]);
+    assert.ok(!left.isStarted() && next.isStarted());
+    await assert.rejects(
+      Promise.all([limiter.run(() => settled()), limiter.run(left.work, { gone: AbortSignal.abort() })]),
+      {
+        code: 'overloaded',
+      },
+    );
+  });
+
+  it('lets who went away while its work ran have it done', async () => {
+    const gone = new AbortController();
+    const { work, done } = piece();
+    const run = new ConcurrencyLimiter({ atOnce: 1, longest: 0 }).run(work, { gone: gone.signal });
+    gone.abort();
+    done();
+    await run;
+  });
+
+  it('lets parties take turns, so that the second one does not wait for all of the first', async () => {
+    const limiter = new ConcurrencyLimiter({ atOnce: 1 });
+    const order: string[] = [];
+    const work = (party: string) => limiter.run(async () => void order.push(party), { party });
+    await Promise.all(['a', 'a', 'a', 'b', 'c', 'b'].map(work));
+    assert.equal(order.join(''), 'abcaba');
+  });
+
+  it('lets nobody have more than a share, whoever waits, and gives what is left to others', async () => {
+    const limiter = new ConcurrencyLimiter({ atOnce: 3, each: 2, longest: 1 });
+    const pieces = Array.from({ length: 4 }, piece);
+    const [one, two, three, other] = pieces as [Piece, Piece, Piece, Piece];
+    const runs = [one, two, three].map(({ work }) => limiter.run(work, { party: 'a' }));
+    runs.push(limiter.run(other.work, { party: 'b' }));
+    await settled();
+    const started = () => pieces.map(({ isStarted }) => isStarted()).join();
+    assert.equal(started(), 'true,true,false,true');
+    // The line of each is as long as that of any other.
+    await assert.rejects(limiter.run(piece().work, { party: 'a' }), { code: 'overloaded' });
+    one.done();
+    await settled();
+    assert.equal(started(), 'true,true,true,true');
+    for (const { done } of pieces) done();
+    await Promise.all(runs);
+  });
+
+  it('counts by weight, and lets nothing light pass what waits for room in all', async () => {
+    const limiter = new ConcurrencyLimiter({ atOnce: 10, each: 8 });
+    const [first, heavy, light] = [
+      await limiter.acquire({ party: 'a', weight: 6 }),
+      limiter.acquire({ party: 'b', weight: 8 }),
+      limiter.acquire({ party: 'c', weight: 1 }),
+    ];
+    let isIn = false;
+    const lightIsIn = light.then(() => {
+      isIn = true;
+    });
+    await settled();
+    assert.equal(isIn, false);
+    first.release();
+    await Promise.all([heavy, lightIsIn]);
+  });
+
+  it('lets a piece grow while there is room, and gives all of it back, once', async () => {
+    const limiter = new ConcurrencyLimiter({ atOnce: 10, each: 6 });
+    const growing = await limiter.acquire({ party: 'a' });
+    assert.ok(growing.grow(5));
+    assert.ok(!growing.grow(1));
+    const other = await limiter.acquire({ party: 'b', weight: 3 });
+    assert.ok(!other.grow(2));
+    growing.release();
+    growing.release();
+    assert.ok(other.grow(3));
+    assert.ok(!other.grow(1));
+  });
+
+  it('lets others in when a piece shrinks', async () => {
+    const limiter = new ConcurrencyLimiter({ atOnce: 10, each: 6 });
+    const shrinking = await limiter.acquire({ party: 'a', weight: 6 });
+    const other = limiter.acquire({ party: 'b', weight: 6 });
+    shrinking.shrink(2);
+    const held = await other;
+    shrinking.release();
+    held.release();
+    assert.ok((await limiter.acquire({ party: 'b', weight: 6 })).grow(0));
+  });
+
+  it('lets others pass when who held them up has left the line', async () => {
+    const limiter = new ConcurrencyLimiter({ atOnce: 2 });
+    await limiter.acquire();
+    const gone = new AbortController();
+    const heavy = limiter.acquire({ party: 'b', weight: 2, gone: gone.signal });
+    const light = limiter.acquire({ party: 'c' });
+    gone.abort();
+    await assert.rejects(heavy, { code: 'overloaded' });
+    await light;
+  });
+});

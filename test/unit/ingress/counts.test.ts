@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { ExactLimiter } from '../../../ingress/limits/exact-limiter.ts';
+import type { CountPoints } from '../../../ingress/limits/limiter.ts';
+import { MemoryCounts } from '../../../ingress/limits/memory-counts.ts';
+import { countInRedis } from '../../../ingress/limits/redis-counts.ts';
+import { countPoints, type Points } from '../../../shared/db/stores/rate-limits.ts';
+import { createLog } from '../../../shared/log.ts';
+import { connectRedis, type RedisClient } from '../../../shared/queue/redis.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { describeWithRedis, type RedisServer, startRedisServer } from '../../support/redis-server.ts';
+import { until } from '../../support/until.ts';
+
+const WINDOW_MS = 600_000;
+
+/** What every store of counts does alike; each suite has a store of its own. */
+function itCounts(store: () => CountPoints): void {
+  const count = (part: Partial<Points>) => store()({ key: 'k', points: 1, windowMs: WINDOW_MS, ...part });
+  let keys = 0;
+  let key = '';
+  beforeEach(() => {
+    keys += 1;
+    key = `key-${keys}`;
+  });
+
+  it('points in the window that the first of them begins', async () => {
+    const first = await count({ key });
+    const second = await count({ key, points: 5 });
+    assert.deepEqual([first.points, second.points, second.window], [1, 6, first.window]);
+    assert.ok(second.leftMs > WINDOW_MS - 60_000 && second.leftMs <= WINDOW_MS);
+  });
+
+  it('points for a window that is not the current one nowhere, and tells the current one', async () => {
+    const { window } = await count({ key, points: 3 });
+    const other = await count({ key, points: -1, window: window - 1 });
+    assert.deepEqual([other.points, other.window], [3, window]);
+    const named = await count({ key, points: -1, window });
+    assert.deepEqual([named.points, named.window], [2, window]);
+  });
+
+  it('points for a window that is over nowhere: they open none', async () => {
+    const { window } = await count({ key, points: 3, windowMs: 100 });
+    const late = await until(async () => {
+      const answer = await count({ key, points: -1, windowMs: 100, window });
+      return answer.window !== window && answer;
+    });
+    assert.ok(late.leftMs <= 0);
+    assert.equal((await count({ key })).points, 1);
+  });
+
+  it('what is given back after its window so that the next one begins at zero', async () => {
+    const limiter = new ExactLimiter({ name: key, points: 2, windowS: 1 }, store());
+    const late = new ExactLimiter(limiter.limit, store());
+    await late.take('a');
+    await until(async () => (await limiter.take('a')).remaining === 1);
+    await late.refund('a');
+    assert.ok((await limiter.take('a')).remaining <= 0);
+  });
+
+  it('every point of those that come at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => count({ key })));
+    const used = answers.map(({ points }) => points).sort((a, b) => a - b);
+    assert.deepEqual(
+      used,
+      Array.from({ length: 30 }, (_, n) => n + 1),
+    );
+  });
+}
+
+describe('the count of points in memory', () => {
+  const memory = new MemoryCounts();
+  itCounts(() => async (points) => memory.count(points));
+});
+
+describe('the count of points in PostgreSQL', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createDatabase();
+  });
+  after(() => database?.drop());
+
+  itCounts(() => async (points) => first(await countPoints(database.pool, [points], { withinMs: 5000 })));
+});
+
+describeWithRedis('the count of points in Redis', () => {
+  let server: RedisServer;
+  let redis: RedisClient;
+  before(async () => {
+    server = await startRedisServer();
+    redis = connectRedis({ kind: 'single', url: server.url }, 'producer', createLog('test', 'silent'));
+    await until(() => redis.status === 'ready');
+  });
+  after(async () => {
+    redis?.disconnect();
+    await server?.kill();
+  });
+
+  itCounts(() => async (points) => first(await countInRedis(redis, '{test}:limit', [points])));
+});
+
+function first<T>([one]: T[]): T {
+  assert.ok(one !== undefined);
+  return one;
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { setImmediate as settled } from 'node:timers/promises';
+import fc from 'fast-check';
+import { Lease } from '../../../ingress/limits/lease.ts';
+import type { Verdict } from '../../../ingress/limits/limiter.ts';
+import { MemoryCounts } from '../../../ingress/limits/memory-counts.ts';
+import type { Count } from '../../../shared/db/stores/rate-limits.ts';
+
+const WINDOW_S = 2;
+
+type Step =
+  | { do: 'take'; at: number; points: number }
+  | { do: 'arrive' | 'return' | 'tick'; at: number }
+  | { do: 'wait'; ms: number };
+
+/** Ingresses that lease one key from one store, over a network as slow as a test wants it, by a clock that it sets. */
+class Installation {
+  readonly limit: { name: string; points: number; windowS: number };
+  readonly #nodes: { lease: Lease; sent: (() => void)[]; answered: (() => void)[]; late: boolean }[] = [];
+  #nowMs = 0;
+  windows = new Set<number>();
+  granted = 0;
+  refused = 0;
+  open = 0;
+
+  constructor({ points, ingresses, share }: { points: number; ingresses: number; share: number }) {
+    this.limit = { name: 'test', points, windowS: WINDOW_S };
+    const store = new MemoryCounts(() => this.#nowMs);
+    for (let n = 0; n < ingresses; n += 1) {
+      const sent: (() => void)[] = [];
+      const answered: (() => void)[] = [];
+      const lease = new Lease('key', {
+        limit: this.limit,
+        share,
+        now: () => this.#nowMs,
+        later: () => {
+          node.late = true;
+        },
+        count: (points) => {
+          const { promise, resolve } = Promise.withResolvers<Count>();
+          sent.push(() => {
+            const count = store.count(points);
+            this.windows.add(count.window);
+            answered.push(() => resolve(count));
+          });
+          return promise;
+        },
+      });
+      const node = { lease, sent, answered, late: false };
+      this.#nodes.push(node);
+    }
+  }
+
+  async run(steps: readonly Step[]): Promise<this> {
+    for (const step of steps) {
+      this.#do(step);
+      await settled();
+    }
+    return this;
+  }
+
+  /** Until every call has its answer, and everything is reported. */
+  async finish(): Promise<this> {
+    const all = (['arrive', 'return', 'tick'] as const).flatMap((one) =>
+      this.#nodes.map((_, at) => ({ do: one, at })),
+    );
+    do await this.run(all);
+    while (this.#nodes.some(({ sent, answered, late }) => sent.length + answered.length > 0 || late));
+    assert.equal(this.open, 0);
+    return this;
+  }
+
+  #do(step: Step): void {
+    if (step.do === 'wait') {
+      this.#nowMs += step.ms;
+      return;
+    }
+    const node = this.#nodes[step.at % this.#nodes.length];
+    if (node === undefined) return;
+    if (step.do === 'take') void this.#take(node.lease, step.points);
+    if (step.do === 'arrive') node.sent.shift()?.();
+    if (step.do === 'return') node.answered.shift()?.();
+    if (step.do === 'tick' && node.late) {
+      node.late = false;
+      void node.lease.report();
+    }
+  }
+
+  async #take(lease: Lease, points: number): Promise<void> {
+    this.open += 1;
+    const { allowed, remaining } = await (lease.take(points) as Promise<Verdict> | Verdict);
+    this.open -= 1;
+    assert.ok(remaining >= 0 && remaining <= this.limit.points);
+    if (allowed) this.granted += points;
+    else this.refused += 1;
+  }
+}
+
+const at = fc.nat(3);
+const one = fc.record({ do: fc.constant('take' as const), at, points: fc.constant(1) });
+const many = fc.record({ do: fc.constant('take' as const), at, points: fc.integer({ min: 1, max: 6 }) });
+const network = fc.record({ do: fc.constantFrom('arrive' as const, 'return' as const, 'tick' as const), at });
+const wait = fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 250, 1000, 2500) });
+const size = { minLength: 20, maxLength: 120 };
+const calls = fc.array(fc.oneof(one, network), size);
+const terms = { points: fc.integer({ min: 1, max: 40 }), share: fc.nat(5) };
+
+describe('a lease on a limit, whatever the order in which messages arrive', () => {
+  it('over all ingresses grants no more than the limit and their shares, and refuses nobody below the limit', () =>
+    check(
+      { ...terms, ingresses: fc.integer({ min: 2, max: 4 }), steps: calls },
+      async (found, { points, share, ingresses }) => {
+        assert.ok(found.granted <= points + ingresses * share);
+        assert.ok(found.refused === 0 || found.granted >= points);
+      },
+    ));
+
+  it('at one ingress is exact', () =>
+    check({ ...terms, ingresses: fc.constant(1), steps: calls }, async (found, { points }) => {
+      assert.equal(found.granted, Math.min(points, found.granted + found.refused));
+    }));
+
+  it('keeps its bound for calls of any weight', () =>
+    check(
+      { ...terms, ingresses: fc.integer({ min: 1, max: 4 }), steps: fc.array(fc.oneof(many, network), size) },
+      async (found, { points, share, ingresses }) => {
+        assert.ok(found.granted <= points + (ingresses === 1 ? 0 : ingresses * share));
+      },
+    ));
+
+  it('keeps its bound in every window, and refuses nobody who stays below the limit in all of them together', () =>
+    check(
+      {
+        ...terms,
+        ingresses: fc.integer({ min: 1, max: 4 }),
+        steps: fc.array(
+          fc.oneof({ weight: 4, arbitrary: one }, { weight: 6, arbitrary: network }, wait),
+          size,
+        ),
+      },
+      async (found, { points, share, ingresses }) => {
+        assert.ok(found.granted <= found.windows.size * (points + ingresses * share));
+        assert.ok(found.refused === 0 || found.granted + found.refused > points);
+      },
+    ));
+
+  it('grants at once, without the store, what stays within the share', async () => {
+    const installation = new Installation({ points: 100, ingresses: 1, share: 4 });
+    const take: Step = { do: 'take', at: 0, points: 1 };
+    await installation.run([take, { do: 'arrive', at: 0 }, { do: 'return', at: 0 }, take, take, take, take]);
+    assert.deepEqual([installation.granted, installation.open], [5, 0]);
+    await installation.run([take]);
+    assert.deepEqual([installation.granted, installation.open], [5, 1]);
+    await installation.finish();
+  });
+
+  it('asks the store once for all that wait', async () => {
+    const installation = new Installation({ points: 20, ingresses: 1, share: 0 });
+    const storm = Array.from({ length: 60 }, (): Step => ({ do: 'take', at: 0, points: 1 }));
+    const round: Step[] = [
+      { do: 'arrive', at: 0 },
+      { do: 'return', at: 0 },
+    ];
+    await installation.run([...storm, ...round, ...round]);
+    assert.deepEqual([installation.granted, installation.refused], [20, 40]);
+  });
+});
+
+interface Terms {
+  points: number;
+  share: number;
+  ingresses: number;
+}
+
+function check(
+  arbitraries: { [K in keyof Terms]: fc.Arbitrary<number> } & { steps: fc.Arbitrary<Step[]> },
+  assertion: (found: Installation, terms: Terms) => Promise<void>,
+): Promise<void> {
+  return fc.assert(
+    fc.asyncProperty(fc.record(arbitraries), async ({ steps, ...terms }) => {
+      const installation = new Installation(terms);
+      await installation.run(steps);
+      await assertion(await installation.finish(), terms);
+    }),
+    { numRuns: 100 },
+  );
+}

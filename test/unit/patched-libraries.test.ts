@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { openDatabase } from '../../shared/db/orm.ts';
+import { transaction } from '../../shared/db/transaction.ts';
+import { createLog } from '../../shared/log.ts';
+import { openQueues } from '../../shared/queue/backend.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
+
+const LOG = createLog('test', 'silent');
+
+/** What we override or rely on inside these libraries was read in these versions. Read it again before changing one. */
+const READ = {
+  bullmq: '6.7.0',
+  kysely: '0.29.6',
+  pg: '8.23.0',
+};
+
+describe('parts of libraries that are private to them', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createDatabase();
+  });
+  after(() => database.drop());
+
+  for (const [name, version] of Object.entries(READ))
+    it(`were read in ${name} ${version}, which is installed`, async () => {
+      const manifest = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
+      assert.equal(JSON.parse(await readFile(manifest, 'utf8')).version, version);
+    });
+
+  it(`bullmq ${READ.bullmq}: every answer to a fetch passes Worker.nextJobFromJobData, also one without a job`, async () => {
+    const { url } = database;
+    const config = {
+      database: { url, directUrl: url, poolSize: 4 },
+      queuePrefix: 'forecue',
+      redis: undefined,
+    };
+    const queues = await openQueues(config, LOG);
+    const worker = queues.worker('patched', async () => {});
+    try {
+      for (let fetches = 0; fetches < 2; fetches += 1) {
+        await until(() => worker.silentMs > 500, 5000);
+        await until(() => worker.silentMs < 400, 5000);
+      }
+    } finally {
+      await worker.close();
+      await queues.close();
+    }
+  });
+
+  it(`kysely ${READ.kysely} on pg ${READ.pg}: a connection that dies in a transaction leaves the pool`, async () => {
+    const { url } = database;
+    const config = { database: { url, directUrl: url, poolSize: 1 } };
+    const opened = await openDatabase(config, LOG, 'patched');
+    try {
+      for (let deaths = 0; deaths < 2; deaths += 1)
+        await assert.rejects(
+          transaction(opened.orm.em, (tx) => tx.execute('select pg_terminate_backend(pg_backend_pid())')),
+        );
+      assert.deepEqual((await opened.pool.query('select 1 as n')).rows, [{ n: 1 }]);
+    } finally {
+      await opened.close();
+    }
+  });
+});

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { backoffMs, retry } from '../../shared/retry.ts';
+
+const SOON = { firstMs: 1, longestMs: 2 };
+
+/** Work that fails so many times, and then resolves with the number of its tries. */
+function failing(times: number) {
+  let tries = 0;
+  return {
+    work: async () => {
+      tries += 1;
+      if (tries <= times) throw new Error(`failure ${tries}`);
+      return tries;
+    },
+    tries: () => tries,
+  };
+}
+
+describe('a retry', () => {
+  it('tries until the work succeeds', async () => {
+    assert.equal(await retry(failing(3).work, SOON), 4);
+  });
+
+  it('ends with the error that another try cannot help', async () => {
+    const { work, tries } = failing(5);
+    const when = (_: unknown, failed: number) => failed < 3;
+    await assert.rejects(retry(work, { ...SOON, when }), { message: 'failure 3' });
+    assert.equal(tries(), 3);
+  });
+
+  it('starts no try after its time', async () => {
+    const { work, tries } = failing(5);
+    await assert.rejects(retry(work, { ...SOON, until: performance.now() }), { message: 'failure 1' });
+    assert.equal(tries(), 1);
+  });
+
+  it('ends while it waits when its signal aborts', async () => {
+    const stop = new AbortController();
+    const retried = retry(failing(5).work, { firstMs: 60_000, longestMs: 60_000, signal: stop.signal });
+    setImmediate(() => stop.abort());
+    await assert.rejects(retried, { name: 'AbortError' });
+  });
+
+  it('waits twice as long each time up to the longest, with jitter', () => {
+    for (const [tries, ms] of [
+      [1, 50],
+      [2, 100],
+      [3, 200],
+      [9, 1000],
+      [2000, 1000],
+    ] as const) {
+      const delayMs = backoffMs(tries, { firstMs: 50, longestMs: 1000 });
+      assert.ok(delayMs >= ms / 2 && delayMs <= ms, `${tries}: ${delayMs} ms`);
+    }
+  });
+});

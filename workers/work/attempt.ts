@@ -1,0 +1,71 @@
+import { persistently } from '../../shared/db/retries.ts';
+import type { Claim } from '../../shared/db/stores/work/claim.ts';
+import { ClaimLost } from '../../shared/db/stores/work/progress.ts';
+import type { End } from '../../shared/domain/work.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { Log } from '../../shared/log.ts';
+import { rejectionOf } from '../../shared/rejection.ts';
+import { WORKER_MARGIN_MS } from '../../shared/schemas/limits.ts';
+import type { Complete } from '../../shared/work/completion.ts';
+import type { Kind } from '../../shared/work/kind.ts';
+import type { Allowance } from './handler.ts';
+import type { RunningAttempts } from './running.ts';
+
+export interface AttemptSteps {
+  kind: Kind;
+  perform(claim: Claim, allowance: Allowance): Promise<End>;
+  complete: Complete;
+  running: RunningAttempts;
+  log: Log;
+}
+
+class OutOfTime extends Error {
+  override readonly name = 'OutOfTime';
+}
+
+/** Performs one attempt within its deadline and completes its row. Never rejects. */
+export async function attemptWork(steps: AttemptSteps, claim: Claim): Promise<void> {
+  const { id, party, month, attempt, worker } = claim;
+  const log = steps.log.child({ work: id, kind: claim.kind });
+  const controller = steps.running.begin(claim);
+  const until = performance.now() + claim.leftMs;
+  const budgetMs = claim.leftMs - WORKER_MARGIN_MS;
+  const timer = setTimeout(() => controller.abort(new OutOfTime()), Math.max(0, budgetMs));
+  try {
+    const allowance = {
+      signal: controller.signal,
+      leftMs: () => until - WORKER_MARGIN_MS - performance.now(),
+    };
+    const work = Promise.try(steps.perform, claim, allowance);
+    const end = await performed(work, controller.signal, steps.kind, log);
+    if (end === undefined) return;
+    const completion = { id, party, month, guard: 'attempt', attempt, worker, ...end } as const;
+    // Keeps trying through a short database outage: the provider's answer is paid for.
+    const ended = await persistently(() => steps.complete(completion), until);
+    if (!ended) log.info({ attempt }, 'result discarded: the row no longer belongs to this attempt');
+  } catch (error) {
+    log.warn({ err: error }, 'could not store a result: the housekeeping ends or retries the work');
+  } finally {
+    clearTimeout(timer);
+    steps.running.finish(claim);
+  }
+}
+
+/** How the work ends; undefined if it was taken away from this attempt. */
+async function performed(
+  work: Promise<End>,
+  signal: AbortSignal,
+  { codes }: Kind,
+  log: Log,
+): Promise<End | undefined> {
+  try {
+    // A handler that ignores its signal holds nobody up.
+    return await Promise.race([work, rejectionOf(signal)]);
+  } catch (error) {
+    if (signal.reason instanceof OutOfTime) return { state: 'failed', code: codes.timeout };
+    if (signal.aborted || error instanceof ClaimLost) return undefined;
+    if (error instanceof AppError) return { state: 'failed', code: error.code, source: 'worker' };
+    log.error({ err: error }, 'handler failed unexpectedly');
+    return { state: 'failed', code: 'internal_error', source: 'worker' };
+  }
+}

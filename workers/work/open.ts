@@ -1,0 +1,131 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WorkerConfig } from '../../shared/config/config.ts';
+import { POOLS, type PoolName } from '../../shared/config/pools.ts';
+import type { Database } from '../../shared/db/orm.ts';
+import type { Heartbeat } from '../../shared/db/processes.ts';
+import { finishErasures } from '../../shared/db/stores/erase-account.ts';
+import {
+  type ClaimableKinds,
+  claim,
+  heldAmong,
+  type Room,
+  reclaim,
+  release,
+  straysOf,
+} from '../../shared/db/stores/work/claim.ts';
+import { close } from '../../shared/lifecycle.ts';
+import type { Log } from '../../shared/log.ts';
+import type { Queues } from '../../shared/queue/queues.ts';
+import { createCompletion } from '../../shared/work/completion.ts';
+import { Housekeeper } from '../../shared/work/housekeeper.ts';
+import { type Kinds, kindNamed, kindsOf, oneAtATimeOf } from '../../shared/work/kind.ts';
+import { openWakeUps } from '../../shared/work/wake-ups.ts';
+import { type AttemptSteps, attemptWork } from './attempt.ts';
+import type { Handler, Handlers } from './handler.ts';
+import { WorkerPool } from './pool.ts';
+import { RunningAttempts } from './running.ts';
+
+/** How long after a database outage workers claim nothing new, so that owners reclaim their work first. */
+const RECLAIM_FIRST_MS = 1200;
+const IDLE_POLL_MS = 50;
+
+type Ticket = (pool: PoolName) => Promise<void>;
+type Attempt = Omit<AttemptSteps, 'perform' | 'kind'>;
+
+export interface WorkParts {
+  config: WorkerConfig;
+  database: Database;
+  queues: Queues;
+  /** Of this process: the lease of all that it claims. */
+  heartbeat: Heartbeat;
+  kinds: Kinds;
+  pools: readonly PoolName[];
+  handlers: Handlers<Kinds>;
+  log: Log;
+}
+
+/** The worker's side of all kinds of work. */
+export interface Work {
+  pools: readonly { name: PoolName; slots: WorkerPool }[];
+  /** Resolves when nothing runs here any more; what does after this time is released to other processes. */
+  finish(withinMs: number): Promise<void>;
+}
+
+/** Opens what claims, runs and ends work, and registers it for disposal. Claims nothing until a pool gets a ticket. */
+export async function openWork(opening: AsyncDisposableStack, parts: WorkParts): Promise<Work> {
+  const { config, database, queues, heartbeat, kinds, log } = parts;
+  const { recoveryWindowS, leaseMs } = config;
+  const tickets = new Map(POOLS.map((name) => [name, queues.queue(name)]));
+  const ticket = async (name: PoolName) => tickets.get(name)?.add([]);
+  const rows = rowsOf(parts, ticket);
+  const running = opening.adopt(new RunningAttempts(rows, log), close);
+  heartbeat.onRecovered(() => running.look());
+  const listener = { channel: 'cancel', wake: (ids: readonly string[]) => running.wake(ids) } as const;
+  const wakeUps = opening.adopt(await openWakeUps(config, database.pool, listener, log), close);
+  const complete = createCompletion(database.pool, recoveryWindowS, wakeUps);
+  const housekeeper = new Housekeeper({
+    pool: database.pool,
+    kinds,
+    process: heartbeat.id,
+    leaseMs,
+    recoveryWindowS,
+    complete,
+    ticket,
+    eraseAccounts: (withinMs) =>
+      finishErasures(database.orm.em.fork(), { windowS: recoveryWindowS, withinMs }),
+    log,
+  });
+  opening.adopt(housekeeper, close);
+  const steps = { rows, ticket, attempt: { complete, running, log } };
+  return {
+    pools: parts.pools.map((name) => ({ name, slots: createSlots(name, parts, steps) })),
+    finish: (withinMs) => finish(running, withinMs, log),
+  };
+}
+
+/** The statements on what this process claims, bound to its lease. */
+function rowsOf({ database: { pool }, heartbeat: { id }, pools }: WorkParts, ticket: Ticket) {
+  return {
+    claim: (kinds: ClaimableKinds, room: Room) => claim(pool, kinds, id, room),
+    among: (ids: string[]) => heldAmong(pool, ids, id),
+    reclaim: (attempts: ReadonlyMap<string, number>) => reclaim(pool, attempts, id),
+    strays: (known: string[]) => straysOf(pool, id, known),
+    async release(ids: string[]) {
+      const released = await release(pool, ids, id);
+      if (released.length > 0) await Promise.all(pools.map(ticket));
+    },
+  };
+}
+
+/** The slots of one pool, over the handlers of its kinds. */
+function createSlots(
+  name: PoolName,
+  { config, heartbeat, kinds, handlers, log }: WorkParts,
+  { rows, ticket, attempt }: { rows: ReturnType<typeof rowsOf>; ticket: Ticket; attempt: Attempt },
+): WorkerPool {
+  const claimable = { names: kindsOf(kinds, name), oneAtATime: oneAtATimeOf(kinds, name) };
+  return new WorkerPool(config.slots[name], {
+    claim: (room) => rows.claim(claimable, room),
+    mayClaim: () => heartbeat.recoveredMs > RECLAIM_FIRST_MS,
+    attempt(one) {
+      // A claim names one of the pool's kinds, and the table has a handler for each.
+      const perform = handlers[one.kind] as Handler<Kinds[string]>;
+      return attemptWork({ ...attempt, kind: kindNamed(kinds, one.kind), perform }, one);
+    },
+    claimLost: () => attempt.running.claimLost(),
+    passOn: () =>
+      void ticket(name).catch((error: unknown) => log.warn({ err: error }, 'could not pass a ticket on')),
+    log,
+  });
+}
+
+/** Waits for what runs; aborts and releases what still does when the time is over. */
+async function finish(running: RunningAttempts, withinMs: number, log: Log): Promise<void> {
+  const until = performance.now() + withinMs;
+  while (running.ids.length > 0 && performance.now() < until) await sleep(IDLE_POLL_MS);
+  try {
+    await running.relinquish();
+  } catch (error) {
+    log.warn({ err: error }, 'could not release unfinished work: it is taken over when this lease ends');
+  }
+}

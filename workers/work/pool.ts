@@ -1,0 +1,160 @@
+import type { Claim, Claimed, Room } from '../../shared/db/stores/work/claim.ts';
+import { claimable, roomOf } from '../../shared/domain/share.ts';
+import type { Log } from '../../shared/log.ts';
+
+/** Delay before the next claim after one that found only locked rows. */
+const CONTENDED_MS = 50;
+/** Delay after a claim that failed, or found only work of parties that have their full share. */
+const FAILED_MS = 500;
+/** While waiting work may not use the free slots: how often a ticket may make it look for another party's work. */
+const LOOK_FOR_OTHERS_MS = 20;
+
+export interface PoolSteps {
+  claim(room: Room): Promise<Claimed>;
+  /** False for a moment after a database outage, so that owners reclaim their work first. */
+  mayClaim(): boolean;
+  /** Performs one claim to its end; never rejects. */
+  attempt(claim: Claim): Promise<void>;
+  /** A claim failed, but may have taken effect. */
+  claimLost(): void;
+  /** Queues a ticket for another worker: there is more work than this one can take. */
+  passOn(): void;
+  log: Log;
+}
+
+/**
+ * The slots of one pool in this process. A ticket, or a slot that becomes free while work is known to wait, makes it
+ * claim the first work in the fair order, until no slot is free or no waiting work may be taken. No slot stays free while
+ * work waits for it.
+ */
+export class WorkerPool {
+  readonly slots: number;
+  readonly #steps: PoolSteps;
+  readonly #held = new Map<string, number>();
+  #inHand = 0;
+  #claimed = 0;
+  /** More work waits, as of the last claim or ticket. */
+  #more = false;
+  #passedOn = false;
+  #filling: Promise<void> | undefined;
+  #fillAgain = false;
+  #closed = false;
+  #claimedAt = 0;
+  /** Resolves when the next slot becomes free. */
+  #slotFree = Promise.withResolvers<void>();
+
+  constructor(slots: number, steps: PoolSteps) {
+    this.slots = slots;
+    this.#steps = steps;
+  }
+
+  /** Pieces of work claimed since the start. */
+  get claimed(): number {
+    return this.#claimed;
+  }
+
+  /**
+   * Handles a ticket. Resolves when this process can use another one: while work is known to wait, each slot that
+   * becomes free claims without a ticket, so tickets are left to other processes.
+   */
+  async take(): Promise<void> {
+    this.#more = true;
+    await this.#fill();
+    while (!this.#closed && (this.#inHand >= this.slots || this.#more)) {
+      const restMs = this.#claimedAt + LOOK_FOR_OTHERS_MS - performance.now();
+      if (this.#inHand < this.slots && restMs <= 0) return;
+      await (this.#inHand < this.slots ? slotOrTime(this.#slotFree.promise, restMs) : this.#slotFree.promise);
+      await this.#filling;
+    }
+  }
+
+  /** Claims nothing more. Resolves when a claim in flight has been answered. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#freed();
+    await this.#filling;
+  }
+
+  /** One claim at a time. Requests that arrive meanwhile share one more. */
+  #fill(): Promise<void> {
+    if (this.#filling !== undefined) this.#fillAgain = true;
+    this.#filling ??= this.#claimWhileFree().finally(() => {
+      this.#filling = undefined;
+    });
+    return this.#filling;
+  }
+
+  async #claimWhileFree(): Promise<void> {
+    do {
+      this.#fillAgain = false;
+      while (this.#inHand < this.slots && !this.#closed) {
+        if (!(await this.#claim())) break;
+      }
+    } while (this.#fillAgain && !this.#closed && this.#inHand < this.slots);
+    if (this.#more && !this.#passedOn && !this.#closed) this.#steps.passOn();
+    this.#passedOn = this.#more;
+  }
+
+  /** Claims once; resolves with whether the next claim would take something too. */
+  async #claim(): Promise<boolean> {
+    if (!this.#steps.mayClaim()) {
+      this.#fillLater(FAILED_MS);
+      return false;
+    }
+    try {
+      const room = this.#room();
+      const { claims, more, takeable } = await this.#steps.claim(room);
+      this.#more = more;
+      this.#claimedAt = performance.now();
+      this.#claimed += claims.length;
+      for (const claim of claims) void this.#run(claim);
+      // A party with its full share claims again when it frees a slot; other rows were locked, so retry soon.
+      const isFull = [...room.ofServed.values()].some((left) => left === 0);
+      if (claims.length === 0 && more) this.#fillLater(isFull ? FAILED_MS : CONTENDED_MS);
+      return takeable && claims.length > 0;
+    } catch (error) {
+      this.#steps.log.warn({ err: error }, 'could not claim');
+      this.#steps.claimLost();
+      this.#fillLater(FAILED_MS);
+      return false;
+    }
+  }
+
+  /** With jitter, so that workers that contended for a row do not contend again. */
+  #fillLater(ms: number): void {
+    setTimeout(() => void this.#fill(), ms * (0.5 + Math.random()));
+  }
+
+  #room(): Room {
+    const free = this.slots - this.#inHand;
+    const ofServed = new Map(
+      [...this.#held].map(([party, held]) => [party, roomOf(held, free, this.slots)] as const),
+    );
+    return { slots: claimable(free, this.slots), ofServed, ofOthers: roomOf(0, free, this.slots) };
+  }
+
+  async #run(claim: Claim): Promise<void> {
+    this.#inHand += 1;
+    this.#held.set(claim.party, (this.#held.get(claim.party) ?? 0) + 1);
+    await this.#steps.attempt(claim);
+    this.#inHand -= 1;
+    const held = (this.#held.get(claim.party) ?? 1) - 1;
+    if (held === 0) this.#held.delete(claim.party);
+    else this.#held.set(claim.party, held);
+    // Before the waiter for a free slot looks again.
+    if (this.#more) void this.#fill();
+    this.#freed();
+  }
+
+  #freed(): void {
+    this.#slotFree.resolve();
+    this.#slotFree = Promise.withResolvers<void>();
+  }
+}
+
+async function slotOrTime(slotFree: Promise<void>, ms: number): Promise<void> {
+  const timer = Promise.withResolvers<void>();
+  const timeout = setTimeout(timer.resolve, ms);
+  await Promise.race([slotFree, timer.promise]);
+  clearTimeout(timeout);
+}

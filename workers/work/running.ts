@@ -1,0 +1,130 @@
+import type { Claim } from '../../shared/db/stores/work/claim.ts';
+import { every, type Repeated } from '../../shared/every.ts';
+import type { Log } from '../../shared/log.ts';
+
+const POLL_EVERY_MS = 1000;
+
+/** Why an attempt was aborted: its row was taken away, or this process releases its work. */
+export class Relinquished extends Error {
+  override readonly name = 'Relinquished';
+}
+
+interface Attempt {
+  attempt: number;
+  controller: AbortController;
+}
+
+/** The rows of what this process runs. */
+export interface HeldRows {
+  /** Those of the ids that this process still holds: id → attempt. */
+  among(ids: string[]): Promise<Map<string, number>>;
+  /** Reclaims those attempts that a database crash made queued again. */
+  reclaim(attempts: ReadonlyMap<string, number>): Promise<string[]>;
+  /** Rows held besides the known ones: claims whose answer was lost. */
+  strays(known: string[]): Promise<string[]>;
+  release(ids: string[]): Promise<void>;
+}
+
+/**
+ * The attempts that run in this process. A wake-up and a poll once a second abort those whose work was cancelled, taken
+ * over or ended by somebody else. After a claim whose answer was lost, rows that this process holds but does not run are
+ * released.
+ */
+export class RunningAttempts {
+  readonly #attempts = new Map<string, Attempt>();
+  readonly #rows: HeldRows;
+  readonly #log: Log;
+  readonly #polls: Repeated;
+  #poll: Promise<void> | undefined;
+  #pollAgain = false;
+  #mayHaveStrays = false;
+  #relinquished = false;
+  #strays: string[] = [];
+
+  constructor(rows: HeldRows, log: Log) {
+    this.#rows = rows;
+    this.#log = log;
+    this.#polls = every(POLL_EVERY_MS, () => this.look());
+  }
+
+  get ids(): string[] {
+    return [...this.#attempts.keys()];
+  }
+
+  begin({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): AbortController {
+    const controller = new AbortController();
+    this.#attempts.set(id, { attempt, controller });
+    return controller;
+  }
+
+  finish({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): void {
+    if (this.#attempts.get(id)?.attempt === attempt) this.#attempts.delete(id);
+  }
+
+  /** Compares with the rows if any of these ids runs here. */
+  wake(ids: readonly string[]): void {
+    if (ids.some((id) => this.#attempts.has(id))) this.look();
+  }
+
+  claimLost(): void {
+    this.#mayHaveStrays = true;
+  }
+
+  /** Aborts everything that still runs, and releases it to other processes. */
+  async relinquish(): Promise<void> {
+    this.#relinquished = true;
+    const unfinished = this.ids;
+    for (const { controller } of this.#attempts.values()) controller.abort(new Relinquished('released'));
+    if (unfinished.length > 0) await this.#rows.release(unfinished);
+  }
+
+  close(): void {
+    void this.#polls.stop();
+  }
+
+  /** Compares with the rows. One comparison at a time; requests that arrive meanwhile share one more. */
+  look(): void {
+    if (this.#poll !== undefined) {
+      this.#pollAgain = true;
+      return;
+    }
+    this.#poll = this.#compare()
+      .catch((error: unknown) =>
+        this.#log.warn({ err: error }, 'could not compare running attempts with their rows'),
+      )
+      .finally(() => {
+        this.#poll = undefined;
+        if (this.#pollAgain) {
+          this.#pollAgain = false;
+          this.look();
+        }
+      });
+  }
+
+  async #compare(): Promise<void> {
+    const before = new Map(this.#attempts);
+    if (before.size > 0) {
+      const held = await this.#rows.among([...before.keys()]);
+      const lost = new Map([...before].filter(([id, { attempt }]) => held.get(id) !== attempt));
+      if (lost.size > 0) await this.#giveUp(lost);
+    }
+    if (this.#mayHaveStrays) await this.#releaseStrays();
+  }
+
+  async #giveUp(lost: ReadonlyMap<string, Attempt>): Promise<void> {
+    const numbers = new Map([...lost].map(([id, { attempt }]) => [id, attempt] as const));
+    // After `relinquish` rows are queued because they were released: those are not to be reclaimed.
+    const ours = new Set(this.#relinquished ? [] : await this.#rows.reclaim(numbers));
+    for (const [id, { controller }] of lost)
+      if (!ours.has(id)) controller.abort(new Relinquished('taken away'));
+  }
+
+  /** Releases only rows that were unknown twice: at the first look the answer to a claim may still be in flight. */
+  async #releaseStrays(): Promise<void> {
+    const unknown = (await this.#rows.strays(this.ids)).filter((id) => !this.#attempts.has(id));
+    const strays = unknown.filter((id) => this.#strays.includes(id));
+    this.#strays = unknown;
+    if (strays.length > 0) await this.#rows.release(strays);
+    this.#mayHaveStrays = unknown.length > 0;
+  }
+}
