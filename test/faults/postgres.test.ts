@@ -6,10 +6,10 @@ import { createLog } from '../../shared/log.ts';
 import { type AppClient, call, fetchPublished, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { type Call, startLoad } from '../support/load.ts';
-import { type OwnServer, startOwnServer } from '../support/own-server.ts';
+import { type OwnServer, SLOTS, startOwnServer } from '../support/own-server.ts';
 import { silentProxy } from '../support/silent-proxy.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { until } from '../support/until.ts';
+import { until, untilDone } from '../support/until.ts';
 
 const SERVICE_MS = 50;
 const CALLERS = 20;
@@ -22,6 +22,8 @@ describe('PostgreSQL that fails', function () {
   let server: OwnServer;
   let system: System;
   let app: AppClient;
+  /** What a test opens, closed also when it fails: it is tried again, and the next one needs the server's slots. */
+  let opened: AsyncDisposableStack;
   before(async () => {
     server = await startOwnServer();
     const env = { SANDBOX_UNITS: '1000000', DATABASE_POOL: String(POOL), LEASE_MS: '3000' };
@@ -33,10 +35,12 @@ describe('PostgreSQL that fails', function () {
     await server?.close();
   });
   beforeEach(async () => {
+    opened = new AsyncDisposableStack();
     // A server that has just started may still count the connections of clients that gave up.
-    app = await until(() => system.app().catch(() => undefined));
+    app = await untilDone(() => system.app());
   });
-  afterEach(() => {
+  afterEach(async () => {
+    await opened.disposeAsync();
     const exits = [...system.webs, ...system.workers].map(({ child }) => child.exitCode ?? child.signalCode);
     assert.deepEqual(exits, [null, null], 'a process ended');
   });
@@ -121,17 +125,21 @@ describe('PostgreSQL that fails', function () {
   }
 
   it('has no slot free: 503 within 3 s while /healthz is fine, and all works once there are slots', async () => {
+    const fillers: pg.Client[] = [];
+    const freeSlots = () => Promise.all(fillers.splice(0).map((client) => client.end()));
+    opened.defer(async () => {
+      await freeSlots();
+    });
     const keep = await connected(server);
     assert.ok(keep);
-    const fillers: pg.Client[] = [];
+    fillers.push(keep);
     // Every connection that the product gives up is taken by another client, until it has none left.
     await until(async () => {
       for (let more = await connected(server); more; more = await connected(server)) fillers.push(more);
-      const { rowCount } = await keep.query(
-        'select pg_terminate_backend(pid) from pg_stat_activity where datname = $1',
-        [nameOf(system.database.url)],
-      );
-      return rowCount === 0;
+      await keep.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [
+        nameOf(system.database.url),
+      ]);
+      return fillers.length === SLOTS;
     });
     const replies = await Promise.all(Array.from({ length: 10 }, () => app.predict(predictionBody())));
     replies.forEach(assertUnavailable);
@@ -142,7 +150,7 @@ describe('PostgreSQL that fails', function () {
     assert.equal(unready.status, 503);
 
     const over = performance.now();
-    await Promise.all([keep, ...fillers].map((client) => client.end()));
+    await freeSlots();
     await until(async () => (await app.predict(predictionBody())).status === 200, 3000);
     assert.ok(performance.now() - over < 3000);
     await assertPrompt(app);
@@ -152,23 +160,27 @@ describe('PostgreSQL that fails', function () {
 
   it('goes silent on every connection of an ingress: 503 soon after the deadline, and recovery by itself', async () => {
     const proxy = await silentProxy(server.url);
+    opened.defer(() => proxy.close());
     const behind = new URL(system.database.url);
     behind.port = new URL(proxy.url).port;
-    const web = await system.startWeb({ DATABASE_URL: behind.href, PREDICTION_TIMEOUT_MS: '1000' });
+    const web = system.launch('web', { DATABASE_URL: behind.href, PREDICTION_TIMEOUT_MS: '1000' });
+    opened.defer(async () => {
+      await web.stop();
+      system.webs.pop();
+    });
+    await web.ready();
     const ask = () => app.predict(predictionBody(), { at: web });
     const warm = await Promise.all(Array.from({ length: POOL }, ask));
     assert.ok(warm.every(({ status }) => status === 200));
 
-    proxy.silence();
+    proxy.mute();
     for (const reply of await Promise.all(Array.from({ length: 2 * POOL }, ask))) assertUnavailable(reply);
+    proxy.unmute();
     const account = async () => {
       const credentials = { email: 'nobody@example.com', password: 'a password' };
       return (await call('POST', `${web.url}/api/auth/login/`, credentials)).status;
     };
     await until(async () => (await ask()).status === 200 && (await account()) === 401, 30_000);
-    await web.stop();
-    system.webs.pop();
-    await proxy.close();
   });
 });
 

@@ -5,7 +5,7 @@ import { percentile } from './keep-alive-client.ts';
 import type { Call } from './load.ts';
 import type { OwnServer } from './own-server.ts';
 import type { System, SystemOptions, TestProcess } from './system.ts';
-import { until } from './until.ts';
+import { until, untilDone } from './until.ts';
 
 const CALLERS = 40;
 /** Some answers arrive during the outage, some after it. */
@@ -44,7 +44,7 @@ export interface Endured {
 /** Forty callers wait for calls that have reached the provider; then something fails, and recovers. */
 export async function endure(system: System, fail: () => Promise<void>): Promise<Endured> {
   const { provider, webs } = system;
-  const app = await until(() => system.app().catch(() => undefined));
+  const app = await untilDone(() => system.app());
   await until(async () => {
     const warm = await Promise.all(webs.map((at) => app.predict(predictionBody(), { at })));
     return warm.every(({ status }) => status === 200);

@@ -21,16 +21,16 @@ export interface OwnServer {
 
 const TEMPLATE = 'forecue_template';
 
-/**
- * Commits reach the operating system, so that a crash of the server alone loses none. The slots are enough for an
- * installation and few enough to be filled.
- */
+/** The connections that the server takes: enough for an installation and few enough to be filled. */
+export const SLOTS = 60;
+
+/** Commits reach the operating system, so that a crash of the server alone loses none. */
 const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
   'timezone=UTC',
   'fsync=off',
-  'max_connections=60',
+  `max_connections=${SLOTS}`,
 ];
 
 /** Until `close`, the databases of this process's tests are made there; behind a PgBouncer of its own with `pooled`. */

@@ -12,3 +12,16 @@ export async function until<T>(condition: () => T | Promise<T>, withinMs = 10_00
     await sleep(20);
   }
 }
+
+/** Tries until it does not throw, and resolves with what it returns. Rejects after `withinMs`, with its last error as cause. */
+export async function untilDone<T>(work: () => Promise<T>, withinMs = 10_000): Promise<T> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (cause) {
+      if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${cause}`, { cause });
+    }
+    await sleep(20);
+  }
+}
