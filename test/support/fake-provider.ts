@@ -22,7 +22,7 @@ export interface ProviderCall {
   /** The request's JSON body, as sent. */
   body: { model?: string; messages?: { role: string; content: string }[]; [key: string]: unknown };
   headers: IncomingMessage['headers'];
-  /** Read back from the prompt. */
+  /** Read back from the prompt of a prediction. */
   record: PromptRecord;
   startedAt: number;
   /** When the whole answer was sent, or the fake broke it off as scripted. */
@@ -124,7 +124,9 @@ function record(
     index,
     body,
     headers: request.headers,
-    record: readRecord(body),
+    get record() {
+      return readRecord(body);
+    },
     startedAt: performance.now(),
     finishedAt: null,
     abortedAt: null,

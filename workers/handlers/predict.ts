@@ -7,7 +7,13 @@ import type { ErrorCode, ErrorSource } from '../../shared/errors/catalogue.ts';
 import type { Log } from '../../shared/log.ts';
 import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
 import type { predict } from '../../shared/work/kinds.ts';
-import { type Guess, type Provider, ProviderError, type ProviderFault } from '../providers/provider.ts';
+import {
+  type Charge,
+  type Guess,
+  type Provider,
+  ProviderError,
+  type ProviderFault,
+} from '../providers/provider.ts';
 import type { Allowance, Handler } from '../work/handler.ts';
 
 /** With less time left another attempt is pointless. */
@@ -34,7 +40,7 @@ export function createPredict(
   settings: Settings,
   log: Log,
 ): Handler<typeof predict> {
-  return async ({ id, input, facts, connectionId }, allowance) => {
+  return async ({ id, party, attempt, input, facts, connectionId }, allowance) => {
     // The ingress wrote it in canonical form, after validation.
     const request = JSON.parse(input) as PredictionRequest;
     const { memory, ...revisions } =
@@ -51,7 +57,8 @@ export function createPredict(
       providerMs: Math.round(performance.now() - since),
     });
     try {
-      const guess = await ask(provider, task, settings, allowance);
+      const charge = { accountId: null, appId: party, workId: id, attempt, kind: 'predict' };
+      const guess = await ask(provider, task, settings, allowance, charge);
       const { state, completion } = decide(guess, request, facts.minConfidence);
       return state === 'suggested'
         ? { state, settle: true, answer: completion, report: report() }
@@ -70,12 +77,13 @@ async function ask(
   task: PredictionTask,
   settings: Settings,
   allowance: Allowance,
+  charge: Charge,
 ): Promise<Guess> {
   const { signal, leftMs } = allowance;
   for (;;) {
     try {
       const timeoutMs = Math.min(settings.providerTimeoutMs, leftMs());
-      return await provider.predict(task, { model: settings.defaultModel, signal, timeoutMs });
+      return await provider.predict(task, { model: settings.defaultModel, signal, timeoutMs, charge });
     } catch (error) {
       const again =
         error instanceof ProviderError && error.fault === 'timeout' && leftMs() > SHORTEST_ATTEMPT_MS;

@@ -1,9 +1,10 @@
-import Type, { type Static } from 'typebox';
+import Type from 'typebox';
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { closed, oneOf } from '../../shared/schemas/build.ts';
 import { isStorable } from '../../shared/schemas/storable.ts';
 import { compile } from '../../shared/schemas/validator.ts';
+import { jsonIn } from './json-text.ts';
 
 /** Likelihoods that a model may answer, as confidence. In words, because models judge those better than numbers. */
 const CONFIDENCE = {
@@ -26,7 +27,6 @@ const Answer = closed({
   continuation: Type.String(),
   likelihood: oneOf(LIKELIHOODS),
 });
-type Answer = Static<typeof Answer>;
 const check = compile(Answer);
 
 const RULES = `You predict what a person will type next into a chat with an assistant.
@@ -44,9 +44,9 @@ Answer with:
 
 /** A question to a model. Deterministic, and what varies most comes last, for the provider's prefix cache. */
 export interface Question {
+  name: string;
   messages: { role: 'system' | 'user'; content: string }[];
-  schemaName: string;
-  schema: Record<string, unknown>;
+  schema: object;
 }
 
 /** The question for a task: fixed rules, then the context as data that cannot close its own tag. */
@@ -62,12 +62,12 @@ export function predictionQuestion(task: PredictionTask): Question {
   };
   const json = JSON.stringify(record).replaceAll('<', '\\u003c');
   return {
+    name: 'prediction',
     messages: [
       { role: 'system', content: RULES },
       { role: 'user', content: `<record>\n${json}\n</record>` },
     ],
-    schemaName: 'prediction',
-    schema: { ...Answer },
+    schema: Answer,
   };
 }
 
@@ -79,23 +79,16 @@ export function readAnswer(
   content: string,
   task: PredictionTask,
 ): { completion: string; confidence: number } | null {
-  const answer = parse(content);
-  if (answer === null || !isStorable(answer.anchor)) return null;
+  const checked = check(jsonIn(content));
+  if (!checked.ok) return null;
+  const answer = checked.value;
+  if (!isStorable(answer.anchor)) return null;
   const added = withoutDraft(task.draft, answer.continuation);
   if (!isDisplayable(added)) return null;
   const continuation = isAnchored(answer.anchor, task.draft) ? join(task.draft, added) : '';
   if (continuation.trim() === '') return { completion: '', confidence: 0 };
   const completion = task.mode === 'next_prompt' ? standAlone(task, continuation) : continuation;
   return { completion, confidence: CONFIDENCE[answer.likelihood] };
-}
-
-function parse(content: string): Answer | null {
-  try {
-    const checked = check(JSON.parse(content));
-    return checked.ok ? checked.value : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Ignores white space, which models trim. A blank draft has no end to repeat. */

@@ -9,10 +9,12 @@ import type { Call, Guess, Provider } from './provider.ts';
  * way they continue after the same words, and suggests a prompt that the person repeats. Otherwise it abstains.
  */
 export class LocalProvider implements Provider {
+  readonly ask = null;
+
   async predict(task: PredictionTask, call: Call): Promise<Guess> {
     call.signal.throwIfAborted();
     const { text, confidence } = guess(task);
-    return { completion: text, confidence, usage: { inputTokens: 0, outputTokens: 0 } };
+    return { completion: text, confidence, usage: { inputTokens: 0, outputTokens: 0 }, model: 'local' };
   }
 }
 

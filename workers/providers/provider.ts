@@ -1,4 +1,6 @@
+import type { TSchema } from 'typebox';
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
+import type { Validator } from '../../shared/schemas/validator.ts';
 
 /**
  * A model's guess. `completion` is appended to the draft (`complete_draft`) or is a whole message that starts with the
@@ -9,6 +11,8 @@ export interface Guess {
   completion: string;
   confidence: number;
   usage: Usage;
+  /** The model that gave it: the one asked for, or a fallback. */
+  model: string;
 }
 
 /** 0 if the provider does not report it. */
@@ -17,29 +21,86 @@ export interface Usage {
   outputTokens: number;
 }
 
-/** The limits of one attempt. `signal` aborts it and closes its socket; `timeoutMs` bounds it. */
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant';
+  content: string;
+}
+
+/** A question whose answer must have the shape of a strict schema. */
+export interface StructuredQuestion<Answer> {
+  /** Names the schema: `[a-z_]+`. */
+  name: string;
+  /** What varies most comes last, for the provider's prefix cache. */
+  messages: readonly ChatMessage[];
+  /** Within the limits of strict structured output: closed objects, all required, no numeric or length keywords. */
+  schema: TSchema;
+  /** `compile(schema)`. */
+  check: Validator<Answer>;
+}
+
+/** An answer in the asked shape, all of its texts displayable; or none, because the model or its content filter refused. */
+export type StructuredAnswer<Answer> =
+  | { state: 'answered'; value: Answer; usage: Usage; model: string }
+  | { state: 'refused'; usage: Usage; model: string };
+
+/** Whom the ledger books a call on, and for which attempt at which work. */
+export interface Charge {
+  accountId: string | null;
+  appId: string | null;
+  workId: string;
+  attempt: number;
+  kind: string;
+}
+
+/** The limits of one call. `signal` aborts it and closes its socket; `timeoutMs` bounds it, repairs included. */
 export interface Call {
   model: string;
   signal: AbortSignal;
   timeoutMs: number;
+  charge: Charge;
 }
 
-/** The interface to every language model. `predict` sends at most one request upstream. */
+/**
+ * The interface to every language model. Both methods reject with a `ProviderError` for any fault of the provider, and
+ * with the signal's reason when aborted.
+ */
 export interface Provider {
-  /** Rejects with a `ProviderError` for any fault of the provider, and with the signal's reason when aborted. */
+  /** One request upstream for each model that is tried: an unusable answer is not repaired, because a person is typing. */
   predict(task: PredictionTask, call: Call): Promise<Guess>;
+  /**
+   * Asks for an answer in the shape of a schema, and once more when it has another. Null: this provider is no language
+   * model (`local`), and callers do without one.
+   */
+  readonly ask:
+    | (<Answer>(question: StructuredQuestion<Answer>, call: Call) => Promise<StructuredAnswer<Answer>>)
+    | null;
 }
 
 /** Why an attempt failed. Only after a `timeout` can another attempt within the same deadline help. */
 export type ProviderFault = 'timeout' | 'not_configured' | 'rate_limited' | 'failed';
 
+interface ProviderErrorDetails {
+  /** How long the provider asked to be left alone. */
+  retryAfterMs?: number | undefined;
+  /** Whether the provider itself is in trouble, so that other requests are likely to fail too. */
+  outage?: boolean;
+}
+
 /** `message` is for the log: it has the fault and a status, never a person's text or a key. */
 export class ProviderError extends Error {
   readonly fault: ProviderFault;
+  readonly retryAfterMs: number | undefined;
+  readonly outage: boolean;
 
-  constructor(fault: ProviderFault, message: string) {
+  constructor(
+    fault: ProviderFault,
+    message: string,
+    { retryAfterMs, outage = false }: ProviderErrorDetails = {},
+  ) {
     super(message);
     this.name = 'ProviderError';
     this.fault = fault;
+    this.retryAfterMs = retryAfterMs;
+    this.outage = outage;
   }
 }

@@ -4,6 +4,7 @@ import type { PredictionTask } from '../../../shared/domain/context-envelope.ts'
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import { LocalProvider } from '../../../workers/providers/local.ts';
 import type { Guess } from '../../../workers/providers/provider.ts';
+import { anyCharge } from '../../support/charge.ts';
 
 const EXAMPLE = 'Please summarise the quarterly sales report for the board';
 const SURE = 0.3;
@@ -31,7 +32,7 @@ function predict(
     ...fields,
   };
   const signal = new AbortController().signal;
-  return new LocalProvider().predict(task, { model: 'local', signal, timeoutMs: 1000 });
+  return new LocalProvider().predict(task, { model: 'local', signal, timeoutMs: 1000, charge: anyCharge });
 }
 
 const next = (messages: readonly Message[], draft = '') => predict(draft, messages, { mode: 'next_prompt' });

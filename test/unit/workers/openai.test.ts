@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
 import { createProvider } from '../../../workers/providers/index.ts';
 import { type Call, type Guess, type Provider, ProviderError } from '../../../workers/providers/provider.ts';
+import { anyCharge } from '../../support/charge.ts';
 import * as fake from '../../support/fake-provider.ts';
 
 const KEY = 'sk-the-key-that-no-log-may-show';
@@ -22,7 +23,8 @@ const task: PredictionTask = {
 const noUsage = { inputTokens: 0, outputTokens: 0 };
 
 function call(fields: Partial<Call> = {}): Call {
-  return { model: 'fake-model', signal: new AbortController().signal, timeoutMs: 2000, ...fields };
+  const { signal } = new AbortController();
+  return { model: 'fake-model', signal, timeoutMs: 2000, charge: anyCharge, ...fields };
 }
 
 function openai(baseUrl: string): Provider {
@@ -55,6 +57,7 @@ describe('openai provider', () => {
       completion: ' with care',
       confidence: 0.78,
       usage: { inputTokens: 12, outputTokens: 5 },
+      model: 'fake-model',
     });
     assert.equal(server.calls.length, 1);
     const { body, headers, record } = await server.called(1);
@@ -133,6 +136,7 @@ describe('openai provider', () => {
         completion: '',
         confidence: 0,
         usage: { inputTokens: 12, outputTokens: 5 },
+        model: 'fake-model',
       });
     });
 

@@ -11,7 +11,11 @@ import {
   RateLimitError,
   UnprocessableEntityError,
 } from 'openai';
-import { ProviderError, type ProviderFault } from './provider.ts';
+import type { Format } from '../chat.ts';
+import { FormatRefused } from '../formats.ts';
+import { ProviderError, type ProviderFault } from '../provider.ts';
+import { BODY_TOO_LARGE } from './bounded-fetch.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 /** Every error class of the SDK, subclasses before their parents. Anything else counts as `failed`. */
 const FAULTS: readonly [new (...args: never[]) => Error, ProviderFault][] = [
@@ -28,11 +32,33 @@ const FAULTS: readonly [new (...args: never[]) => Error, ProviderFault][] = [
   [APIError, 'failed'],
 ];
 
-/** Maps whatever the SDK threw to a fault. Drops message and cause, which can quote a text or the key. */
-export function providerError(error: unknown): ProviderError {
+/**
+ * Maps whatever the SDK threw to a fault. Drops message and cause, which can quote a text or the key. `format` is how the
+ * answer was asked for.
+ */
+export function providerError(error: unknown, format: Format): ProviderError {
   if (error instanceof ProviderError) return error;
+  if (refuses(error, format)) return new FormatRefused(describe(error));
   const fault = FAULTS.find(([type]) => error instanceof type)?.[1] ?? 'failed';
-  return new ProviderError(fault, describe(error));
+  return new ProviderError(fault, describe(error), {
+    retryAfterMs: error instanceof APIError ? retryAfterMs(error.headers) : undefined,
+    outage: isOutage(error),
+  });
+}
+
+/** Whether the server complains about the format. There is no code for it, only words. */
+function refuses(error: unknown, format: Format): boolean {
+  if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return false;
+  return (
+    format !== 'text' &&
+    /response_?format|json_?(schema|object)|schema/i.test(`${error.param} ${error.message}`)
+  );
+}
+
+/** 5xx, 429, a time-out, or no connection: not what one request did wrong. */
+function isOutage(error: unknown): boolean {
+  if (error instanceof RateLimitError || error instanceof InternalServerError) return true;
+  return error instanceof APIConnectionError && systemCode(error) !== BODY_TOO_LARGE;
 }
 
 /** "InternalServerError 500" or "APIConnectionError ECONNREFUSED": no text from the provider. */

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import Type, { type Static } from 'typebox';
+import { closed, oneOf } from '../../../shared/schemas/build.ts';
+import { compile } from '../../../shared/schemas/validator.ts';
+import { createProvider } from '../../../workers/providers/index.ts';
+import {
+  type Call,
+  type Provider,
+  ProviderError,
+  type StructuredAnswer,
+  type StructuredQuestion,
+} from '../../../workers/providers/provider.ts';
+import { anyCharge } from '../../support/charge.ts';
+import * as fake from '../../support/fake-provider.ts';
+
+const Colour = closed({ name: Type.String(), kind: oneOf(['warm', 'cold']) });
+type Colour = Static<typeof Colour>;
+
+const question: StructuredQuestion<Colour> = {
+  name: 'colour',
+  messages: [
+    { role: 'system', content: 'Name a colour.' },
+    { role: 'user', content: '<record>\n{}\n</record>' },
+  ],
+  schema: Colour,
+  check: compile(Colour),
+};
+
+const RED = { name: 'red', kind: 'warm' } as const;
+const usage = { inputTokens: 12, outputTokens: 5 };
+const twice = { inputTokens: 24, outputTokens: 10 };
+
+const write = (content: string, finish?: string) => fake.message({ content }, finish);
+const right = () => write(JSON.stringify(RED));
+
+/** A 400 as servers answer that do not know a format. */
+const refuseFormat = (message: string, code = 400) => fake.status(code, {}, message);
+
+describe('structured questions', () => {
+  let server: fake.FakeProvider;
+  let provider: Provider;
+
+  before(async () => {
+    server = await fake.startFakeProvider();
+  });
+  beforeEach(() => {
+    server.reset();
+    server.respond(right());
+    provider = createProvider({ defaultModel: 'm', openai: { apiKey: 'sk-x', baseUrl: server.url } });
+  });
+  after(() => server.close());
+
+  function ask(fields: Partial<Call> = {}): Promise<StructuredAnswer<Colour>> {
+    const { signal } = new AbortController();
+    assert.ok(provider.ask);
+    return provider.ask(question, { model: 'm', signal, timeoutMs: 2000, charge: anyCharge, ...fields });
+  }
+
+  async function faultOf(answer: Promise<unknown>): Promise<ProviderError> {
+    const error = await answer.then(
+      () => assert.fail('answered'),
+      (thrown: unknown) => thrown,
+    );
+    assert.ok(error instanceof ProviderError);
+    return error;
+  }
+
+  const formats = () => server.calls.map(({ body }) => (body['response_format'] as { type?: string })?.type);
+  const lastMessages = () => server.calls.at(-1)?.body.messages ?? [];
+
+  it('are sent with the strict schema and answered in its shape', async () => {
+    assert.deepEqual(await ask(), { state: 'answered', value: RED, usage, model: 'm' });
+    assert.deepEqual(server.calls[0]?.body['response_format'], {
+      type: 'json_schema',
+      json_schema: { name: 'colour', strict: true, schema: JSON.parse(JSON.stringify(Colour)) },
+    });
+    assert.deepEqual(lastMessages(), question.messages);
+  });
+
+  const wrapped: [name: string, content: string][] = [
+    ['a code fence', `\`\`\`json\n${JSON.stringify(RED)}\n\`\`\``],
+    ['words around it', `Here you are: ${JSON.stringify(RED)} Anything else?`],
+    ['braces before the fence', `With {kind}:\n\`\`\`\n${JSON.stringify(RED)}\n\`\`\``],
+    ['thoughts before it', `<think>{"name":"blue"} or not?</think>${JSON.stringify(RED)}`],
+    ['braces and quotes in its texts', '{"name":"a } \\" { b","kind":"warm"} {"name":"x","kind":"cold"}'],
+  ];
+  for (const [name, content] of wrapped)
+    it(`find the answer in ${name}, without asking again`, async () => {
+      server.respond(write(content));
+      const answer = await ask();
+      assert.equal(answer.state === 'answered' && answer.value.kind, 'warm');
+      assert.equal(server.calls.length, 1);
+    });
+
+  const malformed: [name: string, step: fake.Step, complaint: RegExp][] = [
+    ['no JSON', write('red'), /- the answer is not JSON/],
+    ['an object that never ends', write('{"name":"red"'), /- the answer is not JSON/],
+    ['nothing', fake.message({ content: null }), /- the answer is not JSON/],
+    ['another shape', write('{"name":7,"kind":"warm"}'), /- name: Input should be a valid string/],
+    ['an unknown word', write('{"name":"red","kind":"hot"}'), /- kind: Input should be one of warm, cold/],
+    [
+      'one property too many',
+      write('{"name":"r","kind":"warm","__proto__":{}}'),
+      /- __proto__: Extra inputs/,
+    ],
+    ['a list', write('[]'), /- Input should be a valid object/],
+    ['NUL in a text', write('{"name":"r\\u0000","kind":"warm"}'), /- a text holds control characters/],
+    ['a lone surrogate', write('{"name":"r\\ud800","kind":"warm"}'), /- a text holds control characters/],
+    [
+      'a text that reorders what is around it',
+      write('{"name":"\\u202ered","kind":"warm"}'),
+      /- a text holds/,
+    ],
+  ];
+  for (const [name, step, complaint] of malformed)
+    it(`are asked once more after ${name}, at the end of the same messages`, async () => {
+      server.next(step);
+      assert.deepEqual(await ask(), { state: 'answered', value: RED, usage: twice, model: 'm' });
+      assert.equal(server.calls.length, 2);
+      const messages = lastMessages();
+      assert.deepEqual(messages.slice(0, 2), question.messages);
+      assert.match(messages.at(-1)?.content ?? '', complaint);
+    });
+
+  it('fail after a second malformed answer', async () => {
+    server.respond(write('red'));
+    const error = await faultOf(ask());
+    assert.deepEqual([error.fault, error.message], ['failed', 'unusable answer: not the answer format']);
+    assert.equal(server.calls.length, 2);
+  });
+
+  it('name three faults at most', async () => {
+    server.next(write('{"a":1,"b":2,"c":3,"d":4}'));
+    await ask();
+    assert.equal(lastMessages().at(-1)?.content.match(/^- /gm)?.length, 3);
+  });
+
+  it('tell an answer that was cut off from a malformed one, and do not ask again', async () => {
+    server.respond(write(JSON.stringify(RED), 'length'));
+    const error = await faultOf(ask());
+    assert.deepEqual([error.fault, error.message], ['failed', 'unusable answer: cut off at the token limit']);
+    assert.equal(server.calls.length, 1);
+  });
+
+  it('report a refusal, at once or instead of a correction', async () => {
+    for (const step of [fake.refusal(), fake.contentFilter()]) {
+      server.next(step);
+      assert.deepEqual(await ask(), { state: 'refused', usage, model: 'm' });
+    }
+    server.next(write('red'), fake.refusal());
+    assert.deepEqual(await ask(), { state: 'refused', usage: twice, model: 'm' });
+  });
+
+  it('take no longer than their time, the correction included', async () => {
+    server.next(fake.delay(200, write('red')), fake.hang());
+    const since = performance.now();
+    assert.equal((await faultOf(ask({ timeoutMs: 600 }))).fault, 'timeout');
+    assert.ok(performance.now() - since < 1500);
+    server.reset();
+    server.next(fake.delay(100, write('red')));
+    assert.equal((await faultOf(ask({ timeoutMs: 300 }))).fault, 'failed');
+    assert.equal(server.calls.length, 1);
+  });
+
+  it('end with the reason of an abort, also while they are corrected', async () => {
+    server.next(write('red'), fake.hang());
+    const abort = new AbortController();
+    const answer = ask({ signal: abort.signal });
+    const upstream = await server.called(2);
+    abort.abort('superseded');
+    await assert.rejects(answer, (error) => error === 'superseded');
+    await upstream.aborted;
+  });
+
+  it('fall back to JSON without a schema, then to words, and remember what worked', async () => {
+    server.next(refuseFormat("Invalid parameter: 'response_format' of type 'json_schema' is not supported"));
+    assert.equal((await ask()).state, 'answered');
+    assert.match(
+      lastMessages()[0]?.content ?? '',
+      /^Name a colour\.\n\nAnswer with JSON only: .*"additionalProperties"/s,
+    );
+    assert.equal((await ask()).state, 'answered');
+    assert.deepEqual(formats(), ['json_schema', 'json_object', 'json_object']);
+    server.next(refuseFormat('response_format is unknown', 422));
+    assert.equal((await ask()).state, 'answered');
+    assert.equal((await ask()).state, 'answered');
+    assert.deepEqual(formats().slice(3), ['json_object', undefined, undefined]);
+  });
+
+  it('remember nothing of a refusal that has another cause', async () => {
+    server.respond(refuseFormat('you wrote: response_format'));
+    assert.equal((await faultOf(ask())).fault, 'failed');
+    assert.equal(server.calls.length, 3);
+    server.respond(right());
+    await ask();
+    assert.equal(formats().at(-1), 'json_schema');
+  });
+
+  it('are not put to the built-in predictor, and fail without a key', async () => {
+    assert.equal(createProvider({ defaultModel: 'local', openai: undefined }).ask, null);
+    provider = createProvider({ defaultModel: 'm', openai: undefined });
+    assert.equal((await faultOf(ask())).fault, 'not_configured');
+  });
+});

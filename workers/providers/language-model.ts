@@ -1,0 +1,82 @@
+import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
+import { predictionQuestion, readAnswer } from '../prompts/prediction.ts';
+import type { Completion } from './chat.ts';
+import type { Ask } from './formats.ts';
+import {
+  type Call,
+  type Guess,
+  type Provider,
+  ProviderError,
+  type StructuredAnswer,
+  type StructuredQuestion,
+  type Usage,
+} from './provider.ts';
+import { readStructured, repairTurn } from './repair.ts';
+
+/** With less time left a repair is pointless. */
+const SHORTEST_REPAIR_MS = 250;
+
+/** A model that answers questions in a given shape. */
+export class LanguageModel implements Provider {
+  readonly #ask: Ask;
+
+  constructor(ask: Ask) {
+    this.#ask = ask;
+  }
+
+  /** Refused, filtered and empty answers abstain. A malformed one fails: repairing it would take too long. */
+  async predict(task: PredictionTask, call: Call): Promise<Guess> {
+    const completion = await this.#ask(predictionQuestion(task), call);
+    const { usage } = completion;
+    const { model } = call;
+    const text = writtenText(completion);
+    if (text === null || text.trim() === '') return { completion: '', confidence: 0, usage, model };
+    const answer = readAnswer(text, task);
+    if (answer === null) throw malformed();
+    return { ...answer, usage, model };
+  }
+
+  readonly ask = async <Answer>(
+    { check, ...question }: StructuredQuestion<Answer>,
+    call: Call,
+  ): Promise<StructuredAnswer<Answer>> => {
+    const until = performance.now() + call.timeoutMs;
+    const { model } = call;
+    const first = await this.#ask(question, call);
+    const text = writtenText(first);
+    if (text === null) return { state: 'refused', usage: first.usage, model };
+    const answer = readStructured(text, check);
+    if (answer.ok) return { state: 'answered', value: answer.value, usage: first.usage, model };
+
+    const timeoutMs = until - performance.now();
+    if (timeoutMs < SHORTEST_REPAIR_MS) throw malformed();
+    const messages = [...question.messages, ...repairTurn(text, answer.faults)];
+    const second = await this.#ask({ ...question, messages }, { ...call, timeoutMs });
+    const usage = sum(first.usage, second.usage);
+    const repairedText = writtenText(second);
+    if (repairedText === null) return { state: 'refused', usage, model };
+    const repaired = readStructured(repairedText, check);
+    if (!repaired.ok) throw malformed();
+    return { state: 'answered', value: repaired.value, usage, model };
+  };
+}
+
+/** Null: the model or its filter refused. Throws when the answer was cut off. */
+function writtenText(completion: Completion): string | null {
+  switch (completion.state) {
+    case 'written':
+      return completion.text;
+    case 'refused':
+      return null;
+    case 'cut_off':
+      throw new ProviderError('failed', 'unusable answer: cut off at the token limit');
+  }
+}
+
+function malformed(): ProviderError {
+  return new ProviderError('failed', 'unusable answer: not the answer format');
+}
+
+function sum(a: Usage, b: Usage): Usage {
+  return { inputTokens: a.inputTokens + b.inputTokens, outputTokens: a.outputTokens + b.outputTokens };
+}
