@@ -1,6 +1,6 @@
 import { fitContext } from '../shared/domain/context-envelope.ts';
 import type { PredictionRequest } from '../shared/schemas/predictions.ts';
-import { createProvider } from '../workers/providers/index.ts';
+import { createProviders } from '../workers/providers/index.ts';
 
 const CONTEXT_BUDGET_TOKENS = 6000;
 const TIMEOUT_MS = 8000;
@@ -11,7 +11,7 @@ const CHARGE = { accountId: null, appId: null, workId: 'bench', attempt: 1, kind
  * differ only in what is between the caller and this.
  */
 export function createAsk(baseUrl: string): (request: PredictionRequest) => Promise<string> {
-  const provider = createProvider({ defaultModel: 'bench', openai: { apiKey: 'sk-bench', baseUrl } });
+  const provider = createProviders({ apiKey: 'sk-bench', baseUrl })('bench');
   return async (request) => {
     const { task } = fitContext(request, CONTEXT_BUDGET_TOKENS);
     const { signal } = new AbortController();

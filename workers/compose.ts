@@ -11,6 +11,8 @@ import { openQueues } from '../shared/queue/backend.ts';
 import type { TicketWorker } from '../shared/queue/queues.ts';
 import { STOP_LIMITS } from '../shared/stop-limits.ts';
 import type { Kinds } from '../shared/work/kind.ts';
+import type { ProviderOf } from './providers/index.ts';
+import { openProviders } from './providers/open.ts';
 import type { Handlers, Stores } from './work/handler.ts';
 import { openWork, type Work } from './work/open.ts';
 
@@ -18,10 +20,18 @@ import { openWork, type Work } from './work/open.ts';
 export interface Service<Table extends Kinds> {
   kinds: Table;
   pools: readonly PoolName[];
-  createHandlers(config: WorkerConfig, stores: Stores, log: Log): Handlers<Table>;
+  createHandlers(config: WorkerConfig, parts: Stores & { providerOf: ProviderOf }, log: Log): Handlers<Table>;
 }
 
-const OPENERS = { openDatabase, openOperatorPort, waitForDatabase, openHeartbeat, openQueues, openWork };
+const OPENERS = {
+  openDatabase,
+  openOperatorPort,
+  waitForDatabase,
+  openHeartbeat,
+  openQueues,
+  openProviders,
+  openWork,
+};
 
 /**
  * Builds a worker from its configuration, in the order in which the parts need each other. Each part is registered for
@@ -50,7 +60,9 @@ export async function startWorker<Table extends Kinds>(
   const queues = opening.adopt(await open.openQueues(config, log), close);
   health.require(() => queues.ping());
   // The table has a handler for each of its kinds.
-  const handlers = createHandlers(config, { pool, em: () => orm.em.fork() }, log) as Handlers<Kinds>;
+  const providerOf = await open.openProviders(opening, config, database, log);
+  const em = () => orm.em.fork();
+  const handlers = createHandlers(config, { pool, em, providerOf }, log) as Handlers<Kinds>;
   const parts = { config, database, queues, heartbeat, kinds, pools, handlers, log };
   const work = await open.openWork(opening, parts);
   const consumers: TicketWorker[] = [];

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Account } from '../../shared/db/entities/account.ts';
 import type { MemoryLink } from '../../shared/db/entities/memory/link.ts';
+import type { ProviderCall } from '../../shared/db/entities/provider-call.ts';
 import { type AccountPage, accountData, EVENTS_SIZE_MAX } from '../../shared/db/stores/account-data.ts';
 import type { EventRow } from '../../shared/db/stores/recording/read.ts';
 import { sessionAnswer } from '../../shared/domain/recording.ts';
@@ -21,8 +22,8 @@ const ROOM = 2 * EVENTS_SIZE_MAX;
 
 /**
  * Everything of an account as JSON Lines: the account, its keys without their secrets, its connections, each session
- * followed by its events, its profile, its raw rows, episodes and facts, and what these are derived from. Throws
- * `overloaded` when there is no room for a page.
+ * followed by its events, its profile, its raw rows, episodes and facts, what these are derived from, and the calls to
+ * language models that were made for it. Throws `overloaded` when there is no room for a page.
  */
 export async function exportAccount(parts: Exporting, account: Account): Promise<AsyncGenerator<string>> {
   await parts.reserve(ROOM);
@@ -64,6 +65,8 @@ function linesOf({ type, rows }: Exclude<AccountPage, { type: 'event' }>): strin
       return rows.map((row) => line(type, withoutLinks(presentFact({ row, sources: [] }), 'episode_ids')));
     case 'link':
       return rows.map((link) => line(type, presentLink(link)));
+    case 'provider_call':
+      return rows.map((call) => line(type, presentCall(call)));
   }
 }
 
@@ -94,4 +97,21 @@ function withoutLinks<T extends object, K extends keyof T>(row: T, sources: K): 
 function presentLink(link: MemoryLink) {
   const { fromTier, fromId, relation } = link;
   return { from: { tier: fromTier, id: fromId }, relation, to: presentSource(link) };
+}
+
+function presentCall(call: ProviderCall) {
+  return {
+    id: call.id,
+    at: call.at,
+    kind: call.kind,
+    work_id: call.workId,
+    attempt: call.attempt,
+    model: call.model,
+    input_tokens: call.inputTokens,
+    output_tokens: call.outputTokens,
+    cost_microcents: call.costMicrocents ?? null,
+    aborted: call.aborted,
+    outcome: call.outcome,
+    latency_ms: call.latencyMs,
+  };
 }

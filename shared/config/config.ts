@@ -1,6 +1,7 @@
 import { parseOrigins } from './browser-origins.ts';
 import { ConfigError, Env } from './env.ts';
 import type { PoolName } from './pools.ts';
+import { type ProviderSettings, readProviderSettings } from './provider.ts';
 import { type Quotas, readQuotas } from './quotas.ts';
 import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
 import { parseSigningKeys, type SigningKeys } from './signing-keys.ts';
@@ -55,6 +56,7 @@ export interface WorkerConfig extends BaseConfig {
   slots: Readonly<Record<PoolName, number>>;
   providerTimeoutMs: number;
   contextBudgetTokens: number;
+  provider: ProviderSettings;
   defaultModel: string;
   openai: { apiKey: string; baseUrl: string | undefined } | undefined;
 }
@@ -127,6 +129,7 @@ export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
     contextBudgetTokens: env.integer('CONTEXT_BUDGET_TOKENS', 6000, { min: 100, max: 1_000_000 }),
     defaultModel: defaultModel ?? '',
     openai,
+    provider: readProviderSettings(env),
   };
   return checked(env, config);
 }

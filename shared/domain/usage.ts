@@ -1,4 +1,5 @@
 import type { UsageResponse } from '../schemas/usage.ts';
+import { NOTHING_SPENT, type Spending } from './provider-call.ts';
 
 /** Units of an app in a month; amounts in millionths of a cent, at the price of each unit's admission. */
 export interface UsageCounts {
@@ -40,5 +41,17 @@ export function usageReport(
     currency: 'USD',
     billing_model: 'manual',
     cap_scope: 'app',
+  };
+}
+
+/** What calls to providers came to, for the operator: tokens, and the estimated cost in cents with four decimals. */
+export function spendingReport(spending: Spending = NOTHING_SPENT) {
+  const { calls, inputTokens, outputTokens, costMicrocents, unpriced } = spending;
+  return {
+    provider_calls: calls,
+    provider_input_tokens: inputTokens,
+    provider_output_tokens: outputTokens,
+    provider_cost_cents: Math.round(costMicrocents / 100) / 10_000,
+    provider_calls_unpriced: unpriced,
   };
 }

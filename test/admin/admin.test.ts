@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Database, openDatabase } from '../../shared/db/orm.ts';
+import { createAccount } from '../../shared/db/stores/accounts.ts';
 import { createApp, findAppsByKey, rotateKey } from '../../shared/db/stores/apps.ts';
+import { bookCalls } from '../../shared/db/stores/provider-calls.ts';
+import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
 import { hashKey, looksLikeAppKey } from '../../shared/security/keys.ts';
+import { aCall } from '../support/booked-call.ts';
 import { administer, createDatabase, databaseUrl, type TestDatabase } from '../support/database.ts';
 import { bareEnvironment } from '../support/environment.ts';
 
@@ -158,6 +162,12 @@ describe('the command line', () => {
        values ($1, '2025-02', 3, 10, 1, 4, 200000, 12900000)`,
       [appId],
     );
+    const call = { app_id: appId, model: 'priced' };
+    await bookCalls(test.pool, [
+      aCall({ ...call, input_tokens: 1000, output_tokens: 20, cost_microcents: 123_456 }),
+      aCall({ ...call, model: 'unpriced', input_tokens: 5, output_tokens: 1 }),
+      aCall({ app_id: newId(), cost_microcents: 1 }),
+    ]);
     const [now, past, all] = await Promise.all([
       result('usage', appId),
       result('usage', appId, '--month', '2025-02'),
@@ -165,6 +175,14 @@ describe('the command line', () => {
     ]);
     const { rows } = await test.pool.query('select month_of(now()) as month');
     assert.deepEqual([now.month, now.prediction_units], [rows[0].month, 0]);
+    const spent = {
+      provider_calls: 2,
+      provider_input_tokens: 1005,
+      provider_output_tokens: 21,
+      provider_cost_cents: 0.1235,
+      provider_calls_unpriced: 1,
+    };
+    assert.deepEqual({ ...now, ...spent }, now);
     assert.deepEqual(past, {
       app_id: appId,
       month: '2025-02',
@@ -178,6 +196,11 @@ describe('the command line', () => {
       currency: 'USD',
       billing_model: 'manual',
       cap_scope: 'app',
+      provider_calls: 0,
+      provider_input_tokens: 0,
+      provider_output_tokens: 0,
+      provider_cost_cents: 0,
+      provider_calls_unpriced: 0,
     });
     const apps = await test.pool.query('select id from apps order by id');
     assert.deepEqual(
@@ -188,6 +211,36 @@ describe('the command line', () => {
       all.find((one: { app_id: string }) => one.app_id === appId),
       past,
     );
+  });
+
+  it("reports what an account's calls to providers came to, by its id or e-mail address", async () => {
+    const account = { email: 'Ada@forecue.example', name: '', passwordHash: '' };
+    const { id } = await createAccount(database.orm.em.fork(), account);
+    await bookCalls(test.pool, [
+      aCall({ account_id: id, cost_microcents: 2_000_000 }),
+      aCall({ account_id: id, outcome: 'aborted', aborted: true, output_tokens: 0 }),
+      // A year ago.
+      aCall({ account_id: id, age_ms: 365 * 24 * 60 * 60 * 1000 }),
+    ]);
+    const [byId, byEmail, earlier] = await Promise.all([
+      result('usage', '--user', id),
+      result('usage', '--user', 'ada@forecue.example'),
+      result('usage', '--user', id, '--month', '2020-01'),
+    ]);
+    assert.deepEqual(byId, {
+      user_id: id,
+      email: 'Ada@forecue.example',
+      month: byId.month,
+      provider_calls: 2,
+      provider_input_tokens: 24,
+      provider_output_tokens: 5,
+      provider_cost_cents: 2,
+      provider_calls_unpriced: 1,
+    });
+    assert.deepEqual(byEmail, byId);
+    assert.deepEqual([earlier.month, earlier.provider_calls], ['2020-01', 0]);
+    const unknown = await admin('usage', '--user', NOBODY);
+    assert.match(unknown.stderr, /^there is no such user: .*\n$/);
   });
 
   it('finds nothing wrong with a healthy installation', async () => {

@@ -59,6 +59,10 @@ describe('the arguments of the command line', () => {
     accepts(usage, '--month', '2026-11');
     for (const month of ['', '2026-13', '2026-1', '26-11', '2026-11-01'])
       refuses(usage, [`--month=${month}`], /^--month must be a month as YYYY-MM/);
+    accepts(usage, '--user', ID);
+    accepts(usage, '--user', 'a@b.example');
+    refuses(usage, ['--user', 'x'], /^the user id must be a UUID/);
+    refuses(usage, [ID, '--user', ID], /^give an app or --user, not both$/);
   });
 
   it('registers only addresses that people may be sent back to', () => {

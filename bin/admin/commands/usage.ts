@@ -1,6 +1,11 @@
-import { listUsage, readUsage } from '../../../shared/db/stores/usage.ts';
-import { usageReport } from '../../../shared/domain/usage.ts';
-import { appId, month, unknownApp } from '../arguments.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Account } from '../../../shared/db/entities/account.ts';
+import { findByEmail, findById } from '../../../shared/db/stores/accounts.ts';
+import { accountSpending, appSpending } from '../../../shared/db/stores/provider-calls.ts';
+import { currentMonth, listUsage, readUsage } from '../../../shared/db/stores/usage.ts';
+import { spendingReport, usageReport } from '../../../shared/domain/usage.ts';
+import { AdminError } from '../admin-error.ts';
+import { appId, month, unknownApp, userId } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 import { lines, table } from '../text.ts';
 
@@ -14,14 +19,24 @@ const COLUMNS = [
   'invoice_cents',
   'monthly_cap_cents',
   'sandbox_remaining',
+  'provider_input_tokens',
+  'provider_output_tokens',
+  'provider_cost_cents',
 ] as const;
 
+const SYNOPSIS = '[APP_ID | --user USER_ID|EMAIL] [--month YYYY-MM]';
+
 export const usage = command({
-  synopsis: '[APP_ID] [--month YYYY-MM]',
-  options: { month: { type: 'string' } },
+  synopsis: SYNOPSIS,
+  options: { month: { type: 'string' }, user: { type: 'string' } },
   operands: 1,
-  read(values, operand) {
-    const asked = values.month === undefined ? undefined : month(values.month);
+  read({ month: given, user }, operand) {
+    const asked = given === undefined ? undefined : month(given);
+    if (user !== undefined) {
+      if (operand !== undefined) throw new AdminError('give an app or --user, not both');
+      const find = accountFinder(user);
+      return (admin) => usageOfUser(admin, find, asked);
+    }
     if (operand === undefined) return (admin) => usageOfAll(admin, asked);
     const id = appId(operand);
     return (admin) => usageOfOne(admin, id, asked);
@@ -31,12 +46,40 @@ export const usage = command({
 async function usageOfOne({ em, config }: Admin, id: string, asked: string | undefined): Promise<Outcome> {
   const found = await readUsage(em, id, asked);
   if (found === undefined) throw unknownApp(id);
-  const data = usageReport(found.app, found.month, found.counts, config.sandboxUnits);
+  const spent = await appSpending(em, [id], found.month);
+  const units = usageReport(found.app, found.month, found.counts, config.sandboxUnits);
+  const data = { ...units, ...spendingReport(spent.get(id)) };
   return { data, text: lines(data) };
 }
 
 async function usageOfAll({ em, config }: Admin, asked: string | undefined): Promise<Outcome> {
-  const found = await listUsage(em, asked);
-  const data = found.map((one) => usageReport(one.app, one.month, one.counts, config.sandboxUnits));
+  const chosen = asked ?? (await currentMonth(em));
+  const found = await listUsage(em, chosen);
+  const ids = found.map(({ app }) => app.id);
+  const spent = await appSpending(em, ids, chosen);
+  const data = found.map(({ app, month, counts }) => ({
+    ...usageReport(app, month, counts, config.sandboxUnits),
+    ...spendingReport(spent.get(app.id)),
+  }));
   return { data, text: table(data, COLUMNS) };
+}
+
+/** An account has no units: its work costs what its provider's calls cost. */
+async function usageOfUser(
+  { em }: Admin,
+  find: (em: EntityManager) => Promise<Account | undefined>,
+  asked: string | undefined,
+): Promise<Outcome> {
+  const account = await find(em);
+  if (account === undefined) throw new AdminError('there is no such user: `user list` shows the users');
+  const chosen = asked ?? (await currentMonth(em));
+  const spent = await accountSpending(em, account.id, chosen);
+  const data = { user_id: account.id, email: account.email, month: chosen, ...spendingReport(spent) };
+  return { data, text: lines(data) };
+}
+
+function accountFinder(user: string): (em: EntityManager) => Promise<Account | undefined> {
+  if (user.includes('@')) return (em) => findByEmail(em, user);
+  const id = userId(user);
+  return (em) => findById(em, id);
 }

@@ -20,6 +20,8 @@ import { MemoryTombstone } from './memory/tombstone.ts';
 import { Prediction, PredictionSession, PredictionText } from './prediction.ts';
 import { PredictionEvent } from './prediction-event.ts';
 import { Process } from './process.ts';
+import { ProviderCall } from './provider-call.ts';
+import { ProviderCircuit } from './provider-circuit.ts';
 import { RateLimit } from './rate-limit.ts';
 import { RecordingEvent, RecordingSession } from './recording.ts';
 import { Usage } from './usage.ts';
@@ -53,4 +55,6 @@ export const entities = [
   RecordingSession,
   RecordingEvent,
   RateLimit,
+  ProviderCall,
+  ProviderCircuit,
 ];

@@ -6,6 +6,7 @@ import { Fact } from '../entities/memory/fact.ts';
 import type { MemoryLink } from '../entities/memory/link.ts';
 import { Profile } from '../entities/memory/profile.ts';
 import { RawMemory } from '../entities/memory/raw.ts';
+import { ProviderCall } from '../entities/provider-call.ts';
 import { RecordingSession } from '../entities/recording.ts';
 import { linksOf } from './memory/links.ts';
 import { type Cursor, type EventRow, pageOfEvents } from './recording/read.ts';
@@ -20,7 +21,8 @@ export type AccountPage =
   | { type: 'raw'; rows: RawMemory[] }
   | { type: 'episode'; rows: Episode[] }
   | { type: 'fact'; rows: Fact[] }
-  | { type: 'link'; rows: MemoryLink[] };
+  | { type: 'link'; rows: MemoryLink[] }
+  | { type: 'provider_call'; rows: ProviderCall[] };
 
 /** Rows that are in memory at once. */
 const PAGE = 100;
@@ -76,6 +78,8 @@ export async function* accountData(
       ),
     };
   }
+  for await (const rows of pages((after) => em().find(ProviderCall, { accountId, ...after }, IN_ORDER)))
+    yield { type: 'provider_call', rows };
 }
 
 /** A query's rows in pages, each after the last id of the one before. */

@@ -31,6 +31,11 @@ export async function findByEmail(em: EntityManager, email: string): Promise<Acc
   return (await em.findOne(Account, { emailKey: emailKey(email) })) ?? undefined;
 }
 
+/** The account with this id, even when it is disabled, unless it is being erased. */
+export async function findById(em: EntityManager, id: string): Promise<Account | undefined> {
+  return (await em.findOne(Account, { id, erasingAt: null })) ?? undefined;
+}
+
 /** The account with this id, unless it is disabled. */
 export async function findAccount(em: EntityManager, id: string): Promise<Account | undefined> {
   return (await em.findOne(Account, { id, active: true })) ?? undefined;

@@ -28,7 +28,8 @@ export async function listUsage(
   return apps.map((app) => ({ app, month: asked, counts: byApp.get(app.id) }));
 }
 
-async function currentMonth(em: EntityManager): Promise<string> {
+/** `YYYY-MM`, by the database's clock. */
+export async function currentMonth(em: EntityManager): Promise<string> {
   const [row] = await em.execute<{ month: string }[]>('select month_of(now()) as month');
   if (row === undefined) throw new Error('the database returned no month');
   return row.month;

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { bookCalls } from '../../../shared/db/stores/provider-calls.ts';
 import { startWebSession } from '../../../shared/db/stores/web-sessions.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
+import { aCall } from '../../support/booked-call.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { addMemory, setProfile } from '../../support/memory.ts';
 import { event, post } from '../../support/recording.ts';
@@ -19,6 +21,7 @@ const EXPORTED: Record<string, string> = {
   episodes: 'episode',
   facts: 'fact',
   memory_links: 'link',
+  provider_calls: 'provider_call',
 };
 /** Or why there are none. */
 const NOT_EXPORTED: Record<string, string> = {
@@ -31,8 +34,8 @@ const NOT_EXPORTED: Record<string, string> = {
   erasing_grants: 'rows exist only during the erasure',
 };
 const EMPTY_BEFORE_ERASURE = 'erasing_grants';
-/** Its rows stay with the app, without the account. */
-const OUTLIVES_THE_ACCOUNT = 'connections';
+/** Their rows stay with the app or the operator, without the account. */
+const OUTLIVE_THE_ACCOUNT = ['connections', 'provider_calls'];
 
 /** Tables with a column `account_id`, and those whose foreign keys lead to `accounts`. */
 const TABLES_OF_AN_ACCOUNT = `
@@ -70,6 +73,7 @@ describe('every table with rows of an account', () => {
     await post(person, [event(), event()]);
     await connect(system, await connectingApp(system), person);
     const { rows } = await system.database.pool.query('select password_hash from accounts');
+    await bookCalls(system.database.pool, [aCall({ account_id: person.id })]);
     await startWebSession(system.em(), { id: person.id, passwordHash: rows[0].password_hash });
   }
 
@@ -101,7 +105,7 @@ describe('every table with rows of an account', () => {
 
   it('is erased', async () => {
     assert.equal((await person.request('DELETE', '/api/auth/me/')).status, 204);
-    assert.deepEqual(await withRows(), [OUTLIVES_THE_ACCOUNT]);
+    assert.deepEqual(await withRows(), OUTLIVE_THE_ACCOUNT);
     assert.deepEqual(await tablesWith(system, person.id), []);
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
-import { createProvider } from '../../../workers/providers/index.ts';
+import { createProviders } from '../../../workers/providers/index.ts';
 import { type Call, type Guess, type Provider, ProviderError } from '../../../workers/providers/provider.ts';
 import { anyCharge } from '../../support/charge.ts';
 import * as fake from '../../support/fake-provider.ts';
@@ -28,7 +28,7 @@ function call(fields: Partial<Call> = {}): Call {
 }
 
 function openai(baseUrl: string): Provider {
-  return createProvider({ defaultModel: 'fake-model', openai: { apiKey: KEY, baseUrl } });
+  return createProviders({ apiKey: KEY, baseUrl })('fake-model');
 }
 
 async function faultOf(prediction: Promise<Guess>): Promise<ProviderError> {
@@ -222,14 +222,14 @@ describe('openai provider', () => {
   });
 });
 
-describe('createProvider', () => {
+describe('createProviders', () => {
   it('answers not_configured for a model without a key', async () => {
-    const provider = createProvider({ defaultModel: 'gpt', openai: undefined });
+    const provider = createProviders(undefined)('gpt');
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'not_configured');
   });
 
   it('serves local without a network, even with a key', async () => {
-    const provider = createProvider({ defaultModel: 'local', openai: { apiKey: KEY, baseUrl: undefined } });
+    const provider = createProviders({ apiKey: KEY, baseUrl: undefined })('local');
     const messages = [
       { role: 'user', content: 'Please summarise the report today', origin: 'human' },
     ] as const;

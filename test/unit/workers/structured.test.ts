@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import Type, { type Static } from 'typebox';
 import { closed, oneOf } from '../../../shared/schemas/build.ts';
 import { compile } from '../../../shared/schemas/validator.ts';
-import { createProvider } from '../../../workers/providers/index.ts';
+import { createProviders } from '../../../workers/providers/index.ts';
 import {
   type Call,
   type Provider,
@@ -46,7 +46,7 @@ describe('structured questions', () => {
   beforeEach(() => {
     server.reset();
     server.respond(right());
-    provider = createProvider({ defaultModel: 'm', openai: { apiKey: 'sk-x', baseUrl: server.url } });
+    provider = createProviders({ apiKey: 'sk-x', baseUrl: server.url })('m');
   });
   after(() => server.close());
 
@@ -197,8 +197,8 @@ describe('structured questions', () => {
   });
 
   it('are not put to the built-in predictor, and fail without a key', async () => {
-    assert.equal(createProvider({ defaultModel: 'local', openai: undefined }).ask, null);
-    provider = createProvider({ defaultModel: 'm', openai: undefined });
+    assert.equal(createProviders(undefined)('local').ask, null);
+    provider = createProviders(undefined)('m');
     assert.equal((await faultOf(ask())).fault, 'not_configured');
   });
 });

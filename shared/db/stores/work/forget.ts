@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { query, type Statement } from '../../statement.ts';
+import { oldCalls } from '../provider-calls.ts';
 
 const MOST = 1000;
 
@@ -94,10 +95,11 @@ export async function makeWeeks(pool: Pool): Promise<void> {
 
 const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBSTONE_DAYS})` };
 
-/** Deletes what is older than `TOMBSTONE_DAYS`, and the rows of dead processes and idle flows. */
+/** Deletes what is older than `TOMBSTONE_DAYS` (calls to providers: `LEDGER_DAYS`), and the rows of dead processes and idle flows. */
 export async function forget(pool: Pool): Promise<void> {
   const texts = [FIRST_EDITION_TEXTS, FIRST_EDITION, FIRST_EDITION_SESSIONS];
-  for (const statement of [...texts, PROCESSES, FLOWS, ...EXPIRED]) await inBatches(pool, statement);
+  const others = [PROCESSES, FLOWS, ...EXPIRED, oldCalls(MOST)];
+  for (const statement of [...texts, ...others]) await inBatches(pool, statement);
   await makeWeeks(pool);
   await query(pool, DROP_WEEKS, []);
 }

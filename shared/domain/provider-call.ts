@@ -1,0 +1,52 @@
+/** How a request to a provider ended. The first three have an answer; `aborted` is the caller's doing. */
+export const CALL_OUTCOMES = [
+  'answered',
+  'refused',
+  'cut_off',
+  'timeout',
+  'not_configured',
+  'rate_limited',
+  'failed',
+  'aborted',
+] as const;
+export type CallOutcome = (typeof CALL_OUTCOMES)[number];
+
+/** How long the ledger keeps a call. */
+export const LEDGER_DAYS = 400;
+
+/** Millionths of a cent per token. */
+export interface ModelPrice {
+  input: number;
+  output: number;
+}
+
+/** What tokens cost, in millionths of a cent, rounded up; null for a model without a price. */
+export function costOf(
+  price: ModelPrice | undefined,
+  { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number },
+): number | null {
+  return price === undefined ? null : Math.ceil(price.input * inputTokens + price.output * outputTokens);
+}
+
+/** Tokens of a text, for calls whose provider reported none: four bytes of UTF-8 each. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 4);
+}
+
+/** What calls to providers came to, tokens and cost as far as they are known. */
+export interface Spending {
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  costMicrocents: number;
+  /** Calls of models without a price. */
+  unpriced: number;
+}
+
+export const NOTHING_SPENT: Spending = {
+  calls: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  costMicrocents: 0,
+  unpriced: 0,
+};

@@ -1,0 +1,25 @@
+import type { BookedCall } from '../../shared/db/stores/provider-calls.ts';
+import { newId } from '../../shared/ids.ts';
+
+/** A call to a provider that has just been answered, for the ledger. */
+export function aCall(
+  fields: Partial<BookedCall & { age_ms: number }> = {},
+): BookedCall & { age_ms: number } {
+  return {
+    id: newId(),
+    age_ms: 0,
+    account_id: null,
+    app_id: null,
+    kind: 'predict',
+    work_id: newId(),
+    attempt: 1,
+    model: 'fake-model',
+    input_tokens: 12,
+    output_tokens: 5,
+    cost_microcents: null,
+    aborted: false,
+    outcome: 'answered',
+    latency_ms: 3,
+    ...fields,
+  };
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { createLog } from '../../../shared/log.ts';
+import { CallLedger } from '../../../workers/providers/ledger.ts';
+import { aCall } from '../../support/booked-call.ts';
+import { until } from '../../support/until.ts';
+
+const LOG = createLog('test', 'silent');
+
+describe('the buffer of the ledger', () => {
+  /** A ledger over a store that fails while `down`. */
+  function start() {
+    const store = { down: false, stored: [] as string[], statements: 0 };
+    const ledger = new CallLedger(async (calls) => {
+      store.statements += 1;
+      if (store.down) throw new Error('down');
+      store.stored.push(...calls.map(({ id }) => id));
+    }, LOG);
+    const add = (count: number) => {
+      const calls = Array.from({ length: count }, () => aCall());
+      for (const call of calls) ledger.add(call, performance.now());
+      return calls.map(({ id }) => id);
+    };
+    return { store, ledger, add };
+  }
+
+  it('stores many rows in few statements, by itself', async () => {
+    const { store, ledger, add } = start();
+    const ids = add(1200);
+    await until(() => store.stored.length === ids.length);
+    assert.deepEqual(store.stored, ids);
+    assert.equal(store.statements, 3);
+    await ledger.close();
+  });
+
+  it('keeps rows while the store is down, and stores each once', async () => {
+    const { store, ledger, add } = start();
+    store.down = true;
+    const before = add(3);
+    await until(() => store.statements > 0);
+    const after = add(2);
+    store.down = false;
+    await until(() => store.stored.length >= 5);
+    await ledger.close();
+    assert.deepEqual(store.stored, [...before, ...after]);
+  });
+
+  it('stores the rest when it is closed, also if the store comes back only then', async () => {
+    const { store, ledger, add } = start();
+    const ids = add(2);
+    store.down = true;
+    setTimeout(() => {
+      store.down = false;
+    }, 300);
+    await ledger.close();
+    assert.deepEqual(store.stored, ids);
+  });
+
+  it('keeps 20,000 rows at most', async () => {
+    const { store, ledger, add } = start();
+    store.down = true;
+    const ids = add(20_002);
+    await until(() => store.statements > 0);
+    store.down = false;
+    await ledger.close();
+    assert.deepEqual(store.stored, ids.slice(0, 20_000));
+  });
+
+  it('gives up on a store that stays down', async () => {
+    const { store, ledger, add } = start();
+    store.down = true;
+    add(1);
+    const since = performance.now();
+    await ledger.close();
+    assert.ok(performance.now() - since < 5000);
+    assert.deepEqual(store.stored, []);
+  });
+});
