@@ -109,6 +109,7 @@ function composeApp(config: IngressConfig, open: Awaited<ReturnType<typeof openP
     reportUsage: usageReporter(em, config.sandboxUnits),
     jobs: new JobService({ work: work.service, find: (named) => findJob(pool, named) }),
     publicUrl,
+    supportedModels: config.supportedModels,
     recording: new RecordingService({ em, recordBatch: uploads.recordBatch }),
     health,
     consent: new ConsentPages({ em, accounts, countRequest, signingKeys, publicUrl, inviteOnly }),

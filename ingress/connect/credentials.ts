@@ -1,6 +1,6 @@
 import type { Account } from '../../shared/db/entities/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
-import type { ErrorCode } from '../../shared/errors/catalogue.ts';
+import { type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { LoginRequest, SignupRequest } from '../../shared/schemas/accounts.ts';
 import type { Fault } from '../../shared/schemas/errors.ts';
 import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../../shared/schemas/limits.ts';
@@ -65,12 +65,12 @@ async function orRefused(work: () => Promise<Account>): Promise<Account | Refuse
   } catch (error) {
     if (error instanceof ValidationError) return refused('validation_error', error.faults.map(explain));
     if (!(error instanceof AppError)) throw error;
-    const { code, status, retryAfterS } = error;
+    const { code, retryAfterS } = error;
     const fault = EXPLANATIONS[code];
     if (fault !== undefined) return refused(code, [fault]);
     if (code !== 'rate_limited' && code !== 'overloaded') throw error;
     return {
-      status,
+      status: statusOf(code, 'connect'),
       code,
       retryAfterS,
       faults: [{ message: 'Too many tries at the moment. Wait a little, then try again.' }],

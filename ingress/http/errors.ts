@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Next } from 'koa';
 import { isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
-import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
+import { catalogue, type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { RequestContext } from './request-context.ts';
 import type { Surface } from './surface.ts';
@@ -40,7 +40,7 @@ function answerFaults(ctx: RequestContext, error: ValidationError): void {
 
 /** Sets an error's status and headers, and its code for the access log, whatever the body. */
 export function setError(ctx: RequestContext, error: AppError): void {
-  ctx.status = error.status;
+  ctx.status = statusOf(error.code, ctx.state.surface);
   ctx.state.errorCode = error.code;
   ctx.set('X-Error-Source', error.source);
   if (error.retryAfterS !== undefined)
@@ -49,8 +49,8 @@ export function setError(ctx: RequestContext, error: AppError): void {
 
 function answerCode(ctx: RequestContext, error: AppError): void {
   setError(ctx, error);
-  if (error.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
-  send(ctx, error.status, errorBodyOf(error.code, ctx.state.surface, error.explanation));
+  if (ctx.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+  send(ctx, ctx.status, errorBodyOf(error.code, ctx.state.surface, error.explanation));
   if (error.code === 'body_too_large' || error.code === 'request_timeout') linger(ctx);
 }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
+import { type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { every } from '../../shared/every.ts';
 import { newId } from '../../shared/ids.ts';
 import { errorBodyOf } from './errors.ts';
@@ -39,7 +39,7 @@ export async function listen(
   server.on('clientError', (error: ParserError, socket) => {
     const code = codeOf(error);
     if (code === undefined) refuse(socket, 400);
-    else refuse(socket, catalogue[code].status, errorBodyOf(code, surfaceIn(error)));
+    else refuse(socket, statusOf(code, surfaceIn(error)), errorBodyOf(code, surfaceIn(error)));
   });
   // CONNECT names no path, so no route either; Node would hang up without an answer.
   server.on('connect', (_request, socket) => refuse(socket, 405));

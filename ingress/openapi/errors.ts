@@ -1,4 +1,4 @@
-import { catalogue, type ErrorCode, type ErrorEntry } from '../../shared/errors/catalogue.ts';
+import { catalogue, type ErrorCode, type ErrorEntry, statusOf } from '../../shared/errors/catalogue.ts';
 import {
   errorBody,
   explainedErrorBody,
@@ -21,7 +21,7 @@ const FAULT: Fault = {
 /** An endpoint's error responses by status; `default` is a defect of ours. */
 export function refusalsOf(endpoint: Endpoint): Record<string, object> {
   const isExplained = endpoint.surface === 'api';
-  const byStatus = Object.groupBy(possibleErrors(endpoint), (code) => catalogue[code].status);
+  const byStatus = Object.groupBy(possibleErrors(endpoint), (code) => statusOf(code, endpoint.surface));
   const refusals = Object.entries(byStatus).map(([status, codes = []]) => [
     status,
     codeResponse(codes, isExplained),

@@ -61,6 +61,16 @@ const FACT = {
 };
 const PROFILE = { data: { team: 'sales' }, summary: 'Writes short, friendly mails.' };
 const SYNCED = { scanned: 120, created: 96, skipped: 24, last_event_at: NOW };
+const PROMOTED = {
+  created: 1,
+  updated: 0,
+  skipped: 0,
+  considered: 12,
+  ids: [EPISODE.id],
+  model: 'gpt-5-mini',
+  usage: { input_tokens: 1480, output_tokens: 96 },
+  latency_ms: 2140,
+};
 const JOB_ID = '8f6b2d1e-3c4b-5a60-9d55-0f6f3f6e2a10';
 const TIER = { count: 1, last_updated_at: NOW };
 
@@ -68,6 +78,8 @@ const TIER = { count: 1, last_updated_at: NOW };
 export const MEMORY_EXAMPLES: [TSchema, unknown][] = [
   example(memoryJobs.SyncRequest, { session_id: RAW.session_id }),
   example(memoryJobs.SyncResult, SYNCED),
+  example(memoryJobs.PromoteRequest, { since: NOW, limit: 100 }),
+  example(memoryJobs.PromoteResult, PROMOTED),
   example(jobs.JobReceipt, {
     job_id: JOB_ID,
     status_url: `https://forecue.example/api/jobs/${JOB_ID}/`,

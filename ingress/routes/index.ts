@@ -8,6 +8,7 @@ import * as me from './api/me.ts';
 import * as episodes from './api/memory/episodes.ts';
 import * as facts from './api/memory/facts.ts';
 import * as profile from './api/memory/profile.ts';
+import * as promotion from './api/memory/promotion.ts';
 import * as raw from './api/memory/raw.ts';
 import * as memoryStats from './api/memory/stats.ts';
 import * as recording from './api/recording.ts';
@@ -35,6 +36,7 @@ export type Parts = connections.ConnectionRoutes &
   profile.ProfileRoutes &
   memoryStats.MemoryStatsRoutes &
   JobRoutes &
+  promotion.PromotionRoutes &
   HealthRoutes &
   ConsentRoutes &
   DocumentRoutes;
@@ -97,6 +99,8 @@ export const routes: readonly Route<Parts>[] = [
   api('DELETE', '/api/memory/profile/', 'user', profile.deleteMemoryProfile),
   api('GET', '/api/memory/stats/', 'user', memoryStats.readMemoryStats),
   api('POST', '/api/memory/sync/', 'user', jobs.syncMemory),
+  api('POST', '/api/memory/promote/episodes/', 'user', promotion.promoteToEpisodes),
+  api('POST', '/api/memory/promote/facts/', 'user', promotion.promoteToFacts),
   api('GET', '/api/jobs/:job_id/', 'user', jobs.readJob),
   api('DELETE', '/api/jobs/:job_id/', 'user', jobs.cancelJob),
 

@@ -44,6 +44,9 @@ export interface IngressConfig extends BaseConfig {
   sendTimeoutMs: number;
   predictionTimeoutMs: number;
   syncTimeoutMs: number;
+  promoteTimeoutMs: number;
+  /** Models that a request may name. */
+  supportedModels: readonly string[];
   connectionAttemptTtlS: number;
   contextEnvelopeChars: number;
   sandboxUnits: number;
@@ -103,6 +106,8 @@ export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
     sendTimeoutMs: env.integer('SEND_TIMEOUT_MS', 30_000, { min: 1000, max: 600_000 }),
     predictionTimeoutMs: env.integer('PREDICTION_TIMEOUT_MS', 10_000, { min: 1000, max: 600_000 }),
     syncTimeoutMs: env.integer('SYNC_TIMEOUT_MS', 60_000, { min: 1000, max: 600_000 }),
+    promoteTimeoutMs: env.integer('PROMOTE_TIMEOUT_MS', 120_000, { min: 1000, max: 600_000 }),
+    supportedModels: supportedModels(env, base.production),
     connectionAttemptTtlS: env.integer('CONNECTION_ATTEMPT_TTL_S', 600, { min: 1, max: 86_400 }),
     contextEnvelopeChars: env.integer('CONTEXT_ENVELOPE_CHARS', 120_000, { min: 1, max: 1_000_000 }),
     sandboxUnits: sandboxUnits(env),
@@ -230,6 +235,18 @@ function providerConfig(env: Env, production: boolean): ProviderConfig {
     defaultModel: env.text('DEFAULT_MODEL') ?? builtIn,
     openai: apiKey === undefined ? undefined : { apiKey, baseUrl },
   };
+}
+
+/** Without a list of their own those that a request may name are the default model. */
+function supportedModels(env: Env, production: boolean): readonly string[] {
+  const named = env.parsed('SUPPORTED_MODELS', parseModels, 'ids of models, comma separated');
+  return named ?? [providerConfig(env, production).defaultModel ?? []].flat();
+}
+
+/** Undefined when any is blank. */
+function parseModels(value: string): string[] | undefined {
+  const models = value.split(',').map((model) => model.trim());
+  return models.includes('') ? undefined : models;
 }
 
 function isProduction(env: Env): boolean {

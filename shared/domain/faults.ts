@@ -19,11 +19,16 @@ export class Faults {
     return new Faults([...this.#loc, ...path], this.#found);
   }
 
-  add(path: string | Path, msg: string, type: Fault['type'] = 'value_error'): void {
+  add(
+    path: string | Path,
+    msg: string,
+    type: Fault['type'] = 'value_error',
+    more: Pick<Fault, 'ctx' | 'input'> = {},
+  ): void {
     const loc = [...this.#loc, ...[path].flat()];
     const place = loc.join('\n');
     if (this.#found.length < VALIDATION_ITEMS_MAX && !this.#found.some((one) => one.loc.join('\n') === place))
-      this.#found.push({ loc, msg, type });
+      this.#found.push({ loc, msg, type, ...more });
   }
 
   /** Throws a `ValidationError` when anything was found. */

@@ -23,8 +23,4 @@ export class AppError extends Error {
     this.retryAfterS = options.retryAfterS ?? entry.retryAfterS;
     this.explanation = options.explanation ?? entry.message;
   }
-
-  get status(): number {
-    return catalogue[this.code].status;
-  }
 }

@@ -6,6 +6,8 @@
  */
 export interface ErrorEntry {
   status: number;
+  /** On `/api`, where that is another one. */
+  apiStatus?: number;
   source: ErrorSource;
   /** One sentence for people: `/api` answers with it. */
   message: string;
@@ -178,6 +180,7 @@ export const catalogue = {
   },
   provider_rate_limited: {
     status: 503,
+    apiStatus: 429,
     source: 'provider',
     message: "The language-model provider's rate limit is reached.",
     retryAfterS: 5,
@@ -187,3 +190,9 @@ export const catalogue = {
 } as const satisfies Record<string, ErrorEntry>;
 
 export type ErrorCode = keyof typeof catalogue;
+
+/** The status that a surface answers a code with. */
+export function statusOf(code: ErrorCode, surface: string): number {
+  const { status, apiStatus = status }: ErrorEntry = catalogue[code];
+  return surface === 'api' ? apiStatus : status;
+}

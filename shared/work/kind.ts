@@ -27,7 +27,7 @@ export interface Kind<Facts = unknown, Report = unknown> {
 }
 
 /** Settings of the ingress that are deadlines, in milliseconds. */
-export type Deadlines = Pick<IngressConfig, 'predictionTimeoutMs' | 'syncTimeoutMs'>;
+export type Deadlines = Pick<IngressConfig, 'predictionTimeoutMs' | 'syncTimeoutMs' | 'promoteTimeoutMs'>;
 
 export type FactsOf<K> = K extends Kind<infer Facts, unknown> ? Facts : never;
 export type ReportOf<K> = K extends Kind<unknown, infer Report> ? Report : never;

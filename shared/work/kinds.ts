@@ -1,6 +1,6 @@
 import type { JobReport } from '../domain/jobs.ts';
 import type { PredictionFacts, PredictionReport } from '../domain/prediction.ts';
-import type { SyncResult } from '../schemas/memory-jobs.ts';
+import type { PromoteResult, SyncResult } from '../schemas/memory-jobs.ts';
 import { defineKind } from './kind.ts';
 
 /** A completion of a draft, or the next prompt, for an app's user: `POST /v1/predictions`. */
@@ -34,8 +34,24 @@ export const sync = defineKind<NoFacts, JobReport<SyncResult>>({
   oneAtATime: true,
 });
 
+/** Makes episodes of an account's raw rows: `POST /api/memory/promote/episodes/`. */
+export const promoteEpisodes = defineKind<NoFacts, JobReport<PromoteResult>>({
+  ...job,
+  name: 'promote_episodes',
+  deadline: 'promoteTimeoutMs',
+  oneAtATime: true,
+});
+
+/** Distils facts from an account's episodes: `POST /api/memory/promote/facts/`. */
+export const promoteFacts = defineKind<NoFacts, JobReport<PromoteResult>>({
+  ...job,
+  name: 'promote_facts',
+  deadline: 'promoteTimeoutMs',
+  oneAtATime: true,
+});
+
 /** The kinds that an account's `/api/jobs/` shows, by the names that it shows. */
-export const jobKinds = { sync };
+export const jobKinds = { sync, promote_episodes: promoteEpisodes, promote_facts: promoteFacts };
 
 /** Every kind of work there is. */
 export const kinds = { predict, ...jobKinds };

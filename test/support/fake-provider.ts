@@ -22,7 +22,9 @@ export interface ProviderCall {
   /** The request's JSON body, as sent. */
   body: { model?: string; messages?: { role: string; content: string }[]; [key: string]: unknown };
   headers: IncomingMessage['headers'];
-  /** Read back from the prompt of a prediction. */
+  /** The name of the schema that the answer must have. */
+  schema: string;
+  /** Read back from the prompt. Other questions than predictions have records of their own. */
   record: PromptRecord;
   startedAt: number;
   /** When the whole answer was sent, or the fake broke it off as scripted. */
@@ -124,6 +126,7 @@ function record(
     index,
     body,
     headers: request.headers,
+    schema: schemaIn(body),
     get record() {
       return readRecord(body);
     },
@@ -143,6 +146,11 @@ function record(
     ended.resolve();
   });
   return call;
+}
+
+function schemaIn(body: ProviderCall['body']): string {
+  const { json_schema } = body['response_format'] as { json_schema: { name: string } };
+  return json_schema.name;
 }
 
 function readRecord(body: ProviderCall['body']): PromptRecord {
@@ -210,6 +218,20 @@ export const json =
 /** A completion whose message is as given: `{ content }`, `{ content: null, refusal }`. */
 export const message = (fields: Record<string, unknown>, finishReason = 'stop'): Step =>
   json(completion(fields, finishReason));
+
+/** The answer to a structured question: a value, or what is made of the call. */
+export const structured =
+  (value: object | ((call: ProviderCall) => object)): Step =>
+  (response, call) => {
+    const content = JSON.stringify(typeof value === 'function' ? value(call) : value);
+    send(response, completion({ content }));
+  };
+
+/** The step for the schema that a call asks for; `otherwise` for the others. */
+export const bySchema =
+  (steps: Record<string, Step>, otherwise: Step = ok()): Step =>
+  (response, call) =>
+    (steps[call.schema] ?? otherwise)(response, call);
 
 export const refusal = (): Step => message({ content: null, refusal: 'I cannot help with that.' });
 

@@ -2,6 +2,8 @@ import type { WorkerConfig } from '../../shared/config/config.ts';
 import { readConnectedMemory } from '../../shared/db/stores/memory/connected.ts';
 import type { Log } from '../../shared/log.ts';
 import type { kinds } from '../../shared/work/kinds.ts';
+import { createPromoteEpisodes } from '../promotion/episodes.ts';
+import { createPromoteFacts } from '../promotion/facts.ts';
 import type { ProviderOf } from '../providers/index.ts';
 import type { Handlers, Stores } from '../work/handler.ts';
 import { createPredict } from './predict.ts';
@@ -14,8 +16,11 @@ export function createHandlers(
   log: Log,
 ): Handlers<typeof kinds> {
   const readMemory = (connectionId: string) => readConnectedMemory(pool, connectionId);
+  const promotion = { em, providerOf, settings: config, log };
   return {
     sync: createSync(em),
+    promote_episodes: createPromoteEpisodes(promotion),
+    promote_facts: createPromoteFacts(promotion),
     predict: createPredict(providerOf(config.defaultModel), readMemory, config, log),
   };
 }

@@ -1,38 +1,15 @@
 import { Faults } from '../../../shared/domain/faults.ts';
-import { past } from '../../../shared/domain/memory-rows.ts';
-import type { ErrorCode } from '../../../shared/errors/catalogue.ts';
-import { JobReceipt, JobResponse } from '../../../shared/schemas/jobs.ts';
+import { JobResponse } from '../../../shared/schemas/jobs.ts';
 import { SyncRequest, SyncResult } from '../../../shared/schemas/memory-jobs.ts';
 import { sync } from '../../../shared/work/kinds.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import { answerJob, type JobRoutes } from '../../jobs/answer.ts';
-
-/** How any job may be refused, or end. */
-const ERRORS = [
-  'idempotency_conflict',
-  'request_in_flight',
-  'recovery_window_expired',
-  'job_cancelled',
-  'overloaded',
-  'job_timeout',
-] as const satisfies readonly ErrorCode[];
-
-const WAYS = `Waits for the end. \`Prefer: respond-async\`: 202 at once, with where to ask. \`Accept: text/event-stream\`:
-\`progress\` events, then \`done\` with the answer, or \`error\`. The job runs on when its caller leaves.`;
-
-/** What the endpoints of all jobs have in common. */
-const job = {
-  requestHeaders: ['Idempotency-Key', 'Prefer', 'Accept'],
-  errors: ERRORS,
-  status: 200,
-  otherStatus: 202,
-  otherResponse: JobReceipt,
-  streams: true,
-  responseHeaders: ['Idempotency-Replayed'],
-} as const;
+import { JOB_ERRORS, job, WAYS } from '../../jobs/declaration.ts';
+import { withSince } from '../../jobs/since.ts';
 
 export const syncMemory = endpoint('user', {
   ...job,
+  errors: JOB_ERRORS,
   operationId: 'syncMemory',
   tag: 'Memory',
   summary: 'Take recorded events into memory',
@@ -40,11 +17,10 @@ export const syncMemory = endpoint('user', {
   body: SyncRequest,
   response: SyncResult,
 }).handle((input, parts: JobRoutes) => {
-  const { since, ...body } = input.body;
   const faults = new Faults();
-  const from = since && past(since, Date.now(), faults.in('since')).toISOString();
+  const body = withSince(input.body, faults);
   faults.refuse();
-  return answerJob(sync, { ...input, body: { ...body, ...(from && { since: from }) } }, parts);
+  return answerJob(sync, { ...input, body }, parts);
 });
 
 export const readJob = endpoint('user', {
