@@ -135,7 +135,7 @@ class Room {
  * Estimates, in quarters of a token, what a code point costs with the usual tokenizers: a token is four Latin letters, two
  * of other alphabets, or one character of Chinese, Japanese or Korean, or emoji.
  */
-function quarterTokens(codePoint: number): number {
+export function quarterTokens(codePoint: number): number {
   if (codePoint < 0x250) return 1;
   return codePoint < 0x2e80 ? 2 : 4;
 }

@@ -154,7 +154,10 @@ function schemaIn(body: ProviderCall['body']): string {
 }
 
 function readRecord(body: ProviderCall['body']): PromptRecord {
-  const fenced = /<record>\n(.*)\n<\/record>/s.exec(body.messages?.at(-1)?.content ?? '');
+  // A repair comes after it.
+  const fenced = /<record>\n(.*)\n<\/record>/s.exec(
+    body.messages?.map(({ content }) => content).join('\n') ?? '',
+  );
   if (fenced?.[1] === undefined) throw new Error('the prompt carries no record');
   return JSON.parse(fenced[1]);
 }

@@ -4,7 +4,7 @@ import type { JobReport, Steps } from '../../shared/domain/jobs.ts';
 import type { End } from '../../shared/domain/work.ts';
 import type { Log } from '../../shared/log.ts';
 import type { PromoteResult } from '../../shared/schemas/memory-jobs.ts';
-import type { Provider } from '../providers/provider.ts';
+import type { Provider, Usage } from '../providers/provider.ts';
 
 /** What the handlers of promotions work with. */
 export interface PromotionParts {
@@ -33,6 +33,35 @@ export function begun(model: string): PromotionProgress {
     latency_ms: 0,
   };
 }
+
+/** The progress with what an answer has cost, and the time since the last one. */
+export function spent<Progress extends PromotionProgress>(
+  progress: Progress,
+  { inputTokens, outputTokens }: Usage,
+  ms: number,
+): Progress {
+  const { usage, latency_ms } = progress;
+  return {
+    ...progress,
+    usage: {
+      input_tokens: usage.input_tokens + inputTokens,
+      output_tokens: usage.output_tokens + outputTokens,
+    },
+    latency_ms: latency_ms + Math.round(ms),
+  };
+}
+
+/** Measures the time from one call to the next, in milliseconds; the first time from now on. */
+export function laps(): () => number {
+  let last = performance.now();
+  return () => {
+    const from = last;
+    last = performance.now();
+    return last - from;
+  };
+}
+
+export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
 /** The end of a promotion that has nothing left to do. */
 export function succeeded(progress: PromotionProgress): End<JobReport<PromoteResult>> {

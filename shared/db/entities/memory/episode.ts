@@ -30,6 +30,10 @@ export const Episode = defineEntity({
   indexes: [
     { name: 'episodes_recent', properties: ['account', 'endedAt', 'id'] },
     {
+      name: 'episodes_stale',
+      expression: `create index "episodes_stale" on "episodes" ("account_id", "stale_at") where stale_at is not null`,
+    },
+    {
       name: 'episodes_search',
       expression: `create index "episodes_search" on "episodes" using gin ("account_id", "tags", to_tsvector('simple', search_text("title" || ' ' || "summary")))`,
     },

@@ -29,6 +29,10 @@ export const RawMemory = defineEntity({
   indexes: [
     { name: 'raw_memories_recent', properties: ['account', 'occurredAt', 'id'] },
     {
+      name: 'raw_memories_unpromoted',
+      expression: `create index "raw_memories_unpromoted" on "raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null`,
+    },
+    {
       name: 'raw_memories_session',
       expression: `create index "raw_memories_session" on "raw_memories" ("account_id", "session_id", "occurred_at", "id") where session_id is not null`,
     },

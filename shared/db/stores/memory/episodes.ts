@@ -63,8 +63,9 @@ export function changeEpisode(
     checkSpan(row.startedAt, row.endedAt, faults, 'ended_at');
     await checkSources(tx, accountId, LINK.to, [{ sources, faults }]);
     faults.refuse();
-    // Both texts were erased.
-    if (values.title !== undefined && values.summary !== undefined) row.staleAt = null;
+    // All that it says is the account's own words now: nothing but the account may change them.
+    if (values.title !== undefined && values.summary !== undefined)
+      Object.assign(row, { origin: 'human', staleAt: null });
     await tx.flush();
     if (sources !== undefined) await setSources(tx, accountId, LINK, [{ row, sources }]);
     const [changed] = await withSources(tx, accountId, LINK.to, [row]);

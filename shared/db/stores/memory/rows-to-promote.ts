@@ -1,0 +1,93 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { RawToPromote } from '../../../domain/episodes.ts';
+
+/** Which raw rows a promotion takes. */
+export interface RowTerms {
+  since: string | undefined;
+  limit: number;
+  /** Takes rows again that were promoted before that moment. */
+  promotedBefore: string | undefined;
+}
+
+/** An episode that may be written anew. `version` changes when anything else changes it. */
+export interface EpisodeVersion {
+  id: string;
+  version: string;
+  /** It has no text. */
+  isStale: boolean;
+}
+
+/** A raw row, with the episode that it may be written into anew, and whether any episode has it. */
+export type FoundRow = RawToPromote & { episode: EpisodeVersion | null; isSummarised: boolean };
+
+interface StoredRow extends Omit<RawToPromote, 'occurredAt'> {
+  occurredMs: number;
+}
+
+const COLUMNS = `r.id, r.session_id as "sessionId", (extract(epoch from r.occurred_at) * 1000)::float8 as "occurredMs",
+  r.content, r.role, r.origin, r.agent, r.role = 'human' and r.origin = 'human' as "isHuman"`;
+
+/** Of drafts that promotion made itself. What a client wrote or called final is never written anew. */
+const OWN = `e.origin in ('model', 'extractive') and e.status = 'draft'`;
+
+const VERSION = `e.id, extract(epoch from e.updated_at)::text as version, e.stale_at is not null as "isStale"`;
+
+/** The moment of the database's clock, as `promotedBefore` takes it. */
+export async function momentNow(em: EntityManager): Promise<string> {
+  const [row] = await em.execute<{ now: string }[]>(`select date_trunc('milliseconds', now())::text as now`);
+  return row?.now ?? '';
+}
+
+/** The rows that a promotion has not looked at, the oldest first. */
+export async function rowsToPromote(
+  em: EntityManager,
+  accountId: string,
+  { since, limit, promotedBefore }: RowTerms,
+): Promise<FoundRow[]> {
+  const rows = await em.execute<(StoredRow & Pick<FoundRow, 'episode' | 'isSummarised'>)[]>(
+    `select ${COLUMNS}, to_json(e) as episode,
+            exists (select from memory_links l
+                     where l.account_id = r.account_id and l.to_id = r.id and l.from_tier = 'episode') as "isSummarised"
+       from raw_memories r
+       left join lateral (
+         select ${VERSION} from memory_links l join episodes e on e.id = l.from_id
+          where ?::text is not null and l.account_id = r.account_id and l.to_id = r.id and ${OWN}
+          order by e.id limit 1) e on true
+      where r.account_id = ? and r.occurred_at >= coalesce(?::timestamptz, '-infinity')
+        and (r.promoted_at is null or r.promoted_at < ?::timestamptz)
+      order by r.occurred_at, r.id limit ?`,
+    [promotedBefore ?? null, accountId, since ?? null, promotedBefore ?? null, limit],
+  );
+  return rows.map(({ episode, isSummarised, ...row }) => ({ ...readRow(row), episode, isSummarised }));
+}
+
+/** The episodes whose text was erased with one of their sources, the longest stale first, and their rows by time. */
+export async function staleEpisodes(
+  em: EntityManager,
+  accountId: string,
+  limit: number,
+): Promise<EpisodeVersion[]> {
+  return em.execute<EpisodeVersion[]>(
+    `select ${VERSION} from episodes e
+      where e.account_id = ? and e.stale_at is not null order by e.stale_at, e.id limit ?`,
+    [accountId, limit],
+  );
+}
+
+/** The rows that an episode is derived from, by time. */
+export async function rowsOf(
+  em: EntityManager,
+  accountId: string,
+  episodeId: string,
+): Promise<RawToPromote[]> {
+  const rows = await em.execute<StoredRow[]>(
+    `select ${COLUMNS} from memory_links l join raw_memories r on r.id = l.to_id
+      where l.account_id = ? and l.from_id = ? and l.to_tier = 'raw' order by r.occurred_at, r.id`,
+    [accountId, episodeId],
+  );
+  return rows.map(readRow);
+}
+
+function readRow({ occurredMs, ...row }: StoredRow): RawToPromote {
+  return { ...row, isHuman: row.isHuman === true, occurredAt: new Date(occurredMs) };
+}

@@ -1,0 +1,78 @@
+import type { EpisodeResponse, RawMemoryResponse } from '../../shared/schemas/memory.ts';
+import type { PromoteResult } from '../../shared/schemas/memory-jobs.ts';
+import type { UserClient } from './account.ts';
+import type { Reply } from './client.ts';
+import { type ProviderCall, type Step, structured } from './fake-provider.ts';
+
+/** A row of the prompt for an episode. */
+interface EpisodeRow {
+  n: number;
+  by: string;
+  words: string;
+  agent: string | null;
+  text: string;
+}
+
+/** Rows that a call for an episode shows the model. */
+export function rowsIn(call: ProviderCall | undefined): EpisodeRow[] {
+  if (call === undefined) throw new Error('the provider was not called');
+  return (call.record as unknown as { rows: EpisodeRow[] }).rows;
+}
+
+/** A usable answer to the question for an episode: it is about the first row, unless `part` says otherwise. */
+export function episode(part: object = {}): Step {
+  return structured((call) => ({
+    title: `About ${rowsIn(call)[0]?.text}`,
+    summary: `The person said ${rowsIn(call).length} things.`,
+    outcome: 'unknown',
+    tags: [],
+    salience: 'ordinary',
+    cites: [1],
+    ...part,
+  }));
+}
+
+/** Starts a promotion and waits for its end. */
+export function promote(
+  person: UserClient,
+  tier: 'episodes' | 'facts',
+  body: object = {},
+  headers: Record<string, string> = {},
+): Promise<Reply<PromoteResult>> {
+  return person.request<PromoteResult>('POST', `/api/memory/promote/${tier}/`, body, { headers });
+}
+
+/** What the person says in a session, a second apart; a line that begins with `agent:` is an agent's. */
+export async function say(
+  person: UserClient,
+  lines: readonly string[],
+  part: { session_id?: string; at?: number } = {},
+): Promise<RawMemoryResponse[]> {
+  const { session_id = 's-1', at = Date.UTC(2026, 4, 1, 12) } = part;
+  const rows = lines.map((line, n) => {
+    const [, words = ''] = line.match(/^agent:(.*)$/) ?? [];
+    const said = words === '' ? { kind: 'reply', content: line } : { kind: 'prompt', content: words };
+    return { ...said, agent: 'coder', session_id, occurred_at: new Date(at + n * 1000).toISOString() };
+  });
+  const { status, text, body } = await person.request<RawMemoryResponse[]>('POST', '/api/memory/raw/', rows);
+  if (status !== 201) throw new Error(`adding was answered ${status} ${text}`);
+  return body;
+}
+
+/** All episodes, the earliest first. */
+export async function episodesOf(person: UserClient): Promise<EpisodeResponse[]> {
+  const { body } = await person.request<{ results: EpisodeResponse[] }>(
+    'GET',
+    '/api/memory/episodes/?limit=200',
+  );
+  return body.results.toReversed();
+}
+
+/** All raw rows, the earliest first. */
+export async function rawOf(person: UserClient): Promise<RawMemoryResponse[]> {
+  const { body } = await person.request<{ results: RawMemoryResponse[] }>(
+    'GET',
+    '/api/memory/raw/?limit=200',
+  );
+  return body.results.toReversed();
+}
