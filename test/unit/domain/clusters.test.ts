@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { bounded, clustersOf, isSettled, type Said } from '../../../shared/domain/clusters.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const START = Date.UTC(2026, 4, 1);
+
+/** Rows a second apart, with the test's changes on top. */
+function rowsOf(contents: readonly string[], part: Partial<Said> = {}): Said[] {
+  return contents.map((content, n) => ({
+    id: `${part.sessionId ?? ''}-${String(n).padStart(4, '0')}`,
+    sessionId: null,
+    occurredAt: new Date(START + n * 1000),
+    content,
+    isHuman: true,
+    ...part,
+  }));
+}
+
+const sizesOf = (clusters: readonly Said[][]) => clusters.map(({ length }) => length);
+const same = (count: number) => Array.from({ length: count }, () => 'the same words as ever');
+
+describe('clusters', () => {
+  it('end with their session, in the order in which they began', () => {
+    const one = rowsOf(['a', 'b'], { sessionId: 'one' });
+    const other = rowsOf(['c', 'd'], { sessionId: 'other' });
+    const mixed = [one, other]
+      .flatMap(([first]) => first ?? [])
+      .concat([one, other].flatMap((rows) => rows.slice(1)));
+    assert.deepEqual(clustersOf(mixed), [one, other]);
+  });
+
+  it('end before a pause of more than 30 minutes', () => {
+    const at = (ms: number) => rowsOf([`row at ${ms}`], { id: String(ms), occurredAt: new Date(START + ms) });
+    const rows = [...at(0), ...at(30 * MINUTE), ...at(60 * MINUTE + 1)];
+    assert.deepEqual(sizesOf(clustersOf(rows)), [2, 1]);
+  });
+
+  it('have at most 40 rows and 6000 tokens', () => {
+    assert.deepEqual(sizesOf(clustersOf(rowsOf(same(95)))), [40, 40, 15]);
+    const long = 'a'.repeat(8000);
+    assert.deepEqual(sizesOf(clustersOf(rowsOf([long, long, long, long, 'b']))), [3, 2]);
+    const huge = '字'.repeat(8000);
+    assert.deepEqual(sizesOf(clustersOf(rowsOf([huge, huge]))), [1, 1]);
+  });
+
+  const BUILD = [
+    'The build fails on the runner with pnpm',
+    'pnpm wants another lockfile for the build',
+    'Pin the pnpm version of the runner then',
+    'The build passes on the runner now',
+  ];
+  const TRIP = [
+    'Which trains go to Vienna in May?',
+    'Night trains leave for Vienna at nine',
+    'Book two beds for Vienna, a window seat',
+    'Vienna in May: two beds on night trains',
+  ];
+
+  it('end where the topic shifts, once they have six rows', () => {
+    const [first, ...rest] = TRIP;
+    const before = [...BUILD, ...BUILD.slice(1, 3)];
+    assert.deepEqual(sizesOf(clustersOf(rowsOf([...before, first ?? '', ...rest]))), [6, 4]);
+    assert.deepEqual(sizesOf(clustersOf(rowsOf([...BUILD, ...TRIP]))), [8]);
+  });
+
+  it('do not end within a topic, in scripts without spaces either', () => {
+    assert.deepEqual(sizesOf(clustersOf(rowsOf([...BUILD, ...BUILD, ...BUILD]))), [12]);
+    const thai = 'ช่วยดูการสร้างโปรแกรมให้หน่อย';
+    const chinese = ['构建在服务器上失败了', '服务器需要新的构建', '请修复服务器的构建', '构建通过了服务器'];
+    assert.deepEqual(sizesOf(clustersOf(rowsOf([...chinese, ...chinese, ...chinese]))), [12]);
+    assert.deepEqual(sizesOf(clustersOf(rowsOf(Array.from({ length: 12 }, () => thai)))), [12]);
+  });
+
+  const row = fc.record({
+    content: fc.string({ unit: 'binary', maxLength: 300 }),
+    sessionId: fc.constantFrom(null, 'a', 'b'),
+    minutes: fc.integer({ min: 0, max: 90 }),
+    isHuman: fc.boolean(),
+  });
+  const rows = fc.array(row, { maxLength: 120 }).map((drawn) =>
+    drawn.map(({ minutes, ...one }, n) => ({
+      ...one,
+      id: String(n).padStart(4, '0'),
+      occurredAt: new Date(START + minutes * MINUTE),
+    })),
+  );
+
+  it('have each row once, of one session, in the order of time, without a pause', () => {
+    fc.assert(
+      fc.property(rows, (all) => {
+        const clusters = clustersOf(all);
+        const ids = clusters.flat().map(({ id }) => id);
+        assert.deepEqual(ids.toSorted(), all.map(({ id }) => id).toSorted());
+        for (const cluster of clusters) {
+          assert.equal(new Set(cluster.map(({ sessionId }) => sessionId)).size, 1);
+          const times = cluster.map(({ occurredAt }) => occurredAt.getTime());
+          for (const [at, time] of times.slice(1).entries()) {
+            const pause = time - (times[at] ?? 0);
+            assert.ok(pause >= 0 && pause <= 30 * MINUTE);
+          }
+          assert.ok(cluster.length >= 1 && cluster.length <= 40);
+          assert.deepEqual(bounded(cluster), cluster);
+        }
+      }),
+    );
+  });
+
+  it('are the same in whichever order the rows come', () => {
+    fc.assert(
+      fc.property(rows, (all) => {
+        assert.deepEqual(clustersOf(all.toReversed()), clustersOf(all));
+      }),
+    );
+  });
+
+  it('take what a client put together only as far as one cluster goes', () => {
+    assert.equal(bounded(rowsOf(same(60))).length, 40);
+    assert.equal(bounded(rowsOf(['字'.repeat(8000), 'more'])).length, 1);
+    assert.deepEqual(bounded([]), []);
+  });
+});
+
+describe('a settled cluster', () => {
+  const last = (rows: readonly Said[]) => rows.at(-1)?.occurredAt.getTime() ?? 0;
+
+  it('has been quiet for ten minutes', () => {
+    const rows = rowsOf(same(3));
+    assert.equal(isSettled(rows, last(rows) + 10 * MINUTE - 1), false);
+    assert.equal(isSettled(rows, last(rows) + 10 * MINUTE), true);
+  });
+
+  it('is 24 hours old when it is small: fewer than 3 rows and 200 characters of a person', () => {
+    const small = [...rowsOf(['x'.repeat(199)]), ...rowsOf(['y'.repeat(500)], { isHuman: false })];
+    assert.equal(isSettled(small, last(small) + 24 * HOUR - 1), false);
+    assert.equal(isSettled(small, last(small) + 24 * HOUR), true);
+    const long = rowsOf(['x'.repeat(200)]);
+    assert.equal(isSettled(long, last(long) + 10 * MINUTE), true);
+  });
+});
