@@ -3,6 +3,7 @@ import { waitForDatabase } from '../shared/boot.ts';
 import type { IngressConfig } from '../shared/config/config.ts';
 import { openDatabase } from '../shared/db/orm.ts';
 import { openHeartbeat } from '../shared/db/processes.ts';
+import { assembleContext } from '../shared/db/stores/memory/context.ts';
 import { recordEvent } from '../shared/db/stores/prediction-events.ts';
 import { findJob } from '../shared/db/stores/work/jobs.ts';
 import { ProcessHealth } from '../shared/health.ts';
@@ -107,6 +108,7 @@ function composeApp(config: IngressConfig, open: Awaited<ReturnType<typeof openP
     predictions: new PredictionService(work.service, config.contextEnvelopeChars),
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     reportUsage: usageReporter(em, config.sandboxUnits),
+    assembleContext: (accountId, asked) => assembleContext(pool, accountId, asked),
     jobs: new JobService({ work: work.service, find: (named) => findJob(pool, named) }),
     publicUrl,
     supportedModels: config.supportedModels,

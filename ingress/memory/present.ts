@@ -15,7 +15,7 @@ import type {
 } from '../../shared/schemas/memory.ts';
 
 /** A raw row as it is shown. What is stored was checked against the closed lists when it was written. */
-export function presentRaw(row: RawMemory): RawMemoryResponse {
+export function presentRaw(row: Omit<RawMemory, 'account'>): RawMemoryResponse {
   return {
     id: row.id,
     content: row.content,
@@ -34,7 +34,7 @@ export function presentRaw(row: RawMemory): RawMemoryResponse {
   };
 }
 
-export function presentEpisode({ row, sources }: Sourced<Episode>): EpisodeResponse {
+export function presentEpisode({ row, sources }: Sourced<Omit<Episode, 'account'>>): EpisodeResponse {
   return {
     id: row.id,
     title: row.title,
@@ -54,7 +54,7 @@ export function presentEpisode({ row, sources }: Sourced<Episode>): EpisodeRespo
   };
 }
 
-export function presentFact({ row, sources }: Sourced<Fact>): FactResponse {
+export function presentFact({ row, sources }: Sourced<Omit<Fact, 'account' | 'episodeIds'>>): FactResponse {
   return {
     id: row.id,
     text: row.text,
@@ -88,7 +88,7 @@ export function presentSource({ toTier, toId, quote }: MemoryLink): MemorySource
   return { tier: toTier as MemorySource['tier'], id: toId, quote: quote ?? null };
 }
 
-export function presentProfile(row: Profile): ProfileResponse {
+export function presentProfile(row: Omit<Profile, 'account'>): ProfileResponse {
   return {
     data: row.data,
     summary: row.summary,

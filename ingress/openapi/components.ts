@@ -5,6 +5,7 @@ import * as errors from '../../shared/schemas/errors.ts';
 import * as health from '../../shared/schemas/health.ts';
 import * as jobs from '../../shared/schemas/jobs.ts';
 import * as memory from '../../shared/schemas/memory.ts';
+import * as memoryContext from '../../shared/schemas/memory-context.ts';
 import * as memoryJobs from '../../shared/schemas/memory-jobs.ts';
 import * as predictionEvents from '../../shared/schemas/prediction-events.ts';
 import * as predictions from '../../shared/schemas/predictions.ts';
@@ -19,6 +20,7 @@ const MODULES = [
   accounts,
   recording,
   memory,
+  memoryContext,
   memoryJobs,
   jobs,
   health,

@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import * as jobs from '../../shared/schemas/jobs.ts';
 import * as memory from '../../shared/schemas/memory.ts';
+import * as context from '../../shared/schemas/memory-context.ts';
 import * as memoryJobs from '../../shared/schemas/memory-jobs.ts';
 
 const example = <T extends TSchema>(schema: T, value: Static<T>): [TSchema, unknown] => [schema, value];
@@ -60,6 +61,19 @@ const FACT = {
   updated_at: NOW,
 };
 const PROFILE = { data: { team: 'sales' }, summary: 'Writes short, friendly mails.' };
+const WHOLE = { matched: 1, returned: 1 };
+const CONTEXT_META = {
+  revision: 12,
+  generated_at: NOW,
+  window: { since: '2026-11-20T08:00:00.000Z', until: NOW, recency_minutes: 120 },
+  filters: { goal: 'pnpm', tags: [] },
+  counts: { facts: WHOLE, episodes: WHOLE, raw: WHOLE },
+  truncated: { facts: false, episodes: false, raw: false },
+  excluded: { superseded: 1, stale: 0, expired: 0, not_yet_valid: 0, predicted_origin: 3 },
+  token_estimate: 41,
+  ranking: 'v1',
+  promotion_backlog: { raw: 1, episodes: 1 },
+};
 const SYNCED = { scanned: 120, created: 96, skipped: 24, last_event_at: NOW };
 const PROMOTED = {
   created: 1,
@@ -129,6 +143,20 @@ export const MEMORY_EXAMPLES: [TSchema, unknown][] = [
     event_deleted: false,
     episodes: { deleted: 1, stale: 0 },
     facts: { deleted: 1, stale: 0, restored: 0 },
+  }),
+  example(context.ContextRequest, {
+    goal: 'pnpm',
+    recency_minutes: 120,
+    max_facts: 20,
+    max_episodes: 10,
+    max_raw: 20,
+  }),
+  example(context.ContextResponse, {
+    profile: { ...PROFILE, revision: 1, created_at: NOW, updated_at: NOW },
+    facts: [FACT],
+    episodes: [EPISODE],
+    raw: [RAW],
+    meta: CONTEXT_META,
   }),
   example(memory.MemoryStats, { profile: TIER, facts: TIER, episodes: TIER, raw: TIER }),
 ];

@@ -5,6 +5,7 @@ import * as ownConnections from './api/connections.ts';
 import * as jobs from './api/jobs.ts';
 import * as keys from './api/keys.ts';
 import * as me from './api/me.ts';
+import * as context from './api/memory/context.ts';
 import * as episodes from './api/memory/episodes.ts';
 import * as facts from './api/memory/facts.ts';
 import * as profile from './api/memory/profile.ts';
@@ -34,6 +35,7 @@ export type Parts = connections.ConnectionRoutes &
   episodes.EpisodeRoutes &
   facts.FactRoutes &
   profile.ProfileRoutes &
+  context.ContextRoutes &
   memoryStats.MemoryStatsRoutes &
   JobRoutes &
   promotion.PromotionRoutes &
@@ -97,6 +99,7 @@ export const routes: readonly Route<Parts>[] = [
   api('GET', '/api/memory/profile/', 'user', profile.readMemoryProfile),
   api('POST', '/api/memory/profile/', 'user', profile.writeMemoryProfile),
   api('DELETE', '/api/memory/profile/', 'user', profile.deleteMemoryProfile),
+  api('POST', '/api/memory/context/', 'user', context.assembleMemoryContext),
   api('GET', '/api/memory/stats/', 'user', memoryStats.readMemoryStats),
   api('POST', '/api/memory/sync/', 'user', jobs.syncMemory),
   api('POST', '/api/memory/promote/episodes/', 'user', promotion.promoteToEpisodes),

@@ -1,4 +1,4 @@
-import { quarterTokens } from './context-envelope.ts';
+import { estimateTokens } from './tokens.ts';
 import { sumOf, type Terms, termsOf, Weights } from './terms.ts';
 
 /** What clustering looks at in a raw row. */
@@ -46,7 +46,7 @@ function cut<Row extends Said>(session: readonly Row[]): Row[][] {
   let open: Row[] = [];
   let tokens = 0;
   for (const [at, row] of session.entries()) {
-    const more = tokensIn(row.content);
+    const more = estimateTokens(row.content);
     const ends =
       isAfterGap(open.at(-1), row) ||
       open.length === ROWS_MAX ||
@@ -75,12 +75,6 @@ function isShift(terms: readonly Terms[], weights: Weights, at: number): boolean
   return alike !== undefined && alike < ALIKE;
 }
 
-function tokensIn(text: string): number {
-  let quarters = 0;
-  for (const character of text) quarters += quarterTokens(character.codePointAt(0) ?? 0);
-  return quarters / 4;
-}
-
 const QUIET_MS = 10 * MINUTE_MS;
 const SMALL_ROWS = 3;
 const SMALL_CHARS = 200;
@@ -101,7 +95,7 @@ export function isSettled(cluster: readonly Said[], now: number): boolean {
 export function bounded<Row extends Said>(rows: readonly Row[]): Row[] {
   let tokens = 0;
   const end = rows.findIndex(({ content }, at) => {
-    tokens += tokensIn(content);
+    tokens += estimateTokens(content);
     return at > 0 && (at === ROWS_MAX || tokens > TOKENS_MAX);
   });
   return rows.slice(0, end < 0 ? rows.length : end);

@@ -1,5 +1,7 @@
 import type { Artifact, Message, PredictionRequest } from '../schemas/predictions.ts';
-import type { Memory } from './memory.ts';
+import type { ContextBundle } from './context-bundle.ts';
+import { fitMemory, type Memory } from './memory.ts';
+import { quarterTokens } from './tokens.ts';
 
 /** What to predict from, cut to the context budget. It names no person, session or request. */
 export interface PredictionTask {
@@ -28,13 +30,23 @@ export function envelopeSize(request: Texts): number {
   return texts.reduce((sum, text) => sum + codePoints(text), 0);
 }
 
+/** How much of the draft's end, and of that of each of the last messages, memory is asked about, in UTF-16 units. */
+const ASKED = { draft: 1000, message: 500, messages: 2 };
+
+/** What memory is asked about for a request: the end of the conversation. */
+export function questionOf({ draft, messages }: Pick<Texts, 'draft' | 'messages'>): string {
+  const said = messages.slice(-ASKED.messages).map(({ content }) => content.slice(-ASKED.message));
+  return [...said, draft.text.slice(-ASKED.draft)].join('\n').toWellFormed();
+}
+
 /** The share of the budget that an account's memory may take from a request's own texts. */
 const MEMORY_SHARE = 1 / 4;
+const NO_MEMORY = { memory: null, tokens: 0 };
 
 /**
  * The part of a request that fits into `budgetTokens`, and whether any of its own text was left out.
  *
- * Memory comes first, but gets little: whole facts, as many as its share holds.
+ * Memory comes first, but gets little: whole texts, as many as its share holds.
  * Texts take from the budget in order of their value: the draft (its end), the last message, the artifact's selection,
  * the preferences, the artifact's summary, then the other messages from new to old. So the oldest messages are dropped
  * first, and the draft's end stays. A message that fits in part keeps its end, where the question is; the other texts
@@ -43,11 +55,10 @@ const MEMORY_SHARE = 1 / 4;
 export function fitContext(
   request: Context,
   budgetTokens: number,
-  memory: Memory | null = null,
+  bundle: ContextBundle | null = null,
 ): { task: PredictionTask; truncated: boolean } {
-  const share = new Room(budgetTokens * MEMORY_SHARE);
-  const known = memory && fitMemory(share, memory);
-  const room = new Room(budgetTokens - share.taken);
+  const { memory, tokens } = bundle === null ? NO_MEMORY : fitMemory(bundle, budgetTokens * MEMORY_SHARE);
+  const room = new Room(budgetTokens - tokens);
   const { artifact, messages } = request;
   const draft = room.end(request.draft.text);
   const last = messages.slice(-1).flatMap((message) => fitMessage(room, message));
@@ -66,15 +77,9 @@ export function fitContext(
     artifact: artifact && { kind: artifact.kind, selection, summary },
     language: request.language,
     preferences,
-    memory: known,
+    memory,
   };
   return { task, truncated: room.truncated };
-}
-
-function fitMemory(room: Room, { profile, facts }: Memory): Memory {
-  const summary = room.beginning(profile?.summary ?? '');
-  const data = profile !== null && room.holds(JSON.stringify(profile.data)) ? profile.data : {};
-  return { profile: profile && { summary, data }, facts: facts.filter((fact) => room.holds(fact)) };
 }
 
 function fitMessage(room: Room, message: Message): Message[] {
@@ -85,8 +90,6 @@ function fitMessage(room: Room, message: Message): Message[] {
 /** What is left of the budget. After the first text that does not fit entirely, nothing else fits. */
 class Room {
   truncated = false;
-  /** Tokens. */
-  taken = 0;
   /** In quarters of a token, so that the sums stay whole. */
   #left: number;
 
@@ -105,11 +108,6 @@ class Room {
     return text.slice(0, at);
   }
 
-  /** Whether all of `text` fits. */
-  holds(text: string): boolean {
-    return this.beginning(text) === text && !this.truncated;
-  }
-
   /** As much of the end of `text` as fits. */
   end(text: string): string {
     let at = text.length;
@@ -126,18 +124,8 @@ class Room {
     const cost = quarterTokens(codePoint);
     this.truncated ||= cost > this.#left;
     this.#left -= cost;
-    if (!this.truncated) this.taken += cost / 4;
     return !this.truncated;
   }
-}
-
-/**
- * Estimates, in quarters of a token, what a code point costs with the usual tokenizers: a token is four Latin letters, two
- * of other alphabets, or one character of Chinese, Japanese or Korean, or emoji.
- */
-export function quarterTokens(codePoint: number): number {
-  if (codePoint < 0x250) return 1;
-  return codePoint < 0x2e80 ? 2 : 4;
 }
 
 function codePoints(text: string): number {

@@ -56,8 +56,8 @@ export const PLANS = ['sandbox', 'paid'] as const;
 export const KEYS_MAX = 100;
 /** How many connections an account may have, revoked ones included; all are listed in one answer. */
 export const CONNECTIONS_MAX = 1000;
-/** How many facts a prediction is given. */
-export const FACTS_DEFAULT = 20;
+/** How much memory a bundle has at most, by default, and what predictions are given. */
+export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 } as const;
 /** How long the code of an approved connection attempt lives. */
 export const CODE_TTL_S = 120;
 /** How many wrong exchanges burn an attempt. */

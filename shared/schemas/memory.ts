@@ -5,8 +5,8 @@ import { DERIVED_ORIGINS, MESSAGE_ORIGINS } from './limits.ts';
 
 const ROWS_MAX = 200;
 const SOURCES_MAX = 500;
-const TAGS_MAX = 50;
-const TAG_MAX = 80;
+export const TAGS_MAX = 50;
+export const TAG_MAX = 80;
 export const CONTENT_MAX = 8000;
 const FACT_MAX = 2000;
 

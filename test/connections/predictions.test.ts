@@ -43,6 +43,8 @@ describe('predictions with a connection', () => {
     assert.deepEqual((await system.provider.called(1)).record.memory, {
       profile: { summary: 'Writes short, friendly mails', data: { team: 'sales' } },
       facts: ['Signs as Max', 'Reports to Ada'],
+      episodes: [],
+      said: [],
     });
     const { connection_id, profile_revision, grant_revision } = reply.body;
     assert.equal(connection_id, connection.connection_id);

@@ -9,7 +9,12 @@ export interface PromptRecord {
   mode: string;
   language: string;
   preferences: string;
-  memory: { profile: { summary: string; data: object } | null; facts: string[] } | null;
+  memory: {
+    profile: { summary: string; data: object } | null;
+    facts: string[];
+    episodes: { title: string; summary: string }[];
+    said: { role: string | null; own: boolean; content: string }[];
+  } | null;
   artifact: { kind: string; selection: string; summary: string } | null;
   messages: { role: string; origin: string; content: string }[];
   draft: string;

@@ -1,6 +1,7 @@
 import type { WorkerConfig } from '../../shared/config/config.ts';
-import { readConnectedMemory } from '../../shared/db/stores/memory/connected.ts';
+import { assembleConnectedContext } from '../../shared/db/stores/memory/context.ts';
 import type { Log } from '../../shared/log.ts';
+import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { kinds } from '../../shared/work/kinds.ts';
 import { createPromoteEpisodes } from '../promotion/episodes.ts';
 import { createPromoteFacts } from '../promotion/facts.ts';
@@ -15,7 +16,8 @@ export function createHandlers(
   { pool, em, providerOf }: Stores & { providerOf: ProviderOf },
   log: Log,
 ): Handlers<typeof kinds> {
-  const readMemory = (connectionId: string) => readConnectedMemory(pool, connectionId);
+  const readMemory = (connectionId: string, question: string) =>
+    assembleConnectedContext(pool, connectionId, { query: question, ...CONTEXT_DEFAULTS });
   const promotion = { em, providerOf, settings: config, log };
   return {
     sync: createSync(em),

@@ -1,7 +1,7 @@
 import type { WorkerConfig } from '../../shared/config/config.ts';
 import { persistently } from '../../shared/db/retries.ts';
-import type { ConnectedMemory } from '../../shared/db/stores/memory/connected.ts';
-import { fitContext, type PredictionTask } from '../../shared/domain/context-envelope.ts';
+import type { ConnectedContext } from '../../shared/db/stores/memory/context.ts';
+import { fitContext, type PredictionTask, questionOf } from '../../shared/domain/context-envelope.ts';
 import { decide, hasNothingToWorkOn } from '../../shared/domain/decision.ts';
 import type { ErrorCode, ErrorSource } from '../../shared/errors/catalogue.ts';
 import type { Log } from '../../shared/log.ts';
@@ -28,10 +28,10 @@ const FAILURES: Record<ProviderFault, { code: ErrorCode; source?: ErrorSource }>
 
 type Settings = Pick<WorkerConfig, 'defaultModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
 
-/** Reads the memory that a connection grants to a prediction. */
-export type ReadMemory = (connectionId: string) => Promise<ConnectedMemory>;
+/** Reads what the memory that a connection grants has for a question. */
+export type ReadMemory = (connectionId: string, question: string) => Promise<ConnectedContext>;
 
-const UNCONNECTED: ConnectedMemory = { memory: null, profileRevision: 'none', grantRevision: 0 };
+const UNCONNECTED: ConnectedContext = { bundle: null, profileRevision: 'none', grantRevision: 0 };
 
 /** One prediction: fits the context to the budget, asks the model, decides whether its guess is worth showing. */
 export function createPredict(
@@ -43,13 +43,16 @@ export function createPredict(
   return async ({ id, party, attempt, input, facts, connectionId }, allowance) => {
     // The ingress wrote it in canonical form, after validation.
     const request = JSON.parse(input) as PredictionRequest;
-    const { memory, ...revisions } =
+    const { bundle, ...revisions } =
       connectionId === null
         ? UNCONNECTED
-        : await persistently(() => readMemory(connectionId), performance.now() + allowance.leftMs());
+        : await persistently(
+            () => readMemory(connectionId, questionOf(request)),
+            performance.now() + allowance.leftMs(),
+          );
     if (hasNothingToWorkOn(request))
       return { state: 'abstained', report: { ...revisions, contextTruncated: false, providerMs: null } };
-    const { task, truncated } = fitContext(request, settings.contextBudgetTokens, memory);
+    const { task, truncated } = fitContext(request, settings.contextBudgetTokens, bundle);
     const since = performance.now();
     const report = () => ({
       ...revisions,

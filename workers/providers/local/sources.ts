@@ -49,12 +49,15 @@ function rank({
   const told = messages
     .filter(({ origin }) => origin !== 'accepted_prediction')
     .map((message) => ({ text: message.content, weight: isOwn(message) ? OWN_WEIGHT : OTHER_WEIGHT }));
+  // Of what was said before, the person's own words alone: an agent's would make it speak like the agent.
+  const own = (memory?.said ?? []).filter((row) => row.own);
+  const wrote = own.map(({ content }) => ({ text: content, weight: OWN_WEIGHT }));
   const known = [...(memory?.facts ?? []), memory?.profile?.summary];
   const around = [artifact?.summary, preferences, ...known].map((text) => ({
     text: text ?? '',
     weight: OTHER_WEIGHT,
   }));
-  return [{ text: artifact?.selection ?? '', weight: OTHER_WEIGHT }, ...told.reverse(), ...around];
+  return [{ text: artifact?.selection ?? '', weight: OTHER_WEIGHT }, ...told.reverse(), ...around, ...wrote];
 }
 
 const WORD = /^[\p{L}\p{M}\p{N}_]/u;

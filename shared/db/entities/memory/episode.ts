@@ -34,6 +34,10 @@ export const Episode = defineEntity({
       expression: `create index "episodes_stale" on "episodes" ("account_id", "stale_at") where stale_at is not null`,
     },
     {
+      name: 'episodes_unpromoted',
+      expression: `create index "episodes_unpromoted" on "episodes" ("account_id", "ended_at", "id") where promoted_at is null`,
+    },
+    {
       name: 'episodes_search',
       expression: `create index "episodes_search" on "episodes" using gin ("account_id", "tags", to_tsvector('simple', search_text("title" || ' ' || "summary")))`,
     },

@@ -46,6 +46,26 @@ export const Fact = defineEntity({
       expression: `create index "facts_superseded" on "facts" ("superseded_by") where superseded_by is not null`,
     },
     {
+      name: 'facts_pinned',
+      expression: `create index "facts_pinned" on "facts" ("account_id", "id") where pinned and superseded_by is null`,
+    },
+    {
+      name: 'facts_replaced',
+      expression: `create index "facts_replaced" on "facts" ("account_id") where superseded_by is not null and revision_of is null`,
+    },
+    {
+      name: 'facts_stale',
+      expression: `create index "facts_stale" on "facts" ("account_id") where stale_at is not null and superseded_by is null`,
+    },
+    {
+      name: 'facts_ended',
+      expression: `create index "facts_ended" on "facts" ("account_id", "valid_to") where valid_to is not null and superseded_by is null`,
+    },
+    {
+      name: 'facts_begun',
+      expression: `create index "facts_begun" on "facts" ("account_id", "valid_from") where valid_from is not null and superseded_by is null`,
+    },
+    {
       name: 'facts_search',
       expression: `create index "facts_search" on "facts" using gin ("account_id", "tags", to_tsvector('simple', search_text("text")))`,
     },

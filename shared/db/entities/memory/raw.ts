@@ -41,6 +41,14 @@ export const RawMemory = defineEntity({
       expression: `create unique index "raw_memories_event" on "raw_memories" ("account_id", "event_id") where event_id is not null`,
     },
     {
+      name: 'raw_memories_predicted',
+      expression: `create index "raw_memories_predicted" on "raw_memories" ("account_id", "occurred_at") where origin in ('accepted_prediction', 'edited_prediction')`,
+    },
+    {
+      name: 'raw_memories_unpromoted',
+      expression: `create index "raw_memories_unpromoted" on "raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null`,
+    },
+    {
       name: 'raw_memories_search',
       expression: `create index "raw_memories_search" on "raw_memories" using gin ("account_id", "tags", to_tsvector('simple', search_text("content")))`,
     },

@@ -1,0 +1,106 @@
+/** What a person's history is generated from: the same seed makes the same texts. */
+export class Corpus {
+  readonly #random: () => number;
+  readonly #words: string[];
+  readonly #names: string[];
+
+  constructor(seed: number) {
+    this.#random = mulberry32(seed);
+    this.#words = [...COMMON, ...this.#coined(3000, 2)];
+    this.#names = this.#coined(NAMES, 3).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+  }
+
+  /** A sentence that is no answer to any question, about one of the things that questions are about. */
+  sentence(words = 8 + this.#below(12)): string {
+    const said = Array.from({ length: words }, () => this.#word());
+    said[this.#below(words)] = this.#name();
+    said[this.#below(words)] = this.#attribute();
+    return said.join(' ');
+  }
+
+  /**
+   * A question, and the only text that answers it. They share the name of a thing, of which many other texts speak, and one
+   * of its attributes.
+   */
+  pair(asks: keyof typeof ASKING): { question: string; source: string } {
+    const name = this.#name();
+    const attribute = this.#attribute();
+    const filler = () => Array.from({ length: 3 }, () => this.#word()).join(' ');
+    return {
+      question: ASKING[asks](name, attribute),
+      source: `${filler()} ${name} ${filler()} ${attribute} is ${this.#coined(1, 4)[0]} ${filler()}`,
+    };
+  }
+
+  /** In another order (Fisher and Yates). */
+  shuffled<Item>(items: readonly Item[]): Item[] {
+    const mixed = [...items];
+    for (let at = mixed.length - 1; at > 0; at -= 1) {
+      const other = this.#below(at + 1);
+      [mixed[at], mixed[other]] = [mixed[other] as Item, mixed[at] as Item];
+    }
+    return mixed;
+  }
+
+  #word(): string {
+    // Zipf: the n-th word is about n times rarer than the first.
+    return this.#words[Math.floor(this.#words.length ** this.#random()) - 1] ?? '';
+  }
+
+  #name(): string {
+    return this.#names[this.#below(NAMES)] ?? '';
+  }
+
+  #attribute(): string {
+    return ATTRIBUTES[this.#below(ATTRIBUTES.length)] ?? '';
+  }
+
+  #coined(count: number, syllables: number): string[] {
+    return Array.from({ length: count }, () =>
+      Array.from({ length: syllables }, () => SYLLABLES[this.#below(SYLLABLES.length)]).join(''),
+    );
+  }
+
+  #below(limit: number): number {
+    return Math.floor(this.#random() * limit);
+  }
+}
+
+/** How the words of a question differ from those of its answer. */
+export const ASKING = {
+  'the same words': (name: string, attribute: string) => question(name, attribute),
+  'an inflected attribute': (name: string, attribute: string) => question(name, `${attribute}s`),
+  'a misspelled name': (name: string, attribute: string) => question(misspelled(name), attribute),
+};
+
+const question = (name: string, attribute: string) =>
+  `what is the ${attribute} of ${name} that we should use now`;
+
+const NAMES = 1000;
+const COMMON =
+  'the to and is a of in it that we for on you this be with as have not are at from use or can was should if now do'.split(
+    ' ',
+  );
+const ATTRIBUTES =
+  `port branch owner budget deadline password region schema ticket vendor colour format language timezone manager
+   license bucket cluster queue token endpoint folder invoice contract address currency layout font hostname runtime
+   framework database mirror domain channel reviewer backup threshold retention interval`.split(/\s+/);
+const SYLLABLES =
+  'ka lo mi ren sta tor vel qui zan bru del fo gri hal jun kes lim nor pas rud sil tem ulf ver wim yor'.split(
+    ' ',
+  );
+
+function misspelled(name: string): string {
+  return `${name.slice(0, 3)}${name.charAt(4)}${name.charAt(3)}${name.slice(5)}`;
+}
+
+/** A small seeded generator (Tommy Ettinger's mulberry32): numbers from 0 to 1. */
+function mulberry32(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

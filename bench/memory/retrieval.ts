@@ -1,0 +1,87 @@
+import { parseArgs } from 'node:util';
+import type { Pool } from 'pg';
+import { assembleContext } from '../../shared/db/stores/memory/context.ts';
+import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
+import { ASKING, Corpus } from './corpus.ts';
+import { openMemory } from './database.ts';
+import { newAccount, store } from './history.ts';
+
+/**
+ * Whether memory brings up the one row that answers a question: generated pairs of a question and its source, hidden at
+ * random among facts and raw rows of one account; half of the sources are facts, half raw rows; four questions in six have
+ * the very words of their source. Compared with taking the latest rows.
+ */
+const { values: options } = parseArgs({
+  options: {
+    pairs: { type: 'string', default: '1000' },
+    facts: { type: 'string', default: '10000' },
+    raw: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: '1' },
+  },
+});
+
+const CUTS = [10, 40];
+/** Before all of it: the widest window that the interface has. */
+const DAYS = 6.9;
+const WINDOW_MINUTES = 10_080;
+
+type Tier = 'facts' | 'raw';
+interface Pair {
+  question: string;
+  source: string;
+  tier: Tier;
+  asks: keyof typeof ASKING;
+}
+
+function pairOf(corpus: Corpus, n: number): Pair {
+  const way = Math.floor(n / 2) % 6;
+  const asks = way === 0 ? 'a misspelled name' : way === 3 ? 'an inflected attribute' : 'the same words';
+  return { ...corpus.pair(asks), asks, tier: n % 2 === 0 ? 'facts' : 'raw' };
+}
+
+const textsOf = async (pool: Pool, account: string, { question, tier }: Pair, most: number) => {
+  const asked = { ...CONTEXT_DEFAULTS, recencyMinutes: WINDOW_MINUTES, maxFacts: most, maxRaw: most };
+  const { facts, raw } = await assembleContext(pool, account, { ...asked, query: question });
+  return tier === 'facts' ? facts.map(({ text }) => text) : raw.map(({ content }) => content);
+};
+
+const share = (found: boolean[]) => `${((100 * found.filter(Boolean).length) / found.length).toFixed(1)} %`;
+
+async function run(): Promise<string[]> {
+  await using resources = new AsyncDisposableStack();
+  const { pool, server } = await openMemory(resources);
+  const corpus = new Corpus(Number(options.seed));
+  const account = newAccount();
+  const pairs = Array.from({ length: Number(options.pairs) }, (_, n) => pairOf(corpus, n));
+  const tierOf = (tier: Tier, size: number) => {
+    const sources = pairs.filter((pair) => pair.tier === tier).map(({ source }) => source);
+    const noise = Array.from({ length: size - sources.length }, () => corpus.sentence());
+    return corpus.shuffled([...sources, ...noise]).map((text) => ({ account, text }));
+  };
+  const tiers = { facts: tierOf('facts', Number(options.facts)), raw: tierOf('raw', Number(options.raw)) };
+  await store(pool, { accounts: [account], episodes: [], ...tiers }, DAYS);
+
+  const lines = [
+    `${server}; ${options.pairs} pairs among ${options.facts} facts and ${options.raw} raw rows, seed ${options.seed}`,
+    'rows    of  asked with               context   latest',
+  ];
+  const line = (most: number | '', tier: string, asks: string, context: string, latest: string) =>
+    `${String(most).padStart(4)}  ${tier.padEnd(6)}${asks.padEnd(24)}${context.padStart(9)}${latest.padStart(9)}`;
+  for (const tier of ['facts', 'raw'] as const)
+    for (const most of CUTS) {
+      const asked = pairs.filter((pair) => pair.tier === tier);
+      const latest = new Set(tiers[tier].slice(-most).map(({ text }) => text));
+      const found = new Map<Pair, boolean>();
+      for (const pair of asked)
+        found.set(pair, (await textsOf(pool, account, pair, most)).includes(pair.source));
+      const recent = share(asked.map(({ source }) => latest.has(source)));
+      lines.push(line(most, tier, 'any', share([...found.values()]), recent));
+      for (const asks of Object.keys(ASKING)) {
+        const alike = asked.filter((pair) => pair.asks === asks);
+        lines.push(line('', '', asks, share(alike.map((pair) => found.get(pair) ?? false)), ''));
+      }
+    }
+  return lines;
+}
+
+process.stdout.write(`${(await run()).join('\n')}\n`);

@@ -1,0 +1,46 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { withSources } from '../../../../shared/db/stores/memory/links.ts';
+import type { ContextBundle } from '../../../../shared/domain/context-bundle.ts';
+import type { ContextQuery } from '../../../../shared/domain/context-rows.ts';
+import { ContextRequest, ContextResponse } from '../../../../shared/schemas/memory-context.ts';
+import { endpoint } from '../../../http/endpoint.ts';
+import { presentEpisode, presentFact, presentProfile, presentRaw } from '../../../memory/present.ts';
+
+export interface ContextRoutes {
+  em: () => EntityManager;
+  assembleContext(accountId: string, asked: ContextQuery): Promise<ContextBundle>;
+}
+
+export const assembleMemoryContext = endpoint('user', {
+  operationId: 'assembleContext',
+  tag: 'Memory',
+  summary: 'What is known about the account and what it did lately, for one question',
+  description:
+    'The bundle that predictions are given. When more rows match than fit, the pinned and the relevant come in, not the latest.',
+  body: ContextRequest,
+  errors: [],
+  status: 200,
+  response: ContextResponse,
+}).handle(async ({ user, body }, { em, assembleContext }: ContextRoutes) => {
+  const { profile, facts, episodes, raw, meta } = await assembleContext(user.id, {
+    ...(body.goal !== undefined && { goal: body.goal }),
+    ...(body.tags !== undefined && { tags: body.tags }),
+    recencyMinutes: body.recency_minutes,
+    maxFacts: body.max_facts,
+    maxEpisodes: body.max_episodes,
+    maxRaw: body.max_raw,
+  });
+  // What is chosen here neither is superseded nor stale.
+  const current = { supersededBy: null, invalidatedAt: null, revisionOf: null, staleAt: null };
+  const stated = facts.map((row) => ({ ...row, ...current }));
+  const summarised = episodes.map((row) => ({ ...row, staleAt: null }));
+  return {
+    body: {
+      profile: profile && presentProfile(profile),
+      facts: (await withSources(em(), user.id, 'episode', stated)).map(presentFact),
+      episodes: (await withSources(em(), user.id, 'raw', summarised)).map(presentEpisode),
+      raw: raw.map(presentRaw),
+      meta,
+    },
+  };
+});

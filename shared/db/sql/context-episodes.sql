@@ -1,0 +1,40 @@
+-- Episodes that ended since then: all, or the latest and those about the question.
+create or replace function context_episodes_v1(_account uuid, _query text, _since timestamptz, _most int)
+returns json language plpgsql stable as $$
+declare
+  _words jsonb := (select coalesce(jsonb_agg(w), '[]') from query_words_v1(_query, 'episodes_search') w);
+  _ids uuid[] := array(
+    select e.id from episodes e
+     where e.account_id = _account and e.ended_at >= _since and e.stale_at is null
+     order by e.ended_at desc, e.id desc limit _most);
+  _matched int;
+  _stale int;
+begin
+  select count(*) filter (where e.stale_at is null), count(*) filter (where e.stale_at is not null)
+    into _matched, _stale
+    from (select e.stale_at from episodes e
+           where e.account_id = _account and e.ended_at >= _since limit context_count_max()) e;
+  -- Else these are all.
+  if cardinality(_ids) = _most then
+    _ids := _ids || array(
+      select h.id
+        from jsonb_to_recordset(_words) w (share real, lookup tsquery)
+       cross join lateral (
+         select e.id from episodes e
+          where e.account_id = _account
+            and to_tsvector('simple', search_text(e.title || ' ' || e.summary)) @@ w.lookup
+            and e.ended_at >= _since and e.stale_at is null
+          limit context_count_max()) h
+       group by h.id order by sum(-ln(w.share + 0.0001)) desc, h.id desc limit context_hits_max());
+  end if;
+  return json_build_object(
+    'words', _words, 'matched', _matched, 'stale', _stale,
+    'rows', (
+      select coalesce(json_agg(c), '[]')
+        from (select e.id, e.title, e.summary, e.started_at as "startedAt", e.ended_at as "endedAt", e.status, e.origin,
+                     e.tags, e.salience, e.model, e.promoted_at as "promotedAt",
+                     e.created_at as "createdAt", e.updated_at as "updatedAt",
+                     (select count(*) from (
+                        select from memory_links l where l.account_id = _account and l.from_id = e.id limit 10) l) as support
+                from episodes e where e.id = any (_ids)) c));
+end $$;

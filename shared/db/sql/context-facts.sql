@@ -1,0 +1,103 @@
+-- Whether a fact is a present wording that holds now and may be shown.
+create or replace function fact_holds_v1(f facts) returns boolean language sql stable as $$
+  select f.superseded_by is null and f.stale_at is null
+     and (f.valid_from is null or f.valid_from <= now()) and (f.valid_to is null or f.valid_to > now())
+$$;
+
+-- The facts with a text and one of some tags, the latest first. Planned for what is given: a frequent text is found by
+-- reading the latest facts, a rare one by the index.
+create or replace function matching_facts_v1(_account uuid, _goal text, _tags text[])
+returns uuid[] language plpgsql stable as $$
+declare
+  _pattern text := '%' || regexp_replace(search_text(_goal), '([\\%_])', '\\\1', 'g') || '%';
+  _ids uuid[];
+begin
+  execute 'select array(select f.id from facts f where f.account_id = $1 and fact_holds_v1(f)'
+    || case when _goal is null then '' else ' and search_text(f.text) like $2' end
+    || case when _tags is null then '' else ' and f.tags && $3' end
+    || ' order by f.id desc limit context_count_max())'
+    into _ids using _account, _pattern, _tags;
+  return _ids;
+end $$;
+
+-- Facts that hold, with the goal in their text and one of the tags if these are given: all, or the pinned, the latest, those
+-- about the question, and those with words that are nearly as in the question.
+create or replace function context_facts_v1(_account uuid, _query text, _goal text, _tags text[], _most int)
+returns json language plpgsql stable as $$
+declare
+  _words jsonb := (select coalesce(jsonb_agg(w), '[]') from query_words_v1(_query, 'facts_search') w);
+  _filtered boolean := _goal is not null or _tags is not null;
+  _matching uuid[];
+  _matched int;
+  _ids uuid[];
+begin
+  if _filtered then
+    _matching := matching_facts_v1(_account, _goal, _tags);
+    _matched := cardinality(_matching);
+    _ids := _matching[1:_most];
+  else
+    _matched := (select count(*) from (
+      select from facts f where f.account_id = _account and fact_holds_v1(f) limit context_count_max()) f);
+    _ids := array(
+      select f.id from facts f where f.account_id = _account and fact_holds_v1(f) order by f.id desc limit _most);
+  end if;
+  -- Else these are all.
+  if cardinality(_ids) = _most then
+    _ids := _ids
+      || array(
+        select f.id from facts f
+         where f.account_id = _account and f.pinned and fact_holds_v1(f)
+           and (not _filtered or f.id in (select unnest(_matching)))
+         order by f.id desc limit _most)
+      || array(
+        select h.id
+          from jsonb_to_recordset(_words) w (share real, lookup tsquery)
+         cross join lateral (
+           select f.id from facts f
+            where f.account_id = _account and to_tsvector('simple', search_text(f.text)) @@ w.lookup
+              and fact_holds_v1(f)
+            limit context_count_max()) h
+         where not _filtered or h.id in (select unnest(_matching))
+         group by h.id order by sum(-ln(w.share + 0.0001)) desc, h.id desc limit context_hits_max())
+      || array(
+        select h.id
+          from (select w.word
+                  from jsonb_to_recordset(_words) w (word text, share real, lookup tsquery)
+                  left join lateral (
+                    select true as known from facts f
+                     where f.account_id = _account and to_tsvector('simple', search_text(f.text)) @@ w.lookup
+                     limit 1) f on true
+                 where w.share = 0 and length(w.word) >= 5 and f.known is null
+                 order by length(w.word) desc, w.word limit 2) w
+         cross join lateral (
+           select f.id from facts f
+            where f.account_id = _account and w.word <% search_text(f.text) and fact_holds_v1(f) limit 30) h
+         where not _filtered or h.id in (select unnest(_matching)));
+  end if;
+  return json_build_object(
+    'words', _words, 'matched', _matched,
+    'superseded', (select count(*) from (
+      select from facts f
+       where f.account_id = _account and f.revision_of is null and f.superseded_by is not null
+       limit context_count_max()) f),
+    'stale', (select count(*) from (
+      select from facts f
+       where f.account_id = _account and f.superseded_by is null and f.stale_at is not null
+       limit context_count_max()) f),
+    'expired', (select count(*) from (
+      select from facts f
+       where f.account_id = _account and f.superseded_by is null and f.stale_at is null and f.valid_to <= now()
+       limit context_count_max()) f),
+    'notYetValid', (select count(*) from (
+      select from facts f
+       where f.account_id = _account and f.superseded_by is null and f.stale_at is null and f.valid_from > now()
+       limit context_count_max()) f),
+    'rows', (
+      select coalesce(json_agg(c), '[]')
+        from (select f.id, f.text, f.kind, f.origin, f.tags, f.confidence, f.valid_from as "validFrom",
+                     f.valid_to as "validTo", f.recorded_at as "recordedAt", f.pinned, f.model,
+                     f.created_at as "createdAt", f.updated_at as "updatedAt",
+                     (select count(*) from (
+                        select from memory_links l where l.account_id = _account and l.from_id = f.id limit 10) l) as support
+                from facts f where f.id = any (_ids)) c));
+end $$;

@@ -1,0 +1,129 @@
+import type { ContextMeta } from '../schemas/memory-context.ts';
+import { Question } from './context-question.ts';
+import { chooseBest, type Merits, RANKING, worthOf } from './context-ranking.ts';
+import type {
+  Candidates,
+  ContextQuery,
+  EpisodeRow,
+  FactRow,
+  Offer,
+  ProfileRow,
+  RawRow,
+} from './context-rows.ts';
+import { estimateTokens } from './tokens.ts';
+
+/**
+ * What is known about a person and about what they do, for one question. Facts are pinned first, then the latest first;
+ * episodes and raw rows are the latest first: the same rows always stand in the same order. `byWorth` has their ids in the
+ * order in which they are to be left out from its end where there is less room.
+ */
+export interface ContextBundle {
+  profile: ProfileRow | null;
+  facts: FactRow[];
+  episodes: EpisodeRow[];
+  raw: RawRow[];
+  byWorth: { facts: string[]; episodes: string[]; raw: string[] };
+  meta: ContextMeta;
+}
+
+const HOUR_MS = 3_600_000;
+const HALF_LIFE_MS = { facts: 30 * 24 * HOUR_MS, episodes: 3 * 24 * HOUR_MS, raw: 2 * HOUR_MS };
+/** Of the person's own words, and of all others. */
+const SAID_SALIENCE = { own: 1, other: 0.5 };
+/** How much of a text decides about it, in UTF-16 units. */
+const DECISIVE = 2000;
+
+/** Chooses from what memory offers, at most as much as the query allows. */
+export function bundleOf(offer: Offer, query: ContextQuery): ContextBundle {
+  const age = (moment: Date) => offer.generatedAt.getTime() - moment.getTime();
+  const facts = choose(offer.facts, query.maxFacts, HALF_LIFE_MS.facts, (row) => ({
+    text: row.text,
+    pinned: row.pinned,
+    ageMs: age(row.recordedAt),
+    salience: row.confidence,
+    sources: row.support,
+  }));
+  const episodes = choose(offer.episodes, query.maxEpisodes, HALF_LIFE_MS.episodes, (row) => ({
+    text: `${row.title} ${row.summary}`,
+    ageMs: age(row.endedAt),
+    salience: row.salience,
+    sources: row.support,
+  }));
+  const raw = choose(offer.raw, query.maxRaw, HALF_LIFE_MS.raw, (row) => ({
+    text: row.content,
+    ageMs: age(row.occurredAt),
+    salience: row.role === 'human' && row.origin === 'human' ? SAID_SALIENCE.own : SAID_SALIENCE.other,
+    sources: 0,
+  }));
+  const chosen = {
+    profile: offer.profile,
+    facts: facts.toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || latest(a, b)),
+    episodes: episodes.toSorted((a, b) => b.endedAt.getTime() - a.endedAt.getTime() || latest(a, b)),
+    raw: raw.toSorted((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime() || latest(a, b)),
+  };
+  const byWorth = { facts: facts.map(idOf), episodes: episodes.map(idOf), raw: raw.map(idOf) };
+  return { ...chosen, byWorth, meta: metaOf(offer, query, chosen) };
+}
+
+const idOf = ({ id }: { id: string }) => id;
+
+/** Ids are in the order of their making. */
+const latest = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1);
+
+function choose<Row extends { id: string }>(
+  { rows, words }: Candidates<Row>,
+  most: number,
+  halfLifeMs: number,
+  read: (row: Row) => Omit<Merits, 'relevance'> & { text: string; pinned?: boolean },
+): Row[] {
+  const judged = rows.map((row) => ({ row, ...read(row) }));
+  const relevance = new Question(words).relevanceOf(judged.map(({ text }) => text.slice(0, DECISIVE)));
+  const ranked = judged.map(({ row, text, pinned = false, ...merits }, place) => ({
+    row,
+    text: text.slice(0, DECISIVE),
+    pinned,
+    worth: worthOf({ ...merits, relevance: relevance[place] ?? 0 }, halfLifeMs),
+  }));
+  return chooseBest(ranked, most);
+}
+
+function metaOf(
+  offer: Offer,
+  { goal, tags = [], recencyMinutes }: ContextQuery,
+  { profile, facts, episodes, raw }: Pick<ContextBundle, 'profile' | 'facts' | 'episodes' | 'raw'>,
+): ContextMeta {
+  const texts = [
+    profile === null ? '' : profile.summary + JSON.stringify(profile.data),
+    ...facts.map(({ text }) => text),
+    ...episodes.flatMap(({ title, summary }) => [title, summary]),
+    ...raw.map(({ content }) => content),
+  ];
+  const counts = {
+    facts: { matched: offer.facts.matched, returned: facts.length },
+    episodes: { matched: offer.episodes.matched, returned: episodes.length },
+    raw: { matched: offer.raw.matched, returned: raw.length },
+  };
+  const isCut = (tier: keyof typeof counts) => counts[tier].matched > counts[tier].returned;
+  return {
+    revision: offer.revision,
+    generated_at: offer.generatedAt.toISOString(),
+    window: {
+      since: offer.since.toISOString(),
+      until: offer.generatedAt.toISOString(),
+      recency_minutes: recencyMinutes,
+    },
+    filters: { goal: goal ?? null, tags: [...tags] },
+    counts,
+    truncated: { facts: isCut('facts'), episodes: isCut('episodes'), raw: isCut('raw') },
+    excluded: {
+      superseded: offer.facts.superseded,
+      stale: offer.facts.stale + offer.episodes.stale,
+      expired: offer.facts.expired,
+      not_yet_valid: offer.facts.notYetValid,
+      predicted_origin: offer.raw.predicted,
+    },
+    token_estimate: texts.reduce((sum, text) => sum + estimateTokens(text), 0),
+    ranking: RANKING,
+    promotion_backlog: offer.backlog,
+  };
+}

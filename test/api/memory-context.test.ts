@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import type { ValidationErrorBody } from '../../shared/schemas/errors.ts';
+import type {
+  EpisodeResponse,
+  FactResponse,
+  ProfileResponse,
+  RawMemoryResponse,
+} from '../../shared/schemas/memory.ts';
+import type { ContextMeta } from '../../shared/schemas/memory-context.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { add, forget, quote } from '../support/memory.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+const CONTEXT = '/api/memory/context/';
+
+interface Bundle {
+  profile: ProfileResponse | null;
+  facts: FactResponse[];
+  episodes: EpisodeResponse[];
+  raw: RawMemoryResponse[];
+  meta: ContextMeta;
+}
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+const lately = { started_at: minutesAgo(3), ended_at: minutesAgo(2) };
+
+describe('the context of memory', () => {
+  let system: System;
+  let person: UserClient;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+  });
+  after(() => system.stop());
+  beforeEach(async () => {
+    person = await signUp(system);
+  });
+
+  const bundle = async (body: object = {}, of = person): Promise<Bundle> => {
+    const reply = await of.request<Bundle>('POST', CONTEXT, body);
+    assert.equal(reply.status, 200, reply.text);
+    return reply.body;
+  };
+  const textsOf = ({ facts }: Bundle) => facts.map(({ text }) => text);
+  const addAll = async (tier: 'facts' | 'raw' | 'episodes', rows: object[]) => {
+    for (let at = 0; at < rows.length; at += 200) {
+      const { status, text } = await person.request('POST', `/api/memory/${tier}/`, rows.slice(at, at + 200));
+      assert.equal(status, 201, text);
+    }
+  };
+
+  it('is empty for a new account, and says so', async () => {
+    const { meta, ...tiers } = await bundle();
+    assert.deepEqual(tiers, { profile: null, facts: [], episodes: [], raw: [] });
+    const none = { matched: 0, returned: 0 };
+    assert.deepEqual(meta.counts, { facts: none, episodes: none, raw: none });
+    assert.deepEqual(meta.filters, { goal: null, tags: [] });
+    assert.deepEqual([meta.revision, meta.token_estimate, meta.window.recency_minutes], [0, 0, 60]);
+    assert.equal(Date.parse(meta.window.until) - Date.parse(meta.window.since), 3_600_000);
+    assert.equal(meta.window.until, meta.generated_at);
+    assert.deepEqual(meta.promotion_backlog, { raw: 0, episodes: 0 });
+  });
+
+  it('has the rows as their own endpoints show them', async () => {
+    await person.request('POST', '/api/memory/profile/', { summary: 'Writes short mails', data: { a: 1 } });
+    const said = await add(person, 'raw', { content: 'I like tea', kind: 'reply', metadata: { id: 'x' } });
+    const episode = await add(person, 'episodes', {
+      title: 'Tea',
+      summary: 'Of tea',
+      raw_ids: [said.id],
+      ...lately,
+    });
+    const fact = await add(person, 'facts', {
+      text: 'Likes tea',
+      episode_ids: [episode.id],
+      tags: ['drinks'],
+    });
+    await add(await signUp(system), 'facts', { text: 'Is of somebody else' });
+
+    const { profile, facts, episodes, raw, meta } = await bundle();
+    const stored = await person.request<ProfileResponse>('GET', '/api/memory/profile/');
+    assert.deepEqual(profile, stored.body);
+    assert.deepEqual([facts, episodes, raw], [[fact], [episode], [said]]);
+    const one = { matched: 1, returned: 1 };
+    assert.deepEqual(meta.counts, { facts: one, episodes: one, raw: one });
+    assert.deepEqual(meta.truncated, { facts: false, episodes: false, raw: false });
+    assert.deepEqual([meta.revision, meta.promotion_backlog], [4, { raw: 1, episodes: 1 }]);
+    assert.ok(meta.token_estimate > 5);
+  });
+
+  it('takes facts with the goal in their text, without regard to case, and with one of the tags', async () => {
+    await add(person, 'facts', { text: 'Deploys to Zürich, 100% by hand', tags: ['ops', 'manual'] });
+    await add(person, 'facts', { text: 'deploys nightly', tags: ['ops'] });
+    await add(person, 'facts', { text: 'Likes tea', tags: ['drinks'] });
+    const matching = async (body: object) => textsOf(await bundle(body)).length;
+    assert.equal(await matching({ goal: 'DEPLOYS' }), 2);
+    assert.equal(await matching({ goal: 'ploys n' }), 1);
+    assert.equal(await matching({ goal: 'zürich' }), 1);
+    for (const [goal, count] of [
+      ['0%', 1],
+      ['%', 1],
+      ['_', 0],
+      ['\\', 0],
+      ['D', 2],
+      ['', 3],
+    ] as const)
+      assert.equal(await matching({ goal }), count, goal);
+    assert.equal(await matching({ tags: ['manual', 'drinks'] }), 2);
+    assert.equal(await matching({ tags: ['OPS'] }), 0);
+    assert.equal(await matching({ tags: [] }), 3);
+    assert.equal(await matching({ goal: 'deploys', tags: ['manual'] }), 1);
+    const { meta } = await bundle({ goal: 'deploys', tags: ['manual'] });
+    assert.deepEqual(meta.filters, { goal: 'deploys', tags: ['manual'] });
+    assert.deepEqual(meta.counts.facts, { matched: 1, returned: 1 });
+  });
+
+  it('leaves out facts that are superseded, stale, over or yet to come, and former wordings, and counts them', async () => {
+    const fact = await add(person, 'facts', { text: 'Lives in Rome' });
+    await person.request('PATCH', `/api/memory/facts/${fact.id}/`, { text: 'Lives in Oslo' });
+    await add(person, 'facts', { text: 'Lived in Bern', superseded_by: fact.id });
+    await add(person, 'facts', { text: 'Lived in Paris', valid_to: '2020-01-01T00:00:00Z' });
+    await add(person, 'facts', { text: 'Will live in Lima', valid_from: '2999-01-01T00:00:00Z' });
+    await add(person, 'facts', {
+      text: 'Holds',
+      valid_from: '2020-01-01T00:00:00Z',
+      valid_to: '2999-01-01T00:00:00Z',
+    });
+    const { facts, meta } = await bundle();
+    assert.deepEqual(
+      facts.map(({ text }) => text),
+      ['Holds', 'Lives in Oslo'],
+    );
+    const { superseded, expired, not_yet_valid } = meta.excluded;
+    assert.deepEqual([superseded, expired, not_yet_valid], [1, 1, 1]);
+    assert.deepEqual(textsOf(await bundle({ goal: 'live' })), ['Lives in Oslo']);
+  });
+
+  it('shows nothing that was deleted, or that went stale with it', async () => {
+    const said = await add(person, 'raw', {
+      content: 'My launch code is seven four nine two',
+      kind: 'reply',
+    });
+    const also = await add(person, 'raw', { content: 'I work in Oslo now', kind: 'reply' });
+    const { id } = await add(person, 'episodes', {
+      title: 'Codes',
+      summary: 'Said that the launch code is seven four nine two',
+      raw_ids: [said.id, also.id],
+      ...lately,
+    });
+    await system.database.pool.query(`update episodes set origin = 'model' where id = $1`, [id]);
+    const fact = await add(person, 'facts', { text: 'The launch code is seven four nine two' });
+    await quote(system, person, fact, said);
+    await quote(system, person, fact, also);
+    assert.equal((await bundle({ goal: 'launch' })).facts.length, 1);
+    await forget(person, 'raw', said);
+    for (const body of [{}, { goal: 'launch' }]) {
+      const { meta, ...tiers } = await bundle(body);
+      assert.doesNotMatch(JSON.stringify(tiers), /seven/);
+      assert.deepEqual([tiers.facts, tiers.episodes, meta.excluded.stale], [[], [], 2]);
+    }
+  });
+
+  it('has the episodes and raw rows of the window alone, the latest first', async () => {
+    for (const minutes of [200, 5, 90]) {
+      await add(person, 'raw', { content: `raw ${minutes}`, occurred_at: minutesAgo(minutes) });
+      const span = { started_at: minutesAgo(minutes + 60), ended_at: minutesAgo(minutes) };
+      await add(person, 'episodes', { title: `episode ${minutes}`, summary: 's', ...span });
+    }
+    // A clock that is ahead does not hide what it stamps.
+    await add(person, 'raw', { content: 'raw ahead', occurred_at: minutesAgo(-10) });
+    const within = async (recency_minutes: number) => {
+      const { raw, episodes } = await bundle({ recency_minutes });
+      return [raw.map(({ content }) => content), episodes.map(({ title }) => title)];
+    };
+    assert.deepEqual(await within(60), [['raw ahead', 'raw 5'], ['episode 5']]);
+    assert.deepEqual(await within(10_080), [
+      ['raw ahead', 'raw 5', 'raw 90', 'raw 200'],
+      ['episode 5', 'episode 90', 'episode 200'],
+    ]);
+  });
+
+  it('never has a prediction as what the person said', async () => {
+    await add(person, 'raw', { content: 'mine', kind: 'reply' });
+    for (const origin of ['accepted_prediction', 'edited_prediction'])
+      await add(person, 'raw', { content: 'guessed', kind: 'reply', origin });
+    const { raw, meta } = await bundle();
+    assert.deepEqual(
+      raw.map(({ content }) => content),
+      ['mine'],
+    );
+    assert.deepEqual([meta.excluded.predicted_origin, meta.counts.raw], [2, { matched: 1, returned: 1 }]);
+  });
+
+  it('has what is asked for when there is more than fits, not what is new', async () => {
+    const noise = (n: number) =>
+      `Note ${n} about the ${['garden', 'kitchen', 'car', 'roof'][n % 4]} and nothing else`;
+    await add(person, 'facts', { text: 'Staging listens on port 7431 behind the Halden gateway' });
+    await add(person, 'facts', { text: 'Answers in two sentences', pinned: true });
+    await add(person, 'raw', {
+      content: 'The Halden gateway moved to port 7431',
+      kind: 'reply',
+      occurred_at: minutesAgo(55),
+    });
+    await add(person, 'episodes', {
+      title: 'Gateway',
+      summary: 'The Halden gateway moved',
+      started_at: minutesAgo(56),
+      ended_at: minutesAgo(55),
+    });
+    await addAll(
+      'facts',
+      Array.from({ length: 400 }, (_, n) => ({ text: noise(n) })),
+    );
+    await addAll(
+      'raw',
+      Array.from({ length: 400 }, (_, n) => ({ content: noise(n) })),
+    );
+    await addAll(
+      'episodes',
+      Array.from({ length: 60 }, (_, n) => ({ title: noise(n), summary: noise(n), ...lately })),
+    );
+
+    const wanted = { max_facts: 2, max_episodes: 1, max_raw: 1 };
+    const { facts, raw, episodes, meta } = await bundle({ goal: 'Halden gateway', ...wanted });
+    assert.deepEqual(
+      facts.map(({ text }) => text.slice(0, 7)),
+      ['Staging'],
+    );
+    assert.match(raw[0]?.content ?? '', /Halden/);
+    assert.equal(episodes[0]?.title, 'Gateway');
+    assert.deepEqual(meta.truncated, { facts: false, episodes: true, raw: true });
+    assert.deepEqual(meta.counts.raw, { matched: 401, returned: 1 });
+
+    const unasked = await bundle(wanted);
+    assert.deepEqual(
+      unasked.facts.map(({ pinned }) => pinned),
+      [true, false],
+    );
+    assert.deepEqual(unasked.meta.counts.facts, { matched: 402, returned: 2 });
+    assert.match(unasked.raw[0]?.content ?? '', /Note 399/);
+  });
+
+  it('gives the same bytes for the same memory', async () => {
+    await addAll(
+      'facts',
+      Array.from({ length: 60 }, (_, n) => ({ text: `Fact ${n} of many`, pinned: n % 7 === 0 })),
+    );
+    await addAll(
+      'raw',
+      Array.from({ length: 60 }, (_, n) => ({ content: `Row ${n}`, occurred_at: minutesAgo(n / 10) })),
+    );
+    const bytes = async () => {
+      const { meta, ...tiers } = await bundle({ max_facts: 10, max_raw: 5, goal: 'fact' });
+      return JSON.stringify(tiers);
+    };
+    const first = await bytes();
+    for (let n = 0; n < 5; n += 1) assert.equal(await bytes(), first);
+  });
+
+  it('refuses what is out of range, unknown, or cannot be stored', async () => {
+    const faultsOf = async (body: object) => {
+      const { status, body: answer } = await person.request<ValidationErrorBody>('POST', CONTEXT, body);
+      assert.equal(status, 422);
+      return answer.detail.map(({ loc, type }) => `${loc.join('.')} ${type}`);
+    };
+    for (const [name, most] of [
+      ['recency_minutes', 10_080],
+      ['max_facts', 100],
+      ['max_episodes', 50],
+      ['max_raw', 500],
+    ] as const) {
+      assert.deepEqual(await faultsOf({ [name]: 0 }), [`body.${name} greater_than_equal`]);
+      assert.deepEqual(await faultsOf({ [name]: most + 1 }), [`body.${name} less_than_equal`]);
+      assert.deepEqual(await faultsOf({ [name]: 1.5 }), [`body.${name} int_type`]);
+      assert.equal((await bundle({ [name]: most })).meta.ranking, 'v1');
+    }
+    assert.deepEqual(await faultsOf({ query: 'x' }), ['body.query extra_forbidden']);
+    assert.deepEqual(await faultsOf({ goal: null }), ['body.goal string_type']);
+    assert.deepEqual(await faultsOf({ goal: 'a\0' }), ['body.goal value_error']);
+    assert.deepEqual(await faultsOf({ goal: '\ud800' }), ['body.goal value_error']);
+    assert.deepEqual(await faultsOf({ tags: [''] }), ['body.tags.0 string_too_short']);
+    assert.deepEqual(await faultsOf({ tags: ['a'.repeat(81)] }), ['body.tags.0 string_too_long']);
+  });
+
+  it('takes any words for words', async () => {
+    await add(person, 'facts', { text: `it's a \\ 'quoted' & | ! <-> :* fact` });
+    await addAll(
+      'facts',
+      Array.from({ length: 30 }, (_, n) => ({ text: `Noise ${n}` })),
+    );
+    for (const goal of [`'quoted' & | !`, '\\', `<-> :* fact`, `it's`])
+      assert.equal((await bundle({ goal, max_facts: 1 })).facts.length, 1, goal);
+    assert.equal((await bundle({ goal: '😀'.repeat(1500) })).facts.length, 0);
+  });
+});

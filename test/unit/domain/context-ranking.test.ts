@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { bundleOf } from '../../../shared/domain/context-bundle.ts';
+import { Question } from '../../../shared/domain/context-question.ts';
+import { chooseBest, type Ranked, worthOf } from '../../../shared/domain/context-ranking.ts';
+import type { FactRow, Offer, Supported } from '../../../shared/domain/context-rows.ts';
+import { bundleIds } from '../../../shared/domain/context-snapshot.ts';
+
+const NOW = new Date('2026-11-20T10:00:00.000Z');
+const DAY_MS = 86_400_000;
+const LIMITS = { recencyMinutes: 60, maxFacts: 3, maxEpisodes: 3, maxRaw: 3 };
+
+const asked = (text: string, shares: Record<string, number> = {}) =>
+  new Question(text.split(' ').map((word) => ({ word, share: shares[word] ?? 0 })));
+
+describe('the relevance of a text to a question', () => {
+  it('is 1 for the best text and 0 for one that has nothing in common', () => {
+    const [best, none, less] = asked('halden gateway').relevanceOf([
+      'the Halden gateway',
+      'tea',
+      'a gateway',
+    ]);
+    assert.deepEqual([best, none], [1, 0]);
+    assert.ok(less !== undefined && less > 0 && less < 1);
+    assert.deepEqual(asked('').relevanceOf(['tea', '']), [0, 0]);
+  });
+
+  it('weighs rare words more than frequent ones', () => {
+    const question = asked('the gateway', { the: 0.6 });
+    const [frequent = 1, rare] = question.relevanceOf(['the the the', 'gateway']);
+    assert.equal(rare, 1);
+    assert.ok(frequent < 0.1);
+  });
+
+  it('takes case, accents, inflected and misspelled words for nearly the same', () => {
+    const [accents = 0, inflected = 0, misspelled = 0, other] = asked('zurich deployments').relevanceOf([
+      'ZÜRICH',
+      'deployment',
+      'deplyoments',
+      'employer',
+    ]);
+    assert.ok(accents > 0.9);
+    assert.ok(inflected > 0.5 && misspelled > 0.4);
+    assert.equal(other, 0);
+  });
+
+  it('never leaves the range, whatever the texts are', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 80 });
+    fc.assert(
+      fc.property(fc.array(text), fc.array(text), (words, texts) => {
+        const question = new Question(words.map((word) => ({ word, share: 0 })));
+        for (const relevance of question.relevanceOf(texts)) assert.ok(relevance >= 0 && relevance <= 1);
+      }),
+    );
+  });
+});
+
+describe('the worth of a row', () => {
+  const merits = { relevance: 0, ageMs: 0, salience: 0.5, sources: 0 };
+
+  it('grows with each merit, and halves its recency at the half-life', () => {
+    const base = worthOf(merits, DAY_MS);
+    for (const better of [{ relevance: 0.1 }, { salience: 0.6 }, { sources: 1 }])
+      assert.ok(worthOf({ ...merits, ...better }, DAY_MS) > base);
+    const recency = (ageMs: number) => worthOf({ ...merits, salience: 0, ageMs }, DAY_MS);
+    assert.ok(Math.abs(recency(0) / recency(DAY_MS) - 2) < 1e-9);
+    assert.equal(recency(-DAY_MS), recency(0));
+    assert.equal(worthOf({ ...merits, sources: 10 }, 1), worthOf({ ...merits, sources: 1000 }, 1));
+  });
+
+  it('is higher for an old row that is to the point than for a new one that is not', () => {
+    const old = worthOf({ ...merits, relevance: 1, ageMs: 1000 * DAY_MS }, DAY_MS);
+    assert.ok(old > worthOf(merits, DAY_MS));
+  });
+});
+
+describe('choosing the best rows', () => {
+  const row = (id: string, worth: number, part: Partial<Ranked<object>> = {}) => ({
+    row: { id },
+    text: `text of ${id}`,
+    worth,
+    pinned: false,
+    ...part,
+  });
+  const idsOf = (rows: object[]) => rows.map((one) => (one as { id: string }).id);
+
+  it('takes pinned rows first, then the more worthy, and the later of equals', () => {
+    const rows = [row('a', 0.9), row('b', 0.1, { pinned: true }), row('c', 0.5), row('d', 0.5)];
+    assert.deepEqual(idsOf(chooseBest(rows, 3)), ['b', 'a', 'd']);
+  });
+
+  it('lets what repeats a better row wait until nothing else is left', () => {
+    const same = 'prefers the short answer in two sentences';
+    const rows = [
+      row('a', 0.9, { text: same }),
+      row('b', 0.8, { text: `${same}.` }),
+      row('c', 0.1),
+      row('d', 0.05),
+    ];
+    assert.deepEqual(idsOf(chooseBest(rows, 2)), ['a', 'c']);
+    assert.deepEqual(idsOf(chooseBest(rows.slice(0, 3), 3)), ['a', 'b', 'c']);
+    assert.deepEqual(idsOf(chooseBest([...rows, row('e', 0.01, { text: same })], 4)), ['a', 'c', 'd', 'b']);
+  });
+
+  it('does not take another number or the opposite for a repetition', () => {
+    const text = 'the staging database of the second region listens on port 7431';
+    const number = [
+      row('a', 0.9, { text }),
+      row('b', 0.8, { text: text.replace('7431', '7432') }),
+      row('c', 0.1),
+    ];
+    assert.deepEqual(idsOf(chooseBest(number, 2)), ['a', 'b']);
+    const swapped = [
+      row('a', 0.9, { text: 'use pnpm not npm' }),
+      row('b', 0.8, { text: 'use npm not pnpm' }),
+      row('c', 0.1),
+    ];
+    assert.deepEqual(idsOf(chooseBest(swapped, 2)), ['a', 'b']);
+  });
+
+  it('depends on the rows alone, not on their order', () => {
+    const rows = fc.uniqueArray(
+      fc.record({
+        id: fc.uuid(),
+        worth: fc.constantFrom(0.1, 0.2, 0.3),
+        text: fc.constantFrom('a b', 'b c', 'c'),
+      }),
+      { selector: ({ id }) => id, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(rows, fc.integer({ min: 1, max: 6 }), (some, most) => {
+        const ranked = some.map(({ id, worth, text }) => row(id, worth, { text }));
+        assert.deepEqual(chooseBest(ranked, most), chooseBest(ranked.toReversed(), most));
+      }),
+    );
+  });
+});
+
+describe('a bundle', () => {
+  const fact = (n: number, part: Partial<FactRow> = {}): Supported<FactRow> => ({
+    id: `0000000${n}-0000-7000-8000-000000000000`,
+    text: `fact ${n}`,
+    kind: null,
+    origin: 'human',
+    tags: [],
+    confidence: 1,
+    validFrom: null,
+    validTo: null,
+    recordedAt: NOW,
+    pinned: false,
+    model: null,
+    createdAt: NOW,
+    updatedAt: NOW,
+    support: 0,
+    ...part,
+  });
+  const offer = (facts: Supported<FactRow>[]): Offer => ({
+    revision: 7,
+    generatedAt: NOW,
+    since: new Date(NOW.getTime() - 3_600_000),
+    profile: null,
+    facts: {
+      rows: facts,
+      words: [],
+      matched: facts.length,
+      superseded: 1,
+      stale: 2,
+      expired: 3,
+      notYetValid: 4,
+    },
+    episodes: { rows: [], words: [], matched: 0, stale: 5 },
+    raw: { rows: [], words: [], matched: 0, predicted: 6 },
+    backlog: { raw: 8, episodes: 9 },
+  });
+
+  it('is the same in whatever order the rows come, in the order of its rows and not of their worth', () => {
+    const facts = [fact(1, { confidence: 1 }), fact(2, { confidence: 0.2 }), fact(3, { pinned: true })];
+    const bundle = bundleOf(offer(facts), LIMITS);
+    assert.deepEqual(
+      bundle.facts.map(({ text }) => text),
+      ['fact 3', 'fact 2', 'fact 1'],
+    );
+    assert.deepEqual(
+      bundle.byWorth.facts.map((id) => id.slice(0, 8)),
+      ['00000003', '00000001', '00000002'],
+    );
+    assert.equal(JSON.stringify(bundle), JSON.stringify(bundleOf(offer(facts.toReversed()), LIMITS)));
+  });
+
+  it('says how many rows there were, and what never comes in', () => {
+    const { meta } = bundleOf(offer([1, 2, 3, 4].map((n) => fact(n))), LIMITS);
+    assert.deepEqual(meta.counts.facts, { matched: 4, returned: 3 });
+    assert.deepEqual(meta.truncated, { facts: true, episodes: false, raw: false });
+    assert.deepEqual(meta.excluded, {
+      superseded: 1,
+      stale: 7,
+      expired: 3,
+      not_yet_valid: 4,
+      predicted_origin: 6,
+    });
+    assert.deepEqual(meta.promotion_backlog, { raw: 8, episodes: 9 });
+  });
+
+  it('leaves a snapshot that has no text, and tells whether a row still says the same', () => {
+    const snapshotOf = (text: string) => bundleIds(bundleOf(offer([fact(1, { text })]), LIMITS));
+    const snapshot = snapshotOf('a secret');
+    assert.doesNotMatch(JSON.stringify(snapshot), /secret/);
+    assert.deepEqual(snapshot, snapshotOf('a secret'));
+    assert.notEqual(snapshot.items[0]?.sha256, snapshotOf('another')?.items[0]?.sha256);
+    assert.deepEqual([snapshot.revision, snapshot.items.length], [7, 1]);
+  });
+});
