@@ -2,6 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 
 const INDEXES = {
   raw_memories_unpromoted: '"raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null',
+  episodes_unpromoted: '"episodes" ("account_id", "ended_at", "id") where promoted_at is null',
   episodes_stale: '"episodes" ("account_id", "stale_at") where stale_at is not null',
 };
 
@@ -25,6 +26,6 @@ export class Migration20261127000002 extends Migration {
   }
 
   override down(): void {
-    this.addSql('drop index "raw_memories_unpromoted", "episodes_stale"');
+    for (const name of Object.keys(INDEXES)) this.addSql(`drop index "${name}"`);
   }
 }

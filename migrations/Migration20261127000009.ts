@@ -31,6 +31,4 @@ const INDEXES = {
   facts_ended: `"facts" ("account_id", "valid_to") where valid_to is not null and superseded_by is null`,
   facts_begun: `"facts" ("account_id", "valid_from") where valid_from is not null and superseded_by is null`,
   raw_memories_predicted: `"raw_memories" ("account_id", "occurred_at") where origin in ('accepted_prediction', 'edited_prediction')`,
-  raw_memories_unpromoted: `"raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null`,
-  episodes_unpromoted: `"episodes" ("account_id", "ended_at", "id") where promoted_at is null`,
 };

@@ -11,8 +11,10 @@ import { openQueues } from '../shared/queue/backend.ts';
 import type { TicketWorker } from '../shared/queue/queues.ts';
 import { STOP_LIMITS } from '../shared/stop-limits.ts';
 import type { Kinds } from '../shared/work/kind.ts';
+import { SCHEDULE_QUEUE } from '../shared/work/schedules.ts';
 import type { ProviderOf } from './providers/index.ts';
 import { openProviders } from './providers/open.ts';
+import { openScheduler } from './schedules/open.ts';
 import type { Handlers, Stores } from './work/handler.ts';
 import { openWork, type Work } from './work/open.ts';
 
@@ -20,6 +22,8 @@ import { openWork, type Work } from './work/open.ts';
 export interface Service<Table extends Kinds> {
   kinds: Table;
   pools: readonly PoolName[];
+  /** Whether it also fires the recurring work. */
+  schedules?: boolean;
   createHandlers(config: WorkerConfig, parts: Stores & { providerOf: ProviderOf }, log: Log): Handlers<Table>;
 }
 
@@ -31,6 +35,7 @@ const OPENERS = {
   openQueues,
   openProviders,
   openWork,
+  openScheduler,
 };
 
 /**
@@ -43,7 +48,7 @@ const OPENERS = {
 export async function startWorker<Table extends Kinds>(
   config: WorkerConfig,
   log: Log,
-  { kinds, pools, createHandlers }: Service<Table>,
+  { kinds, pools, createHandlers, schedules = false }: Service<Table>,
   replaced: Partial<typeof OPENERS> = {},
 ): Promise<Running> {
   const open = { ...OPENERS, ...replaced };
@@ -65,9 +70,11 @@ export async function startWorker<Table extends Kinds>(
   const handlers = createHandlers(config, { pool, em, providerOf }, log) as Handlers<Kinds>;
   const parts = { config, database, queues, heartbeat, kinds, pools, handlers, log };
   const work = await open.openWork(opening, parts);
+  const scheduler = schedules ? await open.openScheduler(opening, parts) : undefined;
   const consumers: TicketWorker[] = [];
   opening.defer(() => drain(work, consumers, health));
   for (const { name, slots } of work.pools) consumers.push(queues.worker(name, () => slots.take()));
+  if (scheduler !== undefined) consumers.push(queues.worker(SCHEDULE_QUEUE, () => scheduler.take()));
   health.watch(...consumers);
   await heartbeat.serve(() => served(work));
   health.serving = true;

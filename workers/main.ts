@@ -3,7 +3,7 @@ import { runMain } from '../shared/lifecycle.ts';
 import { kinds } from '../shared/work/kinds.ts';
 import { startWorker } from './compose.ts';
 import { createHandlers } from './handlers/index.ts';
-import { poolsOf, SERVICES } from './services.ts';
+import { isScheduler, poolsOf, SERVICES } from './services.ts';
 
 const [service = ''] = process.argv.slice(2);
 const pools = poolsOf(kinds, service);
@@ -12,6 +12,6 @@ if (pools === undefined) {
   process.exitCode = 2;
 } else {
   await runMain(service, workerConfig, (config, log) =>
-    startWorker(config, log, { kinds, pools, createHandlers }),
+    startWorker(config, log, { kinds, pools, createHandlers, schedules: isScheduler(service) }),
   );
 }

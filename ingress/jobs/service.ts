@@ -1,11 +1,10 @@
 import type { Job } from '../../shared/db/stores/work/jobs.ts';
 import { type JobReport, stepsOf } from '../../shared/domain/jobs.ts';
-import { type Outcome, requestKey } from '../../shared/domain/work.ts';
+import type { Outcome } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
-import { newId } from '../../shared/ids.ts';
 import type { JobResponse } from '../../shared/schemas/jobs.ts';
-import { canonicalJson, fingerprint } from '../../shared/security/fingerprint.ts';
+import { jobAdmission } from '../../shared/work/admission.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import { jobKinds, type NoFacts } from '../../shared/work/kinds.ts';
 import type { Call, WorkService } from '../work/service.ts';
@@ -92,23 +91,7 @@ function kindOf(name: string): JobKind {
 }
 
 function callOf(kind: JobKind, { accountId, body, idempotencyKey, wait }: JobRequest): Call<NoFacts> {
-  const id = newId();
-  const requestId = idempotencyKey ?? id;
-  const input = canonicalJson(body);
-  return {
-    id,
-    party: accountId,
-    requestId,
-    key: requestKey(kind.name, accountId, requestId),
-    fingerprint: fingerprint(Buffer.from(accountId), input),
-    userId: '',
-    connectionId: null,
-    line: null,
-    wait,
-    cancelOnDisconnect: false,
-    facts: {},
-    input,
-  };
+  return jobAdmission(kind, { accountId, body, requestId: idempotencyKey, wait });
 }
 
 function refusalOf({ code, source }: Pick<Outcome, 'code' | 'source'>): AppError {

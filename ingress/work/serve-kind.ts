@@ -5,6 +5,7 @@ import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
 import { readSnapshot } from '../../shared/db/stores/work/snapshot.ts';
 import type { Log } from '../../shared/log.ts';
 import type { TicketQueue } from '../../shared/queue/queues.ts';
+import { admissionTerms } from '../../shared/work/admission.ts';
 import { createDispatch } from '../../shared/work/dispatch.ts';
 import { type Kind, type Kinds, kindsOf } from '../../shared/work/kind.ts';
 import { LoadMonitor } from './load-monitor.ts';
@@ -29,17 +30,8 @@ export interface KindParts {
 export function serveKind(kind: Kind, { config, pool, kinds, process, tickets, isBusy, log }: KindParts) {
   const timeoutMs = config[kind.deadline];
   const names = kindsOf(kinds, kind.pool);
-  const terms = {
-    kind: kind.name,
-    kinds: names,
-    process,
-    timeoutMs,
-    recoveryWindowS: config.recoveryWindowS,
-    step: kind.step,
-    outlivesCallers: kind.outlivesCallers,
-    sandboxUnits: config.sandboxUnits,
-    unitPriceMicrocents: kind.charged ? config.unitPriceMicrocents : null,
-  };
+  const { recoveryWindowS } = config;
+  const terms = admissionTerms(kind, kinds, { process, timeoutMs, recoveryWindowS, units: config });
   return {
     kind,
     /** All kinds of its pool. */

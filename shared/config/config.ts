@@ -1,8 +1,10 @@
 import { parseOrigins } from './browser-origins.ts';
+import { type Deadlines, readDeadlines } from './deadlines.ts';
 import { ConfigError, Env } from './env.ts';
 import type { PoolName } from './pools.ts';
 import { type ProviderSettings, readProviderSettings } from './provider.ts';
 import { type Quotas, readQuotas } from './quotas.ts';
+import { type Recurrence, readRecurrence } from './recurrence.ts';
 import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
 import { parseSigningKeys, type SigningKeys } from './signing-keys.ts';
 import { parseTrustedProxies } from './trusted-proxies.ts';
@@ -25,7 +27,7 @@ export interface BaseConfig extends StoreConfig {
   recoveryWindowS: number;
 }
 
-export interface IngressConfig extends BaseConfig {
+export interface IngressConfig extends BaseConfig, Deadlines {
   host: string;
   port: number;
   /** Base of every URL that the service builds; undefined: `localhost` and the port. */
@@ -42,9 +44,6 @@ export interface IngressConfig extends BaseConfig {
   connections: { atOnce: number; perNetwork: number };
   /** Milliseconds after which a client that takes nothing of its answer is cut off. */
   sendTimeoutMs: number;
-  predictionTimeoutMs: number;
-  syncTimeoutMs: number;
-  promoteTimeoutMs: number;
   /** Models that a request may name. */
   supportedModels: readonly string[];
   connectionAttemptTtlS: number;
@@ -54,9 +53,10 @@ export interface IngressConfig extends BaseConfig {
   quotas: Quotas;
 }
 
-export interface WorkerConfig extends BaseConfig {
+export interface WorkerConfig extends BaseConfig, Deadlines {
   /** Concurrency of one process, by pool. */
   slots: Readonly<Record<PoolName, number>>;
+  recurrence: Recurrence;
   providerTimeoutMs: number;
   contextBudgetTokens: number;
   provider: ProviderSettings;
@@ -104,9 +104,7 @@ export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
       perNetwork: env.integer('MAX_CONNECTIONS_PER_ADDRESS', 500, { min: 1, max: 1_000_000 }),
     },
     sendTimeoutMs: env.integer('SEND_TIMEOUT_MS', 30_000, { min: 1000, max: 600_000 }),
-    predictionTimeoutMs: env.integer('PREDICTION_TIMEOUT_MS', 10_000, { min: 1000, max: 600_000 }),
-    syncTimeoutMs: env.integer('SYNC_TIMEOUT_MS', 60_000, { min: 1000, max: 600_000 }),
-    promoteTimeoutMs: env.integer('PROMOTE_TIMEOUT_MS', 120_000, { min: 1000, max: 600_000 }),
+    ...readDeadlines(env),
     supportedModels: supportedModels(env, base.production),
     connectionAttemptTtlS: env.integer('CONNECTION_ATTEMPT_TTL_S', 600, { min: 1, max: 86_400 }),
     contextEnvelopeChars: env.integer('CONTEXT_ENVELOPE_CHARS', 120_000, { min: 1, max: 1_000_000 }),
@@ -130,6 +128,8 @@ export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
       batch: env.integer('BATCH_CONCURRENCY', 16, { min: 1, max: 1000 }),
       memory: env.integer('MEMORY_CONCURRENCY', 4, { min: 1, max: 1000 }),
     },
+    ...readDeadlines(env),
+    recurrence: readRecurrence(env),
     providerTimeoutMs: env.integer('PROVIDER_TIMEOUT_MS', 8000, { min: 100, max: 600_000 }),
     contextBudgetTokens: env.integer('CONTEXT_BUDGET_TOKENS', 6000, { min: 100, max: 1_000_000 }),
     defaultModel: defaultModel ?? '',

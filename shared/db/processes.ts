@@ -5,12 +5,13 @@ import type { Log } from '../log.ts';
 import { query } from './statement.ts';
 
 const BEAT = {
-  name: 'beat_v2',
+  name: 'beat_v3',
   text: `insert into processes (id, kind, alive_until, since, pools)
          values ($1::uuid, $2, clock_timestamp() + make_interval(secs => $3 / 1000.0), clock_timestamp(), $4::jsonb)
          on conflict (id) do update
             set alive_until = excluded.alive_until, pools = excluded.pools,
-                since = case when processes.alive_until > excluded.since then processes.since else excluded.since end`,
+                since = case when processes.alive_until > excluded.since then processes.since else excluded.since end
+         returning array(select pool from paused_pools) as paused`,
 };
 
 const END_LEASE = {
@@ -35,6 +36,7 @@ export class Heartbeat {
   readonly #leaseMs: number;
   readonly #log: Log;
   #served: () => Served = () => ({});
+  #paused: ReadonlySet<string> = new Set();
   #broken = false;
   #beatenAt = performance.now();
   #recoveredAt = Number.NEGATIVE_INFINITY;
@@ -80,6 +82,11 @@ export class Heartbeat {
     return this.#broken ? 0 : performance.now() - this.#recoveredAt;
   }
 
+  /** The pools that an operator has paused, as of the latest heartbeat. */
+  get paused(): ReadonlySet<string> {
+    return this.#paused;
+  }
+
   /** Sets what to call whenever the database is reachable again. */
   onRecovered(recovered: () => void): void {
     this.#onRecovered = recovered;
@@ -107,7 +114,9 @@ export class Heartbeat {
   }
 
   async #beat(): Promise<void> {
-    await query(this.#pool, BEAT, [this.id, this.#kind, this.#leaseMs, JSON.stringify(this.#served())]);
+    const values = [this.id, this.#kind, this.#leaseMs, JSON.stringify(this.#served())];
+    const [row] = await query<{ paused: string[] }>(this.#pool, BEAT, values);
+    this.#paused = new Set(row?.paused);
     this.#beatenAt = performance.now();
   }
 }

@@ -3,6 +3,7 @@ import { type BackendFactory, type IQueueBackend, Queue, type QueueOptions } fro
 import type { Log } from '../log.ts';
 import { STOP_LIMITS } from '../stop-limits.ts';
 import type { Queues } from './queues.ts';
+import { plantedIn } from './recurring-tickets.ts';
 import { BoundedTicketQueue, type Ticket } from './ticket-queue.ts';
 import { type Consumer, ReplacedWorker } from './ticket-worker.ts';
 
@@ -21,13 +22,15 @@ export function bullmqQueues<B extends IQueueBackend, C>(
   log: Log,
 ): Omit<Queues, 'ping'> {
   const opened: { close(): Promise<void> }[] = [];
+  const open = (name: string) => {
+    const queue = new Queue<Ticket, void, string, Ticket, void, string, B, C>(name, producer, factory);
+    queue.on('error', (error) => log.warn({ err: error, queue: name }, 'queue connection'));
+    opened.push(queue);
+    return queue;
+  };
   return {
-    queue(name) {
-      const queue = new Queue<Ticket, void, string, Ticket, void, string, B, C>(name, producer, factory);
-      queue.on('error', (error) => log.warn({ err: error, queue: name }, 'queue connection'));
-      opened.push(queue);
-      return new BoundedTicketQueue(queue);
-    },
+    queue: (name) => new BoundedTicketQueue(open(name)),
+    recurring: (name) => plantedIn(open(name)),
     worker(name, take) {
       const worker = new ReplacedWorker(name, take, { factory, consumer, log });
       opened.push(worker);

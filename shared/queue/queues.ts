@@ -9,6 +9,15 @@ export interface TicketQueue {
    * until a claim finds no more work. Tickets wake idle processes; they do not count the work.
    */
   add(ids: readonly string[]): Promise<void>;
+  /** How many tickets wait, and how many are in hand. */
+  count(): Promise<{ waiting: number; active: number }>;
+}
+
+/** Tickets that the store itself adds to a queue, one at each tick of a cron pattern, however many processes plant it. */
+export interface RecurringTickets {
+  /** Plants it, or replaces its pattern. Plants it again where the store has lost it. */
+  plant(id: string, pattern: string): Promise<void>;
+  remove(id: string): Promise<void>;
 }
 
 /** Takes tickets from one queue. */
@@ -25,6 +34,7 @@ export interface TicketWorker {
 /** BullMQ on this installation's store. Any ticket may be lost, late or doubled. */
 export interface Queues {
   queue(name: string): TicketQueue;
+  recurring(name: string): RecurringTickets;
   /**
    * Calls `take` for each ticket, one at a time. `take` resolves when this process could use another one, and no ticket
    * is fetched before; that may take minutes.

@@ -8,7 +8,7 @@ const LOOK_EVERY = 50;
 /** How long it relies on having seen `ENOUGH` tickets waiting: all workers together take far fewer in that time. */
 const COUNT_ON_MS = 10;
 /** Once only: rows that need another attempt get another ticket, and BullMQ's own redelivery is never relied on. */
-const OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: 100 };
+export const TICKET_OPTIONS = { attempts: 1, removeOnComplete: true, removeOnFail: 100 };
 
 /**
  * Bounds the waiting tickets to `ENOUGH`, and about `LOOK_EVERY` for each producer. A few too many cost little, so most
@@ -35,8 +35,16 @@ export class BoundedTicketQueue<B extends IQueueBackend, C> implements TicketQue
       }
       this.#addedSinceLook = 0;
     }
-    await this.#queue.add('ticket', { ids: [...ids] }, OPTIONS);
+    await this.#queue.add('ticket', { ids: [...ids] }, TICKET_OPTIONS);
     this.#addedSinceLook += 1;
+  }
+
+  async count(): Promise<{ waiting: number; active: number }> {
+    const [waiting, active] = await Promise.all([
+      this.#queue.getWaitingCount(),
+      this.#queue.getActiveCount(),
+    ]);
+    return { waiting, active };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { IngressConfig } from '../config/config.ts';
+import type { Deadlines } from '../config/deadlines.ts';
 import type { PoolName } from '../config/pools.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 
@@ -25,9 +25,6 @@ export interface Kind<Facts = unknown, Report = unknown> {
   /** Never set: it carries the types. */
   readonly types?: { facts: Facts; report: Report };
 }
-
-/** Settings of the ingress that are deadlines, in milliseconds. */
-export type Deadlines = Pick<IngressConfig, 'predictionTimeoutMs' | 'syncTimeoutMs' | 'promoteTimeoutMs'>;
 
 export type FactsOf<K> = K extends Kind<infer Facts, unknown> ? Facts : never;
 export type ReportOf<K> = K extends Kind<unknown, infer Report> ? Report : never;

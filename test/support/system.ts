@@ -117,6 +117,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     DEFAULT_MODEL: 'fake-model',
     JWT_SECRET: 'a secret of the tests, of 32 bytes or more',
     RATE_LIMIT_RPS: '0',
+    SYNC_EVERY: 'off',
+    PROMOTE_EVERY: 'off',
     // All callers of a test share an address.
     MAX_CONNECTIONS_PER_ADDRESS: '5000',
     ...options.env,

@@ -106,7 +106,7 @@ function createSlots(
   const claimable = { names: kindsOf(kinds, name), oneAtATime: oneAtATimeOf(kinds, name) };
   return new WorkerPool(config.slots[name], {
     claim: (room) => rows.claim(claimable, room),
-    mayClaim: () => heartbeat.recoveredMs > RECLAIM_FIRST_MS,
+    mayClaim: () => heartbeat.recoveredMs > RECLAIM_FIRST_MS && !heartbeat.paused.has(name),
     attempt(one) {
       // A claim names one of the pool's kinds, and the table has a handler for each.
       const perform = handlers[one.kind] as Handler<Kinds[string]>;

@@ -11,7 +11,7 @@ const LOOK_FOR_OTHERS_MS = 20;
 
 export interface PoolSteps {
   claim(room: Room): Promise<Claimed>;
-  /** False for a moment after a database outage, so that owners reclaim their work first. */
+  /** False for a moment after a database outage, so that owners reclaim their work first, and while the pool is paused. */
   mayClaim(): boolean;
   /** Performs one claim to its end; never rejects. */
   attempt(claim: Claim): Promise<void>;
@@ -40,6 +40,7 @@ export class WorkerPool {
   #fillAgain = false;
   #closed = false;
   #claimedAt = 0;
+  #later: { timer: NodeJS.Timeout; at: number } | undefined;
   /** Resolves when the next slot becomes free. */
   #slotFree = Promise.withResolvers<void>();
 
@@ -120,9 +121,17 @@ export class WorkerPool {
     }
   }
 
-  /** With jitter, so that workers that contended for a row do not contend again. */
+  /** With jitter, so that workers that contended for a row do not contend again. Once, however often it is asked for. */
   #fillLater(ms: number): void {
-    setTimeout(() => void this.#fill(), ms * (0.5 + Math.random()));
+    const delayMs = ms * (0.5 + Math.random());
+    const at = performance.now() + delayMs;
+    if (this.#later !== undefined && this.#later.at <= at) return;
+    clearTimeout(this.#later?.timer);
+    const timer = setTimeout(() => {
+      this.#later = undefined;
+      void this.#fill();
+    }, delayMs);
+    this.#later = { timer, at };
   }
 
   #room(): Room {

@@ -24,6 +24,7 @@ import { ProviderCall } from './provider-call.ts';
 import { ProviderCircuit } from './provider-circuit.ts';
 import { RateLimit } from './rate-limit.ts';
 import { RecordingEvent, RecordingSession } from './recording.ts';
+import { PausedPool, Schedule } from './schedule.ts';
 import { Usage } from './usage.ts';
 
 export const entities = [
@@ -57,4 +58,6 @@ export const entities = [
   RateLimit,
   ProviderCall,
   ProviderCircuit,
+  Schedule,
+  PausedPool,
 ];

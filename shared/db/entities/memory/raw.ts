@@ -45,10 +45,6 @@ export const RawMemory = defineEntity({
       expression: `create index "raw_memories_predicted" on "raw_memories" ("account_id", "occurred_at") where origin in ('accepted_prediction', 'edited_prediction')`,
     },
     {
-      name: 'raw_memories_unpromoted',
-      expression: `create index "raw_memories_unpromoted" on "raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null`,
-    },
-    {
       name: 'raw_memories_search',
       expression: `create index "raw_memories_search" on "raw_memories" using gin ("account_id", "tags", to_tsvector('simple', search_text("content")))`,
     },

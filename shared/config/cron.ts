@@ -1,0 +1,26 @@
+import { getNextMillis } from 'bullmq';
+
+/** One field of a cron pattern: numbers, ranges, steps and lists, or names of days and months. */
+const FIELD = /^([\d*,/-]+|[a-z]{3}([-,][a-z]{3})*)$/i;
+
+/**
+ * A cron pattern of five fields, or six with seconds first, or null for `off`. Undefined when the value is neither, or
+ * names a time that never comes.
+ */
+export function parseRecurrence(value: string): string | null | undefined {
+  const pattern = value.trim();
+  if (pattern === 'off') return null;
+  const fields = pattern.split(/\s+/);
+  // Its parser fills missing fields in, and has fields whose meaning changes from process to process (`H`).
+  if (fields.length < 5 || fields.length > 6 || !fields.every((field) => FIELD.test(field))) return undefined;
+  try {
+    return nextTick(pattern, Date.now()) === undefined ? undefined : pattern;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first tick of a cron pattern, in UTC, after a moment; both in Unix milliseconds. */
+export function nextTick(pattern: string, after: number): number | undefined {
+  return getNextMillis(after, { pattern, tz: 'UTC' });
+}

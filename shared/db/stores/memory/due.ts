@@ -1,0 +1,98 @@
+import type { Pool } from 'pg';
+import { query } from '../../statement.ts';
+
+/** What an account has that is new for a kind of work: rows that a partial index finds by their account. */
+const NEW = {
+  /** Recorded events that memory has not taken in. */
+  sync: [['recording_sessions', 'last_arrival > synced_arrival']],
+  /** Raw rows that no promotion has looked at, and episodes to summarise anew. */
+  promote_episodes: [
+    ['raw_memories', 'promoted_at is null'],
+    ['episodes', 'stale_at is not null'],
+  ],
+  /** Episodes that no promotion has looked at. */
+  promote_facts: [['episodes', 'promoted_at is null']],
+} as const;
+
+/** The kinds of work that accounts with something new are due for. */
+export type DueKind = keyof typeof NEW;
+
+/** Accounts that a page of a round has looked at. */
+export interface DuePage {
+  /** Those to admit work of. */
+  due: string[];
+  /** The last one that was looked at; undefined when there is none after the page. */
+  last: string | undefined;
+}
+
+/** Each step jumps to the next account in the indexes, so it costs the same however much an account has. */
+const accountsAfter = (kind: DueKind) => {
+  const first =
+    (after: string) =>
+    ([table, isNew]: readonly [string, string]) =>
+      `(select account_id from ${table} where ${isNew} and account_id > ${after} order by account_id limit 1)`;
+  const next = (after: string) =>
+    `select account_id from (${NEW[kind].map(first(after)).join(' union all ')}) n order by account_id limit 1`;
+  return `with recursive accounts_after as (
+    (${next('$1::uuid')})
+    union all
+    select n.account_id from accounts_after a cross join lateral (${next('a.account_id')}) n
+  )`;
+};
+
+const statements = (kind: DueKind) => ({
+  page: {
+    name: `due_${kind}_v1`,
+    text: `${accountsAfter(kind)}
+      select p.account_id as id,
+             coalesce(a.active, false) and not exists (
+               select from work w
+                where w.kind = $3 and w.party = p.account_id
+                  and w.priority >= coalesce((select q.floor from queues q where q.kind = $3), 0)) as due
+        from (select account_id from accounts_after limit $2) p
+        left join accounts a on a.id = p.account_id
+       order by p.account_id`,
+  },
+  count: {
+    name: `due_count_${kind}_v1`,
+    text: `${accountsAfter(kind)} select count(*)::int as count from (select from accounts_after limit $2) p`,
+  },
+});
+
+const STATEMENTS = {
+  sync: statements('sync'),
+  promote_episodes: statements('promote_episodes'),
+  promote_facts: statements('promote_facts'),
+};
+
+/** The next accounts with something new, in the order of their ids; due are those without such work queued or running. */
+export async function duePage(pool: Pool, kind: DueKind, after: string, size: number): Promise<DuePage> {
+  const rows = await query<{ id: string; due: boolean }>(pool, STATEMENTS[kind].page, [after, size, kind]);
+  return {
+    due: rows.flatMap(({ id, due }) => (due ? id : [])),
+    last: rows.length < size ? undefined : rows.at(-1)?.id,
+  };
+}
+
+/** How many accounts have something new after that one, counted to `most`. */
+export async function countDue(pool: Pool, kind: DueKind, after: string, most: number): Promise<number> {
+  const [row] = await query<{ count: number }>(pool, STATEMENTS[kind].count, [after, most]);
+  return row?.count ?? 0;
+}
+
+const BUSY = {
+  name: 'has_live_work_v1',
+  text: `select exists (
+           select from flows f
+            cross join lateral (
+              select w.id from work w
+               where w.kind = f.kind and w.party = f.party
+                 and w.priority >= coalesce((select q.floor from queues q where q.kind = $1), 0) limit 1) l
+            where f.kind = $1) as busy`,
+};
+
+/** Whether work of a kind is queued or running, of any party. */
+export async function hasLiveWork(pool: Pool, kind: string): Promise<boolean> {
+  const [row] = await query<{ busy: boolean }>(pool, BUSY, [kind]);
+  return row?.busy ?? false;
+}

@@ -1,0 +1,137 @@
+import type { Pool } from 'pg';
+import { query } from '../statement.ts';
+
+/** How long a process that has taken a page may be silent before another one takes the page again. */
+const HOLD_MS = 5000;
+
+/** A recurring job as its row has it. Times are Unix milliseconds, or milliseconds from now, by the database's clock. */
+export interface ScheduleRow {
+  name: string;
+  pattern: string;
+  nextTick: number;
+  untilTickMs: number;
+  /** Until any process may go on with the open round; null: no round is open. */
+  untilFreeMs: number | null;
+}
+
+const READ = {
+  name: 'schedules_v1',
+  text: `select name, pattern, (extract(epoch from next_tick) * 1000)::float8 as "nextTick",
+                (extract(epoch from next_tick - clock_timestamp()) * 1000)::float8 as "untilTickMs",
+                case when position is not null
+                  then (extract(epoch from coalesce(held_until, now()) - clock_timestamp()) * 1000)::float8
+                end as "untilFreeMs"
+           from schedules where pattern is not null and next_tick is not null`,
+};
+
+/** Those that are on. */
+export function readSchedules(pool: Pool): Promise<ScheduleRow[]> {
+  return query<ScheduleRow>(pool, READ, []);
+}
+
+const NOW = { name: 'now_v1', text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now' };
+
+/** The database's time in Unix milliseconds: the clock by which ticks are due. */
+export async function databaseNow(pool: Pool): Promise<number> {
+  const [row] = await query<{ now: number }>(pool, NOW, []);
+  if (row === undefined) throw new Error('the database answered nothing');
+  return row.now;
+}
+
+const PLANT = {
+  name: 'plant_schedule_v1',
+  text: `insert into schedules as s (name, pattern, next_tick) values ($1, $2, to_timestamp($3::float8 / 1000))
+         on conflict (name) do update
+            set pattern = excluded.pattern, next_tick = excluded.next_tick,
+                position = case when excluded.pattern is not null then s.position end
+          where s.pattern is distinct from excluded.pattern`,
+};
+
+/** Sets what fires a recurring job; a pattern that it has already changes nothing. Null turns it off, and ends its round. */
+export async function plantSchedule(
+  pool: Pool,
+  name: string,
+  on: { pattern: string; nextTick: number } | null,
+): Promise<void> {
+  await query(pool, PLANT, [name, on?.pattern ?? null, on?.nextTick ?? null]);
+}
+
+const FIRE = {
+  name: 'fire_schedule_v1',
+  text: `update schedules
+            set last_tick = next_tick, fired_at = clock_timestamp(), next_tick = to_timestamp($3::float8 / 1000),
+                step = case when position is null then 0 else step end,
+                position = coalesce(position, '00000000-0000-0000-0000-000000000000')
+          where name = $1 and pattern = $4 and next_tick = to_timestamp($2::float8 / 1000)
+            and next_tick <= clock_timestamp()
+         returning name`,
+};
+
+/**
+ * Fires a tick: opens a round, unless one is still open, which then goes on. Promise: of all processes and deliveries, one
+ * fires a tick, and no tick fires after a later one. Resolves with whether this call did.
+ */
+export async function fire(
+  pool: Pool,
+  { name, pattern, tick, nextTick }: { name: string; pattern: string; tick: number; nextTick: number },
+): Promise<boolean> {
+  return (await query(pool, FIRE, [name, tick, nextTick, pattern])).length > 0;
+}
+
+/** A part of a round, which one process works on. */
+export interface Page {
+  /** The tick that it belongs to, in Unix milliseconds. */
+  tick: number;
+  step: number;
+  /** The account after which it begins. */
+  position: string;
+  untilTickMs: number;
+}
+
+const TAKE = {
+  name: 'take_page_v1',
+  text: `update schedules
+            set holder = $2::uuid, held_until = clock_timestamp() + make_interval(secs => $3 / 1000.0)
+          where name = $1 and position is not null
+            and (holder = $2::uuid or held_until is null or held_until <= clock_timestamp())
+         returning (extract(epoch from last_tick) * 1000)::float8 as tick, step, position,
+                   (extract(epoch from next_tick - clock_timestamp()) * 1000)::float8 as "untilTickMs"`,
+};
+
+/** Takes the round's next page; undefined when none is open or another process is at it. */
+export async function takePage(pool: Pool, name: string, holder: string): Promise<Page | undefined> {
+  const [page] = await query<Page>(pool, TAKE, [name, holder, HOLD_MS]);
+  return page;
+}
+
+const TURN = {
+  name: 'turn_page_v1',
+  text: `update schedules
+            set step = $3, position = $4::uuid,
+                held_until = clock_timestamp() + make_interval(secs => ($5::float8 + ${HOLD_MS}) / 1000.0)
+          where name = $1 and holder = $2::uuid and position is not null
+         returning name`,
+};
+
+/**
+ * Moves the round on, and keeps it for the pause before its next page; a null position ends it. False when another process
+ * has taken it over.
+ */
+export async function turnPage(
+  pool: Pool,
+  name: string,
+  holder: string,
+  { step, position, pauseMs }: { step: number; position: string | null; pauseMs: number },
+): Promise<boolean> {
+  return (await query(pool, TURN, [name, holder, step, position, pauseMs])).length > 0;
+}
+
+const LET_GO = {
+  name: 'let_go_v1',
+  text: 'update schedules set held_until = clock_timestamp() where holder = $1::uuid and position is not null',
+};
+
+/** Leaves open rounds to other processes at once. */
+export async function letGo(pool: Pool, holder: string): Promise<void> {
+  await query(pool, LET_GO, [holder]);
+}

@@ -1,0 +1,63 @@
+import type { Admission, AdmissionTerms } from '../db/stores/work/admit.ts';
+import { requestKey } from '../domain/work.ts';
+import { newId } from '../ids.ts';
+import { canonicalJson, fingerprint } from '../security/fingerprint.ts';
+import { type Kind, type Kinds, kindsOf } from './kind.ts';
+import type { NoFacts } from './kinds.ts';
+
+/** What a process admits work under. */
+interface Terms extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recoveryWindowS'> {
+  /** What kinds that are charged cost. */
+  units: Pick<AdmissionTerms, 'sandboxUnits' | 'unitPriceMicrocents'>;
+}
+
+/** For a process that admits no kind that is charged. */
+export const NO_UNITS = { sandboxUnits: 0, unitPriceMicrocents: null };
+
+/** The terms of every admission of a kind in a process. */
+export function admissionTerms(kind: Kind, kinds: Kinds, { units, ...terms }: Terms): AdmissionTerms {
+  return {
+    kind: kind.name,
+    kinds: kindsOf(kinds, kind.pool),
+    step: kind.step,
+    outlivesCallers: kind.outlivesCallers,
+    sandboxUnits: units.sandboxUnits,
+    unitPriceMicrocents: kind.charged ? units.unitPriceMicrocents : null,
+    ...terms,
+  };
+}
+
+/** A job of an account, whoever asks for it. */
+interface JobRequest {
+  accountId: string;
+  /** What its handler works on. */
+  body: object;
+  /** Names the request: the same again is the same job. Without one every request is new. */
+  requestId: string | undefined;
+  /** Wait where the same request still runs. */
+  wait: boolean;
+}
+
+/** The admission of a job, before anything is known of the load. */
+export function jobAdmission(
+  kind: Kind,
+  { accountId, body, requestId: given, wait }: JobRequest,
+): Omit<Admission<NoFacts>, 'overloaded' | 'kind'> {
+  const id = newId();
+  const requestId = given ?? id;
+  const input = canonicalJson(body);
+  return {
+    id,
+    party: accountId,
+    requestId,
+    key: requestKey(kind.name, accountId, requestId),
+    fingerprint: fingerprint(Buffer.from(accountId), input),
+    userId: '',
+    connectionId: null,
+    line: null,
+    wait,
+    cancelOnDisconnect: false,
+    facts: {},
+    input,
+  };
+}

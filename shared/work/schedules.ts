@@ -1,0 +1,26 @@
+import type { Recurrence } from '../config/recurrence.ts';
+import type { DueKind } from '../db/stores/memory/due.ts';
+import type { PromoteInput, SyncRequest } from '../schemas/memory-jobs.ts';
+import type { Kind } from './kind.ts';
+import { promoteEpisodes, promoteFacts, sync } from './kinds.ts';
+
+/** The queue whose tickets say that a tick is due. */
+export const SCHEDULE_QUEUE = 'schedules';
+
+/** A part of a round: each account with something new for the kind gets such a job. */
+export interface RoundStep {
+  kind: Kind;
+  due: DueKind;
+  body: SyncRequest | PromoteInput;
+}
+
+const PROMOTION: PromoteInput = { settled_only: true, limit: 500 };
+
+/** The recurring work of accounts. The steps of a round come one after the other, over all accounts. */
+export const SCHEDULES: Readonly<Record<keyof Recurrence, readonly RoundStep[]>> = {
+  sync: [{ kind: sync, due: 'sync', body: {} }],
+  promotion: [
+    { kind: promoteEpisodes, due: 'promote_episodes', body: PROMOTION },
+    { kind: promoteFacts, due: 'promote_facts', body: PROMOTION },
+  ],
+};

@@ -1,0 +1,62 @@
+import type { WorkerConfig } from '../../shared/config/config.ts';
+import type { Database } from '../../shared/db/orm.ts';
+import type { Heartbeat } from '../../shared/db/processes.ts';
+import { admit } from '../../shared/db/stores/work/admit.ts';
+import { readSnapshot } from '../../shared/db/stores/work/snapshot.ts';
+import { close } from '../../shared/lifecycle.ts';
+import type { Log } from '../../shared/log.ts';
+import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
+import { admissionTerms, jobAdmission, NO_UNITS } from '../../shared/work/admission.ts';
+import type { Kinds } from '../../shared/work/kind.ts';
+import { type RoundStep, SCHEDULE_QUEUE, SCHEDULES } from '../../shared/work/schedules.ts';
+import { PAGE, Rounds } from './rounds.ts';
+import { Scheduler } from './scheduler.ts';
+
+export interface ScheduleParts {
+  config: WorkerConfig;
+  database: Database;
+  queues: Queues;
+  heartbeat: Heartbeat;
+  kinds: Kinds;
+  log: Log;
+}
+
+/** Opens what fires the recurring work and admits its jobs, and registers it for disposal. */
+export async function openScheduler(
+  opening: AsyncDisposableStack,
+  { config, database: { pool }, queues, heartbeat, kinds, log }: ScheduleParts,
+): Promise<Scheduler> {
+  const queueOf = new Map<string, TicketQueue>();
+  for (const { kind } of Object.values(SCHEDULES).flat())
+    if (!queueOf.has(kind.pool)) queueOf.set(kind.pool, queues.queue(kind.pool));
+  const { recoveryWindowS, recurrence } = config;
+  const timeoutMs = ({ kind }: RoundStep) => config[kind.deadline];
+  const rounds = new Rounds({
+    pool,
+    process: heartbeat.id,
+    steps: (name) => Object.entries(SCHEDULES).find(([known]) => known === name)?.[1] ?? [],
+    async admit(step, accountId, tick) {
+      const requestId = `scheduled ${new Date(tick).toISOString()}`;
+      const request = jobAdmission(step.kind, { accountId, body: step.body, requestId, wait: false });
+      const terms = { process: heartbeat.id, timeoutMs: timeoutMs(step), recoveryWindowS, units: NO_UNITS };
+      const admission = { ...request, kind: step.kind.name, overloaded: false };
+      await admit(pool, [admission], admissionTerms(step.kind, kinds, terms));
+    },
+    ticket: async ({ kind }) => queueOf.get(kind.pool)?.add([]),
+    async hasRoom({ kind }) {
+      if (heartbeat.paused.has(kind.pool)) return false;
+      const snapshot = await readSnapshot(pool, kind);
+      if (snapshot === undefined || snapshot.workers === 0) return false;
+      const queued = [...snapshot.queuedByParty.values()].reduce((sum, one) => sum + one, 0);
+      return queued < PAGE;
+    },
+    timeoutMs,
+    log,
+  });
+  opening.adopt(rounds, close);
+  const round = (name: string) => rounds.run(name);
+  const tickets = queues.recurring(SCHEDULE_QUEUE);
+  const scheduler = opening.adopt(new Scheduler({ pool, recurrence, tickets, round, log }), close);
+  await scheduler.start();
+  return scheduler;
+}
