@@ -15,7 +15,7 @@ export class Migration20261127000004 extends Migration {
     this.addSql(
       `create table if not exists "paused_pools" ("pool" text not null, "paused_at" timestamptz(3) not null, primary key ("pool"));`,
     );
-    this.addSql('alter table leases add column if not exists rounds text');
+    this.addSql('alter table leases add column if not exists rounds jsonb');
     // It waits for older transactions, and blocks nobody.
     this.addSql('set lock_timeout = 0');
     // An index of a partitioned table cannot be built concurrently, but those of its partitions can.

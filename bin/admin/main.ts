@@ -7,6 +7,8 @@ import { appCreate, appDeactivate, appList, appShow, appUpdate } from './command
 import { doctor } from './commands/doctor.ts';
 import { inviteCreate } from './commands/invite.ts';
 import { keyRevoke, keyRotate } from './commands/key.ts';
+import { queueDrain, queuePause, queueResume, queueRetryFailed } from './commands/queue.ts';
+import { queueList } from './commands/queue-list.ts';
 import { usage } from './commands/usage.ts';
 import { userCreate, userDisable, userList } from './commands/user.ts';
 import { withDatabase } from './environment.ts';
@@ -24,6 +26,11 @@ const COMMANDS = new Map<string, Command>([
   ['user disable', userDisable],
   ['invite create', inviteCreate],
   ['usage', usage],
+  ['queue list', queueList],
+  ['queue pause', queuePause],
+  ['queue resume', queueResume],
+  ['queue drain', queueDrain],
+  ['queue retry-failed', queueRetryFailed],
   ['doctor', doctor],
 ]);
 

@@ -66,6 +66,7 @@ export interface WorkerConfig extends BaseConfig, Deadlines {
 
 /** What the operator's command line uses. A missing model does not stop it: `doctor` reports it. */
 export type AdminConfig = StoreConfig &
+  Deadlines &
   Pick<IngressConfig, 'recoveryWindowS' | 'sandboxUnits'> &
   ProviderConfig;
 
@@ -146,6 +147,7 @@ export function adminConfig(values: NodeJS.ProcessEnv): AdminConfig {
     ...storeConfig(env),
     recoveryWindowS: recoveryWindowS(env),
     sandboxUnits: sandboxUnits(env),
+    ...readDeadlines(env),
     ...providerConfig(env, isProduction(env)),
   };
   return checked(env, config);

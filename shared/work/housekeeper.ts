@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import { POOLS, type PoolName } from '../config/pools.ts';
-import { takeLease, yieldLease } from '../db/stores/lease.ts';
+import { type LeaseRounds, takeLease, yieldLease } from '../db/stores/lease.ts';
 import { eraseAnswers, forget } from '../db/stores/work/forget.ts';
 import { adoptStranded, type Casualty, survey, takeOver } from '../db/stores/work/repair.ts';
 import { publish, readSnapshot } from '../db/stores/work/snapshot.ts';
@@ -10,7 +10,8 @@ import type { Log } from '../log.ts';
 import type { Complete } from './completion.ts';
 import { type Kind, type Kinds, kindNamed, kindsOf } from './kind.ts';
 
-const LEASE = 'housekeeping';
+/** The lease of the leader, with its rounds. */
+export const HOUSEKEEPING = 'housekeeping';
 const LEASE_MS = 3000;
 const LOOK_EVERY_MS = 200;
 const IDLE_PUBLISH_MS = 900;
@@ -50,6 +51,8 @@ export class Housekeeper {
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #busy = true;
   #publishedAt = Number.NEGATIVE_INFINITY;
+  /** Those of this process, for operators. */
+  readonly #rounds: LeaseRounds = {};
 
   constructor(steps: HousekeeperSteps) {
     this.#steps = steps;
@@ -58,7 +61,7 @@ export class Housekeeper {
     );
     // Repair never waits for erasure, and neither waits for the snapshot.
     this.#loops = [
-      this.#every(REPAIR_EVERY_MS, 'lead', () => this.#lead()),
+      every(REPAIR_EVERY_MS, () => this.#lead(), { onError: this.#onError('lead'), atOnce: true }),
       this.#every(LOOK_EVERY_MS, 'publish', () => this.#publish()),
       this.#every(REPAIR_EVERY_MS, 'repair', () => this.#repair()),
       this.#every(ERASE_EVERY_MS, 'erase', () => eraseAnswers(steps.pool, steps.recoveryWindowS)),
@@ -70,19 +73,23 @@ export class Housekeeper {
   async close(): Promise<void> {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
     if (!this.#leads) return;
-    await yieldLease(this.#steps.pool, LEASE, this.#steps.process).catch((error: unknown) =>
+    await yieldLease(this.#steps.pool, HOUSEKEEPING, this.#steps.process).catch((error: unknown) =>
       this.#steps.log.warn({ err: error }, 'could not yield the lead; its lease runs out by itself'),
     );
   }
 
-  /** Repeats a step; all but taking the lead only while this process leads. */
-  #every(ms: number, name: string, step: () => Promise<unknown>): Repeated {
-    const onError = (error: unknown) =>
-      this.#steps.log.warn({ err: error, step: name }, 'housekeeping failed');
+  /** Repeats a step while this process leads. */
+  #every(everyMs: number, name: string, step: () => Promise<unknown>): Repeated {
     const work = async () => {
-      if (this.#leads || name === 'lead') await step();
+      if (!this.#leads) return;
+      await step();
+      this.#rounds[name] = { everyMs, last: Date.now() };
     };
-    return every(ms, work, { onError, atOnce: true });
+    return every(everyMs, work, { onError: this.#onError(name), atOnce: true });
+  }
+
+  #onError(step: string) {
+    return (error: unknown) => this.#steps.log.warn({ err: error, step }, 'housekeeping failed');
   }
 
   get #leads(): boolean {
@@ -92,7 +99,8 @@ export class Housekeeper {
   async #lead(): Promise<void> {
     const led = this.#leads;
     const until = performance.now() + LEASE_MS;
-    const leads = await takeLease(this.#steps.pool, LEASE, this.#steps.process, LEASE_MS);
+    const lease = { holder: this.#steps.process, ms: LEASE_MS, rounds: this.#rounds };
+    const leads = await takeLease(this.#steps.pool, HOUSEKEEPING, lease);
     this.#leadsUntil = leads ? until : Number.NEGATIVE_INFINITY;
     if (leads && !led) this.#steps.log.info('leads the housekeeping');
   }

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { type Database, openDatabase } from '../../shared/db/orm.ts';
 import { createAccount } from '../../shared/db/stores/accounts.ts';
 import { createApp, findAppsByKey, rotateKey } from '../../shared/db/stores/apps.ts';
@@ -8,11 +6,10 @@ import { bookCalls } from '../../shared/db/stores/provider-calls.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
 import { hashKey, looksLikeAppKey } from '../../shared/security/keys.ts';
+import { runAdmin as run } from '../support/admin.ts';
 import { aCall } from '../support/booked-call.ts';
 import { administer, createDatabase, databaseUrl, type TestDatabase } from '../support/database.ts';
-import { bareEnvironment } from '../support/environment.ts';
 
-const MAIN = fileURLToPath(new URL('../../bin/admin/main.ts', import.meta.url));
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 
 describe('the command line', () => {
@@ -297,15 +294,3 @@ describe('the command line', () => {
     }
   });
 });
-
-/** Runs the real command line, in an environment of the given variables only. */
-function run(args: string[], env: Record<string, string>) {
-  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [MAIN, ...args],
-      { env: { ...bareEnvironment(), ...env } },
-      (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    );
-  });
-}

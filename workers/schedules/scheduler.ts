@@ -22,7 +22,7 @@ const RETRY_MS = 500;
 /** How far the clock of the queue may be ahead of the database's for a ticket to fire its tick. */
 const EARLY_MS = 1000;
 /** Missed ticks fire one by one for so long after; those before that fire once, together. */
-const MAKE_UP_MS = 10_000;
+const MAKE_UP_MS = 60_000;
 
 export interface SchedulerSteps {
   pool: Pool;

@@ -7,22 +7,31 @@ const LOOK = {
 };
 
 const TAKE = {
-  name: 'lease_take_v1',
-  text: `insert into leases as l (name, holder, until) values ($1, $2::uuid, now() + make_interval(secs => $3 / 1000.0))
-         on conflict (name) do update set holder = excluded.holder, until = excluded.until
+  name: 'lease_take_v2',
+  text: `insert into leases as l (name, holder, until, rounds)
+         values ($1, $2::uuid, now() + make_interval(secs => $3 / 1000.0), $4::jsonb)
+         on conflict (name) do update
+            set holder = excluded.holder, until = excluded.until, rounds = coalesce(l.rounds, '{}') || excluded.rounds
           where l.holder = excluded.holder or l.until <= now()
          returning holder`,
 };
 
+/** What the holder of a lease does again and again: how often, and when it last ended, in Unix milliseconds. */
+export type LeaseRounds = Record<string, { everyMs: number; last: number }>;
+
 /**
- * Takes or renews a lease for `ms`; false while another process holds it. A row and not an advisory lock, because those
+ * Takes or renews a lease for `ms`, and notes the holder's rounds for operators; false while another process holds it. A row and not an advisory lock, because those
  * belong to sessions, which a pooler shares among clients.
  */
-export async function takeLease(pool: Pool, name: string, holder: string, ms: number): Promise<boolean> {
+export async function takeLease(
+  pool: Pool,
+  name: string,
+  { holder, ms, rounds }: { holder: string; ms: number; rounds: LeaseRounds },
+): Promise<boolean> {
   // A process that cannot have it writes nothing.
   const [lease] = await query<{ holder: string; over: boolean }>(pool, LOOK, [name]);
   if (lease !== undefined && lease.holder !== holder && !lease.over) return false;
-  return (await query(pool, TAKE, [name, holder, ms])).length > 0;
+  return (await query(pool, TAKE, [name, holder, ms, JSON.stringify(rounds)])).length > 0;
 }
 
 const YIELD = {
@@ -33,4 +42,15 @@ const YIELD = {
 /** Gives the lease up at once, so that another process need not wait for it to expire. */
 export async function yieldLease(pool: Pool, name: string, holder: string): Promise<void> {
   await query(pool, YIELD, [name, holder]);
+}
+
+const ROUNDS = {
+  name: 'lease_rounds_v1',
+  text: 'select rounds from leases where name = $1 and rounds is not null',
+};
+
+/** The rounds that the holders of a lease have noted. */
+export async function leaseRounds(pool: Pool, name: string): Promise<LeaseRounds> {
+  const [row] = await query<{ rounds: LeaseRounds }>(pool, ROUNDS, [name]);
+  return row?.rounds ?? {};
 }

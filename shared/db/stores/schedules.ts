@@ -29,6 +29,26 @@ export function readSchedules(pool: Pool): Promise<ScheduleRow[]> {
   return query<ScheduleRow>(pool, READ, []);
 }
 
+/** A recurring job as operators see it. Times are Unix milliseconds. */
+export interface ListedSchedule {
+  name: string;
+  /** Null: off. */
+  pattern: string | null;
+  lastTick: number | null;
+  nextTick: number | null;
+}
+
+const LIST = {
+  name: 'list_schedules_v1',
+  text: `select name, pattern, (extract(epoch from last_tick) * 1000)::float8 as "lastTick",
+                (extract(epoch from next_tick) * 1000)::float8 as "nextTick" from schedules`,
+};
+
+/** Those that have ever been planted. */
+export function listSchedules(pool: Pool): Promise<ListedSchedule[]> {
+  return query<ListedSchedule>(pool, LIST, []);
+}
+
 const NOW = { name: 'now_v1', text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now' };
 
 /** The database's time in Unix milliseconds: the clock by which ticks are due. */
@@ -61,6 +81,7 @@ const FIRE = {
   text: `update schedules
             set last_tick = next_tick, fired_at = clock_timestamp(), next_tick = to_timestamp($3::float8 / 1000),
                 step = case when position is null then 0 else step end,
+                held_until = case when position is null then null else held_until end,
                 position = coalesce(position, '00000000-0000-0000-0000-000000000000')
           where name = $1 and pattern = $4 and next_tick = to_timestamp($2::float8 / 1000)
             and next_tick <= clock_timestamp()

@@ -1,0 +1,146 @@
+import type { Pool } from 'pg';
+import { query } from '../../statement.ts';
+import { type Completion, complete } from './complete.ts';
+
+/** What waits, runs and has failed of a kind of work. */
+export interface KindCounts {
+  kind: string;
+  waiting: number;
+  running: number;
+  /** Age of what has waited longest; null when nothing waits. */
+  oldestS: number | null;
+  /** In the last 24 hours. */
+  failed: number;
+}
+
+const COUNT = {
+  name: 'count_kinds_v1',
+  text: `select k as kind, coalesce(w.waiting, 0) as waiting, coalesce(w.running, 0) as running, w."oldestS",
+                (select count(*)::int from history h
+                  where h.kind = k and h.state = 'failed' and h.ended_at > now() - interval '24 hours') as failed
+           from unnest($1::text[]) k
+           left join (
+             select kind, (count(*) filter (where state = 'queued'))::int as waiting,
+                    (count(*) filter (where state = 'running'))::int as running,
+                    extract(epoch from now() - min(admitted_at) filter (where state = 'queued'))::int as "oldestS"
+               from work group by kind) w on w.kind = k`,
+};
+
+/** In the order of the names. */
+export function countKinds(pool: Pool, kinds: readonly string[]): Promise<KindCounts[]> {
+  return query<KindCounts>(pool, COUNT, [kinds]);
+}
+
+/** A pool's living workers, and since when it is paused, in Unix milliseconds. */
+export interface PoolState {
+  pool: string;
+  workers: number;
+  slots: number;
+  pausedAt: number | null;
+}
+
+const POOL_STATES = {
+  name: 'pool_states_v1',
+  text: `select p as pool, (select (extract(epoch from paused_at) * 1000)::float8 from paused_pools
+                             where pool = p) as "pausedAt",
+                count(a.id)::int as workers, coalesce(sum((a.pools -> p ->> 'slots')::int), 0)::int as slots
+           from unnest($1::text[]) p
+           left join processes a on a.alive_until > now() and a.pools ? p
+          group by p`,
+};
+
+export function poolStates(pool: Pool, names: readonly string[]): Promise<PoolState[]> {
+  return query<PoolState>(pool, POOL_STATES, [names]);
+}
+
+const PAUSE = {
+  name: 'pause_pools_v1',
+  text: `insert into paused_pools (pool, paused_at) select p, now() from unnest($1::text[]) p on conflict do nothing`,
+};
+
+/** Workers claim nothing of these pools once their next heartbeat has seen it. What runs goes on. */
+export async function pausePools(pool: Pool, names: readonly string[]): Promise<void> {
+  await query(pool, PAUSE, [names]);
+}
+
+const BEATS = {
+  name: 'worker_beats_v1',
+  text: `select id, (extract(epoch from alive_until) * 1000)::float8 as beat from processes
+          where alive_until > now() and pools ?| $1::text[]`,
+};
+
+/** The living workers of these pools, each with a number that grows with every heartbeat. */
+export async function workerBeats(pool: Pool, names: readonly string[]): Promise<Map<string, number>> {
+  const rows = await query<{ id: string; beat: number }>(pool, BEATS, [names]);
+  return new Map(rows.map(({ id, beat }) => [id, beat]));
+}
+
+const RESUME = { name: 'resume_pools_v1', text: 'delete from paused_pools where pool = any ($1::text[])' };
+
+export async function resumePools(pool: Pool, names: readonly string[]): Promise<void> {
+  await query(pool, RESUME, [names]);
+}
+
+const DRAINED_TOGETHER = 200;
+
+const QUEUED = {
+  name: 'queued_work_v1',
+  text: `select id, party, month, attempt from work
+          where kind = any ($1::text[]) and state = 'queued' and admitted_at <= to_timestamp($2::float8 / 1000)
+          order by party, id limit ${DRAINED_TOGETHER}`,
+};
+
+/**
+ * Ends what waits in the queue since before a moment as `service_unavailable`, and refunds it. Work that is claimed
+ * meanwhile goes on. Returns how much it ended.
+ */
+export async function drainQueued(
+  pool: Pool,
+  kinds: readonly string[],
+  { before, recoveryWindowS }: { before: number; recoveryWindowS: number },
+): Promise<number> {
+  for (let total = 0; ; ) {
+    const rows = await query<Pick<Completion, 'id' | 'party' | 'month'> & { attempt: number }>(pool, QUEUED, [
+      kinds,
+      before,
+    ]);
+    let ended = 0;
+    for (const [, ofParty] of Map.groupBy(rows, ({ party }) => party)) {
+      const end = { guard: 'queued', state: 'failed', code: 'service_unavailable' } as const;
+      const done = await complete(
+        pool,
+        ofParty.map((one) => ({ ...one, ...end })),
+        recoveryWindowS,
+      );
+      ended += done.filter(Boolean).length;
+    }
+    total += ended;
+    if (ended === 0) return total;
+  }
+}
+
+/** An account whose latest job of a kind has failed. */
+export interface FailedJob {
+  id: string;
+  kind: string;
+  party: string;
+}
+
+const FAILED = {
+  name: 'failed_jobs_v1',
+  text: `select f.id, f.kind, f.party
+           from (
+             select distinct on (h.kind, h.party) h.id, h.kind, h.party, h.ended_at from history h
+              where h.kind = any ($1::text[]) and h.state = 'failed' and h.ended_at > now() - interval '24 hours'
+              order by h.kind, h.party, h.ended_at desc) f
+           join accounts a on a.id = f.party and a.active
+          where not exists (
+                  select from history l
+                   where l.party = f.party and l.month is null and l.kind = f.kind and l.ended_at > f.ended_at)
+            and not exists (select from work w where w.kind = f.kind and w.party = f.party)`,
+};
+
+/** Those that failed in the last 24 hours, and of which nothing has run since or runs now. */
+export function failedJobs(pool: Pool, kinds: readonly string[]): Promise<FailedJob[]> {
+  return query<FailedJob>(pool, FAILED, [kinds]);
+}

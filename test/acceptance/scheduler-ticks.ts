@@ -1,0 +1,150 @@
+import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { requestKey } from '../../shared/domain/work.ts';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { signUp } from '../support/account.ts';
+import { bareEnvironment } from '../support/environment.ts';
+import { event, post } from '../support/recording.ts';
+import { startRedisServer } from '../support/redis-server.ts';
+import { type System, startSystem, TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+/**
+ * By hand: 4 scheduler processes, restarted 20 times (by SIGKILL and SIGTERM in turn) during a minute of ticks each second,
+ * while an account records something all the time: `bin/node test/acceptance/scheduler-ticks.ts [--redis]`; 1 when a tick did
+ * not fire exactly once.
+ */
+
+const SCHEDULERS = 4;
+const RECORD_EVERY_MS = 100;
+
+const { values: options } = parseArgs({
+  options: {
+    redis: { type: 'boolean', default: false },
+    seconds: { type: 'string', default: '60' },
+    restarts: { type: 'string', default: '20' },
+  },
+});
+
+/** Every firing, whoever fired it. */
+const NOTE_FIRINGS = `
+  create table firings (tick timestamptz not null, at timestamptz not null default clock_timestamp());
+  create function note_firing() returns trigger language plpgsql as $$
+    begin insert into firings (tick) values (new.last_tick); return null; end $$;
+  create trigger note_firing after update on schedules
+    for each row when (new.name = 'sync' and new.fired_at is distinct from old.fired_at) execute function note_firing()`;
+
+async function run(): Promise<boolean> {
+  await mochaGlobalSetup();
+  const redis = options.redis ? await startRedisServer() : undefined;
+  const system = await startSystem({
+    workerEntry: ['workers/main.ts', 'scheduler'],
+    workers: 0,
+    env: {
+      SYNC_EVERY: '* * * * * *',
+      LEASE_MS: '5000',
+      LOG_LEVEL: 'warn',
+      ...(redis && { REDIS_URL: redis.url }),
+    },
+  });
+  const memory = startMemoryWorker(system);
+  try {
+    await memory.ready();
+    await system.database.pool.query(NOTE_FIRINGS);
+    return await restartThrough(system);
+  } finally {
+    await memory.stop();
+    await system.stop();
+    await redis?.kill();
+    await mochaGlobalTeardown();
+  }
+}
+
+async function restartThrough(system: System): Promise<boolean> {
+  await Promise.all(Array.from({ length: SCHEDULERS }, () => system.startWorker()));
+  const person = await signUp(system);
+  const session_id = randomUUID();
+  const recording = setInterval(
+    () => void post(person, [event({ session_id, type: 'note', text: 'x' })]).catch(() => {}),
+    RECORD_EVERY_MS,
+  );
+  const counts = () => countFirings(system);
+  await until(async () => (await counts()).length > 2, 20_000);
+  const from = (await counts()).at(-1)?.tick ?? 0;
+  const restarts = Number(options.restarts);
+  const seconds = Number(options.seconds);
+  const begun = performance.now();
+  const started: Promise<unknown>[] = [];
+  for (let nth = 0; nth < restarts; nth += 1) {
+    await sleep(Math.max(0, begun + ((nth + 0.5) * seconds * 1000) / restarts - performance.now()));
+    const victim = system.workers.shift();
+    await victim?.stop(nth % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
+    // It may be the next victim before it is ready.
+    started.push(system.startWorker().catch(() => {}));
+  }
+  await sleep(Math.max(0, begun + seconds * 1000 - performance.now()));
+  await Promise.all(started);
+  const firings = (await counts()).filter(({ tick }) => tick > from);
+  clearInterval(recording);
+  const to = firings.at(-1)?.tick ?? from;
+  const byTick = new Map(firings.map((one) => [one.tick, one]));
+  const ticks = Array.from({ length: (to - from) / 1000 }, (_, n) => from + (n + 1) * 1000);
+  const late = firings.map(({ lateMs }) => lateMs).sort((a, b) => a - b);
+  const jobs = await jobsByKey(system, person.id);
+  const keys = ticks.map((tick) =>
+    requestKey('sync', person.id, `scheduled ${new Date(tick).toISOString()}`),
+  );
+  const result = {
+    queue: options.redis ? 'Redis' : 'PostgreSQL',
+    schedulers: SCHEDULERS,
+    restarts,
+    ticks: ticks.length,
+    firedOnce: ticks.filter((tick) => byTick.get(tick)?.count === 1).length,
+    missed: ticks.filter((tick) => !byTick.has(tick)).map((tick) => new Date(tick).toISOString()),
+    twice: firings.filter(({ count }) => count > 1).map(({ tick }) => new Date(tick).toISOString()),
+    lateMs: {
+      p50: late[Math.floor(late.length / 2)],
+      p95: late[Math.floor(late.length * 0.95)],
+      most: late.at(-1),
+    },
+    byTicket: late.filter((ms) => ms < 300).length,
+    ticksWithAJob: keys.filter((key) => jobs.has(key)).length,
+    ticksWithMoreJobs: keys.filter((key) => (jobs.get(key) ?? 0) > 1).length,
+  };
+  console.log(JSON.stringify(result, undefined, 2));
+  return (
+    result.ticks >= seconds - 2 &&
+    result.firedOnce === result.ticks &&
+    result.twice.length === 0 &&
+    result.ticksWithMoreJobs === 0
+  );
+}
+
+async function countFirings({ database }: System) {
+  const { rows } = await database.pool.query<{ tick: number; count: number; lateMs: number }>(
+    `select (extract(epoch from tick) * 1000)::float8 as tick, count(*)::int as count,
+            (extract(epoch from min(at) - tick) * 1000)::float8 as "lateMs"
+       from firings group by tick order by tick`,
+  );
+  return rows;
+}
+
+/** How many syncs of the account ended or are under way, by the keys of their requests. */
+async function jobsByKey({ database }: System, accountId: string): Promise<Map<string, number>> {
+  const { rows } = await database.pool.query<{ key: string; count: number }>(
+    `select key, count(*)::int as count
+       from (select key from history where party = $1 union all select key from work where party = $1) j group by key`,
+    [accountId],
+  );
+  return new Map(rows.map(({ key, count }) => [key, count]));
+}
+
+function startMemoryWorker({ env }: System): TestProcess {
+  const path = fileURLToPath(new URL('../../workers/main.ts', import.meta.url));
+  return new TestProcess(fork(path, ['memory'], { env: { ...bareEnvironment(), ...env }, silent: true }));
+}
+
+process.exitCode = (await run()) ? 0 : 1;

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
+import type { SyncResult } from '../../shared/schemas/memory-jobs.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { adminResult, runAdmin } from '../support/admin.ts';
+import { predictionBody } from '../support/client.ts';
+import { event, post } from '../support/recording.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const SYNC = '/api/memory/sync/';
+
+interface Listed {
+  pools: { pool: string; state: string; workers: number; tickets_waiting: number | null }[];
+  kinds: { kind: string; pool: string; waiting: number; running: number; failed_24h: number }[];
+  recurring: { recurring: string; every: string; last: string | null; next: string | null }[];
+}
+
+describe('the queue commands', function () {
+  this.timeout(60_000);
+  let system: System;
+  let ann: UserClient;
+  before(async () => {
+    system = await startSystem({
+      workerEntry: ['workers/main.ts', 'all'],
+      env: { PROMOTE_EVERY: '0 0 1 1 *', PREDICTION_TIMEOUT_MS: '3000' },
+    });
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    ann = await signUp(system);
+  });
+  afterEach(() => queue('resume'));
+
+  const queue = (...args: string[]) => adminResult(['queue', ...args], system.env);
+  const list = (): Promise<Listed> => queue('list');
+  const kind = async (name: string) => (await list()).kinds.find((one) => one.kind === name);
+  const note = () => event({ session_id: randomUUID(), type: 'note', text: 'Fridays are sacred' });
+  const start = async () => {
+    const headers = { prefer: 'respond-async' };
+    const { body } = await ann.request<JobReceipt>('POST', SYNC, {}, { headers });
+    return body.job_id;
+  };
+  const job = async (id: string) => (await ann.request<JobResponse>('GET', `/api/jobs/${id}/`)).body;
+
+  it('list pools, kinds and recurring work, and the rounds of the housekeeping', async () => {
+    const { pools, kinds, recurring } = await until(async () => {
+      const listed = await list();
+      return listed.recurring.some(({ recurring: name }) => name === 'housekeeping: erase') && listed;
+    }, 30_000);
+    assert.deepEqual(
+      pools.map(({ pool, state, workers }) => [pool, state, workers]),
+      [
+        ['predict', 'open', 1],
+        ['batch', 'open', 0],
+        ['memory', 'open', 1],
+      ],
+    );
+    assert.ok(pools.every(({ tickets_waiting }) => typeof tickets_waiting === 'number'));
+    assert.deepEqual(
+      kinds.filter(({ kind: name }) => name === 'sync'),
+      [{ kind: 'sync', pool: 'memory', waiting: 0, running: 0, oldest_s: null, failed_24h: 0 }],
+    );
+    const named = new Map(recurring.map((one) => [one.recurring, one]));
+    assert.deepEqual(named.get('sync'), { recurring: 'sync', every: 'off', last: null, next: null });
+    const promotion = named.get('promotion');
+    assert.deepEqual([promotion?.every, promotion?.last], ['0 0 1 1 *', null]);
+    assert.match(promotion?.next ?? '', /-01-01T00:00:00\.000Z$/);
+    const repair = named.get('housekeeping: repair');
+    assert.equal(repair?.every, '1 s');
+    assert.ok(Date.now() - Date.parse(repair?.last ?? '') < 30_000);
+    const { stdout } = await runAdmin(['queue', 'list'], system.env);
+    assert.match(stdout, /^promotion +0 0 1 1 \* +none +\S+-01-01T00:00:00\.000Z$/m);
+  });
+
+  it('pause a pool: its callers get their ordinary 504, and the other pools go on', async () => {
+    const app = await system.app();
+    assert.deepEqual(await queue('pause', 'predict'), { paused: ['predict'], unaware_workers: 0 });
+    const { status, code } = await app.predict(predictionBody());
+    assert.deepEqual([status, code], [504, 'prediction_timeout']);
+    assert.equal((await ann.request('POST', SYNC, {})).status, 200);
+    assert.equal((await list()).pools.find(({ pool }) => pool === 'predict')?.state, 'paused');
+    assert.deepEqual(await queue('resume', 'predict'), { resumed: ['predict'] });
+    await until(async () => (await app.predict(predictionBody())).status === 200);
+  });
+
+  it('resume a pool: what waited meanwhile is not lost', async () => {
+    const app = await system.app();
+    await post(ann, [note()]);
+    await queue('pause');
+    const id = await start();
+    // A worker would have taken it by then.
+    assert.equal((await app.predict(predictionBody())).status, 504);
+    assert.equal((await job(id)).state, 'queued');
+    assert.equal((await kind('sync'))?.waiting, 1);
+    await queue('resume');
+    const { result } = await until(async () => {
+      const read = await job(id);
+      return read.state === 'succeeded' && read;
+    });
+    assert.equal((result as SyncResult).created, 1);
+  });
+
+  it('drain a pool, and queue failed jobs again, once', async () => {
+    await post(ann, [note()]);
+    const app = await system.app();
+    await queue('pause');
+    const [id, predicted] = await Promise.all([start(), app.predict(predictionBody())]);
+    assert.equal(predicted.status, 504);
+    assert.deepEqual(await queue('drain', 'memory'), { pool: 'memory', ended: 1 });
+    const { state, error } = await job(id);
+    assert.deepEqual([state, error?.code], ['failed', 'service_unavailable']);
+    assert.equal((await kind('sync'))?.failed_24h, 1);
+    const again = { sync: 1, promote_episodes: 0, promote_facts: 0 };
+    const { retried, left } = await queue('retry-failed');
+    assert.deepEqual(retried, again);
+    assert.ok(left.predict >= 1);
+    assert.deepEqual((await queue('retry-failed', 'memory')).retried, { ...again, sync: 0 });
+    await queue('resume');
+    await until(async () => {
+      const { body } = await ann.request<{ results: object[] }>('GET', '/api/memory/raw/');
+      return body.results.length === 1;
+    });
+    assert.deepEqual((await queue('retry-failed', 'memory')).retried, { ...again, sync: 0 });
+  });
+
+  it('name the pools that there are', async () => {
+    const refusals = await Promise.all([
+      runAdmin(['queue', 'pause', 'lane'], system.env),
+      runAdmin(['queue', 'drain'], system.env),
+    ]);
+    assert.deepEqual(
+      refusals.map(({ code, stderr }) => [code, stderr]),
+      [
+        [1, 'POOL must be one of predict, batch, memory, not "lane"\n'],
+        [1, 'POOL is missing\n'],
+      ],
+    );
+  });
+});
