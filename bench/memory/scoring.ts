@@ -1,0 +1,121 @@
+import { shinglesOf } from '../../shared/domain/shingles.ts';
+import { keyOf, type Statement, statementsIn } from './statements.ts';
+import type { Truth } from './truth.ts';
+
+/** What of a stored fact is scored. */
+export interface ScoredFact {
+  text: string;
+  sources: { tier: string; id: string; quote: string | null }[];
+}
+
+/** What of a raw row is scored. */
+export interface ScoredRaw {
+  id: string;
+  content: string;
+  role: string | null;
+  origin: string;
+}
+
+/** Counts of one or of many persons: those of several are added up before a rate is taken. */
+export type Counts = Record<string, number>;
+
+export function sum(counts: readonly Counts[]): Counts {
+  const total: Counts = {};
+  for (const one of counts) for (const [name, n] of Object.entries(one)) total[name] = (total[name] ?? 0) + n;
+  return total;
+}
+
+/** `n` of `of`, where nothing of nothing is all. */
+export function rate(counts: Counts, n: string, of: string): number {
+  const whole = counts[of] ?? 0;
+  return whole === 0 ? 1 : (counts[n] ?? 0) / whole;
+}
+
+/** How a fact stands to the truth: `other` states nothing that a persona could have said of themselves. */
+export type Verdict = 'right' | 'superseded' | 'neverSaid' | 'other';
+
+export function verdictOf(text: string, truth: Truth): Verdict {
+  const stated = statementsIn(text).map(keyOf);
+  const active = new Set(truth.active.map(keyOf));
+  const superseded = new Set(truth.superseded.map(keyOf));
+  if (stated.some((key) => !active.has(key) && !superseded.has(key))) return 'neverSaid';
+  if (stated.some((key) => superseded.has(key))) return 'superseded';
+  return stated.length > 0 ? 'right' : 'other';
+}
+
+/** The facts that hold, compared with what is true: precision is `right` of `facts`, recall `recalled` of `truths`. */
+export function factCounts(facts: readonly ScoredFact[], truth: Truth): Counts {
+  const verdicts = facts.map(({ text }) => verdictOf(text, truth));
+  const count = (verdict: Verdict) => verdicts.filter((one) => one === verdict).length;
+  const stated = new Set(facts.flatMap(({ text }) => statementsIn(text).map(keyOf)));
+  return {
+    facts: facts.length,
+    right: count('right'),
+    superseded: count('superseded'),
+    neverSaid: count('neverSaid'),
+    other: count('other'),
+    truths: truth.active.length,
+    recalled: truth.active.filter((statement) => stated.has(keyOf(statement))).length,
+  };
+}
+
+/** How many facts state what was said in three wordings; one each is right. */
+export function repeatCounts(facts: readonly ScoredFact[], repeated: readonly Statement[]): Counts {
+  const stated = facts.map(({ text }) => statementsIn(text).map(keyOf));
+  const copies = repeated.map((one) => stated.filter((keys) => keys.includes(keyOf(one))).length);
+  return {
+    repeated: repeated.length,
+    copies: copies.reduce((all, n) => all + n, 0),
+    single: copies.filter((n) => n === 1).length,
+  };
+}
+
+/** Facts of a context bundle: `bundledStale` of `bundled` state what no longer holds. */
+export function bundleCounts(texts: readonly string[], truth: Truth): Counts {
+  const stale = texts.filter((text) => verdictOf(text, truth) === 'superseded');
+  return { bundled: texts.length, bundledStale: stale.length };
+}
+
+/**
+ * Quotes that are the words of the row which they cite, and facts that a row of the person's own attests. A quote may
+ * differ from its row in case, white space and punctuation.
+ */
+export function groundingCounts(facts: readonly ScoredFact[], rows: readonly ScoredRaw[]): Counts {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const quotes = facts.flatMap(({ sources }) => sources.filter(({ quote }) => quote !== null));
+  const isGrounded = ({ id, quote }: ScoredFact['sources'][number]) =>
+    plain(byId.get(id)?.content ?? '').includes(plain(quote ?? '')) && plain(quote ?? '').trim() !== '';
+  const isAttested = ({ sources }: ScoredFact) =>
+    sources.some((source) => source.quote !== null && isGrounded(source) && isOwn(byId.get(source.id)));
+  return {
+    quotes: quotes.length,
+    groundedQuotes: quotes.filter(isGrounded).length,
+    attestedFacts: facts.filter(isAttested).length,
+  };
+}
+
+const isOwn = (row: ScoredRaw | undefined): boolean => row?.role === 'human' && row.origin === 'human';
+
+function plain(text: string): string {
+  const words =
+    text
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  return ` ${words.join(' ')} `;
+}
+
+/** The shingles of deleted texts that these texts still have, each once. */
+export function leaksIn(texts: Iterable<string>, gone: ReadonlySet<string>): string[] {
+  const leaked = new Set<string>();
+  for (const text of texts)
+    for (const shingle of shinglesOf(text)) if (gone.has(shingle)) leaked.add(shingle);
+  return [...leaked];
+}
+
+/** Every text in a JSON value, however deep. */
+export function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (typeof value === 'object' && value !== null)
+    for (const part of Object.values(value)) yield* textsIn(part);
+}

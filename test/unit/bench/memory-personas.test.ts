@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { TOPICS } from '../../../bench/memory/catalogue.ts';
+import { makePersonas, textOf } from '../../../bench/memory/personas.ts';
+import { keyOf, statementsIn } from '../../../bench/memory/statements.ts';
+import { shinglesOnlyIn, truthOf } from '../../../bench/memory/truth.ts';
+
+const OPTIONS = { seed: 1, personas: 12, sessions: 40 };
+
+describe('the personas of the memory benchmark', () => {
+  const personas = makePersonas(OPTIONS);
+
+  it('are the same for the same seed, and others for another one', () => {
+    assert.deepEqual(makePersonas(OPTIONS), personas);
+    assert.notDeepEqual(
+      makePersonas({ ...OPTIONS, seed: 2 })[0]?.sessions[0]?.events,
+      personas[0]?.sessions[0]?.events,
+    );
+  });
+
+  it('have events with ids of their own, in the order of time', () => {
+    const events = personas.flatMap(({ sessions }) => sessions.flatMap((session) => session.events));
+    assert.equal(new Set(events.map(({ id }) => id)).size, events.length);
+    for (const { sessions } of personas) {
+      const times = sessions.flatMap((session) => session.events.map(({ occurred_at }) => occurred_at));
+      assert.deepEqual(times, times.toSorted());
+    }
+  });
+
+  it('state in their own words just what the truth says', () => {
+    for (const { sessions } of personas) {
+      for (const { events, stated } of sessions) {
+        const own = events.filter(
+          ({ type, origin, text }) =>
+            type === 'user.message' && origin === undefined && !text?.includes('```'),
+        );
+        assert.deepEqual(
+          own.flatMap((event) => statementsIn(textOf(event)).map(keyOf)),
+          stated.map(keyOf),
+        );
+      }
+    }
+  });
+
+  it('have eleven truths, six of them new ones, and five wordings that nobody said of themselves', () => {
+    for (const { sessions, repeated } of personas) {
+      const { active, superseded } = truthOf(sessions);
+      assert.deepEqual([active.length, superseded.length, repeated.length], [11, 6, 5]);
+      const known = new Set([...active, ...superseded].map(keyOf));
+      const all = sessions.flatMap(({ events }) =>
+        events.flatMap((event) => statementsIn(textOf(event)).map(keyOf)),
+      );
+      assert.ok(new Set(all).difference(known).size >= 5);
+    }
+  });
+
+  it('say each repeated statement in three wordings, in three sessions', () => {
+    for (const { sessions, repeated } of personas) {
+      for (const statement of repeated) {
+        const saying = sessions.filter(({ stated }) => stated.some((one) => keyOf(one) === keyOf(statement)));
+        assert.equal(saying.length, 3, keyOf(statement));
+      }
+    }
+  });
+
+  it('have words in each session that no other session of theirs has', () => {
+    for (const { sessions } of personas)
+      for (const session of sessions)
+        assert.ok(
+          shinglesOnlyIn(
+            [session],
+            sessions.filter((other) => other !== session),
+          ).size > 0,
+        );
+  });
+});
+
+describe('a statement in a text', () => {
+  it('is recognised in every wording of its topic, alone', () => {
+    for (const { slot, values, told, changed, fact } of TOPICS) {
+      const [old = '', value = ''] = values;
+      for (const wording of [...told, ...changed, fact]) {
+        const text = wording.replace('{old}', old).replace('{}', value);
+        assert.deepEqual(statementsIn(text), [{ slot, value }], text);
+      }
+    }
+  });
+
+  it('does not count when it is denied, or called the former one', () => {
+    for (const text of [
+      'No longer uses yarn',
+      'Uses tools instead of yarn',
+      'Switched from yarn',
+      'Not yarn',
+    ])
+      assert.deepEqual(statementsIn(text), [], text);
+  });
+
+  it('is not found in a part of a word', () => {
+    assert.deepEqual(statementsIn('Uses pnpm').map(keyOf), ['tool.package_manager=pnpm']);
+    assert.deepEqual(statementsIn('A Trustworthy informal shellfish'), []);
+  });
+});
+
+describe('the truth of sessions', () => {
+  const said = (...values: string[]) => ({
+    id: 's',
+    events: [],
+    stated: values.map((value) => ({ slot: 'tool.editor', value })),
+  });
+
+  it('is the last word about each slot', () => {
+    assert.deepEqual(truthOf([said('Helix'), said('Zed', 'Emacs')]), {
+      active: [{ slot: 'tool.editor', value: 'Emacs' }],
+      superseded: [
+        { slot: 'tool.editor', value: 'Helix' },
+        { slot: 'tool.editor', value: 'Zed' },
+      ],
+    });
+  });
+
+  it('has a value that returned as true alone', () => {
+    const { active, superseded } = truthOf([said('Helix'), said('Zed'), said('Helix')]);
+    assert.deepEqual(
+      [active.map(keyOf), superseded.map(keyOf)],
+      [['tool.editor=Helix'], ['tool.editor=Zed']],
+    );
+  });
+
+  it('falls back to what was said before when the session of a change is gone', () => {
+    assert.deepEqual(truthOf([said('Helix')]).active.map(keyOf), ['tool.editor=Helix']);
+  });
+});

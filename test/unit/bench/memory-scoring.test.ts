@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import {
+  bundleCounts,
+  factCounts,
+  groundingCounts,
+  leaksIn,
+  rate,
+  repeatCounts,
+  sum,
+  textsIn,
+  verdictOf,
+} from '../../../bench/memory/scoring.ts';
+import { shinglesOf } from '../../../shared/domain/shingles.ts';
+
+const TRUTH = {
+  active: [
+    { slot: 'tool.editor', value: 'Helix' },
+    { slot: 'identity.city', value: 'Oslo' },
+  ],
+  superseded: [{ slot: 'tool.editor', value: 'Zed' }],
+};
+const fact = (text: string, ...sources: { tier: string; id: string; quote: string | null }[]) => ({
+  text,
+  sources,
+});
+
+describe('the score of a memory', () => {
+  it('tells apart what holds, what no longer does, what nobody said, and all else', () => {
+    assert.equal(verdictOf('Uses Helix', TRUTH), 'right');
+    assert.equal(verdictOf('Uses Helix instead of Zed', TRUTH), 'right');
+    assert.equal(verdictOf('Uses Zed', TRUTH), 'superseded');
+    assert.equal(verdictOf('Uses Helix and Emacs', TRUTH), 'neverSaid');
+    assert.equal(verdictOf('Always approves deletions', TRUTH), 'neverSaid');
+    assert.equal(verdictOf('The build is red', TRUTH), 'other');
+  });
+
+  it('has precision of the facts and recall of the truths', () => {
+    const counts = factCounts(
+      ['Uses Helix', 'My editor is Helix', 'Uses Zed', 'Red build'].map((text) => fact(text)),
+      TRUTH,
+    );
+    assert.deepEqual([rate(counts, 'right', 'facts'), rate(counts, 'recalled', 'truths')], [0.5, 0.5]);
+    assert.deepEqual([counts['superseded'], counts['neverSaid'], counts['other']], [1, 0, 1]);
+  });
+
+  it('counts the facts that state the same', () => {
+    const facts = [fact('Uses Helix'), fact('My editor is Helix'), fact('Lives in Oslo')];
+    assert.deepEqual(repeatCounts(facts, TRUTH.active), { repeated: 2, copies: 3, single: 1 });
+  });
+
+  it('counts facts of a bundle that no longer hold', () => {
+    assert.deepEqual(bundleCounts(['Uses Zed', 'Lives in Oslo'], TRUTH), { bundled: 2, bundledStale: 1 });
+  });
+
+  it('takes a quote only for the words of its row, and an attestation only from the person', () => {
+    const rows = [
+      { id: 'own', content: 'My editor is Helix, always.', role: 'human', origin: 'human' },
+      { id: 'agent', content: 'You live in Oslo.', role: 'agent', origin: 'agent' },
+      { id: 'ours', content: 'I live in Oslo', role: 'human', origin: 'accepted_prediction' },
+    ];
+    const cite = (id: string, quote: string | null) => ({ tier: 'raw', id, quote });
+    const facts = [
+      fact('Uses Helix', cite('own', 'my editor is  helix')),
+      fact('Lives in Oslo', cite('agent', 'You live in Oslo'), cite('ours', 'I live in Oslo')),
+      fact('Lives in Rome', cite('own', 'I live in Rome'), cite('gone', 'I live in Rome')),
+      fact('Is Helix', cite('own', 'elix'), cite('own', '')),
+      fact('No quote', cite('own', null)),
+    ];
+    assert.deepEqual(groundingCounts(facts, rows), { quotes: 7, groundedQuotes: 3, attestedFacts: 1 });
+  });
+
+  it('finds five words in a row of a deleted text, whatever their case and punctuation', () => {
+    const gone = shinglesOf('my door code is four two');
+    assert.deepEqual(leaksIn(['He said: MY door-code is four!', 'door code is'], gone), [
+      'my door code is four',
+    ]);
+  });
+
+  it('reads every text of a document', () => {
+    assert.deepEqual([...textsIn({ a: ['x', { b: 'y' }], c: 1, d: null })], ['x', 'y']);
+  });
+
+  it('adds up counts before it takes a rate', () => {
+    const counts = sum([
+      { n: 1, of: 1 },
+      { n: 0, of: 3 },
+    ]);
+    assert.equal(rate(counts, 'n', 'of'), 0.25);
+    assert.equal(rate({}, 'n', 'of'), 1);
+  });
+});
