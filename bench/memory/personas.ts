@@ -46,6 +46,8 @@ export interface Persona {
 
 export interface PersonaOptions {
   seed: number;
+  /** What all ids start with: those of events and sessions are unique over all accounts. */
+  prefix?: string;
   personas: number;
   sessions: number;
 }
@@ -61,11 +63,11 @@ const DAY_MS = 86_400_000;
 const EVENT_EVERY_MS = 40_000;
 const AGENT = 'coder';
 
-/** Scripted people, the same for the same options. Their ids start with their names. */
-export function makePersonas({ seed, personas, sessions }: PersonaOptions): Persona[] {
+/** Scripted people, the same for the same options. */
+export function makePersonas({ seed, prefix = 'persona', personas, sessions }: PersonaOptions): Persona[] {
   if (sessions < FEWEST_SESSIONS) throw new RangeError(`a persona has at least ${FEWEST_SESSIONS} sessions`);
   return Array.from({ length: personas }, (_, n) =>
-    makePersona(`persona-${seed}-${n + 1}`, seeded(seed * 1000 + n), sessions),
+    makePersona(`${prefix}-${n + 1}`, seeded(seed * 1000 + n), sessions),
   );
 }
 

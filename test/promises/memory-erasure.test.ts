@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { makePersonas, type Persona } from '../../bench/memory/personas.ts';
+import { leaksIn } from '../../bench/memory/scoring.ts';
+import { shinglesOnlyIn } from '../../bench/memory/truth.ts';
+import type { RawMemoryResponse } from '../../shared/schemas/memory.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { add, forget, quote } from '../support/memory.ts';
+import { post } from '../support/recording.ts';
+import { storedTexts } from '../support/stored-texts.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+const SESSIONS = 8;
+const RUNS = 4;
+
+describe('a session whose memory was deleted, row by row', function () {
+  this.timeout(120_000);
+  let system: System;
+  before(async () => {
+    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
+  });
+  after(() => system?.stop());
+
+  /** The persona's raw rows, by session. */
+  async function remember(
+    person: UserClient,
+    { sessions }: Persona,
+  ): Promise<Map<string, RawMemoryResponse[]>> {
+    await post(
+      person,
+      sessions.flatMap(({ events }) => events),
+    );
+    const { status, text } = await person.request('POST', '/api/memory/sync/', {});
+    assert.equal(status, 200, text);
+    const { body } = await person.request<{ results: RawMemoryResponse[] }>(
+      'GET',
+      '/api/memory/raw/?limit=200',
+    );
+    return Map.groupBy(body.results.toReversed(), ({ session_id }) => session_id ?? '');
+  }
+
+  /** Episodes and facts that repeat their sources word for word, within sessions and across them. */
+  async function derive(person: UserClient, rows: RawMemoryResponse[][]): Promise<void> {
+    const neighbours = rows.map((own, place) => [...own, ...(rows[place + 1] ?? [])]);
+    for (const sources of [...rows, ...neighbours]) {
+      const [first] = sources;
+      if (first === undefined) continue;
+      const episode = await add(person, 'episodes', {
+        title: first.content.slice(0, 200),
+        summary: sources.map(({ content }) => content).join(' '),
+        raw_ids: sources.map(({ id }) => id),
+      });
+      const said = sources.filter(({ role, origin }) => role === 'human' && origin === 'human');
+      for (const source of said.slice(0, 2)) {
+        const fact = await add(person, 'facts', { text: source.content, episode_ids: [episode.id] });
+        await quote(system, person, fact, source);
+      }
+    }
+  }
+
+  it('has left no five words in a row of its own in any table', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 2 ** 20 }),
+        fc.uniqueArray(fc.nat(SESSIONS - 1), { minLength: 1, maxLength: 4 }),
+        async (seed, chosen) => {
+          const person = await signUp(system);
+          const [persona] = makePersonas({ seed, prefix: person.id, personas: 1, sessions: SESSIONS });
+          assert.ok(persona);
+          const rows = await remember(person, persona);
+          await derive(person, [...rows.values()]);
+          const gone = persona.sessions.filter((_, place) => chosen.includes(place));
+          const kept = persona.sessions.filter((session) => !gone.includes(session));
+          const shingles = shinglesOnlyIn(gone, kept);
+          assert.notDeepEqual(leaksIn(await texts(person), shingles), [], 'it was remembered');
+          for (const row of gone.flatMap(({ id }) => rows.get(id) ?? []))
+            await forget(person, 'raw', row, '?purge_event=true');
+          const left = await texts(person);
+          assert.deepEqual(leaksIn(left, shingles), []);
+          assert.notDeepEqual(leaksIn(left, shinglesOnlyIn(kept, gone)), [], 'all else is still there');
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+
+  const texts = (person: UserClient) => Array.fromAsync(storedTexts(system.database.pool, person.id));
+});
