@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { makePersonas } from '../../bench/memory/personas.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { comparableMemory } from '../support/comparable-memory.ts';
+import { stormMemory } from '../support/memory-storm.ts';
+import { post } from '../support/recording.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+const SYNC = '/api/memory/sync/';
+const SESSIONS = 40;
+
+describe('memory jobs of one account at once, whose workers are killed', function () {
+  this.timeout(120_000);
+  let system: System;
+  before(async () => {
+    system = await startSystem({
+      workers: 2,
+      workerEntry: ['workers/main.ts', 'memory'],
+      env: { LEASE_MS: '2000' },
+    });
+  });
+  after(() => system?.stop());
+
+  /** A person with the same recordings as every other one, but for the ids. */
+  async function someone(): Promise<UserClient> {
+    const person = await signUp(system);
+    const [persona] = makePersonas({ seed: 7, prefix: person.id, personas: 1, sessions: SESSIONS });
+    const events = persona?.sessions.flatMap((session) => session.events) ?? [];
+    const { body } = await post(person, events);
+    assert.equal(body.accepted, events.length);
+    return person;
+  }
+
+  const memoryOf = ({ id }: UserClient) => comparableMemory(system.database.pool, id, id);
+
+  it('make the rows of one quiet run', async () => {
+    const [quiet, hurried] = [await someone(), await someone()];
+    assert.equal((await quiet.request('POST', SYNC, {})).status, 200);
+    const storm = { paths: [SYNC], callers: 8, killWithinMs: 400 };
+    const { replies, kills } = await stormMemory(system, hurried, storm);
+    assert.ok(kills > 0);
+    assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
+    const expected = await memoryOf(quiet);
+    assert.ok(expected.length > SESSIONS);
+    assert.deepEqual(await memoryOf(hurried), expected);
+  });
+});

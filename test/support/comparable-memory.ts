@@ -1,0 +1,39 @@
+import type { Pool } from 'pg';
+
+type Row = Record<string, unknown> & { id: string };
+
+/** When something was written, which differs from run to run. Whether it was is kept. */
+const WRITTEN = ['created_at', 'updated_at', 'recorded_at', 'invalidated_at', 'promoted_at', 'stale_at'];
+/** What identifies the account or the row itself, or is computed of such. */
+const OWN = /^(id|account_id|episode_ids)$|digest|hash/;
+
+/**
+ * The rows of an account's memory as lines, links included, without what differs from run to run: ids are replaced by
+ * what the rows say, and `prefix`, with which the ids of its events start, is left out.
+ */
+export async function comparableMemory(pool: Pool, accountId: string, prefix: string): Promise<string[]> {
+  const read = async (table: string) => {
+    const { rows } = await pool.query<{ row: Row }>(
+      `select to_jsonb(t) as row from ${table} t where account_id = $1`,
+      [accountId],
+    );
+    return rows.map(({ row }) => row);
+  };
+  const [raw, episodes, facts, links] = await Promise.all(
+    ['raw_memories', 'episodes', 'facts', 'memory_links'].map(read),
+  );
+  const names = new Map<unknown, string>();
+  for (const row of raw ?? []) names.set(row.id, `raw ${row['event_id'] ?? row['content']}`);
+  for (const row of episodes ?? []) names.set(row.id, `episode ${row['started_at']} ${row['title']}`);
+  for (const row of facts ?? []) names.set(row.id, `fact ${row['valid_from']} ${row['text']}`);
+  const lineOf = (row: Row) =>
+    JSON.stringify(
+      Object.entries(row)
+        .filter(([column]) => !OWN.test(column))
+        .map(([column, value]) => [
+          column,
+          WRITTEN.includes(column) ? value !== null : (names.get(value) ?? value),
+        ]),
+    ).replaceAll(prefix, '');
+  return [raw, episodes, facts, links].flatMap((rows) => (rows ?? []).map(lineOf)).sort();
+}

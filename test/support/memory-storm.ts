@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { UserClient } from './account.ts';
+import type { Reply } from './client.ts';
+import type { System } from './system.ts';
+
+export interface StormOptions {
+  /** What is called, each by so many callers at once. */
+  paths: readonly string[];
+  callers: number;
+  /** A worker is killed after a random time of up to so much, again and again. */
+  killWithinMs: number;
+}
+
+/**
+ * Calls the same jobs of an account at once while workers are killed (kill -9) and replaced, until every call has been
+ * answered.
+ */
+export async function stormMemory(
+  system: System,
+  person: UserClient,
+  { paths, callers, killWithinMs }: StormOptions,
+): Promise<{ replies: Reply<unknown>[]; kills: number }> {
+  const over = new AbortController();
+  const calls = paths.flatMap((path) =>
+    Array.from({ length: callers }, () => person.request('POST', path, {})),
+  );
+  const killing = killWorkers(system, killWithinMs, over.signal);
+  const replies = await Promise.all(calls).finally(() => over.abort());
+  return { replies, kills: await killing };
+}
+
+async function killWorkers(system: System, withinMs: number, over: AbortSignal): Promise<number> {
+  for (let kills = 0; ; kills += 1) {
+    await sleep(Math.random() * withinMs, undefined, { signal: over }).catch(() => undefined);
+    if (over.aborted) return kills;
+    const [victim] = system.workers.splice(Math.floor(Math.random() * system.workers.length), 1);
+    await Promise.all([victim?.stop('SIGKILL'), system.startWorker()]);
+  }
+}
