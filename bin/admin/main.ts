@@ -4,6 +4,7 @@ import { createLog } from '../../shared/log.ts';
 import { explain } from './admin-error.ts';
 import type { Action, Command, Outcome } from './command.ts';
 import { appCreate, appDeactivate, appList, appShow, appUpdate } from './commands/app.ts';
+import { connectionCreate } from './commands/connection.ts';
 import { doctor } from './commands/doctor.ts';
 import { inviteCreate } from './commands/invite.ts';
 import { keyRevoke, keyRotate } from './commands/key.ts';
@@ -24,6 +25,7 @@ const COMMANDS = new Map<string, Command>([
   ['user create', userCreate],
   ['user list', userList],
   ['user disable', userDisable],
+  ['connection create', connectionCreate],
   ['invite create', inviteCreate],
   ['usage', usage],
   ['queue list', queueList],

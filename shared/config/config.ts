@@ -67,7 +67,7 @@ export interface WorkerConfig extends BaseConfig, Deadlines {
 /** What the operator's command line uses. A missing model does not stop it: `doctor` reports it. */
 export type AdminConfig = StoreConfig &
   Deadlines &
-  Pick<IngressConfig, 'recoveryWindowS' | 'sandboxUnits'> &
+  Pick<IngressConfig, 'production' | 'recoveryWindowS' | 'sandboxUnits'> &
   ProviderConfig;
 
 /** What the migration step uses. */
@@ -145,6 +145,7 @@ export function adminConfig(values: NodeJS.ProcessEnv): AdminConfig {
   const env = new Env(values);
   const config = {
     ...storeConfig(env),
+    production: isProduction(env),
     recoveryWindowS: recoveryWindowS(env),
     sandboxUnits: sandboxUnits(env),
     ...readDeadlines(env),
