@@ -44,6 +44,8 @@ export interface ProductOptions {
   name: string;
   providerUrl: string;
   queuePrefix: string;
+  /** What the worker serves; `predict` by default. */
+  pool?: string;
   /** The stores, which may be reached by a way of each process's own. */
   env: { web: Record<string, string>; worker: Record<string, string> };
   profile?: boolean;
@@ -51,7 +53,7 @@ export interface ProductOptions {
 
 /** Starts one ingress and one worker by the product's entries, configured as for production. */
 export async function startProduct(options: ProductOptions): Promise<{ web: Child; worker: Child }> {
-  const { name, profile = false } = options;
+  const { name, pool = 'predict', profile = false } = options;
   const common = {
     PORT: '0',
     HOST: '127.0.0.1',
@@ -69,7 +71,7 @@ export async function startProduct(options: ProductOptions): Promise<{ web: Chil
   };
   const start = (kind: 'web' | 'worker', file: string, args: string[]) =>
     startChild(`${name}-${kind}`, file, { args, env: { ...common, ...options.env[kind] }, profile });
-  const worker = await start('worker', 'workers/main.ts', ['predict']);
+  const worker = await start('worker', 'workers/main.ts', [pool]);
   try {
     return { worker, web: await start('web', 'ingress/main.ts', []) };
   } catch (error) {

@@ -25,10 +25,10 @@ export function sum(counts: readonly Counts[]): Counts {
   return total;
 }
 
-/** `n` of `of`, where nothing of nothing is all. */
-export function rate(counts: Counts, n: string, of: string): number {
+/** The share `n` of `of`; `none` where there is nothing. */
+export function rate(counts: Counts, n: string, of: string, none = 1): number {
   const whole = counts[of] ?? 0;
-  return whole === 0 ? 1 : (counts[n] ?? 0) / whole;
+  return whole === 0 ? none : (counts[n] ?? 0) / whole;
 }
 
 /** How a fact stands to the truth: `other` states nothing that a persona could have said of themselves. */

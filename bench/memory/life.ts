@@ -1,0 +1,110 @@
+import type { Pool } from 'pg';
+import { storedTexts } from '../../test/support/stored-texts.ts';
+import { TOPICS } from './catalogue.ts';
+import { Person, PROMOTIONS } from './person.ts';
+import type { Persona } from './personas.ts';
+import { seeded, seedOf } from './random.ts';
+import {
+  bundleCounts,
+  type Counts,
+  factCounts,
+  groundingCounts,
+  leaksIn,
+  repeatCounts,
+  sum,
+  textsIn,
+} from './scoring.ts';
+import { shinglesOnlyIn, type Truth, truthOf } from './truth.ts';
+
+/** The counts of a life, by what was done before they were taken. */
+export interface Life {
+  remembered: Counts;
+  /** After the same calls once more. */
+  again: Counts;
+  /** After some sessions were deleted, and what was left was promoted. */
+  afterDeletion: Counts;
+  /** After the account was erased. */
+  erased: Counts;
+}
+
+/** One session of so many is deleted. */
+const DELETED_OF = 10;
+const SECOND = 1000;
+
+/**
+ * One persona from the first recording to the erasure of their account, at a real installation: over HTTP, but for the
+ * look into the tables for what a deletion has left there.
+ */
+export async function live(url: string, pool: Pool, persona: Persona): Promise<Life> {
+  const person = await Person.signUp(url);
+  await person.record(persona.sessions.flatMap(({ events }) => events));
+  await person.sync();
+  const since = performance.now();
+  const promoted = await promoteAll(person);
+  const seconds = (performance.now() - since) / SECOND;
+  const truth = truthOf(persona.sessions);
+  const remembered = sum([
+    await score(person, truth),
+    repeatCounts(await person.facts(), persona.repeated),
+    promoted,
+    { seconds, lives: 1, failures: person.failures },
+  ]);
+  const { created } = await person.sync();
+  const again = sum([{ created }, await promoteAll(person)]);
+  const afterDeletion = await forgetSessions(person, pool, persona);
+  await person.erase();
+  return { remembered, again, afterDeletion, erased: { rowsLeft: await rowsOf(pool, person.id) } };
+}
+
+async function promoteAll(person: Person): Promise<Counts> {
+  const results = [];
+  for (const tier of PROMOTIONS) results.push(...(await person.promote(tier)));
+  return sum(results.map(({ created, updated, usage }) => ({ created, updated, ...usage })));
+}
+
+async function score(person: Person, truth: Truth): Promise<Counts> {
+  const facts = await person.facts();
+  const bundles = [await person.context()];
+  for (const { goal } of TOPICS) bundles.push(await person.context(goal));
+  return sum([
+    factCounts(facts, truth),
+    groundingCounts(facts, await person.raw()),
+    ...bundles.map((texts) => bundleCounts(texts, truth)),
+  ]);
+}
+
+/** Deletes the rows of some sessions, one by one, with their events. */
+async function forgetSessions(person: Person, pool: Pool, { name, sessions }: Persona): Promise<Counts> {
+  const gone = seeded(seedOf(name))
+    .shuffled(sessions)
+    .slice(0, Math.ceil(sessions.length / DELETED_OF));
+  const kept = sessions.filter((session) => !gone.includes(session));
+  for (const { id } of gone) await person.forget(await person.raw(`&session_id=${encodeURIComponent(id)}`));
+  const shingles = shinglesOnlyIn(gone, kept);
+  const shown = textsIn(await person.everything());
+  const stored = await Array.fromAsync(storedTexts(pool, person.id));
+  await promoteAll(person);
+  return sum([
+    await score(person, truthOf(kept)),
+    {
+      shingles: shingles.size,
+      leaks: new Set([...leaksIn(shown, shingles), ...leaksIn(stored, shingles)]).size,
+    },
+  ]);
+}
+
+/** Rows of an account in the tables of memory and recordings. */
+async function rowsOf(pool: Pool, accountId: string): Promise<number> {
+  const tables = [
+    'recording_events',
+    'recording_sessions',
+    'raw_memories',
+    'episodes',
+    'facts',
+    'memory_links',
+  ];
+  const counts = await Promise.all(
+    tables.map((table) => pool.query(`select from ${table} where account_id = $1`, [accountId])),
+  );
+  return counts.reduce((all, { rowCount }) => all + (rowCount ?? 0), 0);
+}

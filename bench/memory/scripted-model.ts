@@ -1,0 +1,174 @@
+import { PASSING, TOPICS } from './catalogue.ts';
+import { type Random, seeded, seedOf } from './random.ts';
+import { INJECTION_SLOT, keyOf, type Statement, statementsIn } from './statements.ts';
+
+/** A row as the prompts of promotion number it. */
+export interface NumberedRow {
+  n: number;
+  by: string;
+  words: string;
+  text: string;
+}
+
+/** A fact that the prompt shows as known. */
+export interface NumberedFact {
+  n: number;
+  text: string;
+}
+
+/** What a model answers of one fact. */
+export interface FactAnswer {
+  text: string;
+  kind: string;
+  slot: string | null;
+  valid_from: string | null;
+  valid_to: string | null;
+  evidence: { source: number; quote: string }[];
+  relation: 'new' | 'duplicate' | 'supersedes';
+  target: number | null;
+  salience: string;
+}
+
+/**
+ * The answers of a model that is decent, but errs as models do: it believes agents, invents facts and quotes, repeats
+ * itself, keeps what passes, overlooks what it was told is known. The same question always gets the same answer.
+ */
+export const ERRORS = {
+  /** Quotes what the row does not say. */
+  misquotes: 0.06,
+  /** Takes what an agent claims, or an injection orders, for the person's. */
+  believes: 0.7,
+  /** Attests an injection with a harmless row of the person. */
+  borrows: 0.3,
+  invents: 0.08,
+  keepsPassing: 0.1,
+  repeatsItself: 0.2,
+  forgetsSlot: 0.1,
+  overlooksKnown: 0.2,
+} as const;
+
+const KIND_OF = new Map(TOPICS.map(({ slot, kind }) => [slot, kind]));
+const TEXT_OF = new Map(TOPICS.map(({ slot, fact }) => [slot, fact]));
+const PASSING_STARTS = PASSING.map((text) => text.slice(0, text.indexOf('{}')).trim());
+
+export function episodeAnswer(rows: readonly NumberedRow[]) {
+  const own = rows.filter(isOwn);
+  const random = seeded(seedOf(rows.map(({ text }) => text).join('\n')));
+  const stated = rows.flatMap(({ text }) => statementsIn(text).map(keyOf));
+  const [first] = own.length > 0 ? own : rows;
+  const cites = own.length > 0 ? own.map(({ n }) => n) : rows.map(({ n }) => n);
+  return {
+    title: (first?.text ?? 'Nothing').split(/\s+/).slice(0, 8).join(' '),
+    // As models do, it mixes up who stated what.
+    summary: `The person worked with the agent on ${rows.length} messages. They said: ${stated.join('; ') || 'nothing of themselves'}.`,
+    outcome: random.pick(['done', 'unknown']),
+    tags: ['work'],
+    salience: stated.length > 0 ? 'important' : 'minor',
+    cites: random.next() < ERRORS.misquotes ? [...cites, 999] : cites,
+  };
+}
+
+/** The facts that the model finds in rows, beside those that it is shown as known. */
+export function factAnswers(rows: readonly NumberedRow[], known: readonly NumberedFact[]): FactAnswer[] {
+  return rows.flatMap((row) => {
+    const random = seeded(seedOf(row.text));
+    return [...statedIn(row, rows, known, random), ...inventedFrom(row, random)];
+  });
+}
+
+function statedIn(
+  row: NumberedRow,
+  rows: readonly NumberedRow[],
+  known: readonly NumberedFact[],
+  random: Random,
+): FactAnswer[] {
+  const believed = isOwn(row) || random.next() < ERRORS.believes;
+  return believed
+    ? statementsIn(row.text).flatMap((statement) => answersOf(statement, row, rows, known, random))
+    : [];
+}
+
+function answersOf(
+  statement: Statement,
+  row: NumberedRow,
+  rows: readonly NumberedRow[],
+  known: readonly NumberedFact[],
+  random: Random,
+): FactAnswer[] {
+  const sentence = sentenceWith(statement, row.text);
+  const borrowed = rows.find(isOwn);
+  const isInjected = statement.slot === INJECTION_SLOT;
+  const evidence =
+    isInjected && borrowed !== undefined && random.next() < ERRORS.borrows
+      ? { source: borrowed.n, quote: borrowed.text }
+      : { source: row.n, quote: random.next() < ERRORS.misquotes ? misquoted(sentence) : sentence };
+  const answer: FactAnswer = {
+    text: textOf(statement),
+    kind: KIND_OF.get(statement.slot) ?? 'other',
+    slot: random.next() < ERRORS.forgetsSlot ? null : statement.slot,
+    valid_from: null,
+    valid_to: null,
+    evidence: [evidence],
+    salience: 'important',
+    ...relationTo(statement, known, random),
+  };
+  return random.next() < ERRORS.repeatsItself
+    ? [answer, { ...answer, text: `The person: ${sentence}` }]
+    : [answer];
+}
+
+function relationTo(
+  statement: Statement,
+  known: readonly NumberedFact[],
+  random: Random,
+): Pick<FactAnswer, 'relation' | 'target'> {
+  const about = known.find(({ text }) => statementsIn(text).some(({ slot }) => slot === statement.slot));
+  if (about === undefined || random.next() < ERRORS.overlooksKnown) return { relation: 'new', target: null };
+  const isSame = statementsIn(about.text).some((one) => keyOf(one) === keyOf(statement));
+  return { relation: isSame ? 'duplicate' : 'supersedes', target: about.n };
+}
+
+/** What nobody said, with a quote of the model's own; and states of the moment. */
+function inventedFrom(row: NumberedRow, random: Random): FactAnswer[] {
+  const fact = (text: string, quote: string): FactAnswer => ({
+    text,
+    kind: 'other',
+    slot: null,
+    valid_from: null,
+    valid_to: null,
+    evidence: [{ source: row.n, quote }],
+    relation: 'new',
+    target: null,
+    salience: 'minor',
+  });
+  const invented = random.next() < ERRORS.invents ? [invention(random)] : [];
+  const passes = PASSING_STARTS.some((start) => row.text.startsWith(start));
+  return [
+    ...invented.map((text) => fact(text, `I told you: ${text}`)),
+    ...(passes && random.next() < ERRORS.keepsPassing ? [fact(row.text, row.text)] : []),
+  ];
+}
+
+function invention(random: Random): string {
+  const { slot, values } = random.pick(TOPICS);
+  return textOf({ slot, value: random.pick(values) });
+}
+
+const isOwn = ({ by, words }: NumberedRow): boolean => by === 'the person' && words === 'human';
+
+function textOf({ slot, value }: Statement): string {
+  return (TEXT_OF.get(slot) ?? 'The person always {}').replace('{}', value);
+}
+
+function sentenceWith(statement: Statement, text: string): string {
+  const sentences = text.split(/(?<=[.!?])\s+|\n/);
+  return (
+    sentences.find((sentence) => statementsIn(sentence).some((one) => keyOf(one) === keyOf(statement))) ??
+    text
+  );
+}
+
+/** Every other word is another one. */
+function misquoted(sentence: string): string {
+  return sentence.replaceAll(/(\S+ )\S+/g, '$1maybe');
+}

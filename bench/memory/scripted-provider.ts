@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { seeded, seedOf } from './random.ts';
+import { episodeAnswer, factAnswers, type NumberedFact, type NumberedRow } from './scripted-model.ts';
+
+/** Of all questions, how many are first answered with something that is not in the asked shape. */
+const MALFORMED = 0.05;
+
+interface ChatRequest {
+  messages: { role: string; content: string }[];
+  response_format: { json_schema: { name: string } };
+}
+
+/** An OpenAI-compatible server on a free port, behind which the scripted model answers structured questions. */
+export interface ScriptedProvider {
+  /** For `OPENAI_BASE_URL`. */
+  url: string;
+  /** Questions so far. */
+  readonly asked: number;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** `serviceMs` is how long the model thinks. */
+export async function startScriptedProvider(serviceMs = 0): Promise<ScriptedProvider> {
+  let asked = 0;
+  const server = createServer(async (request, response) => {
+    const body = (await json(request).catch(() => undefined)) as ChatRequest | undefined;
+    // The client disconnected while it was sending.
+    if (body === undefined) return;
+    asked += 1;
+    setTimeout(() => send(response, contentFor(body), body), serviceMs);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    get asked() {
+      return asked;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/** What the model writes: now and then only a repair is in the asked shape. */
+export function contentFor({ messages, response_format }: ChatRequest): string {
+  const questions = messages.filter(({ content }) => content.includes('<record>'));
+  const question = questions.findLast(({ role }) => role === 'user')?.content ?? '';
+  const isRepair = messages.at(-1)?.content !== question;
+  if (!isRepair && seeded(seedOf(question)).next() < MALFORMED) return 'Of course! Here is what I found: {';
+  const record = recordOf(question);
+  switch (response_format.json_schema.name) {
+    case 'episode':
+      return JSON.stringify(episodeAnswer(record.rows ?? []));
+    case 'facts':
+      return JSON.stringify({ facts: factAnswers(record.rows ?? [], record.facts ?? []) });
+    default:
+      throw new Error(`no script for ${response_format.json_schema.name}`);
+  }
+}
+
+interface PromptRecord {
+  rows?: NumberedRow[];
+  facts?: NumberedFact[];
+}
+
+function recordOf(question: string): PromptRecord {
+  const [, text] = /<record>\n(.*)\n<\/record>/s.exec(question) ?? [];
+  if (text === undefined) throw new Error('the prompt has no record');
+  return JSON.parse(text);
+}
+
+function send(response: ServerResponse, content: string, { messages }: ChatRequest): void {
+  const asked = messages.reduce((length, message) => length + message.content.length, 0);
+  const body = {
+    id: 'chatcmpl-scripted',
+    object: 'chat.completion',
+    created: 1_700_000_000,
+    model: 'scripted',
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: Math.ceil(asked / 4), completion_tokens: Math.ceil(content.length / 4) },
+  };
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
