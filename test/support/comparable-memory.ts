@@ -9,7 +9,8 @@ const OWN = /^(id|account_id|episode_ids)$|digest|hash/;
 
 /**
  * The rows of an account's memory as lines, links included, without what differs from run to run: ids are replaced by
- * what the rows say, and `prefix`, with which the ids of its events start, is left out.
+ * what the rows say, and `prefix`, with which the ids of its events start, is left out. Equal
+ * rows are one line, with their number.
  */
 export async function comparableMemory(pool: Pool, accountId: string, prefix: string): Promise<string[]> {
   const read = async (table: string) => {
@@ -35,5 +36,6 @@ export async function comparableMemory(pool: Pool, accountId: string, prefix: st
           WRITTEN.includes(column) ? value !== null : (names.get(value) ?? value),
         ]),
     ).replaceAll(prefix, '');
-  return [raw, episodes, facts, links].flatMap((rows) => (rows ?? []).map(lineOf)).sort();
+  const lines = [raw, episodes, facts, links].flatMap((rows) => (rows ?? []).map(lineOf));
+  return [...Map.groupBy(lines, (line) => line)].map(([line, same]) => `${same.length} × ${line}`).sort();
 }

@@ -1,0 +1,101 @@
+import { parseArgs } from 'node:util';
+import { makePersonas } from '../../bench/memory/personas.ts';
+import { startScriptedProvider } from '../../bench/memory/scripted-provider.ts';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { comparableMemory } from '../support/comparable-memory.ts';
+import { stormMemory } from '../support/memory-storm.ts';
+import { post } from '../support/recording.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/**
+ * By hand: eight syncs and eight promotions of each tier, of one account at once, while workers are killed at random
+ * (kill -9); with a scripted model and without one. 1 when the rows differ from those of a quiet run.
+ */
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    sessions: { type: 'string', default: '40' },
+    callers: { type: 'string', default: '8' },
+    kill: { type: 'string', default: '1500' },
+  },
+});
+
+const SYNC = '/api/memory/sync/';
+const PROMOTIONS = ['/api/memory/promote/episodes/', '/api/memory/promote/facts/'];
+const SERVICE_MS = 100;
+
+await mochaGlobalSetup();
+await using provider = await startScriptedProvider(SERVICE_MS);
+const ways = {
+  scripted: { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: provider.url, DEFAULT_MODEL: 'scripted' },
+  local: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
+};
+let broken = false;
+try {
+  for (const [way, env] of Object.entries(ways)) {
+    const system = await startSystem({
+      workers: 3,
+      workerEntry: ['workers/main.ts', 'memory'],
+      env: { ...env, LEASE_MS: '2000', LOG_LEVEL: 'warn' },
+    });
+    try {
+      for (let round = 1; round <= Number(options.rounds); round += 1) {
+        const result = await race(system, round);
+        broken ||= result.differences.length > 0 || result.statuses.some((status) => status !== 200);
+        process.stdout.write(`${JSON.stringify({ way, round, ...result }, undefined, 2)}\n`);
+      }
+    } finally {
+      await system.stop();
+    }
+  }
+} finally {
+  await mochaGlobalTeardown();
+}
+process.exitCode = broken ? 1 : 0;
+
+async function race(system: System, seed: number) {
+  const [quiet, hurried] = [await someone(system, seed), await someone(system, seed)];
+  await settle(quiet);
+  const expected = await memoryOf(system, quiet);
+  const storm = {
+    paths: [SYNC, ...PROMOTIONS],
+    callers: Number(options.callers),
+    killWithinMs: Number(options.kill),
+  };
+  const { replies, kills } = await stormMemory(system, hurried, storm);
+  // What the storm has left: a promotion may have ended before there was anything to promote.
+  await settle(hurried);
+  const found = await memoryOf(system, hurried);
+  return {
+    kills,
+    rows: expected.length,
+    statuses: [...new Set(replies.map(({ status }) => status))],
+    differences: [...new Set(expected).symmetricDifference(new Set(found))],
+  };
+}
+
+/** A person with the same recordings as every other one of the seed, but for the ids. */
+async function someone(system: System, seed: number): Promise<UserClient> {
+  const person = await signUp(system);
+  const sessions = Number(options.sessions);
+  const [persona] = makePersonas({ seed, prefix: person.id, personas: 1, sessions });
+  await post(person, persona?.sessions.flatMap(({ events }) => events) ?? []);
+  return person;
+}
+
+/** Syncs and promotes until there is nothing left to do. */
+async function settle(person: UserClient): Promise<void> {
+  await person.request('POST', SYNC, {});
+  for (const path of PROMOTIONS) {
+    for (;;) {
+      const { status, body, text } = await person.request<{ considered: number }>('POST', path, {});
+      if (status !== 200) throw new Error(`${path} was answered ${status} ${text}`);
+      if (body.considered === 0) break;
+    }
+  }
+}
+
+function memoryOf({ database }: System, { id }: UserClient): Promise<string[]> {
+  return comparableMemory(database.pool, id, id);
+}
