@@ -2,11 +2,11 @@ import { PASSING, TOPICS } from './catalogue.ts';
 import { type Random, seeded, seedOf } from './random.ts';
 import { INJECTION_SLOT, keyOf, type Statement, statementsIn } from './statements.ts';
 
-/** A row as the prompts of promotion number it. */
+/** A row as the prompts of promotion number it. Only those of episodes say whose words it has. */
 export interface NumberedRow {
   n: number;
   by: string;
-  words: string;
+  words?: string;
   text: string;
 }
 
@@ -26,7 +26,8 @@ export interface FactAnswer {
   evidence: { source: number; quote: string }[];
   relation: 'new' | 'duplicate' | 'supersedes';
   target: number | null;
-  salience: string;
+  /** From 1 to 5. */
+  salience: number;
 }
 
 /**
@@ -109,7 +110,7 @@ function answersOf(
     valid_from: null,
     valid_to: null,
     evidence: [evidence],
-    salience: 'important',
+    salience: 4,
     ...relationTo(statement, known, random),
   };
   return random.next() < ERRORS.repeatsItself
@@ -139,7 +140,7 @@ function inventedFrom(row: NumberedRow, random: Random): FactAnswer[] {
     evidence: [{ source: row.n, quote }],
     relation: 'new',
     target: null,
-    salience: 'minor',
+    salience: 2,
   });
   const invented = random.next() < ERRORS.invents ? [invention(random)] : [];
   const passes = PASSING_STARTS.some((start) => row.text.startsWith(start));
@@ -154,7 +155,7 @@ function invention(random: Random): string {
   return textOf({ slot, value: random.pick(values) });
 }
 
-const isOwn = ({ by, words }: NumberedRow): boolean => by === 'the person' && words === 'human';
+const isOwn = ({ by, words }: NumberedRow): boolean => by === 'the person' && (words ?? 'human') === 'human';
 
 function textOf({ slot, value }: Statement): string {
   return (TEXT_OF.get(slot) ?? 'The person always {}').replace('{}', value);

@@ -57,7 +57,7 @@ export function contentFor({ messages, response_format }: ChatRequest): string {
     case 'episode':
       return JSON.stringify(episodeAnswer(record.rows ?? []));
     case 'facts':
-      return JSON.stringify({ facts: factAnswers(record.rows ?? [], record.facts ?? []) });
+      return JSON.stringify({ facts: factAnswers(rowsOf(record), record.facts ?? []) });
     default:
       throw new Error(`no script for ${response_format.json_schema.name}`);
   }
@@ -65,8 +65,11 @@ export function contentFor({ messages, response_format }: ChatRequest): string {
 
 interface PromptRecord {
   rows?: NumberedRow[];
+  episodes?: { rows: NumberedRow[] }[];
   facts?: NumberedFact[];
 }
+
+const rowsOf = ({ episodes }: PromptRecord) => (episodes ?? []).flatMap(({ rows }) => rows);
 
 function recordOf(question: string): PromptRecord {
   const [, text] = /<record>\n(.*)\n<\/record>/s.exec(question) ?? [];
