@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
 import { storedTexts } from '../../test/support/stored-texts.ts';
-import { TOPICS } from './catalogue.ts';
 import { Person, PROMOTIONS } from './person.ts';
 import type { Persona } from './personas.ts';
 import { seeded, seedOf } from './random.ts';
@@ -14,6 +13,7 @@ import {
   sum,
   textsIn,
 } from './scoring.ts';
+import type { Topic } from './topic.ts';
 import { shinglesOnlyIn, type Truth, truthOf } from './truth.ts';
 
 /** The counts of a life, by what was done before they were taken. */
@@ -27,6 +27,13 @@ export interface Life {
   erased: Counts;
 }
 
+/** Where a persona lives, and what is asked about them. */
+export interface World {
+  url: string;
+  pool: Pool;
+  topics: readonly Topic[];
+}
+
 /** One session of so many is deleted. */
 const DELETED_OF = 10;
 const SECOND = 1000;
@@ -35,7 +42,7 @@ const SECOND = 1000;
  * One persona from the first recording to the erasure of their account, at a real installation: over HTTP, but for the
  * look into the tables for what a deletion has left there.
  */
-export async function live(url: string, pool: Pool, persona: Persona): Promise<Life> {
+export async function live({ url, pool, topics }: World, persona: Persona): Promise<Life> {
   const person = await Person.signUp(url);
   await person.record(persona.sessions.flatMap(({ events }) => events));
   await person.sync();
@@ -44,14 +51,14 @@ export async function live(url: string, pool: Pool, persona: Persona): Promise<L
   const seconds = (performance.now() - since) / SECOND;
   const truth = truthOf(persona.sessions);
   const remembered = sum([
-    await score(person, truth),
+    await score(person, truth, topics),
     repeatCounts(await person.facts(), persona.repeated),
     promoted,
     { seconds, lives: 1, failures: person.failures },
   ]);
   const { created } = await person.sync();
   const again = sum([{ created }, await promoteAll(person)]);
-  const afterDeletion = await forgetSessions(person, pool, persona);
+  const afterDeletion = await forgetSessions(person, { pool, topics }, persona);
   await person.erase();
   return { remembered, again, afterDeletion, erased: { rowsLeft: await rowsOf(pool, person.id) } };
 }
@@ -62,10 +69,10 @@ async function promoteAll(person: Person): Promise<Counts> {
   return sum(results.map(({ created, updated, usage }) => ({ created, updated, ...usage })));
 }
 
-async function score(person: Person, truth: Truth): Promise<Counts> {
+async function score(person: Person, truth: Truth, topics: World['topics']): Promise<Counts> {
   const facts = await person.facts();
   const bundles = [await person.context()];
-  for (const { goal } of TOPICS) bundles.push(await person.context(goal));
+  for (const { goal } of topics) bundles.push(await person.context(goal));
   return sum([
     factCounts(facts, truth),
     groundingCounts(facts, await person.raw()),
@@ -74,7 +81,11 @@ async function score(person: Person, truth: Truth): Promise<Counts> {
 }
 
 /** Deletes the rows of some sessions, one by one, with their events. */
-async function forgetSessions(person: Person, pool: Pool, { name, sessions }: Persona): Promise<Counts> {
+async function forgetSessions(
+  person: Person,
+  { pool, topics }: Omit<World, 'url'>,
+  { name, sessions }: Persona,
+): Promise<Counts> {
   const gone = seeded(seedOf(name))
     .shuffled(sessions)
     .slice(0, Math.ceil(sessions.length / DELETED_OF));
@@ -85,7 +96,7 @@ async function forgetSessions(person: Person, pool: Pool, { name, sessions }: Pe
   const stored = await Array.fromAsync(storedTexts(pool, person.id));
   await promoteAll(person);
   return sum([
-    await score(person, truthOf(kept)),
+    await score(person, truthOf(kept), topics),
     {
       shingles: shingles.size,
       leaks: new Set([...leaksIn(shown, shingles), ...leaksIn(stored, shingles)]).size,

@@ -2,10 +2,12 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { install, startProduct } from '../installation.ts';
 import { openPostgres } from '../stores.ts';
+import { HELD_OUT } from './held-out.ts';
 import { type Life, live } from './life.ts';
 import { makePersonas } from './personas.ts';
 import { figuresOf } from './report.ts';
 import { startScriptedProvider } from './scripted-provider.ts';
+import { TOPICS } from './topics.ts';
 
 /**
  * The life of a memory: scripted people record, sync, promote, ask, delete and erase at an installation of their own, and
@@ -19,6 +21,8 @@ const { values: options } = parseArgs({
     personas: { type: 'string', default: '12' },
     sessions: { type: 'string', default: '40' },
     seed: { type: 'string', default: '1' },
+    /** Speaks of topics that no rule of the product was written for. */
+    'held-out': { type: 'boolean', default: false },
     /** How many live at once. */
     together: { type: 'string', default: '3' },
     json: { type: 'boolean', default: false },
@@ -42,7 +46,9 @@ async function run(): Promise<boolean> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 4 });
   resources.defer(() => pool.end());
 
+  const topics = options['held-out'] ? HELD_OUT : TOPICS;
   const waiting = makePersonas({
+    topics,
     seed: Number(options.seed),
     personas: Number(options.personas),
     sessions: Number(options.sessions),
@@ -50,7 +56,7 @@ async function run(): Promise<boolean> {
   const lives: Life[] = [];
   const liveInTurn = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      lives.push(await live(web.url, pool, next));
+      lives.push(await live({ url: web.url, pool, topics }, next));
       process.stderr.write(`${next.name} has lived\n`);
     }
   };

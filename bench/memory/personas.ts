@@ -1,3 +1,5 @@
+import { type Random, seeded } from './random.ts';
+import type { Statement } from './statements.ts';
 import {
   CLAIMS,
   FIRST_NAMES,
@@ -9,11 +11,9 @@ import {
   REPLIES,
   REPORTS,
   TASKS,
-  TOPICS,
-  type Topic,
-} from './catalogue.ts';
-import { type Random, seeded } from './random.ts';
-import type { Statement } from './statements.ts';
+} from './talk.ts';
+import type { Topic } from './topic.ts';
+import { TOPICS } from './topics.ts';
 
 /** An event as it is recorded. */
 export interface PersonaEvent {
@@ -50,6 +50,8 @@ export interface PersonaOptions {
   prefix?: string;
   personas: number;
   sessions: number;
+  /** What they speak of; at least 16. */
+  topics?: readonly Topic[];
 }
 
 /** How many topics of a persona go which way; all others are never spoken of. */
@@ -64,10 +66,11 @@ const EVENT_EVERY_MS = 40_000;
 const AGENT = 'coder';
 
 /** Scripted people, the same for the same options. */
-export function makePersonas({ seed, prefix = 'persona', personas, sessions }: PersonaOptions): Persona[] {
+export function makePersonas(options: PersonaOptions): Persona[] {
+  const { seed, prefix = 'persona', personas, sessions, topics = TOPICS } = options;
   if (sessions < FEWEST_SESSIONS) throw new RangeError(`a persona has at least ${FEWEST_SESSIONS} sessions`);
   return Array.from({ length: personas }, (_, n) =>
-    makePersona(`${prefix}-${n + 1}`, seeded(seed * 1000 + n), sessions),
+    makePersona(`${prefix}-${n + 1}`, topics, seeded(seed * 1000 + n), sessions),
   );
 }
 
@@ -75,9 +78,9 @@ type Line = Pick<PersonaEvent, 'type' | 'agent' | 'prompt' | 'reply' | 'text' | 
 /** What is said in one session besides the work itself. */
 type Plan = { lines: Line[]; stated: Statement[] };
 
-function makePersona(name: string, random: Random, count: number): Persona {
+function makePersona(name: string, all: readonly Topic[], random: Random, count: number): Persona {
   const plans = Array.from({ length: count }, (): Plan => ({ lines: [], stated: [] }));
-  const topics = random.shuffled(TOPICS);
+  const topics = random.shuffled(all);
   const repeated = topics.splice(0, REPEATED).map((topic) => repeat(plans, random, topic));
   for (const topic of topics.splice(0, CHANGED)) change(plans, random, topic);
   for (const topic of topics.splice(0, 1)) changeAndReturn(plans, random, topic);

@@ -1,6 +1,8 @@
-import { PASSING, TOPICS } from './catalogue.ts';
+import { HELD_OUT } from './held-out.ts';
 import { type Random, seeded, seedOf } from './random.ts';
 import { INJECTION_SLOT, keyOf, type Statement, statementsIn } from './statements.ts';
+import { PASSING } from './talk.ts';
+import { TOPICS } from './topics.ts';
 
 /** A row as the prompts of promotion number it. Only those of episodes say whose words it has. */
 export interface NumberedRow {
@@ -48,8 +50,9 @@ export const ERRORS = {
   overlooksKnown: 0.2,
 } as const;
 
-const KIND_OF = new Map(TOPICS.map(({ slot, kind }) => [slot, kind]));
-const TEXT_OF = new Map(TOPICS.map(({ slot, fact }) => [slot, fact]));
+const KNOWN = [...TOPICS, ...HELD_OUT];
+const KIND_OF = new Map(KNOWN.map(({ slot, kind }) => [slot, kind]));
+const TEXT_OF = new Map(KNOWN.map(({ slot, fact }) => [slot, fact]));
 const PASSING_STARTS = PASSING.map((text) => text.slice(0, text.indexOf('{}')).trim());
 
 export function episodeAnswer(rows: readonly NumberedRow[]) {

@@ -1,4 +1,6 @@
-import { INJECTED, TOPICS } from './catalogue.ts';
+import { HELD_OUT } from './held-out.ts';
+import { INJECTED } from './talk.ts';
+import { TOPICS } from './topics.ts';
 
 /** What a text may state of a person: the value of a slot. */
 export interface Statement {
@@ -14,7 +16,7 @@ const DENIALS =
   'from|instead of|rather than|in place of|not|no longer|no longer uses?|formerly|former|previously|used to use|over|stopped using|replac(?:es|ed|ing)|and not|never';
 
 const ALL: readonly (Statement & { found: RegExp; denied: RegExp })[] = [
-  ...TOPICS.flatMap(({ slot, values }) => values.map((value) => ({ slot, value }))),
+  ...[...TOPICS, ...HELD_OUT].flatMap(({ slot, values }) => values.map((value) => ({ slot, value }))),
   ...INJECTED.map((value) => ({ slot: INJECTION_SLOT, value })),
 ].map((statement) => ({ ...statement, ...patternsOf(statement.value) }));
 

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict';
-import { TOPICS } from '../../../bench/memory/catalogue.ts';
+import { HELD_OUT } from '../../../bench/memory/held-out.ts';
 import { makePersonas, textOf } from '../../../bench/memory/personas.ts';
 import { keyOf, statementsIn } from '../../../bench/memory/statements.ts';
+import { TOPICS } from '../../../bench/memory/topics.ts';
 import { shinglesOnlyIn, truthOf } from '../../../bench/memory/truth.ts';
 
 const OPTIONS = { seed: 1, personas: 12, sessions: 40 };
 
 describe('the personas of the memory benchmark', () => {
-  const personas = makePersonas(OPTIONS);
+  const personas = [
+    ...makePersonas(OPTIONS),
+    ...makePersonas({ ...OPTIONS, prefix: 'other', topics: HELD_OUT }),
+  ];
 
   it('are the same for the same seed, and others for another one', () => {
-    assert.deepEqual(makePersonas(OPTIONS), personas);
+    assert.deepEqual(makePersonas(OPTIONS), personas.slice(0, OPTIONS.personas));
     assert.notDeepEqual(
       makePersonas({ ...OPTIONS, seed: 2 })[0]?.sessions[0]?.events,
       personas[0]?.sessions[0]?.events,
@@ -76,7 +80,7 @@ describe('the personas of the memory benchmark', () => {
 
 describe('a statement in a text', () => {
   it('is recognised in every wording of its topic, alone', () => {
-    for (const { slot, values, told, changed, fact } of TOPICS) {
+    for (const { slot, values, told, changed, fact } of [...TOPICS, ...HELD_OUT]) {
       const [old = '', value = ''] = values;
       for (const wording of [...told, ...changed, fact]) {
         const text = wording.replace('{old}', old).replace('{}', value);
