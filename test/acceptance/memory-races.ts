@@ -4,7 +4,7 @@ import { startScriptedProvider } from '../../bench/memory/scripted-provider.ts';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { comparableMemory } from '../support/comparable-memory.ts';
-import { stormMemory } from '../support/memory-storm.ts';
+import { settleMemory, stormMemory } from '../support/memory-storm.ts';
 import { post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
 
@@ -17,12 +17,10 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '3' },
     sessions: { type: 'string', default: '40' },
     callers: { type: 'string', default: '8' },
-    kill: { type: 'string', default: '1500' },
+    kill: { type: 'string', default: '500' },
   },
 });
 
-const SYNC = '/api/memory/sync/';
-const PROMOTIONS = ['/api/memory/promote/episodes/', '/api/memory/promote/facts/'];
 const SERVICE_MS = 100;
 
 await mochaGlobalSetup();
@@ -56,16 +54,15 @@ process.exitCode = broken ? 1 : 0;
 
 async function race(system: System, seed: number) {
   const [quiet, hurried] = [await someone(system, seed), await someone(system, seed)];
-  await settle(quiet);
+  await settleMemory(quiet);
   const expected = await memoryOf(system, quiet);
   const storm = {
-    paths: [SYNC, ...PROMOTIONS],
     callers: Number(options.callers),
     killWithinMs: Number(options.kill),
   };
   const { replies, kills } = await stormMemory(system, hurried, storm);
   // What the storm has left: a promotion may have ended before there was anything to promote.
-  await settle(hurried);
+  await settleMemory(hurried);
   const found = await memoryOf(system, hurried);
   return {
     kills,
@@ -82,18 +79,6 @@ async function someone(system: System, seed: number): Promise<UserClient> {
   const [persona] = makePersonas({ seed, prefix: person.id, personas: 1, sessions });
   await post(person, persona?.sessions.flatMap(({ events }) => events) ?? []);
   return person;
-}
-
-/** Syncs and promotes until there is nothing left to do. */
-async function settle(person: UserClient): Promise<void> {
-  await person.request('POST', SYNC, {});
-  for (const path of PROMOTIONS) {
-    for (;;) {
-      const { status, body, text } = await person.request<{ considered: number }>('POST', path, {});
-      if (status !== 200) throw new Error(`${path} was answered ${status} ${text}`);
-      if (body.considered === 0) break;
-    }
-  }
 }
 
 function memoryOf({ database }: System, { id }: UserClient): Promise<string[]> {

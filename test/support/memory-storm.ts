@@ -3,25 +3,39 @@ import type { UserClient } from './account.ts';
 import type { Reply } from './client.ts';
 import type { System } from './system.ts';
 
+const SYNC = '/api/memory/sync/';
+const PROMOTIONS = ['/api/memory/promote/episodes/', '/api/memory/promote/facts/'];
+
+/** Syncs and promotes until there is nothing left to do. */
+export async function settleMemory(person: UserClient): Promise<void> {
+  await person.request('POST', SYNC, {});
+  for (const path of PROMOTIONS) {
+    for (;;) {
+      const { status, body, text } = await person.request<{ considered: number }>('POST', path, {});
+      if (status !== 200) throw new Error(`${path} was answered ${status} ${text}`);
+      if (body.considered === 0) break;
+    }
+  }
+}
+
 export interface StormOptions {
-  /** What is called, each by so many callers at once. */
-  paths: readonly string[];
+  /** Of each job, at once. */
   callers: number;
   /** A worker is killed after a random time of up to so much, again and again. */
   killWithinMs: number;
 }
 
 /**
- * Calls the same jobs of an account at once while workers are killed (kill -9) and replaced, until every call has been
- * answered.
+ * Syncs and promotes an account many times at once while workers are killed (kill -9) and replaced, until every call has
+ * been answered.
  */
 export async function stormMemory(
   system: System,
   person: UserClient,
-  { paths, callers, killWithinMs }: StormOptions,
+  { callers, killWithinMs }: StormOptions,
 ): Promise<{ replies: Reply<unknown>[]; kills: number }> {
   const over = new AbortController();
-  const calls = paths.flatMap((path) =>
+  const calls = [SYNC, ...PROMOTIONS].flatMap((path) =>
     Array.from({ length: callers }, () => person.request('POST', path, {})),
   );
   const killing = killWorkers(system, killWithinMs, over.signal);
