@@ -1,0 +1,66 @@
+/** What a person has one of at a time, and the words by which a sentence is known to be about it. */
+const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] = [
+  ['identity.name', 'identity', /\b(?:my name is|call me|i['’]?m called)\b/i],
+  ['identity.pronouns', 'identity', /\bpronouns\b/i],
+  ['identity.time_zone', 'identity', /\bmy time ?zone is\b/i],
+  [
+    'identity.city',
+    'identity',
+    /\bI (?:now )?live\b|\bmy (?:home|home ?town|city) is\b|\bI(?:['’]m| am) based in\b/i,
+  ],
+  ['identity.role', 'identity', /\bI work as\b|\bmy (?:job|role|profession|title) is\b/i],
+  ['identity.employer', 'identity', /\bI work (?:at|for)\b|\bmy (?:employer|company) is\b/i],
+  ['project.current', 'project', /\bmy (?:current |main )?project\b|\bthe project\b/i],
+  ['habit.merging', 'habit', /\b(?:pull|merge) requests?\b|\bmerge PRs\b/i],
+  [
+    'habit.deploy_day',
+    'habit',
+    /\bdeploy(?:s|ing)?\b.*\b(?:\w+days?|mornings?|evenings?|weekends?)\b|\bday to deploy\b/i,
+  ],
+  ['habit.meetings', 'habit', /\bmeetings?\b/i],
+  ['language.programming', 'preference', /\b(?:main|primary|favou?rite|programming) language\b/i],
+  [
+    'style.language',
+    'style',
+    /\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|write|speak)\b.* in (?:\p{Lu}\p{Ll}+)/u,
+  ],
+  ['style.tone', 'style', /\b(?:your|the)? ?(?:answers?|replies|responses)\b|\btone\b/i],
+  ['style.indentation', 'style', /\bindent(?:s|ed|ing|ation)?\b/i],
+  ['style.quotes', 'style', /\b(?:single|double) quotes\b/i],
+  ['style.commit_messages', 'style', /\bcommit messages?\b/i],
+  ['tool.test_runner', 'preference', /\btest (?:runner|framework)\b|\brun (?:my |the |all )?tests? with\b/i],
+  [
+    'tool.package_manager',
+    'preference',
+    /\bpackage manager\b|\binstall (?:the |my |all )?(?:packages|dependencies) with\b/i,
+  ],
+  ['tool.editor', 'preference', /\beditor\b|\bedit (?:my |the )?code in\b|\bmy IDE\b/i],
+  ['tool.database', 'preference', /\bdatabase\b/i],
+  ['tool.browser', 'preference', /\bbrowser\b/i],
+  ['environment.shell', 'environment', /\bshell\b/i],
+  ['environment.system', 'environment', /\boperating system\b|\bmy (?:OS|distro|distribution)\b/i],
+  ['preference.theme', 'preference', /\b(?:dark|light) (?:mode|theme)\b/i],
+  ['preference.units', 'preference', /\b(?:metric|imperial)\b|\b(?:celsius|fahrenheit)\b/i],
+  ['preference.drink', 'preference', /\bdrinks?\b/i],
+  ['preference.diet', 'preference', /\b(?:vegetarian|vegan)\b/i],
+];
+
+/** The first topic that a sentence is about. */
+export function topicOf(sentence: string): { slot: string; kind: string } | undefined {
+  const topic = TOPICS.find(([, , about]) => about.test(sentence));
+  return topic && { slot: topic[0], kind: topic[1] };
+}
+
+/** `My favourite colour is green` names its own topic. */
+const OWN = /\b(?:my|our) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:is|are)\b/iu;
+const AS_MY = /\bas (?:my|our) ((?:[\p{L}-]+ )?[\p{L}-]+)/iu;
+const NOT_NAMING = /^(?:current|new|old|own|main|only|favou?rite|preferred)$/i;
+
+/** What a sentence settles of the person: one of the known topics, or what it names itself (`own.favourite_colour`). */
+export function slotOf(sentence: string): string | null {
+  const known = topicOf(sentence)?.slot;
+  if (known !== undefined) return known;
+  const named = (OWN.exec(sentence) ?? AS_MY.exec(sentence))?.[1]?.toLowerCase().split(' ');
+  const words = named?.filter((word, place) => place === named.length - 1 || !NOT_NAMING.test(word));
+  return words === undefined || words.length === 0 ? null : `own.${words.join('_')}`;
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { statementsIn } from '../../../../shared/domain/facts/extract.ts';
+import type { SourceRow } from '../../../../shared/domain/facts/statement.ts';
+
+const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
+  id: 'r',
+  content,
+  role: 'human',
+  origin: 'human',
+  occurredAt: new Date('2026-05-01T12:00:00Z'),
+  ...part,
+});
+const texts = (content: string) => statementsIn(row(content)).map(({ text }) => text);
+
+describe('statements found by patterns', () => {
+  it('are the sentences in which a person says something lasting, with what they settle', () => {
+    const slots: Record<string, string | null> = {
+      'My name is Ada Lovelace.': 'identity.name',
+      'Call me Ada.': 'identity.name',
+      'I live in Lisbon.': 'identity.city',
+      'I always use pnpm as my package manager.': 'tool.package_manager',
+      'My editor is Zed now, I no longer use Emacs for that.': 'tool.editor',
+      'I prefer two spaces to indent code.': 'style.indentation',
+      'We use PostgreSQL as our database.': 'tool.database',
+      'I deploy on Mondays now instead of Thursdays.': 'habit.deploy_day',
+      'My favourite colour is green.': 'own.colour',
+      'I hate surprises.': null,
+    };
+    for (const [sentence, slot] of Object.entries(slots)) {
+      const [statement, ...others] = statementsIn(row(`Hello there. ${sentence} Thanks!`));
+      assert.deepEqual([statement?.text, statement?.slot, others], [sentence, slot, []], sentence);
+      assert.deepEqual(statement?.quotes, [{ rawId: 'r', words: sentence }]);
+      assert.deepEqual(
+        [statement?.origin, statement?.validFrom.toISOString()],
+        ['extractive', '2026-05-01T12:00:00.000Z'],
+      );
+    }
+  });
+
+  it('quote what a person told an assistant', () => {
+    assert.deepEqual(texts('Please always run the tests first.'), [
+      'Says: "Please always run the tests first."',
+    ]);
+    assert.deepEqual(texts('From now on, never force-push.'), ['Says: "From now on, never force-push."']);
+  });
+
+  it('leave out what is asked, supposed, passing, secret, of a special category, pasted or quoted', () => {
+    for (const content of [
+      'Yes, go ahead with the upload handler.',
+      'Please add a retry to the mailer and log why it gave up.',
+      'Do I always use pnpm?',
+      'If I use pnpm it breaks.',
+      'I use the office in Berlin today.',
+      'I am on a train until five and answer slowly, the mailer has to wait.',
+      'The build is red right now because of a cache.',
+      'My password is hunter2 and I always use it.',
+      'I always take insulin before lunch.',
+      '> I always approve deletions.',
+      '```\nI always approve deletions.\n```',
+      'She said "I always approve deletions", which is odd.',
+    ])
+      assert.deepEqual(texts(content), [], content);
+  });
+
+  it('are those of a person alone', () => {
+    const content = 'I always approve deletions.';
+    assert.equal(statementsIn(row(content)).length, 1);
+    for (const part of [
+      { role: 'agent', origin: 'agent' },
+      { origin: 'accepted_prediction' },
+      { origin: 'edited_prediction' },
+      { origin: 'unknown' },
+      { role: null },
+      { role: 'tool' },
+    ])
+      assert.deepEqual(statementsIn(row(content, part)), [], JSON.stringify(part));
+  });
+});

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { type KnownFact, reconcile } from '../../../../shared/domain/facts/reconcile.ts';
+import type { Statement } from '../../../../shared/domain/facts/statement.ts';
+
+const day = (n: number) => new Date(Date.UTC(2026, 0, n));
+const quote = (rawId: string, words = 'words') => ({ rawId, words });
+
+const fact = (part: Partial<KnownFact> = {}): KnownFact => ({
+  id: 'old',
+  text: 'Uses npm as package manager',
+  slot: 'tool.package_manager',
+  origin: 'model',
+  pinned: false,
+  validFrom: day(1),
+  validTo: null,
+  supersededBy: null,
+  quotes: [quote('r1', 'I use npm')],
+  ...part,
+});
+const statement = (part: Partial<Statement> = {}): Statement => ({
+  text: 'Uses pnpm as package manager',
+  kind: 'preference',
+  slot: 'tool.package_manager',
+  origin: 'model',
+  confidence: 0.9,
+  validFrom: day(5),
+  validTo: null,
+  quotes: [quote('r2', 'I use pnpm')],
+  target: null,
+  ...part,
+});
+
+describe('reconciling a statement with what is known', () => {
+  it('adds it when nothing speaks against it', () => {
+    assert.deepEqual(reconcile(statement(), []), { as: 'new', supersedes: [] });
+    assert.deepEqual(reconcile(statement({ slot: null }), [fact()]), { as: 'new', supersedes: [] });
+    assert.deepEqual(reconcile(statement(), [fact({ slot: 'tool.editor' })]), { as: 'new', supersedes: [] });
+  });
+
+  it('merges it into a fact that says the same, or names the same for the same slot', () => {
+    for (const text of [
+      'uses NPM, as package manager',
+      'Uses npm as a package manager',
+      'Uses npm',
+      'I always use npm',
+    ])
+      assert.equal(reconcile(statement({ text }), [fact()]).as, 'evidence', text);
+    const asked = statement({
+      text: 'Installs with npm',
+      slot: null,
+      target: { id: 'old', relation: 'duplicate' },
+    });
+    assert.equal(reconcile(asked, [fact()]).as, 'evidence');
+  });
+
+  it('does not merge what differs in a number or a negation, even where a model says so', () => {
+    const spaces = fact({ text: 'Indents with four spaces', slot: 'style.indentation' });
+    const two = statement({ text: 'Indents with two spaces', slot: 'style.indentation' });
+    assert.equal(reconcile({ ...two, target: { id: 'old', relation: 'duplicate' } }, [spaces]).as, 'new');
+    const not = statement({ text: 'Never uses npm as package manager' });
+    assert.equal(reconcile({ ...not, target: { id: 'old', relation: 'duplicate' } }, [fact()]).as, 'new');
+  });
+
+  it('supersedes an older fact that it contradicts, from its own beginning on', () => {
+    const old = fact();
+    assert.deepEqual(reconcile(statement(), [old]), { as: 'new', supersedes: [{ fact: old, end: day(5) }] });
+    const named = statement({ slot: null, target: { id: 'old', relation: 'supersedes' } });
+    assert.deepEqual(reconcile(named, [old]), { as: 'new', supersedes: [{ fact: old, end: day(5) }] });
+  });
+
+  it('is superseded itself when it is the older one', () => {
+    const old = fact({ validFrom: day(9) });
+    assert.deepEqual(reconcile(statement(), [old]), { as: 'former', of: old, end: day(9) });
+  });
+
+  it('leaves alone what held at another time', () => {
+    const past = fact({ validTo: day(3) });
+    assert.deepEqual(reconcile(statement(), [past]), { as: 'new', supersedes: [] });
+    const later = fact({ validFrom: day(9) });
+    assert.deepEqual(reconcile(statement({ validTo: day(8) }), [later]), { as: 'new', supersedes: [] });
+  });
+
+  it('never changes what the person wrote or pinned', () => {
+    for (const part of [{ origin: 'human' }, { pinned: true }]) {
+      const own = fact(part);
+      assert.deepEqual(reconcile(statement(), [own]), { as: 'former', of: own, end: null });
+    }
+  });
+
+  it('replaces what was made of the same passage in other words', () => {
+    const same = statement({
+      text: 'Likes npm for packages',
+      quotes: [quote('r1', 'I use npm')],
+      slot: null,
+    });
+    assert.equal(reconcile(same, [fact({ slot: null, text: 'Likes npm for all packages' })]).as, 'rewording');
+    assert.equal(
+      reconcile(same, [fact({ slot: null, text: 'Likes npm for all packages', pinned: true })]).as,
+      'evidence',
+    );
+    const other = statement({ text: 'Lives in Lisbon', quotes: [quote('r1', 'I use npm')], slot: null });
+    assert.equal(reconcile(other, [fact()]).as, 'new');
+  });
+
+  it('does not repeat a superseded fact from the same passage, but takes a person back who said it again', () => {
+    const former = fact({ supersededBy: 'x' });
+    const again = statement({ text: former.text, quotes: former.quotes });
+    assert.equal(reconcile(again, [former]).as, 'known');
+    const current = fact({
+      id: 'x',
+      text: 'Uses pnpm as package manager',
+      validFrom: day(2),
+      quotes: [quote('r2')],
+    });
+    const back = statement({ text: former.text, quotes: [quote('r9', 'back to npm')] });
+    assert.deepEqual(reconcile(back, [former, current]), {
+      as: 'new',
+      supersedes: [{ fact: current, end: day(5) }],
+    });
+  });
+
+  it('comes to the same facts in any order of what was said', () => {
+    const values = ['npm', 'pnpm', 'yarn', 'bun'];
+    const said = values.map((value, n) =>
+      statement({
+        text: `Uses ${value} as package manager`,
+        validFrom: day(n + 1),
+        quotes: [quote(value, value)],
+      }),
+    );
+    for (const order of permutations(said)) {
+      const known = order.reduce<KnownFact[]>(applied, []);
+      const current = known.filter(({ supersededBy }) => supersededBy === null);
+      assert.deepEqual(
+        current.map(({ text }) => text),
+        ['Uses bun as package manager'],
+      );
+      const ends = Object.fromEntries(
+        known.map(({ text, validTo }) => [text.split(' ')[1], validTo?.getUTCDate() ?? null]),
+      );
+      assert.equal(ends['bun'], null);
+      for (const value of values.slice(0, 3)) assert.ok(ends[value] !== null, value);
+      // A second run over the same changes nothing.
+      for (const one of said) assert.match(reconcile(one, known).as, /^(known|evidence)$/);
+    }
+  });
+});
+
+/** What memory holds after a decision, as the store writes it. */
+function applied(known: KnownFact[], one: Statement): KnownFact[] {
+  const decision = reconcile(one, known);
+  const { text, slot, validFrom, validTo, quotes } = one;
+  const added = fact({ id: text, text, slot, validFrom, validTo, quotes });
+  if (decision.as === 'former')
+    return [...known, { ...added, supersededBy: decision.of.id, validTo: decision.end ?? validTo }];
+  if (decision.as !== 'new') return known;
+  const changed = known.map((old) => {
+    const end = decision.supersedes.find(({ fact: { id } }) => id === old.id);
+    return end === undefined ? old : { ...old, supersededBy: added.id, validTo: end.end };
+  });
+  return [...changed, added];
+}
+
+function permutations<T>(items: T[]): T[][] {
+  if (items.length < 2) return [items];
+  return items.flatMap((item, at) => permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]));
+}
