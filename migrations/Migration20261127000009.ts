@@ -27,7 +27,6 @@ export class Migration20261127000009 extends Migration {
 const INDEXES = {
   facts_pinned: `"facts" ("account_id", "id") where pinned and superseded_by is null`,
   facts_replaced: `"facts" ("account_id") where superseded_by is not null and revision_of is null`,
-  facts_stale: `"facts" ("account_id") where stale_at is not null and superseded_by is null`,
   facts_ended: `"facts" ("account_id", "valid_to") where valid_to is not null and superseded_by is null`,
   facts_begun: `"facts" ("account_id", "valid_from") where valid_from is not null and superseded_by is null`,
   raw_memories_predicted: `"raw_memories" ("account_id", "occurred_at") where origin in ('accepted_prediction', 'edited_prediction')`,

@@ -59,6 +59,7 @@ export function presentFact({ row, sources }: Sourced<Omit<Fact, 'account' | 'ep
     id: row.id,
     text: row.text,
     kind: row.kind ?? null,
+    slot: row.slot ?? null,
     origin: row.origin as FactResponse['origin'],
     tags: row.tags,
     confidence: row.confidence,

@@ -44,6 +44,7 @@ const FACT = {
   id: '019a9fd7-5e3c-7d22-b1c4-6a7b8c9d0e1f',
   text: 'Uses pnpm, not npm.',
   kind: 'preference',
+  slot: null,
   origin: 'human' as const,
   tags: ['tools'],
   confidence: 1,

@@ -141,6 +141,8 @@ const fact = {
   /** Empty while the fact is stale. */
   text: Type.String(),
   kind: Text,
+  /** What it settles, of which the person has one at a time; ours to say. */
+  slot: Text,
   origin: oneOf(DERIVED_ORIGINS),
   tags: Tags,
   confidence: Share,

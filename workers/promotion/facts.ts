@@ -1,14 +1,125 @@
-import { progressOf } from '../../shared/db/stores/work/progress.ts';
-import type { PromoteInput } from '../../shared/schemas/memory-jobs.ts';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { persistently } from '../../shared/db/retries.ts';
+import { factSources, type SourceId, sourcesOf } from '../../shared/db/stores/memory/fact-sources.ts';
+import {
+  type Distilled,
+  SourcesChanged,
+  type Stored,
+  storeStatements,
+} from '../../shared/db/stores/memory/promote-facts.ts';
+import { momentNow } from '../../shared/db/stores/memory/rows-to-promote.ts';
+import { keepProgress, progressOf } from '../../shared/db/stores/work/progress.ts';
+import { PROMOTE_LIMIT, type PromoteInput } from '../../shared/schemas/memory-jobs.ts';
 import type { promoteFacts } from '../../shared/work/kinds.ts';
 import type { Handler } from '../work/handler.ts';
-import { begun, type PromotionParts, type PromotionProgress, succeeded } from './promotion.ts';
+import { failureOf, promoteEach } from './ask.ts';
+import { distil } from './distil-facts.ts';
+import {
+  begun,
+  laps,
+  NO_USAGE,
+  type PromotionParts,
+  type PromotionProgress,
+  spent,
+  succeeded,
+} from './promotion.ts';
 
-/** Promotes nothing yet. */
-export function createPromoteFacts({ em, settings }: PromotionParts): Handler<typeof promoteFacts> {
-  return async (claim) => {
-    const { model = settings.defaultModel } = JSON.parse(claim.input) as PromoteInput;
-    const progress = (await progressOf<PromotionProgress>(em(), claim)) ?? begun(model);
-    return succeeded(progress);
+interface FactsProgress extends PromotionProgress {
+  /** When the first attempt began: `force` takes the episodes that were promoted before. */
+  begunAt: string;
+}
+
+/** Sources of one question at most. */
+const AT_ONCE = 8;
+/** How often sources are read anew that were changed meanwhile. What changes faster waits for the next promotion. */
+const TRIES = 3;
+
+/**
+ * Distils facts from episodes, and writes stale facts anew: asks the model once for some of them at a time. What an answer
+ * comes to is one transaction with the progress, so that a later attempt goes on where this one ended.
+ */
+export function createPromoteFacts(parts: PromotionParts): Handler<typeof promoteFacts> {
+  const { em, settings, log } = parts;
+  return async (claim, allowance) => {
+    const { id: workId, party: accountId, attempt, kind } = claim;
+    const request = JSON.parse(claim.input) as PromoteInput;
+    const { model = settings.defaultModel, limit = PROMOTE_LIMIT, since, force = false } = request;
+    const lap = laps();
+    const kept = () => progressOf<FactsProgress>(em(), claim);
+    let progress = (await kept()) ?? { ...begun(model), begunAt: await momentNow(em()) };
+    const charge = { accountId, appId: null, workId, attempt, kind };
+
+    /** Whether it was stored: not when memory has changed meanwhile. */
+    const store = async (distilled: Distilled): Promise<boolean> => {
+      const before = progress;
+      const within = async (tx: EntityManager, stored: Stored) => {
+        progress = { ...before, ...advanced(before, distilled.sources.length, stored) };
+        await keepProgress(tx, claim, progress);
+      };
+      const storing = () => storeStatements(em(), accountId, distilled, within);
+      try {
+        await persistently(storing, performance.now() + allowance.leftMs());
+        return true;
+      } catch (error) {
+        if (!(error instanceof SourcesChanged)) throw error;
+        // It may have been stored, and its confirmation lost.
+        progress = spent((await kept()) ?? before, NO_USAGE, 0);
+        return false;
+      }
+    };
+
+    /** Promotes some of these and returns the others; all of them when memory has changed meanwhile. */
+    const promoteSome = async (named: readonly SourceId[]): Promise<SourceId[]> => {
+      allowance.signal.throwIfAborted();
+      const sources = await sourcesOf(em(), accountId, named);
+      if (sources.length === 0) return [];
+      const { distilled, usage } = await distil(em(), accountId, sources, model, {
+        ...parts,
+        charge,
+        allowance,
+      });
+      progress = spent(progress, usage, lap());
+      const done = (await store(distilled)) ? distilled.sources : [];
+      return named.filter(({ id }) => !done.some((source) => source.id === id));
+    };
+
+    const left = limit - progress.considered;
+    const choice = { since, promotedBefore: force ? progress.begunAt : undefined };
+    const found = left > 0 ? await factSources(em(), accountId, choice, left) : [];
+    progress = { ...progress, steps: { ...progress.steps, total: progress.steps.done + found.length } };
+    const failure = await promoteEach(chunksOf(found), async (chunk) => {
+      let rest = chunk;
+      for (let tries = TRIES; rest.length > 0 && tries > 0; ) {
+        const before = rest.length;
+        rest = await promoteSome(rest);
+        if (rest.length === before) tries -= 1;
+      }
+    });
+    if (failure !== undefined) {
+      log.warn({ work: workId, fault: failure.fault, reason: failure.message }, 'provider failed');
+      return failureOf(failure);
+    }
+    return succeeded(spent(progress, NO_USAGE, lap()));
+  };
+}
+
+function chunksOf(found: readonly SourceId[]): SourceId[][] {
+  const count = Math.ceil(found.length / AT_ONCE);
+  return Array.from({ length: count }, (_, at) => found.slice(at * AT_ONCE, (at + 1) * AT_ONCE));
+}
+
+/** The counts once some sources are done. */
+function advanced(
+  { steps, considered, created, updated, skipped, ids }: PromotionProgress,
+  sources: number,
+  stored: Stored,
+): Partial<PromotionProgress> {
+  return {
+    steps: { ...steps, done: steps.done + sources },
+    considered: considered + sources,
+    created: created + stored.created,
+    updated: updated + stored.updated,
+    skipped: skipped + stored.skipped,
+    ids: [...new Set([...ids, ...stored.ids])],
   };
 }

@@ -1,3 +1,4 @@
+import { isDisplayable } from '../model-text.ts';
 import { asStatement } from './instructions.ts';
 import { holdsSecret } from './secrets.ts';
 import { spokenIn } from './spoken.ts';
@@ -66,27 +67,30 @@ const SPECIAL =
 export function statementsIn(row: SourceRow): Statement[] {
   if (!isEvidence(row)) return [];
   const seen = new Set<string>();
-  return sentencesOf(spokenIn(row.content)).flatMap((sentence) => {
-    const kind = kindOf(sentence);
-    if (kind === undefined || seen.has(normalized(sentence))) return [];
-    seen.add(normalized(sentence));
-    return {
-      text: asStatement(sentence),
-      kind: topicOf(sentence)?.kind ?? kind,
-      slot: slotOf(sentence),
-      origin: 'extractive',
-      confidence: CONFIDENCE,
-      validFrom: row.occurredAt,
-      validTo: null,
-      quotes: [{ rawId: row.id, words: sentence }],
-      target: null,
-    };
-  });
+  return spokenIn(row.content)
+    .flatMap(sentencesOf)
+    .flatMap((sentence) => {
+      const kind = kindOf(sentence);
+      if (kind === undefined || seen.has(normalized(sentence))) return [];
+      seen.add(normalized(sentence));
+      return {
+        text: asStatement(sentence),
+        kind: topicOf(sentence)?.kind ?? kind,
+        slot: slotOf(sentence),
+        origin: 'extractive',
+        confidence: CONFIDENCE,
+        validFrom: row.occurredAt,
+        validTo: null,
+        quotes: [{ rawId: row.id, words: sentence, own: true }],
+        target: null,
+      };
+    });
 }
 
 /** The kind of fact that a sentence states; undefined if it states none that lasts. */
 function kindOf(sentence: string): string | undefined {
   if (sentence.length > SENTENCE_MAX || normalized(sentence).split(' ').length < WORDS_MIN) return undefined;
+  if (!isDisplayable(sentence)) return undefined;
   // What stands in quotation marks somebody else may have said.
   const own = sentence.replaceAll(/["“„«][^"”“»]*["”“»]/g, ' ');
   if (PASSING.some((pattern) => pattern.test(own)) || SPECIAL.test(own) || holdsSecret(sentence))

@@ -1,9 +1,8 @@
+import { passageOf } from './passage.ts';
 import { spokenIn } from './spoken.ts';
-import { isEvidence, type Quote, type SourceRow } from './statement.ts';
-import { containment, isWithin, stemOf, wordsOf } from './words.ts';
+import { type CheckedQuote, isEvidence, type Quote, type SourceRow } from './statement.ts';
+import { stemOf, wordsOf } from './words.ts';
 
-/** The share of a quote's word trigrams that must stand in the row, where the quote is not copied exactly. */
-const CONTAINED = 0.8;
 const QUOTE_MAX = 240;
 
 /** Where a statement is said to come from: the number of a row, from 1, and the words in it. */
@@ -13,30 +12,35 @@ export interface Claimed {
 }
 
 /**
- * The quotes that are really in the rows that they name, one for each row, words of the person first. Undefined when none
- * of them is the person's own: what an agent said, what a person accepted or pasted states nothing about the person.
+ * The quotes that are really in the rows that they name, in the words of these rows, one for each row, those of the person
+ * first. Undefined when none of them is the person's own: what an agent said, what a person accepted or pasted states
+ * nothing about the person.
  */
-export function groundedQuotes(claims: readonly Claimed[], rows: readonly SourceRow[]): Quote[] | undefined {
+export function groundedQuotes(
+  claims: readonly Claimed[],
+  rows: readonly SourceRow[],
+): CheckedQuote[] | undefined {
   const found = claims.flatMap(({ source, quote }) => {
     const row = rows[source - 1];
-    return row !== undefined && isQuoted(quote, said(row)) ? [{ row, quote }] : [];
+    const words = row && quotedIn(row, quote);
+    return row === undefined || words === undefined ? [] : [{ rawId: row.id, words, own: isEvidence(row) }];
   });
-  const own = found.filter(({ row }) => isEvidence(row));
+  const own = found.filter((quote) => quote.own);
   if (own.length === 0) return undefined;
-  const byRow = new Map<string, Quote>();
-  for (const { row, quote } of [...own, ...found])
-    if (!byRow.has(row.id)) byRow.set(row.id, { rawId: row.id, words: cut(quote) });
+  const byRow = new Map<string, CheckedQuote>();
+  for (const quote of [...own, ...found]) if (!byRow.has(quote.rawId)) byRow.set(quote.rawId, quote);
   return [...byRow.values()];
 }
 
-/** Whether a row has a quote: its words in a row, or nearly all of its word trigrams. */
-export function isQuoted(quote: string, content: string): boolean {
-  return isWithin(quote, content) || containment(quote, content) >= CONTAINED;
+/** The passage of a row that a quote means, at most 240 code points of it. */
+function quotedIn(row: SourceRow, quote: string): string | undefined {
+  const passages = saidIn(row).flatMap((text) => passageOf(quote, text) ?? []);
+  return passages[0] && [...passages[0]].slice(0, QUOTE_MAX).join('');
 }
 
 /** Of what a person sent only what the person said. */
-function said(row: SourceRow): string {
-  return isEvidence(row) ? spokenIn(row.content) : row.content;
+export function saidIn(row: SourceRow): string[] {
+  return isEvidence(row) ? spokenIn(row.content) : [row.content];
 }
 
 const SHORTEST_WORD = 4;
@@ -47,7 +51,7 @@ const SHORTEST_WORD = 4;
  */
 export function isBorrowed(text: string, quotes: readonly Quote[], rows: readonly SourceRow[]): boolean {
   const cited = new Set(quotes.map(({ rawId }) => rawId));
-  const own = stemsOf(rows.filter((row) => isEvidence(row) && cited.has(row.id)).map(said));
+  const own = stemsOf(rows.filter((row) => isEvidence(row) && cited.has(row.id)).flatMap(saidIn));
   const others = stemsOf(rows.filter((row) => !isEvidence(row)).map(({ content }) => content));
   const stems = [...stemsOf([text])].filter((stem) => !ABOUT_PEOPLE.has(stem));
   const supported = stems.filter((stem) => own.has(stem)).length;
@@ -64,13 +68,3 @@ function stemsOf(texts: readonly string[]): Set<string> {
 const ABOUT_PEOPLE = stemsOf([
   'user person prefers uses always never likes wants their they them this that with from says',
 ]);
-
-function cut(quote: string): string {
-  return [...quote.trim()].slice(0, QUOTE_MAX).join('');
-}
-
-/** Whether two quotes of one row are of the same passage. */
-export function overlap(a: string, b: string): boolean {
-  if (isWithin(a, b) || isWithin(b, a)) return true;
-  return Math.max(containment(a, b), containment(b, a)) >= 0.5;
-}

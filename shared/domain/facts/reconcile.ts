@@ -1,4 +1,4 @@
-import { overlap } from './grounding.ts';
+import { overlap } from './passage.ts';
 import { haveSameDetails, isNearDuplicate, similarity } from './similarity.ts';
 import type { Quote, Statement } from './statement.ts';
 import { isSameValue } from './value.ts';

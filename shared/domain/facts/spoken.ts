@@ -1,13 +1,16 @@
 const FENCED = /^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1[ \t]*$|$(?![\s\S]))/gm;
 const QUOTED_LINE = /^[ \t]*>.*$/gm;
-/** Where a forwarded message or a log begins: from there on others speak. */
+/** Where a forwarded message begins: from there on others speak. */
 const FORWARDED =
   /^[ \t]*(?:-{3,} ?(?:forwarded|original) message|on .{4,80} wrote:$|begin forwarded message)[\s\S]*/im;
+/** In place of what is left out: no quote reaches over it. */
+const CUT = '\f';
 
 /**
- * What a person says in a message, without what is plainly pasted into it: quoted lines (`>`), fenced blocks, forwarded
- * messages. These are somebody else's words.
+ * The parts of a message in which a person speaks, without what is plainly pasted into it: quoted lines (`>`), fenced
+ * blocks, forwarded messages. These are somebody else's words.
  */
-export function spokenIn(content: string): string {
-  return content.replace(FENCED, '\n').replace(FORWARDED, '\n').replaceAll(QUOTED_LINE, '\n');
+export function spokenIn(content: string): string[] {
+  const cut = content.replaceAll(FENCED, CUT).replace(FORWARDED, CUT).replaceAll(QUOTED_LINE, CUT);
+  return cut.split(CUT).filter((part) => part.trim() !== '');
 }

@@ -13,6 +13,11 @@ export interface Quote {
   words: string;
 }
 
+export interface CheckedQuote extends Quote {
+  /** Whether they are the person's. */
+  own: boolean;
+}
+
 /** Something that was stated about the person, its evidence checked: a fact, if memory has no reason against it. */
 export interface Statement {
   text: string;
@@ -25,8 +30,8 @@ export interface Statement {
   /** Since when it holds: as stated, else since the person said so. */
   validFrom: Date;
   validTo: Date | null;
-  /** Words of the person first. */
-  quotes: Quote[];
+  /** One for each row, words of the person first. */
+  quotes: CheckedQuote[];
   /** The fact that it repeats or replaces, in the opinion of who stated it. */
   target: { id: string; relation: 'duplicate' | 'supersedes' } | null;
 }

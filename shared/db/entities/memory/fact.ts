@@ -15,6 +15,8 @@ export const Fact = defineEntity({
     /** Empty while the fact is stale. */
     text: p.text(),
     kind: p.text().nullable(),
+    /** What it settles, of which a person has one at a time (`tool.editor`): another value supersedes it. */
+    slot: p.text().nullable(),
     /** Who stated it: `FACT_ORIGINS`. */
     origin: p.text().default('human'),
     tags: p.type(TextArray).$type<string[]>(),
@@ -54,16 +56,20 @@ export const Fact = defineEntity({
       expression: `create index "facts_replaced" on "facts" ("account_id") where superseded_by is not null and revision_of is null`,
     },
     {
-      name: 'facts_stale',
-      expression: `create index "facts_stale" on "facts" ("account_id") where stale_at is not null and superseded_by is null`,
-    },
-    {
       name: 'facts_ended',
       expression: `create index "facts_ended" on "facts" ("account_id", "valid_to") where valid_to is not null and superseded_by is null`,
     },
     {
       name: 'facts_begun',
       expression: `create index "facts_begun" on "facts" ("account_id", "valid_from") where valid_from is not null and superseded_by is null`,
+    },
+    {
+      name: 'facts_slot',
+      expression: `create index "facts_slot" on "facts" ("account_id", "slot") where slot is not null`,
+    },
+    {
+      name: 'facts_stale',
+      expression: `create index "facts_stale" on "facts" ("account_id", "id") where stale_at is not null`,
     },
     {
       name: 'facts_search',

@@ -13,7 +13,7 @@ export const MemoryLink = defineEntity({
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     fromId: p.uuid().primary(),
     toId: p.uuid().primary(),
-    /** `derived_from`. */
+    /** `derived_from`; or `forgotten`, from a fact that the person deleted. */
     relation: p.text().primary(),
     fromTier: p.text(),
     toTier: p.text(),

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { DERIVED_FROM } from './links.ts';
 
 interface DeletedFact {
   id: string;
@@ -27,7 +28,8 @@ export async function deleteFacts(
   const gone = JSON.stringify(facts.map(({ id }) => id));
   const restored = await restoreSuperseded(tx, accountId, facts);
   for (const statement of [
-    `delete from memory_links where account_id = ? and from_id in (select json_array_elements_text(?::json)::uuid)`,
+    `delete from memory_links where account_id = ? and from_id in (select json_array_elements_text(?::json)::uuid)
+        and relation = '${DERIVED_FROM}'`,
     `delete from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
   ])
     await tx.execute(statement, [accountId, gone]);

@@ -4,6 +4,7 @@ import type { DeletionReceipt } from '../../../schemas/memory.ts';
 import { changeMemory } from './change.ts';
 import { deleteFacts } from './delete-facts.ts';
 import { forgetDerived } from './forget-derived.ts';
+import { DERIVED_FROM, FORGOTTEN } from './links.ts';
 
 /*
  * A deletion reaches everything that was derived from the row, in one transaction: what has no source left is deleted,
@@ -46,14 +47,26 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
   });
 }
 
-/** Deletes a fact and its former wordings; what it superseded holds again. Throws `not_found`. */
+/**
+ * Deletes a fact and its former wordings; what it superseded holds again. Promotion makes no fact of the same words
+ * again. Throws `not_found`.
+ */
 export function deleteFact(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
+    await forgetQuotes(tx, accountId, id);
     const { deleted, restored } = await deleteFacts(tx, accountId, [id]);
     if (deleted.length === 0) throw new AppError('not_found');
     const episodes = { deleted: 0, stale: 0 };
     return { id, event_deleted: false, episodes, facts: { deleted: 0, stale: 0, restored } };
   });
+}
+
+/** The words stay where they were said; a deletion of their row takes the mark along. */
+async function forgetQuotes(tx: EntityManager, accountId: string, id: string): Promise<void> {
+  await tx.execute(
+    `update memory_links set relation = ? where account_id = ? and from_id = ? and relation = ? and quote is not null`,
+    [FORGOTTEN, accountId, id, DERIVED_FROM],
+  );
 }
 
 /** Whether the event was deleted. */

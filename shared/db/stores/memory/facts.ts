@@ -98,13 +98,13 @@ async function checkSuccessor(
 }
 
 /** Stores the present wording as one that the fact supersedes, with its sources. A stale fact has none. */
-async function keepWording(tx: EntityManager, { id, staleAt }: Fact, now: Date): Promise<void> {
+export async function keepWording(tx: EntityManager, { id, staleAt }: Fact, now: Date): Promise<void> {
   if (staleAt) return;
   const former = newId();
   await tx.execute(
-    `insert into facts (id, account_id, text, kind, origin, tags, confidence, valid_from, valid_to, recorded_at,
+    `insert into facts (id, account_id, text, kind, slot, origin, tags, confidence, valid_from, valid_to, recorded_at,
                         invalidated_at, superseded_by, revision_of, model, created_at, updated_at)
-     select ?, account_id, text, kind, origin, tags, confidence, valid_from, valid_to, recorded_at, ?, id, id, model,
+     select ?, account_id, text, kind, slot, origin, tags, confidence, valid_from, valid_to, recorded_at, ?, id, id, model,
             created_at, ?
        from facts where id = ?`,
     [former, now, now, id],

@@ -6,6 +6,8 @@ import { MemoryLink } from '../../entities/memory/link.ts';
 export type Tier = (typeof TIERS)[number];
 
 export const DERIVED_FROM = 'derived_from';
+/** From a fact that the person deleted: the words of a raw row that it came from, of which none is made again. */
+export const FORGOTTEN = 'forgotten';
 
 /** A derived row and the ids of the rows that it is derived from. */
 export interface Sourced<Row extends { id: string }> {

@@ -29,7 +29,7 @@ describe('statements found by patterns', () => {
     for (const [sentence, slot] of Object.entries(slots)) {
       const [statement, ...others] = statementsIn(row(`Hello there. ${sentence} Thanks!`));
       assert.deepEqual([statement?.text, statement?.slot, others], [sentence, slot, []], sentence);
-      assert.deepEqual(statement?.quotes, [{ rawId: 'r', words: sentence }]);
+      assert.deepEqual(statement?.quotes, [{ rawId: 'r', words: sentence, own: true }]);
       assert.deepEqual(
         [statement?.origin, statement?.validFrom.toISOString()],
         ['extractive', '2026-05-01T12:00:00.000Z'],

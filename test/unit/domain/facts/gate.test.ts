@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { groundedQuotes, isBorrowed, overlap } from '../../../../shared/domain/facts/grounding.ts';
+import { groundedQuotes, isBorrowed } from '../../../../shared/domain/facts/grounding.ts';
 import { asStatement, isInstruction } from '../../../../shared/domain/facts/instructions.ts';
+import { overlap, passageOf } from '../../../../shared/domain/facts/passage.ts';
 import { holdsSecret } from '../../../../shared/domain/facts/secrets.ts';
 import { detailsOf, isNearDuplicate, similarity } from '../../../../shared/domain/facts/similarity.ts';
 import { spokenIn } from '../../../../shared/domain/facts/spoken.ts';
 import type { SourceRow } from '../../../../shared/domain/facts/statement.ts';
-import { isWithin, normalized } from '../../../../shared/domain/facts/words.ts';
+import { normalized } from '../../../../shared/domain/facts/words.ts';
 
 const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
   id: content,
@@ -73,8 +74,8 @@ describe('the grounding gate', () => {
     ];
     const quotes = groundedQuotes(claims, [agent, said]);
     assert.deepEqual(quotes, [
-      { rawId: said.id, words: 'moved to pnpm' },
-      { rawId: agent.id, words: 'approves deletions' },
+      { rawId: said.id, words: 'moved to pnpm', own: true },
+      { rawId: agent.id, words: 'approves deletions', own: false },
     ]);
   });
 
@@ -95,7 +96,7 @@ describe('the grounding gate', () => {
 describe('what a person says in a message', () => {
   it('does not include what is pasted into it', () => {
     const content = 'mine\n> theirs\n  > theirs\n```js\ntheirs\n```\nmine too\n~~~\ntheirs, unclosed';
-    assert.equal(normalized(spokenIn(content)), 'mine mine too');
+    assert.equal(spokenIn(content).map(normalized).join(' '), 'mine mine too');
   });
 });
 
@@ -125,13 +126,16 @@ describe('comparing statements', () => {
     assert.ok(!overlap('I use pnpm', 'My editor is Zed'));
   });
 
-  it('never finds a part outside the whole, on any of 500 cuts', () => {
-    const words = 'the quick brown fox jumps over the lazy dog near a river'.split(' ');
+  it('finds every cut of a text in it, in its own words, and none with a word that it lacks', () => {
+    const text = 'The quick, BROWN fox — jumps over the lazy dog; near a río.';
+    const words = normalized(text).split(' ');
     for (let n = 0; n < 500; n += 1) {
       const from = n % words.length;
       const part = words.slice(from, from + 1 + ((n * 7) % 5)).join(' ');
-      assert.ok(isWithin(part.toUpperCase(), words.join(', ')), part);
-      assert.ok(!isWithin(`${part} zebra`, words.join(' ')), part);
+      const passage = passageOf(part.toUpperCase(), text);
+      assert.ok(passage !== undefined && text.includes(passage), part);
+      assert.equal(normalized(passage), part);
+      assert.equal(passageOf(`${part} zebra`, text), undefined);
     }
   });
 });

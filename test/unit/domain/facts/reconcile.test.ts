@@ -3,7 +3,7 @@ import { type KnownFact, reconcile } from '../../../../shared/domain/facts/recon
 import type { Statement } from '../../../../shared/domain/facts/statement.ts';
 
 const day = (n: number) => new Date(Date.UTC(2026, 0, n));
-const quote = (rawId: string, words = 'words') => ({ rawId, words });
+const quote = (rawId: string, words = 'words') => ({ rawId, words, own: true });
 
 const fact = (part: Partial<KnownFact> = {}): KnownFact => ({
   id: 'old',
@@ -104,7 +104,7 @@ describe('reconciling a statement with what is known', () => {
 
   it('does not repeat a superseded fact from the same passage, but takes a person back who said it again', () => {
     const former = fact({ supersededBy: 'x' });
-    const again = statement({ text: former.text, quotes: former.quotes });
+    const again = statement({ text: former.text, quotes: [quote('r1', 'I use npm')] });
     assert.equal(reconcile(again, [former]).as, 'known');
     const current = fact({
       id: 'x',

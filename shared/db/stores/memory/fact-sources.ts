@@ -1,0 +1,96 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { FactSource } from '../../../domain/facts/source.ts';
+import type { SourceRow } from '../../../domain/facts/statement.ts';
+import { DERIVED_FROM } from './links.ts';
+
+/** Raw rows of one source that are looked at; the person's first, then the oldest. */
+const ROWS_MAX = 100;
+/** Code points of a row: more was hardly typed. */
+const CONTENT_MAX = 4000;
+
+export type SourceId = Pick<FactSource, 'tier' | 'id'>;
+
+/** Which episodes facts are distilled from. */
+export interface EpisodeChoice {
+  /** RFC 3339: those that ended then or later. */
+  since: string | undefined;
+  /** Also those that were promoted before that moment. Without it only those that never were. */
+  promotedBefore: string | undefined;
+}
+
+/**
+ * What a promotion of facts has to look at, at most `limit`: current facts that lost their text, then episodes, the oldest
+ * first. Stale episodes are left out until they are written anew.
+ */
+export async function factSources(
+  em: EntityManager,
+  accountId: string,
+  { since, promotedBefore }: EpisodeChoice,
+  limit: number,
+): Promise<SourceId[]> {
+  const stale = await em.execute<SourceId[]>(
+    `select 'fact' as tier, f.id from facts f
+      where f.account_id = ? and f.stale_at is not null and f.revision_of is null and f.superseded_by is null
+      order by f.id limit ?`,
+    [accountId, limit],
+  );
+  const episodes = await em.execute<SourceId[]>(
+    `select 'episode' as tier, e.id from episodes e
+      where e.account_id = ? and e.stale_at is null and (e.promoted_at is null or e.promoted_at < ?::timestamptz)
+        and e.ended_at >= coalesce(?::timestamptz, '-infinity')
+      order by e.ended_at, e.id limit ?`,
+    [accountId, promotedBefore ?? null, since ?? null, limit - stale.length],
+  );
+  return [...stale, ...episodes];
+}
+
+/** The sources with these ids as memory has them now, in this order; those that are gone or stale by now are left out. */
+export async function sourcesOf(
+  em: EntityManager,
+  accountId: string,
+  named: readonly SourceId[],
+): Promise<FactSource[]> {
+  if (named.length === 0) return [];
+  const found = await em.execute<Found[]>(SOURCES, [accountId, JSON.stringify(named), CONTENT_MAX, ROWS_MAX]);
+  return found.map(({ rows, ...source }) => ({ ...source, rows: rows.map(rowOf) }));
+}
+
+interface Found extends Omit<FactSource, 'rows'> {
+  rows: (Omit<SourceRow, 'occurredAt'> & { occurredMs: number })[];
+}
+
+function rowOf({ occurredMs, ...row }: Found['rows'][number]): SourceRow {
+  return { ...row, occurredAt: new Date(occurredMs) };
+}
+
+/** A fact's rows are those that it names, and those of the episodes that it names. */
+const SOURCES = `
+  with named as (
+    select ?::uuid as account, n.*
+      from rows from (json_to_recordset(?::json) as (tier text, id uuid)) with ordinality n (tier, id, place)
+  ),
+  derived as (
+    select n.*, l.to_id, l.to_tier
+      from named n join memory_links l on l.account_id = n.account and l.from_id = n.id and l.relation = '${DERIVED_FROM}'
+  )
+  select n.tier, n.id, coalesce(e.title, '') as title, coalesce(e.summary, '') as summary,
+         coalesce(extract(epoch from e.ended_at) * 1000, 0)::float8 as "endedMs",
+         case when n.tier = 'episode' then json_build_array(n.id) else coalesce((
+           select json_agg(d.to_id order by d.to_id) from derived d where d.id = n.id and d.to_tier = 'episode'), '[]')
+         end as "episodeIds",
+         coalesce((select json_agg(r order by r."occurredMs", r.id) from (
+           select r.id, left(r.content, ?) as content, r.role, r.origin,
+                  (extract(epoch from r.occurred_at) * 1000)::float8 as "occurredMs"
+             from raw_memories r
+            where r.account_id = n.account and r.id in (
+              select d.to_id from derived d where d.id = n.id and d.to_tier = 'raw'
+              union all
+              select l.to_id from derived d
+                join memory_links l on l.account_id = n.account and l.from_id = d.to_id and l.relation = '${DERIVED_FROM}'
+               where d.id = n.id and d.to_tier = 'episode')
+            order by (r.role = 'human' and r.origin = 'human') desc nulls last, r.occurred_at, r.id limit ?) r), '[]') as rows
+    from named n
+    left join episodes e on n.tier = 'episode' and e.id = n.id and e.account_id = n.account and e.stale_at is null
+    left join facts f on n.tier = 'fact' and f.id = n.id and f.account_id = n.account and f.stale_at is not null
+   where e.id is not null or f.id is not null
+   order by n.place`;

@@ -1,0 +1,124 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { KnownFact } from '../../../domain/facts/reconcile.ts';
+import type { CheckedQuote, Statement } from '../../../domain/facts/statement.ts';
+import { slotOf } from '../../../domain/facts/topics.ts';
+import { wordsOf } from '../../../domain/facts/words.ts';
+import { DERIVED_FROM, FORGOTTEN } from './links.ts';
+
+/** A current fact as a model is shown it. */
+export interface RelatedFact {
+  id: string;
+  text: string;
+  slot: string | null;
+}
+
+/** Words of a text by which related facts are looked for. */
+const WORDS_MAX = 200;
+const WORD_MIN = 3;
+
+/** The current facts that share the most words with a text, most related first. */
+export async function relatedFacts(
+  em: EntityManager,
+  accountId: string,
+  text: string,
+  count: number,
+): Promise<RelatedFact[]> {
+  const words = [...new Set(wordsOf(text).filter((word) => word.length >= WORD_MIN))].slice(0, WORDS_MAX);
+  if (words.length === 0) return [];
+  return em.execute<RelatedFact[]>(
+    `select f.id, f.text, f.slot
+       from facts f cross join (select to_tsquery('simple', ?) as words) q
+      where f.account_id = ? and f.superseded_by is null and f.stale_at is null
+        and to_tsvector('simple', search_text(f.text)) @@ q.words
+      order by ts_rank(to_tsvector('simple', search_text(f.text)), q.words) desc, f.id limit ?`,
+    [words.map((word) => `'${word}'`).join(' | '), accountId, count],
+  );
+}
+
+/** The present texts of these facts, for comparison with what a model was shown. */
+export function shownFacts(
+  tx: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+): Promise<RelatedFact[]> {
+  return tx.execute<RelatedFact[]>(
+    `select f.id, f.text, f.slot from json_array_elements_text(?::json) with ordinality n (id, place)
+       join facts f on f.id = n.id::uuid and f.account_id = ? and f.superseded_by is null and f.stale_at is null
+      order by n.place`,
+    [JSON.stringify(ids), accountId],
+  );
+}
+
+const ALIKE_MAX = 30;
+
+/** All facts that may say the same as a statement or contradict it, former wordings too. */
+export async function knownFacts(
+  tx: EntityManager,
+  accountId: string,
+  { text, slot, target, quotes }: Statement,
+): Promise<KnownFact[]> {
+  const rows = await tx.execute<KnownRow[]>(KNOWN, [
+    accountId,
+    text,
+    text,
+    ALIKE_MAX,
+    accountId,
+    slot,
+    ALIKE_MAX,
+    target?.id ?? null,
+    accountId,
+    JSON.stringify(quotes.map(({ rawId }) => rawId)),
+    accountId,
+  ]);
+  return rows.map(({ fromMs, toMs, ...fact }) => ({
+    ...fact,
+    // What the person wrote has no slot of ours.
+    slot: fact.slot ?? (fact.origin === 'human' ? slotOf(fact.text) : null),
+    validFrom: fromMs === null ? null : new Date(fromMs),
+    validTo: toMs === null ? null : new Date(toMs),
+  }));
+}
+
+interface KnownRow extends Omit<KnownFact, 'validFrom' | 'validTo'> {
+  fromMs: number | null;
+  toMs: number | null;
+}
+
+const KNOWN = `
+  with near as (
+    (select id from facts
+      where account_id = ? and search_text(text) % search_text(?)
+      order by similarity(search_text(text), search_text(?)) desc limit ?)
+    union (select id from facts where account_id = ? and slot = ? order by superseded_by nulls first, id desc limit ?)
+    union select ?::uuid
+    union select l.from_id from memory_links l
+           where l.account_id = ? and l.to_id in (select json_array_elements_text(?::json)::uuid)
+             and l.from_tier = 'fact' and l.relation = '${DERIVED_FROM}'
+  )
+  select f.id, f.text, f.slot, f.origin, f.pinned, f.superseded_by as "supersededBy",
+         (extract(epoch from f.valid_from) * 1000)::float8 as "fromMs",
+         (extract(epoch from f.valid_to) * 1000)::float8 as "toMs",
+         coalesce((select json_agg(json_build_object('rawId', l.to_id, 'words', l.quote) order by l.to_id)
+                     from memory_links l
+                    where l.account_id = f.account_id and l.from_id = f.id and l.relation = '${DERIVED_FROM}'
+                      and l.quote is not null), '[]') as quotes
+    from near n join facts f on f.id = n.id
+   where f.account_id = ? and f.stale_at is null
+   order by f.id`;
+
+/** Without the quotes of passages whose fact the person deleted. */
+export async function unforgotten(
+  tx: EntityManager,
+  accountId: string,
+  quotes: readonly CheckedQuote[],
+  isSamePassage: (a: string, b: string) => boolean,
+): Promise<CheckedQuote[]> {
+  const forgotten = await tx.execute<{ rawId: string; words: string }[]>(
+    `select to_id as "rawId", quote as words from memory_links
+      where account_id = ? and relation = '${FORGOTTEN}' and to_id in (select json_array_elements_text(?::json)::uuid)`,
+    [accountId, JSON.stringify(quotes.map(({ rawId }) => rawId))],
+  );
+  return quotes.filter(
+    ({ rawId, words }) => !forgotten.some((one) => one.rawId === rawId && isSamePassage(one.words, words)),
+  );
+}
