@@ -37,9 +37,9 @@ interface Definition<O extends Options> {
   synopsis: string;
   options: O;
   /** How many positional arguments there may be. */
-  operands: 0 | 1;
+  operands: 0 | 1 | 'many';
   /** Checks the values and returns the action. */
-  read(values: Values<O>, operand: string | undefined): Action;
+  read(values: Values<O>, operand: string | undefined, operands: readonly string[]): Action;
 }
 
 /** Builds a command from its definition; every command takes `--json`. */
@@ -53,10 +53,11 @@ export function command<const O extends Options>({
     synopsis,
     read(args) {
       const { values, positionals } = parse(args, options, synopsis);
-      const surplus = positionals[operands];
+      const surplus = operands === 'many' ? undefined : positionals[operands];
       if (surplus !== undefined)
         throw misused(`${JSON.stringify(surplus)} is one argument too many`, synopsis);
-      return { json: 'json' in values && values.json === true, action: read(values, positionals[0]) };
+      const action = read(values, positionals[0], positionals);
+      return { json: 'json' in values && values.json === true, action };
     },
   };
 }

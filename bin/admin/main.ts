@@ -6,6 +6,7 @@ import type { Action, Command, Outcome } from './command.ts';
 import { appCreate, appDeactivate, appList, appShow, appUpdate } from './commands/app.ts';
 import { connectionCreate } from './commands/connection.ts';
 import { doctor } from './commands/doctor.ts';
+import { importTranscripts } from './commands/import.ts';
 import { inviteCreate } from './commands/invite.ts';
 import { keyRevoke, keyRotate } from './commands/key.ts';
 import { queueDrain, queuePause, queueResume, queueRetryFailed } from './commands/queue.ts';
@@ -27,6 +28,7 @@ const COMMANDS = new Map<string, Command>([
   ['user disable', userDisable],
   ['connection create', connectionCreate],
   ['invite create', inviteCreate],
+  ['import', importTranscripts],
   ['usage', usage],
   ['queue list', queueList],
   ['queue pause', queuePause],

@@ -67,7 +67,7 @@ export interface WorkerConfig extends BaseConfig, Deadlines {
 /** What the operator's command line uses. A missing model does not stop it: `doctor` reports it. */
 export type AdminConfig = StoreConfig &
   Deadlines &
-  Pick<IngressConfig, 'production' | 'recoveryWindowS' | 'sandboxUnits'> &
+  Pick<IngressConfig, 'production' | 'recoveryWindowS' | 'sandboxUnits' | 'quotas'> &
   ProviderConfig;
 
 /** What the migration step uses. */
@@ -149,6 +149,7 @@ export function adminConfig(values: NodeJS.ProcessEnv): AdminConfig {
     recoveryWindowS: recoveryWindowS(env),
     sandboxUnits: sandboxUnits(env),
     ...readDeadlines(env),
+    quotas: readQuotas(env),
     ...providerConfig(env, isProduction(env)),
   };
   return checked(env, config);

@@ -1,6 +1,7 @@
 import { MESSAGE_ORIGINS } from '../schemas/limits.ts';
 import { CONTENT_MAX } from '../schemas/memory.ts';
 import type { RawValues } from './memory-rows.ts';
+import { shortened } from './shortened.ts';
 
 /** A stored event, its JSON parsed. */
 export type StoredEvent = Readonly<Record<string, unknown>> & {
@@ -15,7 +16,7 @@ type Said = Pick<RawValues, 'kind' | 'role' | 'content' | 'agent'>;
 
 /**
  * The raw row that an event becomes; undefined for one that says nothing: a `session.*`, or a blank text. Text beyond
- * what a row holds loses its middle: a question stands at the end, its subject at the beginning.
+ * what a row holds loses its middle.
  */
 export function rawOf(event: StoredEvent): RawValues | undefined {
   const said = saidIn(event);
@@ -23,7 +24,7 @@ export function rawOf(event: StoredEvent): RawValues | undefined {
   const { in_reply_to: inReplyTo } = event;
   return {
     ...said,
-    content: shortened(said.content),
+    content: shortened(said.content, CONTENT_MAX),
     origin: originOf(said, event),
     sessionId: event.session_id,
     source: event.source,
@@ -58,15 +59,4 @@ function saidIn({ type, ...event }: StoredEvent): Said | undefined {
 function originOf({ role }: Said, { origin }: StoredEvent): RawValues['origin'] {
   if (role !== 'human') return role === 'agent' ? 'agent' : 'unknown';
   return MESSAGE_ORIGINS.find((known) => known === origin) ?? 'human';
-}
-
-const GAP = '\n…\n';
-const HEAD_SHARE = 0.3;
-
-function shortened(text: string): string {
-  const points = [...text];
-  if (points.length <= CONTENT_MAX) return text;
-  const kept = CONTENT_MAX - GAP.length;
-  const head = Math.floor(kept * HEAD_SHARE);
-  return [...points.slice(0, head), ...GAP, ...points.slice(points.length - (kept - head))].join('');
 }

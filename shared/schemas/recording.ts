@@ -3,9 +3,9 @@ import { closed, nullable, oneOf, text } from './build.ts';
 import { Name, Timestamp } from './common.ts';
 import { NAME_MAX } from './limits.ts';
 
-const BATCH_MAX = 1000;
-const EVENT_TEXT_MAX = 64_000;
-const SOURCE_DETAIL_MAX = 2000;
+export const BATCH_MAX = 1000;
+export const EVENT_TEXT_MAX = 64_000;
+export const SOURCE_DETAIL_MAX = 2000;
 
 /** A posted batch. Its rows are checked one by one, each against the schema of its type. */
 export const RecordingBatch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: BATCH_MAX });

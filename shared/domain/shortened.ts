@@ -1,0 +1,12 @@
+const GAP = '\n…\n';
+const HEAD_SHARE = 0.3;
+
+/** The text, at most so many code points long. Its middle is cut: a question stands at the end, its subject at the beginning. */
+export function shortened(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const points = [...text];
+  if (points.length <= max) return text;
+  const kept = max - GAP.length;
+  const head = Math.floor(kept * HEAD_SHARE);
+  return [...points.slice(0, head), ...GAP, ...points.slice(points.length - (kept - head))].join('');
+}

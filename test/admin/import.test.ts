@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { RawMemoryResponse } from '../../shared/schemas/memory.ts';
+import type { SyncResult } from '../../shared/schemas/memory-jobs.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { bareEnvironment } from '../support/environment.ts';
+import { countOf, recording } from '../support/recording.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { claudeCodeFile, claudeRecord, codexFile, specStoryFile } from '../support/transcripts.ts';
+import { until } from '../support/until.ts';
+
+const MAIN = fileURLToPath(new URL('../../bin/admin/main.ts', import.meta.url));
+
+interface Report {
+  file: string;
+  format: string | null;
+  stored: number;
+  duplicates: number;
+  invalid: number;
+  skipped: number;
+  broken: number;
+  problems: string[];
+  failed: string | null;
+}
+
+interface Result {
+  files: Report[];
+  total: Record<'stored' | 'duplicates' | 'invalid' | 'skipped' | 'broken', number>;
+  stopped: string | null;
+}
+
+describe('the command line imports transcripts', function () {
+  this.timeout(60_000);
+  let system: System;
+  let directory: string;
+  let ann: UserClient;
+  let sessions = 0;
+
+  before(async () => {
+    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
+  });
+  after(() => system.stop());
+  beforeEach(async () => {
+    ann = await signUp(system);
+    directory = await mkdtemp(join(tmpdir(), 'forecue-import-'));
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  const newSession = () => {
+    sessions += 1;
+    return `session-${process.pid}-${sessions}`;
+  };
+  const file = async (name: string, content: string) => {
+    const path = join(directory, name);
+    await writeFile(path, content);
+    return path;
+  };
+  const launch = (args: string[], env: Record<string, string> = {}) =>
+    spawn(process.execPath, [MAIN, 'import', ...args], {
+      env: { ...bareEnvironment(), DATABASE_URL: system.database.url, ...env },
+    });
+  const run = async (args: string[], env?: Record<string, string>) => {
+    const child = launch(args, env);
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    return { code, stdout, stderr };
+  };
+  const result = async (
+    paths: string[],
+    { user = ann, env }: { user?: UserClient; env?: Record<string, string> } = {},
+  ) => {
+    const { stdout } = await run(['--user', user.email, '--json', ...paths], env);
+    return JSON.parse(stdout) as Result;
+  };
+  const one = async (path: string) => {
+    const { files } = await result([path]);
+    return files[0] ?? assert.fail('no file was reported');
+  };
+
+  it('stores three formats once, however often; then a person reads and remembers what was said', async () => {
+    const [claude, codex, story] = [newSession(), newSession(), newSession()];
+    // Nothing in the names says what they are.
+    const paths = await Promise.all([
+      file('a', claudeCodeFile(claude)),
+      file('b', codexFile(codex)),
+      file('c', specStoryFile(story)),
+    ]);
+    const first = await result(paths);
+    assert.deepEqual(
+      first.files.map(({ format, stored, duplicates, invalid, failed }) => [
+        format,
+        stored,
+        duplicates,
+        invalid,
+        failed,
+      ]),
+      [
+        ['claude-code', 12, 0, 0, null],
+        ['codex', 7, 0, 0, null],
+        ['specstory', 6, 0, 0, null],
+      ],
+    );
+    const again = await result(paths);
+    assert.deepEqual([again.total.stored, again.total.duplicates], [0, 25]);
+    assert.deepEqual(await countOf(system, ann), { events: 25, ids: 25 });
+
+    const { body: page } = await recording.sessionEvents(ann, `codex:${codex}`);
+    assert.deepEqual([page.session.source, page.session.source_detail], ['codex', '/home/ada/engine']);
+    assert.equal(page.session.ended_at, '2026-05-01T10:10:00.000Z');
+    const prompt = page.results.find(({ prompt }) => prompt === 'Which database?');
+    const reply = page.results.find(({ reply }) => reply === 'PostgreSQL');
+    assert.equal(reply?.['in_reply_to'], prompt?.['id']);
+    const { body: event } = await recording.event(ann, `claude-code:${claude}-12`);
+    assert.deepEqual([event['type'], event['reply']], ['user.reply', 'yes, but split it']);
+
+    const { body: synced } = await ann.request<SyncResult>('POST', '/api/memory/sync/', {});
+    // Three sessions' starts and ends are nobody's words.
+    assert.equal(synced.created, 25 - 6);
+    const { body: raw } = await ann.request<{ results: RawMemoryResponse[] }>(
+      'GET',
+      '/api/memory/raw/?limit=200',
+    );
+    const roles = raw.results.map(
+      ({ role, kind, origin, content }) => `${role} ${kind} ${origin}: ${content}`,
+    );
+    for (const expected of [
+      'human message human: Make it faster',
+      'human reply human: then commit',
+      'agent prompt agent: All green.',
+      'agent message agent: I measure first.',
+      'human message human: use key [masked key]',
+    ])
+      assert.ok(roles.includes(expected), expected);
+  });
+
+  it('stores of a file that has grown what is new', async () => {
+    const session = newSession();
+    const record = (number: number, content: object) =>
+      `${JSON.stringify(claudeRecord(session, number, content))}\n`;
+    const said = (content: string) => ({ type: 'user', message: { role: 'user', content } });
+    const answered = (words: string) => ({
+      type: 'assistant',
+      message: { role: 'assistant', content: [{ type: 'text', text: words }] },
+    });
+    const path = await file('growing.jsonl', record(1, said('start')) + record(2, answered('Ready?')));
+    // Whether the agent awaits an answer is not certain yet.
+    assert.equal((await one(path)).stored, 3);
+    await appendFile(path, record(3, said('ready')));
+    const { stored, duplicates } = await one(path);
+    // The session's end moved, and its first end stays.
+    assert.deepEqual([stored, duplicates], [3, 2]);
+    const { body } = await recording.sessionEvents(ann, `claude-code:${session}`);
+    const types = body.results.map(({ type }) => type).filter((type) => type !== 'session.stopped');
+    assert.deepEqual(types, ['session.started', 'user.message', 'agent.prompt', 'user.reply']);
+    assert.equal(body.session.ended_at, '2026-05-01T10:03:00.000Z');
+  });
+
+  it('continues after an interrupt', async () => {
+    const session = newSession();
+    const count = 30_000;
+    const lines = Array.from({ length: count }, (_, n) => {
+      const said = {
+        type: 'user',
+        message: { role: 'user', content: `message ${n}` },
+        timestamp: '2026-05-01T10:00:00Z',
+      };
+      return `${JSON.stringify(claudeRecord(session, n + 1, said))}\n`;
+    });
+    const path = await file('long.jsonl', lines.join(''));
+    const child = launch(['--user', ann.email, '--json', path]);
+    const output = text(child.stdout);
+    await until(async () => (await countOf(system, ann)).events > 0);
+    child.kill('SIGINT');
+    const [code] = await once(child, 'close');
+    const { files, stopped } = JSON.parse(await output) as Result;
+    const [interrupted] = files;
+    assert.deepEqual(
+      [code, stopped, interrupted?.failed],
+      [1, 'interrupted; the same command continues', 'interrupted'],
+    );
+    const { events } = await countOf(system, ann);
+    assert.ok(events < count, `${events} events were stored before the interrupt`);
+    assert.equal(interrupted?.stored, events);
+
+    const { stored, duplicates } = await one(path);
+    assert.equal(stored + duplicates, count + 2);
+    assert.deepEqual(await countOf(system, ann), { events: count + 2, ids: count + 2 });
+  });
+
+  it('names lines that cannot be stored, and stores the others', async () => {
+    const session = newSession();
+    const said = (number: number, more: object) =>
+      JSON.stringify(
+        claudeRecord(session, number, { type: 'user', message: { content: 'a secret' }, ...more }),
+      );
+    const path = await file(
+      'odd.jsonl',
+      [
+        said(1, { timestamp: undefined }),
+        said(2, {}),
+        '{"type":"user", a secret',
+        said(4, { timestamp: '1999-12-31T00:00:00Z' }),
+        said(5, { timestamp: 'yesterday' }),
+        said(6, { timestamp: undefined }),
+        said(7, { message: { content: `${'x'.repeat(70_000)} the end` } }),
+      ].join('\r\n'),
+    );
+    const { stored, invalid, broken, ...report } = await one(path);
+    assert.deepEqual([stored, invalid, broken], [5, 3, 1]);
+    const problems = report.problems.toSorted();
+    const outOfRange = 'occurred_at: Input should be from 2000-01-01 on, and at most 24 hours ahead';
+    assert.deepEqual(problems.slice(1, 3), ['line 3: is broken', `line 4: ${outOfRange}`]);
+    assert.match(problems[0] ?? '', /^line 1: occurred_at: /);
+    assert.match(problems[3] ?? '', /^line 5: occurred_at: /);
+    assert.doesNotMatch(problems.join(), /secret/);
+    const { body } = await recording.sessionEvents(ann, `claude-code:${session}`);
+    const [, second, sixth, seventh] = body.results;
+    // What has no time takes the one before.
+    assert.equal(sixth?.['occurred_at'], second?.['occurred_at']);
+    const cut = String(seventh?.['text']);
+    assert.deepEqual([cut.length, cut.endsWith('x the end')], [64_000, true]);
+  });
+
+  it('imports the transcripts in a directory, and says of a named file that it is none', async () => {
+    const session = newSession();
+    await mkdir(join(directory, 'project', 'deep'), { recursive: true });
+    await file('project/deep/x.jsonl', claudeCodeFile(session));
+    await file('project/settings.json', '{"theme":"dark"}');
+    const other = await file('notes.md', '# Notes\n');
+    const { files, total } = await result([join(directory, 'project'), other, join(directory, 'nowhere')]);
+    assert.deepEqual(
+      files.map(({ file: path, format, stored }) => [path.slice(directory.length), format, stored]),
+      [
+        ['/project/deep/x.jsonl', 'claude-code', 12],
+        ['/notes.md', null, 0],
+        ['/nowhere', null, 0],
+      ],
+    );
+    assert.equal(total.stored, 12);
+    assert.match(files[1]?.failed ?? '', /no known format; known are: Claude Code session.*SpecStory/);
+    assert.match(files[2]?.failed ?? '', /ENOENT/);
+  });
+
+  it('shows a table, and fails when a file did', async () => {
+    const path = await file('a', claudeCodeFile(newSession()));
+    const { code, stdout, stderr } = await run([
+      '--user',
+      ann.email.toUpperCase(),
+      path,
+      join(directory, 'b'),
+    ]);
+    assert.deepEqual([code, stderr], [1, '']);
+    const [head, first, second, total, note] = stdout.split('\n');
+    assert.match(head ?? '', /^file +format +stored +duplicates +invalid +skipped +broken$/);
+    assert.match(first ?? '', / claude-code +12 +0 +0 +5 +0$/);
+    assert.match(second ?? '', / none +0 +0 +0 +0 +0$/);
+    assert.match(total ?? '', /^total +12 +0 +0 +5 +0$/);
+    assert.match(note ?? '', /b: ENOENT/);
+  });
+
+  it("keeps to the account's quotas, and to the owner of a session", async () => {
+    const bob = await signUp(system);
+    const session = newSession();
+    const path = await file('a', claudeCodeFile(session));
+    const other = await file('b', codexFile(newSession()));
+    const full = await result([path, other], { env: { QUOTA_EVENTS: '5' } });
+    assert.match(
+      full.stopped ?? '',
+      /quota is exceeded: 0 of 5 events are used, and 12 more would be needed/,
+    );
+    assert.deepEqual([full.files.length, full.total.stored], [1, 0]);
+
+    assert.equal((await one(path)).stored, 12);
+    const { files } = await result([path], { user: bob });
+    assert.deepEqual([files[0]?.stored, files[0]?.invalid], [0, 12]);
+    assert.match(files[0]?.problems[0] ?? '', /session belongs to another user$/);
+  });
+
+  it('refuses wrong arguments in one line', async () => {
+    const refusals: [string[], RegExp][] = [
+      [['--user', 'nobody@example.com', 'a'], /^there is no active user with this e-mail address: /],
+      [['a'], /^--user is missing$/],
+      [['--user', ann.email], /^FILE is missing$/],
+    ];
+    for (const [args, message] of refusals) {
+      const { code, stdout, stderr } = await run(args);
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr.trim(), message);
+    }
+  });
+});
