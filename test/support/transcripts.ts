@@ -178,9 +178,30 @@ All green.
 
 ---
 
+_**User (2026-05-01 10:04:00Z)**_
+
+<command-message>review</command-message>
+<command-name>/review</command-name>
+
+---
+
+_**User (2026-05-01 10:04:00Z)**_
+
+the text that the command stands for
+
+---
+
+_**User (2026-05-01 10:04:30Z)**_
+
+<task-notification>
+<tool-use data-tool-type="shell">
+</task-notification>
+
+---
+
 _**User (2026-05-01 12:05:00+0200)**_
 
-then commit
+[Image #1] then commit
 
 ---
 

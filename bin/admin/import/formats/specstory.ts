@@ -9,6 +9,7 @@ const HEADER = /^_\*\*(User|Agent|Assistant)( - sidechain)?(?: \((.{1,150})\))?\
 const TIME = /(\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)?(Z|[+-]\d{4})$/;
 const FENCE = /^(`{3,}|~{3,})/;
 const THINKING = { open: '<think>', close: '</think>' };
+const COMMAND = '<command-';
 const TOOL_OPEN = '<tool-use';
 const TOOL_CLOSE = '</tool-use>';
 
@@ -37,6 +38,8 @@ class SpecStoryReader implements Reader {
   /** Of the session: that of messages which have no time, as the first of some editors. */
   #startedAt: string | undefined;
   #message: Message | undefined;
+  /** When the person gave a slash command. A message of the same second is the text that it stands for. */
+  #commandAt: string | undefined;
 
   read(line: string): Passage | undefined {
     if (this.#session === undefined) {
@@ -45,7 +48,8 @@ class SpecStoryReader implements Reader {
     }
     const header = this.#markup.isInside ? null : HEADER.exec(line);
     if (header === null) {
-      this.#markup.read(line);
+      // The person's words are rendered as they are, whatever looks like markup in them.
+      if (this.#message?.role === 'agent') this.#markup.read(line);
       this.#message?.lines.push(line);
       return undefined;
     }
@@ -73,7 +77,10 @@ class SpecStoryReader implements Reader {
     const { id: scope } = this.#session ?? { id: NAME };
     const said = (text: string) => ({ id: this.#ids.next(scope, role, text), at, text });
     if (role === 'user') {
-      const text = personsWords(withoutRule(lines.join('\n')));
+      const shown = withoutRule(lines.join('\n'));
+      const isExpansion = at !== undefined && at === this.#commandAt;
+      if (shown.startsWith(COMMAND)) this.#commandAt = at;
+      const text = isExpansion ? '' : personsWords(shown);
       return [text === '' ? { kind: 'skipped' } : { kind: 'user', ...said(text) }];
     }
     return withoutTools(lines).flatMap((part): Entry[] => {

@@ -92,7 +92,7 @@ describe('formats of transcripts', () => {
       'agent.prompt: All green.',
       'user.reply: then commit',
     ]);
-    assert.deepEqual([report.format, report.skipped], ['specstory', 1]);
+    assert.deepEqual([report.format, report.skipped], ['specstory', 4]);
     assert.deepEqual(
       events.map(({ occurred_at }) => occurred_at),
       [
