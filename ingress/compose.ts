@@ -32,6 +32,7 @@ import { publishedFiles } from './openapi/published-files.ts';
 import { PredictionService } from './predictions/service.ts';
 import { RecordingService } from './recording/service.ts';
 import { openUploads } from './recording/uploads.ts';
+import { ReplyService } from './replies/service.ts';
 import { endpoints, type Parts, routes } from './routes/index.ts';
 import { usageReporter } from './usage/report.ts';
 import { endingStores } from './work/ending-stores.ts';
@@ -112,6 +113,7 @@ function composeApp(config: IngressConfig, open: Awaited<ReturnType<typeof openP
     jobs: new JobService({ work: work.service, find: (named) => findJob(pool, named) }),
     publicUrl,
     supportedModels: config.supportedModels,
+    replies: new ReplyService({ work: work.service, em, ...config }),
     recording: new RecordingService({ em, recordBatch: uploads.recordBatch }),
     health,
     consent: new ConsentPages({ em, accounts, countRequest, signingKeys, publicUrl, inviteOnly }),

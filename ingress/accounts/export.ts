@@ -8,6 +8,7 @@ import { sessionAnswer } from '../../shared/domain/recording.ts';
 import type { ExportLine } from '../../shared/schemas/accounts.ts';
 import type { Reserve } from '../limits/answer-budget.ts';
 import { presentEpisode, presentFact, presentProfile, presentRaw, presentSource } from '../memory/present.ts';
+import { presentReply } from '../replies/present.ts';
 import { presentKey, presentUser } from './present.ts';
 
 interface Exporting {
@@ -22,8 +23,8 @@ const ROOM = 2 * EVENTS_SIZE_MAX;
 
 /**
  * Everything of an account as JSON Lines: the account, its keys without their secrets, its connections, each session
- * followed by its events, its profile, its raw rows, episodes and facts, what these are derived from, and the calls to
- * language models that were made for it. Throws `overloaded` when there is no room for a page.
+ * followed by its events, its profile, its raw rows, episodes and facts, what these are derived from, its predicted
+ * replies, and the calls to language models that were made for it. Throws `overloaded` when there is no room for a page.
  */
 export async function exportAccount(parts: Exporting, account: Account): Promise<AsyncGenerator<string>> {
   await parts.reserve(ROOM);
@@ -67,6 +68,8 @@ function linesOf({ type, rows }: Exclude<AccountPage, { type: 'event' }>): strin
       return rows.map((link) => line(type, presentLink(link)));
     case 'provider_call':
       return rows.map((call) => line(type, presentCall(call)));
+    case 'prediction':
+      return rows.map((row) => line(type, presentReply(row)));
   }
 }
 

@@ -18,6 +18,7 @@ export type Tag =
   | 'Accounts'
   | 'Recording'
   | 'Memory'
+  | 'Replies'
   | 'Jobs'
   | 'Own connections'
   | 'Health';

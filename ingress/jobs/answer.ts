@@ -54,12 +54,13 @@ export async function answerJob<Result extends object>(
   };
 }
 
-function replayedHeader(replayed: boolean): Record<string, string> {
+/** Tells a caller that another call started the work. */
+export function replayedHeader(replayed: boolean): Record<string, string> {
   return replayed ? { 'Idempotency-Replayed': 'true' } : {};
 }
 
 /** Undefined without one. Throws a `ValidationError` for one that is too long. */
-function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined || key === '') return undefined;
   if (key.length <= NAME_MAX) return String(key);

@@ -90,11 +90,16 @@ function kindOf(name: string): JobKind {
   return kind;
 }
 
-function callOf(kind: JobKind, { accountId, body, idempotencyKey, wait }: JobRequest): Call<NoFacts> {
+/** An account's request as work of a kind. Without an idempotency key every request is new. */
+export function callOf(
+  kind: Pick<Kind, 'name'>,
+  { accountId, body, idempotencyKey, wait }: JobRequest,
+): Call<NoFacts> {
   return jobAdmission(kind, { accountId, body, requestId: idempotencyKey, wait });
 }
 
-function refusalOf({ code, source }: Pick<Outcome, 'code' | 'source'>): AppError {
+/** What work that has failed or was cancelled is answered with. */
+export function refusalOf({ code, source }: Pick<Outcome, 'code' | 'source'>): AppError {
   return new AppError(endingOf(code), source === null ? {} : { source });
 }
 

@@ -10,6 +10,7 @@ import * as memoryJobs from '../../shared/schemas/memory-jobs.ts';
 import * as predictionEvents from '../../shared/schemas/prediction-events.ts';
 import * as predictions from '../../shared/schemas/predictions.ts';
 import * as recording from '../../shared/schemas/recording.ts';
+import * as replies from '../../shared/schemas/replies.ts';
 import * as usage from '../../shared/schemas/usage.ts';
 
 const MODULES = [
@@ -23,6 +24,7 @@ const MODULES = [
   memoryContext,
   memoryJobs,
   jobs,
+  replies,
   health,
   errors,
 ];

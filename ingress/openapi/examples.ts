@@ -7,6 +7,7 @@ import * as predictions from '../../shared/schemas/predictions.ts';
 import * as recording from '../../shared/schemas/recording.ts';
 import { UsageResponse } from '../../shared/schemas/usage.ts';
 import { MEMORY_EXAMPLES } from './memory-examples.ts';
+import { REPLY_EXAMPLES } from './reply-examples.ts';
 
 /** The example that the document shows for a body; undefined where there is none. */
 export function exampleOf(schema: TSchema): unknown {
@@ -176,4 +177,5 @@ const EXAMPLES = new Map<TSchema, unknown>([
   example(HealthResponse, { status: 'ok' }),
   example(ReadinessResponse, { status: 'ready' }),
   ...MEMORY_EXAMPLES,
+  ...REPLY_EXAMPLES,
 ]);

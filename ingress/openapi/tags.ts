@@ -8,6 +8,7 @@ export const TAGS: Record<Tag, string> = {
   Accounts: 'Sign up, log in, and manage keys.',
   Recording: 'Push events and read them back, by session.',
   Memory: 'What is remembered about the account: raw rows, episodes, facts, and its profile.',
+  Replies: 'Predict what the person would reply to an agent, and say what they did reply.',
   Jobs: 'Work that goes on whether or not its caller waits.',
   'Own connections': 'The apps that may use an account, seen by its owner.',
   Health: 'For balancers.',

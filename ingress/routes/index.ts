@@ -13,6 +13,7 @@ import * as promotion from './api/memory/promotion.ts';
 import * as raw from './api/memory/raw.ts';
 import * as memoryStats from './api/memory/stats.ts';
 import * as recording from './api/recording.ts';
+import * as replies from './api/replies.ts';
 import { actOnConsent, type ConsentRoutes, showConsent } from './connect.ts';
 import { type DocumentRoutes, sendFile } from './documents.ts';
 import { checkHealth, checkReadiness, type HealthRoutes } from './health.ts';
@@ -39,6 +40,7 @@ export type Parts = connections.ConnectionRoutes &
   memoryStats.MemoryStatsRoutes &
   JobRoutes &
   promotion.PromotionRoutes &
+  replies.ReplyRoutes &
   HealthRoutes &
   ConsentRoutes &
   DocumentRoutes;
@@ -104,6 +106,12 @@ export const routes: readonly Route<Parts>[] = [
   api('POST', '/api/memory/sync/', 'user', jobs.syncMemory),
   api('POST', '/api/memory/promote/episodes/', 'user', promotion.promoteToEpisodes),
   api('POST', '/api/memory/promote/facts/', 'user', promotion.promoteToFacts),
+  api('POST', '/api/predictions/predict/', 'user', replies.predictReply),
+  api('GET', '/api/predictions/', 'user', replies.listPredictedReplies),
+  api('GET', '/api/predictions/stats/', 'user', replies.readReplyStats),
+  api('GET', '/api/predictions/calibration/', 'user', replies.readReplyCalibration),
+  api('GET', '/api/predictions/:id/', 'user', replies.readReply),
+  api('POST', '/api/predictions/:id/feedback/', 'user', replies.giveFeedback),
   api('GET', '/api/jobs/:job_id/', 'user', jobs.readJob),
   api('DELETE', '/api/jobs/:job_id/', 'user', jobs.cancelJob),
 

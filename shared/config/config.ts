@@ -1,6 +1,7 @@
 import { parseOrigins } from './browser-origins.ts';
 import { type Deadlines, readDeadlines } from './deadlines.ts';
 import { ConfigError, Env } from './env.ts';
+import { parseModels } from './models.ts';
 import type { PoolName } from './pools.ts';
 import { type ProviderSettings, readProviderSettings } from './provider.ts';
 import { type Quotas, readQuotas } from './quotas.ts';
@@ -46,6 +47,8 @@ export interface IngressConfig extends BaseConfig, Deadlines {
   sendTimeoutMs: number;
   /** Models that a request may name. */
   supportedModels: readonly string[];
+  /** Candidates of a prediction at most. */
+  maxK: number;
   connectionAttemptTtlS: number;
   contextEnvelopeChars: number;
   sandboxUnits: number;
@@ -107,6 +110,7 @@ export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
     sendTimeoutMs: env.integer('SEND_TIMEOUT_MS', 30_000, { min: 1000, max: 600_000 }),
     ...readDeadlines(env),
     supportedModels: supportedModels(env, base.production),
+    maxK: env.integer('MAX_K', 5, { min: 1, max: 20 }),
     connectionAttemptTtlS: env.integer('CONNECTION_ATTEMPT_TTL_S', 600, { min: 1, max: 86_400 }),
     contextEnvelopeChars: env.integer('CONTEXT_ENVELOPE_CHARS', 120_000, { min: 1, max: 1_000_000 }),
     sandboxUnits: sandboxUnits(env),
@@ -245,12 +249,6 @@ function providerConfig(env: Env, production: boolean): ProviderConfig {
 function supportedModels(env: Env, production: boolean): readonly string[] {
   const named = env.parsed('SUPPORTED_MODELS', parseModels, 'ids of models, comma separated');
   return named ?? [providerConfig(env, production).defaultModel ?? []].flat();
-}
-
-/** Undefined when any is blank. */
-function parseModels(value: string): string[] | undefined {
-  const models = value.split(',').map((model) => model.trim());
-  return models.includes('') ? undefined : models;
 }
 
 function isProduction(env: Env): boolean {

@@ -88,8 +88,10 @@ function fitMessage(room: Room, message: Message): Message[] {
 }
 
 /** What is left of the budget. After the first text that does not fit entirely, nothing else fits. */
-class Room {
+export class Room {
   truncated = false;
+  /** Tokens. */
+  taken = 0;
   /** In quarters of a token, so that the sums stay whole. */
   #left: number;
 
@@ -108,6 +110,11 @@ class Room {
     return text.slice(0, at);
   }
 
+  /** Whether all of `text` fits. */
+  holds(text: string): boolean {
+    return this.beginning(text) === text && !this.truncated;
+  }
+
   /** As much of the end of `text` as fits. */
   end(text: string): string {
     let at = text.length;
@@ -124,6 +131,7 @@ class Room {
     const cost = quarterTokens(codePoint);
     this.truncated ||= cost > this.#left;
     this.#left -= cost;
+    if (!this.truncated) this.taken += cost / 4;
     return !this.truncated;
   }
 }

@@ -20,6 +20,7 @@ export interface FactRow {
   id: string;
   text: string;
   kind: string | null;
+  slot: string | null;
   origin: string;
   tags: string[];
   confidence: number;

@@ -40,7 +40,7 @@ interface JobRequest {
 
 /** The admission of a job, before anything is known of the load. */
 export function jobAdmission(
-  kind: Kind,
+  kind: Pick<Kind, 'name'>,
   { accountId, body, requestId: given, wait }: JobRequest,
 ): Omit<Admission<NoFacts>, 'overloaded' | 'kind'> {
   const id = newId();

@@ -1,5 +1,6 @@
 import type { JobReport } from '../domain/jobs.ts';
 import type { PredictionFacts, PredictionReport } from '../domain/prediction.ts';
+import type { ReplyReport } from '../domain/replies/report.ts';
 import type { PromoteResult, SyncResult } from '../schemas/memory-jobs.ts';
 import { defineKind } from './kind.ts';
 
@@ -50,8 +51,20 @@ export const promoteFacts = defineKind<NoFacts, JobReport<PromoteResult>>({
   oneAtATime: true,
 });
 
+/** What an account's person would reply to an agent: `POST /api/predictions/predict/`. */
+export const reply = defineKind<NoFacts, ReplyReport>({
+  name: 'reply',
+  pool: 'predict',
+  step: 1,
+  charged: false,
+  deadline: 'replyTimeoutMs',
+  codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
+  outlivesCallers: true,
+  oneAtATime: false,
+});
+
 /** The kinds that an account's `/api/jobs/` shows, by the names that it shows. */
 export const jobKinds = { sync, promote_episodes: promoteEpisodes, promote_facts: promoteFacts };
 
 /** Every kind of work there is. */
-export const kinds = { predict, ...jobKinds };
+export const kinds = { predict, reply, ...jobKinds };

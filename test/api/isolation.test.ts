@@ -8,6 +8,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { connect, connectingApp } from '../support/connection.ts';
 import { addFact, setProfile } from '../support/memory.ts';
 import { event, post } from '../support/recording.ts';
+import { predicted, proposing } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 /** Occurs in every text that the owner writes. */
@@ -41,6 +42,10 @@ const ROWS: Record<string, (system: System, owner: UserClient) => Promise<string
     ended_at: '2026-05-01T12:00:00Z',
   }),
   '/api/memory/facts/': addTo('facts', { text: MARK }),
+  '/api/predictions/': async (system, owner) => {
+    system.provider.next(proposing([{ response: MARK }]));
+    return (await predicted(owner, { agent_input: MARK, agent: MARK, session_id: MARK })).id;
+  },
   '/api/jobs/': async (_, owner) => {
     const sync = (headers: Record<string, string>) =>
       owner.request<JobReceipt>('POST', '/api/memory/sync/', {}, { headers });
@@ -74,6 +79,7 @@ describe('another account', () => {
 
   before(async () => {
     system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
+    system.provider.respond(proposing([{ response: 'Blue' }]));
     [owner, stranger] = await Promise.all([signUp(system, { name: MARK }), signUp(system)]);
     for (const { path } of whole.filter(isRead)) {
       const { status, text } = await stranger.request('GET', path);

@@ -8,6 +8,7 @@ import { createPromoteFacts } from '../promotion/facts.ts';
 import type { ProviderOf } from '../providers/index.ts';
 import type { Handlers, Stores } from '../work/handler.ts';
 import { createPredict } from './predict.ts';
+import { createReply } from './reply.ts';
 import { createSync } from './sync.ts';
 
 /** The handler of every kind of work. */
@@ -18,11 +19,13 @@ export function createHandlers(
 ): Handlers<typeof kinds> {
   const readMemory = (connectionId: string, question: string) =>
     assembleConnectedContext(pool, connectionId, { query: question, ...CONTEXT_DEFAULTS });
+  const reply = createReply({ em, providerOf, settings: config, log });
   const promotion = { em, providerOf, settings: config, log };
   return {
     sync: createSync(em),
     promote_episodes: createPromoteEpisodes(promotion),
     promote_facts: createPromoteFacts(promotion),
+    reply,
     predict: createPredict(providerOf(config.defaultModel), readMemory, config, log),
   };
 }

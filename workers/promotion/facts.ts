@@ -7,7 +7,7 @@ import {
   type Stored,
   storeStatements,
 } from '../../shared/db/stores/memory/promote-facts.ts';
-import { momentNow } from '../../shared/db/stores/memory/rows-to-promote.ts';
+import { momentNow } from '../../shared/db/stores/memory/moment.ts';
 import { keepProgress, progressOf } from '../../shared/db/stores/work/progress.ts';
 import { PROMOTE_LIMIT, type PromoteInput } from '../../shared/schemas/memory-jobs.ts';
 import type { promoteFacts } from '../../shared/work/kinds.ts';

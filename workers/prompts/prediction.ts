@@ -1,22 +1,11 @@
 import Type from 'typebox';
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
+import { LIKELIHOOD, LIKELIHOODS } from '../../shared/domain/likelihood.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { closed, oneOf } from '../../shared/schemas/build.ts';
 import { isStorable } from '../../shared/schemas/storable.ts';
 import { compile } from '../../shared/schemas/validator.ts';
 import { jsonIn } from './json-text.ts';
-
-/** Likelihoods that a model may answer, as confidence. In words, because models judge those better than numbers. */
-const CONFIDENCE = {
-  almost_certain: 0.93,
-  likely: 0.78,
-  even: 0.5,
-  unlikely: 0.25,
-  very_unlikely: 0.1,
-  guess: 0.03,
-} as const;
-type Likelihood = keyof typeof CONFIDENCE;
-const LIKELIHOODS = Object.keys(CONFIDENCE) as Likelihood[];
 
 /** Code points of the draft's end that a model must repeat, to show that it continues rather than rewrites. */
 const ANCHOR = 24;
@@ -88,7 +77,7 @@ export function readAnswer(
   const continuation = isAnchored(answer.anchor, task.draft) ? join(task.draft, added) : '';
   if (continuation.trim() === '') return { completion: '', confidence: 0 };
   const completion = task.mode === 'next_prompt' ? standAlone(task, continuation) : continuation;
-  return { completion, confidence: CONFIDENCE[answer.likelihood] };
+  return { completion, confidence: LIKELIHOOD[answer.likelihood] };
 }
 
 /** Ignores white space, which models trim. A blank draft has no end to repeat. */

@@ -25,6 +25,7 @@ import { ProviderCircuit } from './provider-circuit.ts';
 import { RateLimit } from './rate-limit.ts';
 import { RecordingEvent, RecordingSession } from './recording.ts';
 import { PausedPool, Schedule } from './schedule.ts';
+import { Reply, ReplyCalibrator } from './reply.ts';
 import { Usage } from './usage.ts';
 
 export const entities = [
@@ -60,4 +61,6 @@ export const entities = [
   ProviderCircuit,
   Schedule,
   PausedPool,
+  Reply,
+  ReplyCalibrator,
 ];

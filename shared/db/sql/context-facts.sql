@@ -94,7 +94,7 @@ begin
        limit context_count_max()) f),
     'rows', (
       select coalesce(json_agg(c), '[]')
-        from (select f.id, f.text, f.kind, f.origin, f.tags, f.confidence, f.valid_from as "validFrom",
+        from (select f.id, f.text, f.kind, f.slot, f.origin, f.tags, f.confidence, f.valid_from as "validFrom",
                      f.valid_to as "validTo", f.recorded_at as "recordedAt", f.pinned, f.model,
                      f.created_at as "createdAt", f.updated_at as "updatedAt",
                      (select count(*) from (

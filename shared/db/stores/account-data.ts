@@ -8,6 +8,7 @@ import { Profile } from '../entities/memory/profile.ts';
 import { RawMemory } from '../entities/memory/raw.ts';
 import { ProviderCall } from '../entities/provider-call.ts';
 import { RecordingSession } from '../entities/recording.ts';
+import { Reply } from '../entities/reply.ts';
 import { linksOf } from './memory/links.ts';
 import { type Cursor, type EventRow, pageOfEvents } from './recording/read.ts';
 
@@ -22,7 +23,8 @@ export type AccountPage =
   | { type: 'episode'; rows: Episode[] }
   | { type: 'fact'; rows: Fact[] }
   | { type: 'link'; rows: MemoryLink[] }
-  | { type: 'provider_call'; rows: ProviderCall[] };
+  | { type: 'provider_call'; rows: ProviderCall[] }
+  | { type: 'prediction'; rows: Reply[] };
 
 /** Rows that are in memory at once. */
 const PAGE = 100;
@@ -80,6 +82,8 @@ export async function* accountData(
   }
   for await (const rows of pages((after) => em().find(ProviderCall, { accountId, ...after }, IN_ORDER)))
     yield { type: 'provider_call', rows };
+  for await (const rows of pages((after) => em().find(Reply, { accountId, ...after }, IN_ORDER)))
+    yield { type: 'prediction', rows };
 }
 
 /** A query's rows in pages, each after the last id of the one before. */

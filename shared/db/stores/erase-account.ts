@@ -5,7 +5,7 @@ import { transaction } from '../transaction.ts';
 import { endSessions } from './accounts.ts';
 import { endGrants, endWhatRuns, eraseMadeWithGrants } from './erasure/grants.ts';
 import { endJobs, eraseJobs } from './erasure/jobs.ts';
-import { eraseMemory } from './erasure/memory.ts';
+import { eraseMemory, eraseReplies } from './erasure/memory.ts';
 import { forgetWhoCalled } from './erasure/provider-calls.ts';
 import { eraseRecordings } from './erasure/recordings.ts';
 import { revokeServiceKeys } from './service-keys.ts';
@@ -115,6 +115,7 @@ async function* shortSteps(em: EntityManager, id: string, windowS: number): Asyn
   yield* eraseMemory(em, id);
   await eraseJobs(em, id, windowS);
   yield* forgetWhoCalled(em, id);
+  yield* eraseReplies(em, id);
   // The remaining tables reference it with `on delete cascade`.
   await em.execute(`delete from accounts where id = ?`, [id]);
 }

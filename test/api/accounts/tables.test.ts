@@ -6,6 +6,7 @@ import { aCall } from '../../support/booked-call.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { addMemory, setProfile } from '../../support/memory.ts';
 import { event, post } from '../../support/recording.ts';
+import { feedback, predicted, proposing } from '../../support/replies.ts';
 import { type System, startSystem } from '../../support/system.ts';
 import { tablesWith } from '../../support/tables-with.ts';
 
@@ -22,6 +23,7 @@ const EXPORTED: Record<string, string> = {
   facts: 'fact',
   memory_links: 'link',
   provider_calls: 'provider_call',
+  replies: 'prediction',
 };
 /** Or why there are none. */
 const NOT_EXPORTED: Record<string, string> = {
@@ -31,6 +33,7 @@ const NOT_EXPORTED: Record<string, string> = {
   login_networks: 'hashes of addresses',
   connection_attempts: 'steps towards a connection, deleted after a day',
   memory_tombstones: 'hashes of the ids of events',
+  reply_calibrators: 'weights, made from the predictions that are exported',
   erasing_grants: 'rows exist only during the erasure',
 };
 const EMPTY_BEFORE_ERASURE = 'erasing_grants';
@@ -56,7 +59,7 @@ describe('every table with rows of an account', () => {
   let tables: string[];
 
   before(async () => {
-    system = await startSystem({ workers: 0 });
+    system = await startSystem();
     const { rows } = await system.database.pool.query<{ name: string }>(TABLES_OF_AN_ACCOUNT);
     tables = rows.map(({ name }) => name);
     person = await signUp(system);
@@ -72,6 +75,8 @@ describe('every table with rows of an account', () => {
     await addMemory(system, person);
     await post(person, [event(), event()]);
     await connect(system, await connectingApp(system), person);
+    system.provider.respond(proposing([{ response: 'Blue' }]));
+    await feedback(person, await predicted(person), { status: 'accepted' });
     const { rows } = await system.database.pool.query('select password_hash from accounts');
     await bookCalls(system.database.pool, [aCall({ account_id: person.id })]);
     await startWebSession(system.em(), { id: person.id, passwordHash: rows[0].password_hash });

@@ -45,6 +45,10 @@ export const RawMemory = defineEntity({
       expression: `create index "raw_memories_predicted" on "raw_memories" ("account_id", "occurred_at") where origin in ('accepted_prediction', 'edited_prediction')`,
     },
     {
+      name: 'raw_memories_replies',
+      expression: `create index "raw_memories_replies" on "raw_memories" ("account_id", "occurred_at", "id") where kind = 'reply' and origin = 'human'`,
+    },
+    {
       name: 'raw_memories_search',
       expression: `create index "raw_memories_search" on "raw_memories" using gin ("account_id", "tags", to_tsvector('simple', search_text("content")))`,
     },

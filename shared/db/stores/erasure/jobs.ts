@@ -5,16 +5,20 @@ import { completeWithin, type Subject } from '../work/complete.ts';
 /** Cancels the account's jobs that have not ended; returns their ids. */
 export function endJobs(em: EntityManager, accountId: string, windowS: number): Promise<string[]> {
   return transaction(em, async (tx) => {
-    const live = await tx.execute<Subject[]>(
-      `select w.id, w.party, w.month from flows f
+    const live = await tx.execute<(Subject & { kind: string })[]>(
+      `select w.id, w.party, w.month, w.kind from flows f
         cross join lateral (select l.* from work l where l.kind = f.kind and l.party = f.party offset 0) w
         where f.party = ?`,
       [accountId],
     );
-    const end = { guard: 'live', state: 'cancelled', code: 'job_cancelled' } as const;
+    const end = { guard: 'live', state: 'cancelled' } as const;
     return completeWithin(
       tx,
-      live.map((subject) => ({ ...subject, ...end })),
+      live.map(({ kind, ...subject }) => ({
+        ...subject,
+        ...end,
+        code: kind === 'reply' ? 'prediction_cancelled' : 'job_cancelled',
+      })),
       windowS,
     );
   });

@@ -1,0 +1,68 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Reply } from '../../shared/db/entities/reply.ts';
+import { findReply } from '../../shared/db/stores/replies/read.ts';
+import { Faults } from '../../shared/domain/faults.ts';
+import { checkModel } from '../../shared/domain/models.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { ReplyRequest } from '../../shared/schemas/replies.ts';
+import { reply } from '../../shared/work/kinds.ts';
+import { callOf, refusalOf } from '../jobs/service.ts';
+import type { WorkService } from '../work/service.ts';
+
+export interface ReplyParts {
+  work: Pick<WorkService, 'perform'>;
+  em: () => EntityManager;
+  maxK: number;
+  supportedModels: readonly string[];
+}
+
+/** What an account asks for besides the prediction. */
+export interface Wishes {
+  idempotencyKey: string | undefined;
+  /** Wait where the same request still runs. */
+  wait: boolean;
+}
+
+/** The predictions of what an account's person would reply to an agent. */
+export class ReplyService {
+  readonly #parts: ReplyParts;
+
+  constructor(parts: ReplyParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The prediction, once its work has ended. Throws a `ValidationError` for what the configuration forbids, and whatever the
+   * work ends with. Not async, so that the body is not held while the caller waits.
+   */
+  predict(
+    accountId: string,
+    body: ReplyRequest,
+    wishes: Wishes,
+    gone: AbortSignal,
+  ): Promise<{ row: Reply; replayed: boolean }> {
+    this.#check(body);
+    return this.#perform(accountId, callOf(reply, { accountId, body, ...wishes }), gone);
+  }
+
+  #check({ k, model }: ReplyRequest): void {
+    const { maxK, supportedModels } = this.#parts;
+    const faults = new Faults();
+    checkModel(model, supportedModels, faults);
+    if (k > maxK)
+      faults.add('k', `Input should be less than or equal to ${maxK}`, 'less_than_equal', {
+        ctx: { le: maxK },
+        input: k,
+      });
+    faults.refuse();
+  }
+
+  async #perform(accountId: string, call: ReturnType<typeof callOf>, gone: AbortSignal) {
+    const { outcome, replayed } = await this.#parts.work.perform(reply, call, gone);
+    if (outcome.report === null) throw refusalOf(outcome);
+    const row = await findReply(this.#parts.em(), accountId, outcome.id);
+    // The account was erased meanwhile.
+    if (row === undefined) throw new AppError('not_authenticated');
+    return { row, replayed };
+  }
+}

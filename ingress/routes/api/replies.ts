@@ -1,0 +1,145 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { recordFeedback } from '../../../shared/db/stores/replies/feedback.ts';
+import { findReply, listReplies } from '../../../shared/db/stores/replies/read.ts';
+import { countReplies, readOutcomes } from '../../../shared/db/stores/replies/stats.ts';
+import { reliabilityOf } from '../../../shared/domain/replies/reliability.ts';
+import { statisticsOf } from '../../../shared/domain/replies/statistics.ts';
+import { AppError } from '../../../shared/errors/app-error.ts';
+import { KIB, MIB } from '../../../shared/schemas/limits.ts';
+import {
+  FeedbackRequest,
+  ReplyCalibration,
+  ReplyDetail,
+  ReplyList,
+  ReplyListQuery,
+  ReplyPeriodQuery,
+  ReplyRequest,
+  ReplyResponse,
+  ReplyStats,
+} from '../../../shared/schemas/replies.ts';
+import { type Answer, endpoint } from '../../http/endpoint.ts';
+import { prefers } from '../../http/preferences.ts';
+import { idempotencyKeyOf, replayedHeader } from '../../jobs/answer.ts';
+import { queryTime } from '../../memory/list.ts';
+import { presentAnswer, presentReply, presentSummary } from '../../replies/present.ts';
+import type { ReplyService } from '../../replies/service.ts';
+
+export interface ReplyRoutes {
+  em: () => EntityManager;
+  replies: ReplyService;
+}
+
+const PAGE_LIMIT = 50;
+/** A prediction in a list, as JSON: five candidates of the usual length. */
+const SUMMARY_ROOM = 16 * KIB;
+
+export const predictReply = endpoint('user', {
+  operationId: 'predictReply',
+  tag: 'Replies',
+  summary: 'Predict what the person would reply to an agent',
+  description: `Waits for the answer. It is \`auto\` when the first candidate's confidence reaches the threshold, otherwise
+\`escalated\`: ask the person. The prediction goes on, and is stored, when its caller leaves.`,
+  body: ReplyRequest,
+  bodyLimit: 4 * MIB,
+  requestHeaders: ['Idempotency-Key', 'Prefer'],
+  errors: [
+    'idempotency_conflict',
+    'request_in_flight',
+    'recovery_window_expired',
+    'prediction_cancelled',
+    'provider_failed',
+    'provider_not_configured',
+    'provider_rate_limited',
+    'overloaded',
+    'prediction_timeout',
+  ],
+  status: 200,
+  response: ReplyResponse,
+  responseHeaders: ['Idempotency-Replayed'],
+}).handle(({ user, body, headers, signal }, { replies }: ReplyRoutes) => {
+  const wishes = { idempotencyKey: idempotencyKeyOf(headers), wait: prefers(headers, 'wait') };
+  return answer(replies.predict(user.id, body, wishes, signal));
+});
+
+/** Apart from the handler, so that the body is not held while the caller waits. */
+async function answer(predicted: ReturnType<ReplyService['predict']>): Promise<Answer<ReplyResponse>> {
+  const { row, replayed } = await predicted;
+  return { body: presentAnswer(row), headers: replayedHeader(replayed) };
+}
+
+export const readReply = endpoint('user', {
+  operationId: 'readReply',
+  tag: 'Replies',
+  summary: 'A prediction, with all that is stored of it',
+  params: { id: 'uuid' },
+  errors: ['not_found'],
+  status: 200,
+  response: ReplyDetail,
+}).handle(async ({ user, params }, { em }: ReplyRoutes) => {
+  const row = await findReply(em(), user.id, params.id);
+  if (row === undefined) throw new AppError('not_found');
+  return { body: presentReply(row) };
+});
+
+export const listPredictedReplies = endpoint('user', {
+  operationId: 'listReplies',
+  tag: 'Replies',
+  summary: 'The predictions, the latest first',
+  query: ReplyListQuery,
+  errors: ['overloaded'],
+  status: 200,
+  response: ReplyList,
+}).handle(async ({ user, query, reserve }, { em }: ReplyRoutes) => {
+  const limit = query.limit === undefined ? PAGE_LIMIT : Number(query.limit);
+  const offset = Number(query.offset ?? 0);
+  const terms = {
+    status: query.status,
+    agent: query.agent,
+    sessionId: query.session_id,
+    since: queryTime('since', query.since),
+    until: queryTime('until', query.until),
+  };
+  await reserve(limit * SUMMARY_ROOM);
+  const { total, rows } = await listReplies(em(), user.id, { ...terms, limit, offset });
+  return { body: { total, limit, offset, results: rows.map(presentSummary) } };
+});
+
+export const giveFeedback = endpoint('user', {
+  operationId: 'giveFeedback',
+  tag: 'Replies',
+  summary: 'Say what the person did with a prediction',
+  description: `The last decision counts; later confidences are calibrated from it. \`edited\` needs \`actual_response\`, and
+so does \`accepted\` on a prediction that failed.`,
+  params: { id: 'uuid' },
+  body: FeedbackRequest,
+  errors: ['not_found', 'request_in_flight'],
+  status: 200,
+  response: ReplyDetail,
+}).handle(async ({ user, params, body }, { em }: ReplyRoutes) => ({
+  body: presentReply(await recordFeedback(em(), user.id, params.id, body)),
+}));
+
+export const readReplyStats = endpoint('user', {
+  operationId: 'readReplyStats',
+  tag: 'Replies',
+  summary: 'How many predictions are in each state, and how precise they were',
+  query: ReplyPeriodQuery,
+  errors: [],
+  status: 200,
+  response: ReplyStats,
+}).handle(async ({ user, query }, { em }: ReplyRoutes) => {
+  const period = { since: queryTime('since', query.since), until: queryTime('until', query.until) };
+  return { body: statisticsOf(await countReplies(em(), user.id, period)) };
+});
+
+export const readReplyCalibration = endpoint('user', {
+  operationId: 'readReplyCalibration',
+  tag: 'Replies',
+  summary: 'How far the confidences can be trusted, and which threshold suits',
+  description: 'Of the latest 2000 predictions with feedback.',
+  errors: [],
+  status: 200,
+  response: ReplyCalibration,
+}).handle(async ({ user }, { em }: ReplyRoutes) => ({
+  body: reliabilityOf(await readOutcomes(em(), user.id)),
+}));

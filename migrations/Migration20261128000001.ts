@@ -1,0 +1,73 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/**
+ * Predicted replies. Triggers keep a row in step with its work, whoever admits or ends that, in the same transaction: so a
+ * prediction is never `auto` although its call failed, and a zombie's late answer, which completes nothing, changes nothing.
+ */
+export class Migration20261128000001 extends Migration {
+  override name = 'Migration20261128000001';
+
+  override up(): void {
+    for (const statement of TABLES) this.addSql(statement);
+    this.addSql(ADMITTED);
+    this.addSql(
+      `create trigger reply_admitted after insert on work for each row when (new.kind = 'reply') execute function reply_admitted()`,
+    );
+    this.addSql(ENDED);
+    this.addSql(
+      `create trigger reply_ended before insert on history for each row when (new.kind = 'reply') execute function reply_ended()`,
+    );
+  }
+
+  override down(): void {
+    this.addSql('drop trigger reply_ended on history');
+    this.addSql('drop trigger reply_admitted on work');
+    this.addSql('drop function reply_admitted, reply_ended');
+    this.addSql('drop table "replies", "reply_calibrators"');
+  }
+}
+
+const TABLES = [
+  `create table "replies" ("id" uuid not null, "account_id" uuid not null, "agent" text not null, "agent_input" text not null, "session_id" text null, "k" int not null, "threshold" double precision not null, "model" text not null default '', "status" text not null default 'pending', "error" text null, "response" text not null default '', "confidence" double precision not null default 0, "reasoning" text not null default '', "candidates" jsonb not null default '[]', "features" jsonb null, "latency_ms" int not null default 0, "input_tokens" int not null default 0, "output_tokens" int not null default 0, "context" jsonb null, "acted_at" timestamptz(3) null, "actual_response" text null, "feedback_at" timestamptz(3) null, "label" boolean null, "created_at" timestamptz(3) not null, primary key ("id"));`,
+  `create index "replies_recent" on "replies" ("account_id", "created_at", "id");`,
+  `create index "replies_labels" on "replies" ("account_id", "feedback_at", "id") where label is not null;`,
+  `create table "reply_calibrators" ("account_id" uuid not null, "revision" bigint not null, "fitted" bigint null, "weights" jsonb null, primary key ("account_id"));`,
+];
+
+/** A request that failed and runs again keeps its row. An account that is being erased gets none. */
+const ADMITTED = `
+create function reply_admitted() returns trigger language plpgsql as $$
+declare
+  asked json := new.input;
+begin
+  insert into replies (id, account_id, agent, agent_input, session_id, k, threshold, model, created_at)
+  select new.id, new.party, asked ->> 'agent', asked ->> 'agent_input', asked ->> 'session_id', (asked ->> 'k')::int,
+         (asked ->> 'threshold')::float8, coalesce(asked ->> 'model', ''), new.admitted_at
+   where exists (select from accounts a where a.id = new.party and a.active)
+  on conflict (id) do update set error = null;
+  return null;
+end $$`;
+
+/**
+ * The report of work that succeeded is the answer, by column. It moves to the reply: texts do not stay in the history. A
+ * decision of the person's on an attempt that failed outlives its repetition.
+ */
+const ENDED = `
+create function reply_ended() returns trigger language plpgsql as $$
+begin
+  if new.state <> 'succeeded' then
+    update replies set error = new.code where id = new.id;
+    return new;
+  end if;
+  update replies r
+     set status = case when r.status = 'pending' then a.status else r.status end, error = null, response = a.response,
+         confidence = a.confidence, reasoning = a.reasoning, candidates = a.candidates, features = a.features,
+         model = a.model, latency_ms = a.latency_ms, input_tokens = a.input_tokens, output_tokens = a.output_tokens,
+         context = a.context, acted_at = case when a.status = 'auto' then clock_timestamp() end
+    from json_to_record(new.report::json) as a (
+      status text, response text, confidence float8, reasoning text, candidates jsonb, features jsonb, model text,
+      latency_ms int, input_tokens int, output_tokens int, context jsonb)
+   where r.id = new.id;
+  new.report := '{}';
+  return new;
+end $$`;

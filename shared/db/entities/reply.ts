@@ -1,0 +1,75 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { ReplyContext } from '../../schemas/replies.ts';
+
+/** A candidate as it is stored: with the predictor's own probability beside the confidence that is shown. */
+export interface StoredCandidate {
+  response: string;
+  reasoning: string;
+  confidence: number;
+  raw: number;
+}
+
+/**
+ * A prediction of what an account's person would reply to an agent. Its id is that of its work: the row appears in the
+ * transaction that admits the work, and gets its answer or its error in the one that ends it (triggers `reply_admitted` and
+ * `reply_ended`). No foreign key: its check would wait for whoever has locked the account.
+ */
+export const Reply = defineEntity({
+  name: 'Reply',
+  tableName: 'replies',
+  properties: {
+    id: p.uuid().primary(),
+    accountId: p.uuid(),
+    agent: p.text(),
+    agentInput: p.text(),
+    sessionId: p.text().nullable(),
+    k: p.integer(),
+    threshold: p.double().$type<number>(),
+    /** That was asked for; after the answer, the one that gave it. */
+    model: p.text().default(''),
+    status: p.text().default('pending'),
+    /** The code with which its work ended. */
+    error: p.text().nullable(),
+    response: p.text().default(''),
+    confidence: p.double().$type<number>().default(0),
+    reasoning: p.text().default(''),
+    candidates: p.json<StoredCandidate[]>().defaultRaw(`'[]'`),
+    /** What the confidence in the first candidate was calibrated from, as numbers; null: it says nothing about others. */
+    features: p.json<object>().nullable(),
+    latencyMs: p.integer().default(0),
+    inputTokens: p.integer().default(0),
+    outputTokens: p.integer().default(0),
+    context: p.json<ReplyContext>().nullable(),
+    actedAt: p.datetime(3).nullable(),
+    actualResponse: p.text().nullable(),
+    feedbackAt: p.datetime(3).nullable(),
+    /** Whether the first candidate was right; null: not known, or not to be learned from. */
+    label: p.boolean().nullable(),
+    createdAt: p.datetime(3),
+  },
+  indexes: [
+    { name: 'replies_recent', properties: ['accountId', 'createdAt', 'id'] },
+    {
+      name: 'replies_labels',
+      expression: `create index "replies_labels" on "replies" ("account_id", "feedback_at", "id") where label is not null`,
+    },
+  ],
+});
+export type Reply = InferEntity<typeof Reply>;
+/** A prediction as lists read it: without what was asked and what it was made from. */
+export type ListedReply = Pick<Reply, Exclude<keyof Reply & string, 'agentInput' | 'context' | 'features'>>;
+
+/** How an account's confidences are calibrated: a function of its labels, kept so that a prediction need not read them all. */
+export const ReplyCalibrator = defineEntity({
+  name: 'ReplyCalibrator',
+  tableName: 'reply_calibrators',
+  properties: {
+    accountId: p.uuid().primary(),
+    /** Counts the changes of labels. */
+    revision: p.bigint('number'),
+    /** The revision from which `weights` were made; null before the first time. */
+    fitted: p.bigint('number').nullable(),
+    weights: p.json<object>().nullable(),
+  },
+});
+export type ReplyCalibrator = InferEntity<typeof ReplyCalibrator>;

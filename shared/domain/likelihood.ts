@@ -1,0 +1,15 @@
+/**
+ * Likelihoods that a model may answer, as probabilities. In words, because models judge those better than numbers (Tian et
+ * al. 2023, "Just Ask for Calibration").
+ */
+export const LIKELIHOOD = {
+  almost_certain: 0.93,
+  likely: 0.78,
+  even: 0.5,
+  unlikely: 0.25,
+  very_unlikely: 0.1,
+  guess: 0.03,
+} as const;
+
+export type Likelihood = keyof typeof LIKELIHOOD;
+export const LIKELIHOODS = Object.keys(LIKELIHOOD) as Likelihood[];

@@ -1,0 +1,64 @@
+import { LIKELIHOOD, type Likelihood } from '../likelihood.ts';
+import { isDisplayable } from '../model-text.ts';
+import { normalized, saysTheSame } from './text.ts';
+
+/** Code points of what a candidate says, and of the reason that is given for it. */
+const RESPONSE_MAX = 4000;
+const REASONING_MAX = 1000;
+
+/** A reply that a model proposes. */
+export interface Proposal {
+  response: string;
+  reasoning: string;
+  likelihood: Likelihood;
+  needsUnknownFact: boolean;
+}
+
+/** A reply with the probability that its predictor gives it. */
+export interface RawCandidate {
+  response: string;
+  reasoning: string;
+  raw: number;
+  needsUnknownFact: boolean;
+}
+
+/**
+ * The distinct candidates in what a model proposes, the most probable first, at most `k`. What is blank, or cannot be
+ * displayed safely, is dropped. Likelihoods in words become probabilities, which with that of no candidate at all add up to 1
+ * at most.
+ */
+export function candidatesOf(proposals: readonly Proposal[], none: Likelihood, k: number): RawCandidate[] {
+  const usable = proposals.flatMap(({ response, reasoning, likelihood, needsUnknownFact }) => {
+    const candidate = {
+      response: beginning(response.trim(), RESPONSE_MAX),
+      reasoning: isDisplayable(reasoning) ? beginning(reasoning.trim(), REASONING_MAX) : '',
+      raw: LIKELIHOOD[likelihood],
+      needsUnknownFact,
+    };
+    return normalized(response) === '' || !isDisplayable(response) ? [] : candidate;
+  });
+  // Sorting is stable: of equal ones the model's first comes first.
+  const distinct = distinctOf(usable.sort((a, b) => b.raw - a.raw)).slice(0, k);
+  const total = distinct.reduce<number>((sum, { raw }) => sum + raw, LIKELIHOOD[none]);
+  const scale = Math.max(1, total);
+  return distinct.map((candidate) => ({ ...candidate, raw: candidate.raw / scale }));
+}
+
+function distinctOf(candidates: readonly RawCandidate[]): RawCandidate[] {
+  const distinct: RawCandidate[] = [];
+  for (const candidate of candidates)
+    if (!distinct.some(({ response }) => saysTheSame(response, candidate.response))) distinct.push(candidate);
+  return distinct;
+}
+
+/** The margin of each candidate: its probability without the best of the others'. */
+export function marginsOf(candidates: readonly Pick<RawCandidate, 'raw'>[]): number[] {
+  return candidates.map(({ raw }, place) => {
+    const others = candidates.flatMap((other, n) => (n === place ? [] : other.raw));
+    return raw - Math.max(0, ...others);
+  });
+}
+
+function beginning(text: string, pointsMax: number): string {
+  return text.length <= pointsMax ? text : [...text].slice(0, pointsMax).join('');
+}

@@ -1,0 +1,118 @@
+import { normalized, wordsOf } from './text.ts';
+
+/** What an agent asked, and what the person replied in their own words. */
+export interface Pair {
+  id: string;
+  prompt: string;
+  reply: string;
+}
+
+export interface Vote {
+  /** The person's own replies, the likeliest first, with the share of the similar prompts that got them. */
+  replies: { response: string; share: number; times: number }[];
+  /** Share of a reply that may be worded otherwise, from 0 to 1. */
+  shareOf(response: string): number;
+  /** The most similar prompts of before, the nearest first. */
+  neighbours: Pair[];
+}
+
+/** Code points of a prompt's end, where its question is. */
+const PROMPT_END = 600;
+/** Words of the prompt that are looked for: the rarest. */
+const TERMS_MAX = 12;
+const NEIGHBOURS = 15;
+/** Of the prompt's similarity to itself. */
+const SIMILAR = 0.2;
+/** Weight of the possibility that the person says something new. */
+const NOVELTY = 1;
+/** Okapi BM25 (Robertson and Zaragoza 2009). */
+const [K1, B] = [1.2, 0.75];
+
+/** Ways to say yes, normalized: they count as one reply. */
+const AFFIRMATIONS = new Set(
+  `yes|y|yep|yeah|yup|ok|okay|sure|sure thing|go|go ahead|go on|proceed|do it|do that|yes please|please do|please|continue|
+  sounds good|looks good|lgtm|fine|agreed|approved|of course|absolutely|right|correct|k|yes go ahead|ok go ahead|ja|oui|si|sí|да|
+  是|好|好的|はい|네`
+    .split('|')
+    .map((one) => one.trim()),
+);
+
+/**
+ * Which of a person's own replies fits a prompt: a vote of the most similar prompts of before. Nearer ones count more, and
+ * one vote is always for something new, so that a single case never makes a certainty.
+ */
+export function voteOf(prompt: string, pairs: readonly Pair[]): Vote {
+  const neighbours = neighboursOf(prompt, pairs);
+  const total = neighbours.reduce((sum, { weight }) => sum + weight, NOVELTY);
+  const byReply = Map.groupBy(neighbours, ({ pair }) => classOf(pair.reply));
+  const shares = new Map(
+    [...byReply].map(([reply, of]) => [reply, of.reduce((s, { weight }) => s + weight, 0) / total]),
+  );
+  const replies = [...byReply].map(([reply, of]) => ({
+    response: commonest(of.map(({ pair }) => pair.reply.trim())),
+    share: shares.get(reply) ?? 0,
+    times: pairs.filter((pair) => classOf(pair.reply) === reply).length,
+  }));
+  replies.sort((a, b) => b.share - a.share || (a.response < b.response ? -1 : 1));
+  return {
+    replies,
+    shareOf: (response) => shares.get(classOf(response)) ?? 0,
+    neighbours: neighbours.map(({ pair }) => pair),
+  };
+}
+
+/** Replies of the same class are the same reply. */
+function classOf(reply: string): string {
+  const text = normalized(reply).replaceAll(/[\p{P}]+/gu, '');
+  return AFFIRMATIONS.has(text) ? 'yes' : text;
+}
+
+function commonest(wordings: string[]): string {
+  const counted = [...Map.groupBy(wordings, (one) => one)];
+  counted.sort((a, b) => b[1].length - a[1].length);
+  return counted[0]?.[0] ?? '';
+}
+
+function neighboursOf(prompt: string, pairs: readonly Pair[]): { pair: Pair; weight: number }[] {
+  const documents = pairs.map((pair) => countsOf(pair.prompt));
+  const asked = countsOf(prompt);
+  const holding = new Map<string, number>();
+  for (const { counts } of documents)
+    for (const term of counts.keys()) holding.set(term, (holding.get(term) ?? 0) + 1);
+  const rarity = (term: string) => {
+    const n = holding.get(term) ?? 0;
+    return Math.log(1 + (documents.length - n + 0.5) / (n + 0.5));
+  };
+  const terms = [...asked.counts.keys()]
+    .sort((a, b) => rarity(b) - rarity(a) || (a < b ? -1 : 1))
+    .slice(0, TERMS_MAX);
+  const meanLength = documents.reduce((sum, { length }) => sum + length, 1) / Math.max(1, documents.length);
+  const score = ({ counts, length }: Counted) =>
+    terms.reduce((sum, term) => {
+      const times = counts.get(term) ?? 0;
+      return sum + (rarity(term) * times * (K1 + 1)) / (times + K1 * (1 - B + (B * length) / meanLength));
+    }, 0);
+  const own = score(asked);
+  const scored = pairs.map((pair, place) => {
+    const document = documents[place];
+    const likeness = document === undefined || own === 0 ? 0 : Math.min(1, score(document) / own);
+    return { pair, likeness };
+  });
+  return scored
+    .filter(({ likeness }) => likeness >= SIMILAR)
+    .sort((a, b) => b.likeness - a.likeness || (a.pair.id < b.pair.id ? 1 : -1))
+    .slice(0, NEIGHBOURS)
+    .map(({ pair, likeness }) => ({ pair, weight: likeness ** 2 }));
+}
+
+interface Counted {
+  counts: Map<string, number>;
+  length: number;
+}
+
+function countsOf(text: string): Counted {
+  const words = wordsOf([...text].slice(-PROMPT_END).join(''));
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return { counts, length: words.length };
+}

@@ -1,0 +1,170 @@
+import Type, { type Static } from 'typebox';
+import { closed, defaulted, nullable, oneOf, text } from './build.ts';
+import { Name, Timestamp } from './common.ts';
+import { INTEGER_MAX } from './limits.ts';
+
+export const REPLY_STATES = ['pending', 'auto', 'escalated', 'accepted', 'edited', 'rejected'] as const;
+export const FEEDBACK_STATES = ['accepted', 'edited', 'rejected'] as const;
+
+const INPUT_MAX = 32_000;
+const RECENCY_MAX = 7 * 24 * 60;
+
+const Count = Type.Integer({ minimum: 0 });
+const Share = Type.Number({ minimum: 0, maximum: 1 });
+const Moment = nullable(Timestamp);
+const Text = nullable(Type.String());
+const Id = Type.String({ format: 'uuid' });
+const Ids = Type.Array(Id);
+
+/** What an agent asks a person. */
+export const ReplyRequest = closed({
+  agent: Name,
+  agent_input: text(INPUT_MAX, 1),
+  /** Candidates at most; up to `MAX_K`. */
+  k: defaulted(Type.Integer({ minimum: 1, maximum: INTEGER_MAX }), 1),
+  /** From this confidence on the reply is given in the person's name. */
+  threshold: defaulted(Share, 0.8),
+  /** Instead of the default model: one of those that the operator offers. */
+  model: Type.Optional(Name),
+  /** How far back episodes and raw rows are looked at. */
+  recency_minutes: defaulted(Type.Integer({ minimum: 1, maximum: RECENCY_MAX }), 60),
+  session_id: Type.Optional(nullable(Name)),
+});
+export type ReplyRequest = Static<typeof ReplyRequest>;
+
+export const ReplyCandidate = closed({
+  response: Type.String(),
+  confidence: Share,
+  reasoning: Type.String(),
+});
+
+const reply = {
+  id: Id,
+  /** The first candidate's; empty when there is none. */
+  predicted_response: Type.String(),
+  confidence: Share,
+  reasoning: Type.String(),
+  /** The most confident first. */
+  candidates: Type.Array(ReplyCandidate),
+  k: Type.Integer(),
+  status: oneOf(REPLY_STATES),
+  threshold: Share,
+  /** That gave the answer. */
+  model: Type.String(),
+  latency_ms: Count,
+  usage: closed({ input_tokens: Count, output_tokens: Count }),
+};
+export const ReplyResponse = closed(reply);
+export type ReplyResponse = Static<typeof ReplyResponse>;
+
+const stored = {
+  ...reply,
+  agent: Type.String(),
+  session_id: Text,
+  created_at: Timestamp,
+  acted_at: Moment,
+  actual_response: Text,
+  feedback_at: Moment,
+  /** The code with which its job ended, when it failed. */
+  error: Text,
+};
+export const ReplySummary = closed(stored);
+export type ReplySummary = Static<typeof ReplySummary>;
+
+/** The memory that a prediction was made from: ids and counts, no texts. */
+export const ReplyContext = closed({
+  prompt_revision: Type.Integer(),
+  memory_revision: Type.Integer(),
+  profile: Type.Boolean(),
+  fact_ids: Ids,
+  episode_ids: Ids,
+  raw_ids: Ids,
+  /** Replies of the person to similar prompts, by the raw rows that have them. */
+  example_ids: Ids,
+  /** What was left out, because it would dictate a reply. */
+  withheld_ids: Ids,
+  counts: closed({ facts: Count, episodes: Count, raw: Count, examples: Count }),
+  truncated: Type.Boolean(),
+});
+export type ReplyContext = Static<typeof ReplyContext>;
+
+export const ReplyDetail = closed({
+  ...stored,
+  agent_input: Type.String(),
+  /** Null until its job has ended well. */
+  context: nullable(ReplyContext),
+});
+export type ReplyDetail = Static<typeof ReplyDetail>;
+
+export const ReplyList = closed({
+  total: Count,
+  limit: Type.Integer(),
+  offset: Count,
+  results: Type.Array(ReplySummary),
+});
+export type ReplyList = Static<typeof ReplyList>;
+
+export const ReplyListQuery = Type.Object({
+  status: Type.Optional(oneOf(REPLY_STATES)),
+  agent: Type.Optional(Name),
+  session_id: Type.Optional(Name),
+  since: Type.Optional(Timestamp),
+  until: Type.Optional(Timestamp),
+  /** 1 to 200. */
+  limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d?|1\\d\\d|200)$' })),
+  offset: Type.Optional(Type.String({ pattern: '^(0|[1-9]\\d{0,8})$' })),
+});
+export type ReplyListQuery = Static<typeof ReplyListQuery>;
+
+export const FeedbackRequest = closed({
+  status: oneOf(FEEDBACK_STATES),
+  /** What the person really replied. */
+  actual_response: Type.Optional(nullable(text(INPUT_MAX))),
+});
+export type FeedbackRequest = Static<typeof FeedbackRequest>;
+
+export const ReplyPeriodQuery = Type.Object({
+  since: Type.Optional(Timestamp),
+  until: Type.Optional(Timestamp),
+});
+
+const Rate = Type.Unsafe<number | null>({ type: ['number', 'null'], minimum: 0, maximum: 1 });
+
+export const ReplyStats = closed({
+  total: Count,
+  by_status: closed({
+    pending: Count,
+    auto: Count,
+    escalated: Count,
+    accepted: Count,
+    edited: Count,
+    rejected: Count,
+  }),
+  /** (auto + accepted) / answered, where answered = auto + accepted + edited + rejected. */
+  precision: Rate,
+  /** answered / total. */
+  automation_rate: Rate,
+});
+export type ReplyStats = Static<typeof ReplyStats>;
+
+export const ReplyCalibration = closed({
+  /** Of equal mass, by confidence. */
+  bins: Type.Array(closed({ lo: Share, hi: Share, count: Count, mean_confidence: Share, observed: Share })),
+  brier: Rate,
+  /** From this confidence on predictions are right often enough; null when that is not known. */
+  suggested_threshold: Rate,
+  feedback_count: Count,
+  /** What the suggestion rests on, or why there is none. */
+  evidence: closed({
+    target: Share,
+    labels: Count,
+    coverage: Rate,
+    precision: Rate,
+    precision_low: Rate,
+    reason: Type.Unsafe<'no_feedback' | 'too_little_feedback' | 'not_precise_enough' | null>({
+      type: ['string', 'null'],
+      enum: ['no_feedback', 'too_little_feedback', 'not_precise_enough', null],
+    }),
+  }),
+});
+export type ReplyCalibration = Static<typeof ReplyCalibration>;

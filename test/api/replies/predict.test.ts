@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../shared/ids.ts';
+import type { ReplyDetail, ReplyList } from '../../../shared/schemas/replies.ts';
+import { signUp, type UserClient } from '../../support/account.ts';
+import * as fake from '../../support/fake-provider.ts';
+import { add } from '../../support/memory.ts';
+import { feedback, PREDICT, predicted, predictReply, proposing } from '../../support/replies.ts';
+import { type System, startSystem } from '../../support/system.ts';
+import { until } from '../../support/until.ts';
+
+const FIELDS = [
+  'candidates',
+  'confidence',
+  'id',
+  'k',
+  'latency_ms',
+  'model',
+  'predicted_response',
+  'reasoning',
+  'status',
+  'threshold',
+  'usage',
+];
+
+describe('predicting a reply', function () {
+  this.timeout(60_000);
+  let system: System;
+  let ann: UserClient;
+  before(async () => {
+    system = await startSystem({
+      env: { SUPPORTED_MODELS: 'fake-model,local', MAX_K: '3', REPLY_TIMEOUT_MS: '4000' },
+    });
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    ann = await signUp(system);
+    system.provider.reset();
+    system.provider.respond(proposing([{ response: 'Blue' }, { response: 'Green', likelihood: 'unlikely' }]));
+  });
+
+  const read = (id: string, person = ann) => person.request<ReplyDetail>('GET', `/api/predictions/${id}/`);
+  const list = (query = '') => ann.request<ReplyList>('GET', `/api/predictions/${query}`);
+  /** The one prediction of the account, once it is in that state. */
+  const only = (is: (reply: ReplyList['results'][number]) => boolean) =>
+    until(async () => {
+      const { body } = await list();
+      return body.results.find(is);
+    });
+
+  it('answers with its eleven fields, the first candidate above all', async () => {
+    const reply = await predicted(ann, { k: 2, threshold: 0.5 });
+    assert.deepEqual(Object.keys(reply).sort(), FIELDS);
+    const [first, second] = reply.candidates;
+    assert.deepEqual([first?.response, second?.response], ['Blue', 'Green']);
+    assert.deepEqual(
+      [reply.predicted_response, reply.confidence, reply.reasoning],
+      [first?.response, first?.confidence, first?.reasoning],
+    );
+    assert.ok(reply.confidence > (second?.confidence ?? 1));
+    assert.deepEqual(
+      [reply.status, reply.k, reply.threshold, reply.model, reply.usage],
+      ['auto', 2, 0.5, 'fake-model', { input_tokens: 12, output_tokens: 5 }],
+    );
+  });
+
+  it('is stored under its id, with what was asked and what it was made from', async () => {
+    const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
+    const reply = await predicted(ann, { session_id: 's-1', threshold: 0.5 });
+    const { body, status } = await read(reply.id);
+    assert.equal(status, 200);
+    const { agent, agent_input, session_id, created_at, acted_at, context, error, ...rest } = body;
+    assert.deepEqual(
+      { ...rest, actual_response: undefined, feedback_at: undefined },
+      {
+        ...reply,
+        actual_response: undefined,
+        feedback_at: undefined,
+      },
+    );
+    assert.deepEqual(
+      [agent, agent_input, session_id, error],
+      ['coder', 'Which colour shall the button have?', 's-1', null],
+    );
+    assert.ok(acted_at !== null && acted_at >= created_at);
+    assert.deepEqual(context?.fact_ids, [fact.id]);
+    assert.equal(context?.prompt_revision, 1);
+  });
+
+  it('is auto exactly when the confidence reaches the threshold', async () => {
+    const { confidence } = await predicted(ann);
+    assert.equal((await predicted(ann, { threshold: confidence })).status, 'auto');
+    const above = await predicted(ann, { threshold: confidence + 0.0001 });
+    assert.equal(above.status, 'escalated');
+    assert.equal((await read(above.id)).body.acted_at, null);
+    assert.equal((await predicted(ann, { threshold: 0 })).status, 'auto');
+    assert.equal((await predicted(ann, { threshold: 1 })).status, 'escalated');
+  });
+
+  it('gives distinct candidates, as many as were asked for at most', async () => {
+    const many = ['Blue', ' blue. ', '', 'Green', 'Red', 'Black', 'Grey'];
+    system.provider.respond(proposing(many.map((response) => ({ response, likelihood: 'even' }))));
+    const { candidates } = await predicted(ann, { k: 3 });
+    assert.deepEqual(
+      candidates.map(({ response }) => response),
+      ['Blue', 'Green', 'Red'],
+    );
+  });
+
+  it('shows the model the memory as data, the same for every prompt, and the prompt last', async () => {
+    await add(ann, 'facts', { text: 'Paints <b>everything</b> blue' });
+    await add(ann, 'raw', { content: 'The old button was grey', kind: 'note' });
+    await predicted(ann);
+    await predicted(ann, { agent_input: 'And the border?', k: 2 });
+    const [first, second] = system.provider.calls.map(({ body }) => body.messages ?? []);
+    assert.deepEqual(first?.slice(0, 2), second?.slice(0, 2));
+    assert.match(
+      first?.[1]?.content ?? '',
+      /Paints \\u003cb>everything\\u003c\/b> blue.*The old button was grey/s,
+    );
+    assert.match(second?.[2]?.content ?? '', /And the border\?/);
+  });
+
+  it('is refused for more candidates than MAX_K and for a model that is not offered', async () => {
+    const { status, body } = await predictReply<{ detail: object[] }>(ann, { k: 4, model: 'other' });
+    assert.equal(status, 422);
+    assert.deepEqual(body.detail, [
+      {
+        loc: ['body', 'model'],
+        msg: 'Input should be one of fake-model, local',
+        type: 'enum',
+        ctx: { expected: ['fake-model', 'local'] },
+        input: 'other',
+      },
+      {
+        loc: ['body', 'k'],
+        msg: 'Input should be less than or equal to 3',
+        type: 'less_than_equal',
+        ctx: { le: 3 },
+        input: 4,
+      },
+    ]);
+    assert.equal((await list()).body.total, 0);
+  });
+
+  it('escalates with a reason when the model refuses', async () => {
+    system.provider.respond(fake.refusal());
+    const reply = await predicted(ann, { threshold: 0 });
+    assert.deepEqual(
+      [reply.status, reply.confidence, reply.predicted_response, reply.candidates],
+      ['escalated', 0, '', []],
+    );
+    assert.match(reply.reasoning, /refused/);
+  });
+
+  describe('that fails', () => {
+    const failures: [string, fake.Step, number, string][] = [
+      ['a 500 of the provider', fake.status(500), 502, 'provider_failed'],
+      ['no usable candidate', proposing([{ response: ' ' }]), 502, 'provider_failed'],
+      ['an answer that is cut off', fake.lengthStop(), 502, 'provider_failed'],
+      ["the provider's rate limit", fake.status(429), 429, 'provider_rate_limited'],
+      ['a refused key', fake.status(401), 503, 'provider_not_configured'],
+      ['a provider that never answers', fake.hang(), 504, 'prediction_timeout'],
+    ];
+    for (const [name, step, status, code] of failures)
+      it(`with ${name} is ${status} ${code}, and stays pending with that error`, async () => {
+        system.provider.respond(step);
+        const reply = await predictReply(ann, { threshold: 0 });
+        assert.deepEqual([reply.status, reply.code], [status, code]);
+        const stored = await only(({ error }) => error !== null);
+        assert.deepEqual(
+          [stored.status, stored.error, stored.confidence, stored.predicted_response, stored.candidates],
+          ['pending', code, 0, '', []],
+        );
+        assert.equal(stored.acted_at, null);
+      });
+
+    it('runs again under the same idempotency key, as the same prediction', async () => {
+      const headers = { 'idempotency-key': newId() };
+      system.provider.respond(fake.status(500));
+      assert.equal((await predictReply(ann, {}, { headers })).status, 502);
+      const failed = await only(({ error }) => error !== null);
+      system.provider.respond(proposing([{ response: 'Blue' }]));
+      const again = await predictReply(ann, {}, { headers });
+      assert.deepEqual([again.status, again.body.id], [200, failed.id]);
+      assert.equal((await read(failed.id)).body.error, null);
+    });
+  });
+
+  it('is pending while its job runs, takes no feedback then, and goes on without its caller', async () => {
+    const answer = Promise.withResolvers<void>();
+    system.provider.respond(fake.when(answer.promise, proposing([{ response: 'Blue' }])));
+    const leaving = new AbortController();
+    const left = predictReply(ann, {}, { signal: leaving.signal }).catch(() => 'left');
+    await system.provider.called(1);
+    const { id } = await only(({ status }) => status === 'pending');
+    const early = await feedback(ann, { id }, { status: 'rejected' });
+    assert.deepEqual([early.status, early.code], [409, 'request_in_flight']);
+    leaving.abort();
+    assert.equal(await left, 'left');
+    answer.resolve();
+    const done = await only(({ status }) => status === 'escalated' || status === 'auto');
+    assert.equal(done.predicted_response, 'Blue');
+  });
+
+  describe('with an idempotency key', () => {
+    it('is made once: the same request again gets the same answer, whatever was decided since', async () => {
+      const headers = { 'idempotency-key': newId() };
+      const first = await predictReply(ann, { threshold: 0.5 }, { headers });
+      await feedback(ann, first.body, { status: 'rejected' });
+      const again = await predictReply(ann, { threshold: 0.5 }, { headers });
+      assert.equal(again.text, first.text);
+      assert.deepEqual(
+        [first, again].map((reply) => reply.headers.get('idempotency-replayed')),
+        [null, 'true'],
+      );
+      assert.equal(system.provider.calls.length, 1);
+      const other = await predictReply(ann, { agent_input: 'Another one?' }, { headers });
+      assert.deepEqual([other.status, other.code], [409, 'idempotency_conflict']);
+    });
+
+    it('is refused while it runs, or waited for', async () => {
+      const answer = Promise.withResolvers<void>();
+      system.provider.respond(fake.when(answer.promise, proposing([{ response: 'Blue' }])));
+      const key = { 'idempotency-key': newId() };
+      const first = predictReply(ann, {}, { headers: key });
+      await system.provider.called(1);
+      assert.equal((await predictReply(ann, {}, { headers: key })).code, 'request_in_flight');
+      const waiting = predictReply(ann, {}, { headers: { ...key, prefer: 'wait' } });
+      answer.resolve();
+      assert.equal((await waiting).text, (await first).text);
+    });
+  });
+
+  it('without one is new every time', async () => {
+    const [a, b] = [await predicted(ann), await predicted(ann)];
+    assert.notEqual(a.id, b.id);
+    assert.equal((await list()).body.total, 2);
+  });
+
+  it('ends when its account is erased', async () => {
+    system.provider.respond(fake.hang());
+    const waiting = predictReply(ann);
+    await system.provider.called(1);
+    assert.equal((await ann.request('DELETE', '/api/auth/me/')).status, 204);
+    const { status, code } = await waiting;
+    assert.deepEqual([status, code], [499, 'prediction_cancelled']);
+  });
+
+  it('is 404 for others, and for an id that nobody has', async () => {
+    const { id } = await predicted(ann);
+    const bob = await signUp(system);
+    for (const path of [`/api/predictions/${id}/`, `/api/predictions/${newId()}/`])
+      assert.equal((await bob.request('GET', path)).status, 404);
+    assert.equal((await feedback(bob, { id }, { status: 'accepted' })).status, 404);
+  });
+
+  it('keeps no text of a person in the history of the work', async () => {
+    await predicted(ann, { agent_input: 'A very private question?' });
+    const { rows } = await system.database.pool.query<{ row: string }>(
+      `select to_jsonb(h)::text as row from history h where party = $1`,
+      [ann.id],
+    );
+    assert.equal(rows.length, 1);
+    assert.doesNotMatch(rows[0]?.row ?? '', /private|Blue|habit/);
+  });
+
+  it('rejects a body that is no request, by field', async () => {
+    const { status, body } = await ann.request<{ detail: { loc: string[] }[] }>('POST', PREDICT, {
+      agent: '',
+      k: 0,
+      threshold: 1.1,
+      recency_minutes: 10_081,
+      other: 1,
+    });
+    assert.equal(status, 422);
+    assert.deepEqual(
+      body.detail.map(({ loc }) => loc.join('.')).sort(),
+      ['agent', 'agent_input', 'k', 'other', 'recency_minutes', 'threshold'].map((name) => `body.${name}`),
+    );
+  });
+});

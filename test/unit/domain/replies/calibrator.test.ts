@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import {
+  type Calibrator,
+  calibrate,
+  calibrated,
+  LABELS_MAX,
+  type Label,
+  UNCALIBRATED,
+} from '../../../../shared/domain/replies/calibrator.ts';
+import type { Features } from '../../../../shared/domain/replies/features.ts';
+
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+const features: fc.Arbitrary<Features> = fc.record({
+  raw: share,
+  margin: fc.double({ min: -1, max: 1, noNaN: true }),
+  support: share,
+  needsUnknownFact: fc.boolean(),
+  closed: fc.boolean(),
+  words: fc.integer({ min: 0, max: 500 }),
+});
+const label: fc.Arbitrary<Label> = fc.record({
+  features,
+  agent: fc.constantFrom('coder', 'reviewer', 'planner'),
+  model: fc.constantFrom('small', 'large'),
+  right: fc.boolean(),
+});
+const labels = fc.array(label, { maxLength: 60 });
+const who = { agent: 'coder', model: 'small' };
+
+const some = (part: Partial<Features> = {}): Features => ({
+  raw: 0.78,
+  margin: 0.5,
+  support: 0,
+  needsUnknownFact: false,
+  closed: true,
+  words: 2,
+  ...part,
+});
+const right = (part: Partial<Features> = {}, isRight = true): Label => ({
+  features: some(part),
+  ...who,
+  right: isRight,
+});
+const confidence = (calibrator: Calibrator, part?: Partial<Features>) =>
+  calibrated(calibrator, some(part), who);
+
+describe('a calibrator of confidences', () => {
+  it('is sceptical without any label, and still tells certain from uncertain', () => {
+    const [sure, likely, unlikely] = [0.93, 0.78, 0.25].map((raw) => confidence(UNCALIBRATED, { raw }));
+    assert.ok((sure ?? 0) > (likely ?? 0) && (likely ?? 0) > (unlikely ?? 1));
+    assert.ok((likely ?? 1) < 0.78 && (unlikely ?? 1) < 0.5);
+  });
+
+  it('never falls when the raw probability or the margin rises, whatever it learned', () => {
+    fc.assert(
+      fc.property(labels, features, share, share, (learned, one, a, b) => {
+        const calibrator = calibrate(learned);
+        const [low, high] = [Math.min(a, b), Math.max(a, b)];
+        for (const name of ['raw', 'margin'] as const)
+          assert.ok(
+            calibrated(calibrator, { ...one, [name]: low }, who) <=
+              calibrated(calibrator, { ...one, [name]: high }, who),
+          );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is a function of the labels: the same ones give the same numbers', () => {
+    fc.assert(
+      fc.property(labels, (learned) => {
+        const again = structuredClone(learned);
+        assert.deepEqual(calibrate(again), calibrate(learned));
+        assert.deepEqual(JSON.parse(JSON.stringify(calibrate(learned))), calibrate(learned));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('stays finite when every label agrees, as often as there is room for', () => {
+    for (const isRight of [true, false]) {
+      const calibrator = calibrate(Array.from({ length: LABELS_MAX }, () => right({}, isRight)));
+      assert.ok(calibrator.weights.every(Number.isFinite));
+      assert.ok(isRight ? confidence(calibrator) > 0.95 : confidence(calibrator) < 0.05);
+    }
+  });
+
+  it('follows the person: rejections lower it, acceptances raise it', () => {
+    const before = confidence(UNCALIBRATED);
+    assert.ok(confidence(calibrate(Array.from({ length: 10 }, () => right()))) > before);
+    assert.ok(confidence(calibrate(Array.from({ length: 10 }, () => right({}, false)))) < before);
+  });
+
+  it('forgets: the latest labels count most', () => {
+    const old = Array.from({ length: 600 }, () => right());
+    const recent = Array.from({ length: 200 }, () => right({}, false));
+    assert.ok(confidence(calibrate([...recent, ...old])) < confidence(calibrate([...old, ...recent])));
+  });
+
+  it('ignores labels beyond the latest ones', () => {
+    const latest = Array.from({ length: LABELS_MAX }, (_, n) => right({}, n % 3 > 0));
+    assert.deepEqual(calibrate([...latest, right({}, false)]), calibrate(latest));
+  });
+
+  it('learns that one agent is harder to answer for than another', () => {
+    const learned = Array.from({ length: 40 }, (_, n) => ({
+      ...right({}, n % 2 === 0),
+      agent: n % 2 === 0 ? 'easy' : 'hard',
+    }));
+    const calibrator = calibrate(learned);
+    const [easy, hard] = ['easy', 'hard'].map((agent) => calibrated(calibrator, some(), { ...who, agent }));
+    assert.ok((easy ?? 0) > (hard ?? 1) + 0.1);
+  });
+
+  it('is within 0.05 of the truth after 100 labels of an overconfident model', () => {
+    const truth = (raw: number) => 1 / (1 + Math.exp(-(0.6 * Math.log(raw / (1 - raw)) - 1.3)));
+    const next = randomOf(7);
+    const draw = () => [0.93, 0.78, 0.5, 0.25][Math.floor(next() * 4)] ?? 0.5;
+    const learned = Array.from({ length: 100 }, () => {
+      const raw = draw();
+      return right({ raw, margin: 0.3 }, next() < truth(raw));
+    });
+    const calibrator = calibrate(learned);
+    const errors = Array.from({ length: 2000 }, () => {
+      const raw = draw();
+      return Math.abs(confidence(calibrator, { raw, margin: 0.3 }) - truth(raw));
+    });
+    const mean = errors.reduce((sum, error) => sum + error, 0) / errors.length;
+    assert.ok(mean <= 0.05, String(mean));
+  });
+});
+
+/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

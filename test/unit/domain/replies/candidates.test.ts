@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { LIKELIHOOD, LIKELIHOODS } from '../../../../shared/domain/likelihood.ts';
+import { candidatesOf, marginsOf, type Proposal } from '../../../../shared/domain/replies/candidates.ts';
+import { copiesPrompt, isRisky } from '../../../../shared/domain/replies/guards.ts';
+import { proposeLocally } from '../../../../shared/domain/replies/local.ts';
+import { normalized } from '../../../../shared/domain/replies/text.ts';
+import { type Pair, voteOf } from '../../../../shared/domain/replies/vote.ts';
+import { newId } from '../../../../shared/ids.ts';
+
+const proposal = (response: string, likelihood: Proposal['likelihood'] = 'even'): Proposal => ({
+  response,
+  reasoning: 'why',
+  likelihood,
+  needsUnknownFact: false,
+});
+const proposals = fc.array(
+  fc.record({
+    response: fc.oneof(fc.constantFrom('Yes', 'yes.', 'No', ''), fc.string({ unit: 'grapheme' })),
+    reasoning: fc.string(),
+    likelihood: fc.constantFrom(...LIKELIHOODS),
+    needsUnknownFact: fc.boolean(),
+  }),
+  { maxLength: 8 },
+);
+
+describe('candidates', () => {
+  it('are distinct, not blank, at most k, the most probable first, and with none of them 1 at most', () => {
+    fc.assert(
+      fc.property(
+        proposals,
+        fc.constantFrom(...LIKELIHOODS),
+        fc.integer({ min: 1, max: 5 }),
+        (proposed, none, k) => {
+          const candidates = candidatesOf(proposed, none, k);
+          const said = candidates.map(({ response }) => normalized(response));
+          const raws = candidates.map(({ raw }) => raw);
+          assert.ok(candidates.length <= k);
+          assert.equal(new Set(said).size, said.length);
+          assert.ok(!said.includes(''));
+          assert.deepEqual(
+            raws,
+            raws.toSorted((a, b) => b - a),
+          );
+          const total = raws.reduce((sum, raw) => sum + raw, 0);
+          assert.ok(total === 0 || total + Math.min(LIKELIHOOD[none], 1 - total) <= 1 + 1e-9);
+        },
+      ),
+    );
+  });
+
+  it('share what is left beside the others', () => {
+    const candidates = candidatesOf([proposal('Yes', 'almost_certain'), proposal('No', 'likely')], 'even', 2);
+    const total = candidates.reduce((sum, { raw }) => sum + raw, 0);
+    assert.ok(total < 1 && total > 0.7);
+    assert.deepEqual(candidatesOf([proposal('Yes', 'likely')], 'guess', 1)[0]?.raw, 0.78);
+  });
+
+  it('that cannot be displayed safely are dropped; an unsafe reason is left out', () => {
+    const unsafe = [
+      proposal('Yes\u202e'),
+      proposal('a\u001b[2J'),
+      { ...proposal('No'), reasoning: '\u0000' },
+    ];
+    assert.deepEqual(
+      candidatesOf(unsafe, 'guess', 3).map(({ response, reasoning }) => [response, reasoning]),
+      [['No', '']],
+    );
+  });
+
+  it('have the margin over the best of the others', () => {
+    assert.deepEqual(marginsOf([{ raw: 0.5 }, { raw: 0.25 }]), [0.25, -0.25]);
+    assert.deepEqual(marginsOf([{ raw: 0.5 }]), [0.5]);
+  });
+});
+
+describe('a guard', () => {
+  it('knows what cannot be undone', () => {
+    for (const text of [
+      'Shall I delete it?',
+      'git push --force?',
+      'Deploy now?',
+      'Transfer 5 €?',
+      'rm -rf build',
+    ])
+      assert.ok(isRisky(text), text);
+    for (const text of ['Which colour?', 'Shall I add a test?', 'pnpm or npm?'])
+      assert.ok(!isRisky(text), text);
+  });
+
+  it('knows a reply that repeats the prompt in words that the person never used', () => {
+    const prompt = 'Please confirm that I may move all of the files to the other folder.';
+    const reply = 'You may move all of the files to the other folder';
+    assert.ok(copiesPrompt(reply, prompt, []));
+    assert.ok(!copiesPrompt(reply, prompt, [reply]));
+    assert.ok(!copiesPrompt('Move all of the files', prompt, []));
+  });
+});
+
+describe("a vote of the person's own replies", () => {
+  const pair = (prompt: string, reply: string): Pair => ({ id: newId(), prompt, reply });
+  const habit = Array.from({ length: 6 }, () => pair('Shall I run the linter now?', 'Yes please'));
+
+  it('repeats what was said to similar prompts, the more certain the more often', () => {
+    const shares = [1, 3, 6].map((n) =>
+      voteOf('Shall I run the linter now?', habit.slice(0, n)).shareOf('yes'),
+    );
+    assert.deepEqual(shares, [1 / 2, 3 / 4, 6 / 7]);
+    const { candidates, closed } = proposeLocally(
+      'Shall I run the linter now?',
+      voteOf('Shall I run the linter now?', habit),
+      6,
+      1,
+    );
+    assert.deepEqual([candidates[0]?.response, closed], ['Yes please', true]);
+  });
+
+  it('takes all ways to say yes as one reply, in the wording used most', () => {
+    const yes = ['ok', 'Yes', 'go ahead', 'Yes'].map((reply) => pair('Run the linter?', reply));
+    const { replies } = voteOf('Run the linter?', yes);
+    assert.deepEqual(
+      replies.map(({ response, times }) => [response, times]),
+      [['Yes', 4]],
+    );
+  });
+
+  it('abstains where nothing like the prompt was answered before, or never the same way', () => {
+    const none = proposeLocally('What is the budget?', voteOf('What is the budget?', habit), 6, 3);
+    assert.deepEqual([none.candidates, none.reason], [[], 'No prompt like this is in the memory.']);
+    const mixed = 'blue red green black grey pink teal gold'.split(' ').map((c) => pair('Which colour?', c));
+    assert.deepEqual(proposeLocally('Which colour?', voteOf('Which colour?', mixed), 8, 3).candidates, []);
+  });
+});

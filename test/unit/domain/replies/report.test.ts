@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { type Outcome, reliabilityOf } from '../../../../shared/domain/replies/reliability.ts';
+import { statisticsOf } from '../../../../shared/domain/replies/statistics.ts';
+import { REPLY_STATES } from '../../../../shared/schemas/replies.ts';
+
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+const outcome: fc.Arbitrary<Outcome> = fc.record({ confidence: share, right: fc.boolean() });
+
+/** So many decisions at that confidence, of which so many were right. */
+const decisions = (confidence: number, count: number, right: number): Outcome[] =>
+  Array.from({ length: count }, (_, n) => ({ confidence, right: n < right }));
+
+describe('the statistics of predictions', () => {
+  it('count each state, and rate those that were answered', () => {
+    const byStatus = { pending: 1, auto: 3, escalated: 4, accepted: 2, edited: 1, rejected: 2 };
+    assert.deepEqual(statisticsOf(byStatus), {
+      total: 13,
+      by_status: byStatus,
+      precision: 5 / 8,
+      automation_rate: 8 / 13,
+    });
+  });
+
+  it('have no rates where there is nothing to rate', () => {
+    const none = { pending: 0, auto: 0, escalated: 0, accepted: 0, edited: 0, rejected: 0 };
+    const rates = (more: object) => {
+      const { precision, automation_rate } = statisticsOf({ ...none, ...more });
+      return [precision, automation_rate];
+    };
+    assert.deepEqual(rates({}), [null, null]);
+    assert.deepEqual(rates({ escalated: 2 }), [null, 0]);
+  });
+
+  it('equal a recount of the states, whatever they are', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...REPLY_STATES)), (states) => {
+        const count = (...of: string[]) => states.filter((state) => of.includes(state)).length;
+        const byStatus = Object.fromEntries(REPLY_STATES.map((state) => [state, count(state)]));
+        const found = statisticsOf(byStatus as Parameters<typeof statisticsOf>[0]);
+        const answered = count('auto', 'accepted', 'edited', 'rejected');
+        assert.equal(found.total, states.length);
+        assert.equal(found.precision, answered === 0 ? null : count('auto', 'accepted') / answered);
+        assert.equal(found.automation_rate, states.length === 0 ? null : answered / states.length);
+      }),
+    );
+  });
+});
+
+describe('the report of the calibration', () => {
+  it('says that there is no feedback', () => {
+    const { evidence, ...report } = reliabilityOf([]);
+    assert.deepEqual(report, { bins: [], brier: null, suggested_threshold: null, feedback_count: 0 });
+    assert.equal(evidence.reason, 'no_feedback');
+  });
+
+  it('suggests nothing below 20 decisions, however good they are', () => {
+    const { suggested_threshold, evidence } = reliabilityOf(decisions(0.97, 19, 19));
+    assert.deepEqual([suggested_threshold, evidence.reason], [null, 'too_little_feedback']);
+  });
+
+  it('suggests nothing while the lower bound of the precision is under 95 %', () => {
+    const { suggested_threshold, evidence } = reliabilityOf(decisions(0.97, 40, 40));
+    assert.deepEqual([suggested_threshold, evidence.reason], [null, 'not_precise_enough']);
+    assert.deepEqual([evidence.labels, evidence.precision], [40, 1]);
+  });
+
+  it('suggests the lowest threshold down to which the precision holds, with its evidence', () => {
+    const outcomes = [...decisions(0.97, 60, 60), ...decisions(0.82, 60, 60), ...decisions(0.6, 30, 10)];
+    const { suggested_threshold, evidence, feedback_count } = reliabilityOf(outcomes);
+    assert.deepEqual([suggested_threshold, feedback_count], [0.65, 150]);
+    assert.deepEqual([evidence.labels, evidence.precision, evidence.coverage], [120, 1, 0.8]);
+    assert.ok((evidence.precision_low ?? 0) >= 0.95);
+    assert.equal(evidence.reason, null);
+  });
+
+  it('has bins of equal mass that hold every decision, and the mean squared error', () => {
+    fc.assert(
+      fc.property(fc.array(outcome, { minLength: 1, maxLength: 200 }), (outcomes) => {
+        const { bins, brier } = reliabilityOf(outcomes);
+        const counts = bins.map(({ count }) => count);
+        assert.equal(
+          counts.reduce((sum, count) => sum + count, 0),
+          outcomes.length,
+        );
+        assert.ok(Math.max(...counts) - Math.min(...counts) <= 1);
+        for (const { lo, hi, mean_confidence, observed } of bins) {
+          assert.ok(lo <= mean_confidence + 1e-9 && mean_confidence <= hi + 1e-9);
+          assert.ok(observed >= 0 && observed <= 1);
+        }
+        const squares = outcomes.map((one) => (one.confidence - Number(one.right)) ** 2);
+        const mean = squares.reduce((sum, square) => sum + square, 0) / outcomes.length;
+        assert.ok(Math.abs((brier ?? -1) - mean) < 1e-12);
+      }),
+    );
+  });
+});
