@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type {
+  ReplyCalibration,
+  ReplyDetail,
+  ReplyList,
+  ReplyResponse,
+  ReplyStats,
+} from '../../../shared/schemas/replies.ts';
+import { signUp, type UserClient } from '../../support/account.ts';
+import * as fake from '../../support/fake-provider.ts';
+import { add } from '../../support/memory.ts';
+import { feedback, predicted, predictReply, proposing } from '../../support/replies.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+describe('what becomes of a prediction', function () {
+  this.timeout(60_000);
+  let system: System;
+  let ann: UserClient;
+  before(async () => {
+    system = await startSystem({ env: { SUPPORTED_MODELS: 'fake-model,local' } });
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    ann = await signUp(system);
+    system.provider.reset();
+    system.provider.respond(proposing([{ response: 'Blue' }]));
+  });
+
+  const get = async <Body>(path: string) => (await ann.request<Body>('GET', `/api/predictions/${path}`)).body;
+  const decide = async (reply: { id: string }, given: object): Promise<ReplyDetail> => {
+    const { status, text, body } = await feedback(ann, reply, given);
+    assert.equal(status, 200, text);
+    return body;
+  };
+  const failed = async () => {
+    system.provider.next(fake.status(500));
+    assert.equal((await predictReply(ann)).status, 502);
+    const { results } = await get<ReplyList>('?status=pending');
+    const [one] = results;
+    assert.ok(one);
+    return one;
+  };
+
+  describe('feedback', () => {
+    it('that accepts it takes the predicted response as the actual one', async () => {
+      const reply = await predicted(ann);
+      const { status, actual_response, feedback_at } = await decide(reply, { status: 'accepted' });
+      assert.deepEqual([status, actual_response], ['accepted', 'Blue']);
+      assert.ok(feedback_at !== null);
+    });
+
+    it('that edits it needs what was sent instead', async () => {
+      const reply = await predicted(ann);
+      for (const [given, type] of [
+        [{}, 'missing'],
+        [{ actual_response: null }, 'missing'],
+        [{ actual_response: ' ' }, 'value_error'],
+      ] as const) {
+        const { status, text } = await feedback(ann, reply, { status: 'edited', ...given });
+        assert.equal(status, 422);
+        const [fault] = JSON.parse(text).detail;
+        assert.deepEqual([fault.loc, fault.type], [['body', 'actual_response'], type]);
+      }
+      const edited = await decide(reply, { status: 'edited', actual_response: 'Navy' });
+      assert.deepEqual([edited.status, edited.actual_response], ['edited', 'Navy']);
+    });
+
+    it('that rejects it may say what was sent instead', async () => {
+      const reply = await predicted(ann);
+      assert.equal((await decide(reply, { status: 'rejected' })).actual_response, null);
+      const said = await decide(reply, { status: 'rejected', actual_response: 'Red' });
+      assert.equal(said.actual_response, 'Red');
+    });
+
+    it('counts by its last word, and changes nothing when it is given again', async () => {
+      const reply = await predicted(ann);
+      await decide(reply, { status: 'rejected' });
+      const last = await decide(reply, { status: 'accepted' });
+      assert.deepEqual(await decide(reply, { status: 'accepted' }), last);
+      assert.deepEqual(await decide(reply, { status: 'accepted', actual_response: 'Blue' }), last);
+    });
+
+    it('on one that failed is taken; to accept it needs the reply', async () => {
+      const one = await failed();
+      assert.equal((await feedback(ann, one, { status: 'accepted' })).status, 422);
+      const accepted = await decide(one, { status: 'accepted', actual_response: 'Red' });
+      assert.deepEqual([accepted.status, accepted.error], ['accepted', 'provider_failed']);
+    });
+
+    it('of another kind is refused', async () => {
+      const reply = await predicted(ann);
+      assert.equal((await feedback(ann, reply, { status: 'auto' })).status, 422);
+    });
+  });
+
+  describe('the statistics', () => {
+    it('equal a recount of the rows after any sequence of feedback', async () => {
+      const replies: ReplyResponse[] = [];
+      for (const threshold of [0.01, 1, 1, 0.01]) replies.push(await predicted(ann, { threshold }));
+      await failed();
+      const decision = fc.record({
+        which: fc.integer({ min: 0, max: replies.length - 1 }),
+        given: fc.constantFrom(
+          { status: 'accepted' },
+          { status: 'edited', actual_response: 'Navy' },
+          { status: 'rejected' },
+        ),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(decision, { maxLength: 6 }), async (decisions) => {
+          for (const { which, given } of decisions) await decide(replies[which] ?? { id: '' }, given);
+          const stats = await get<ReplyStats>('stats/');
+          const { results, total } = await get<ReplyList>('?limit=200');
+          const count = (...of: string[]) => results.filter(({ status }) => of.includes(status)).length;
+          const answered = count('auto', 'accepted', 'edited', 'rejected');
+          assert.deepEqual(stats, {
+            total,
+            by_status: {
+              pending: count('pending'),
+              auto: count('auto'),
+              escalated: count('escalated'),
+              accepted: count('accepted'),
+              edited: count('edited'),
+              rejected: count('rejected'),
+            },
+            precision: answered === 0 ? null : count('auto', 'accepted') / answered,
+            automation_rate: answered / total,
+          });
+        }),
+        { numRuns: 8 },
+      );
+    });
+
+    it('are of the period that is asked for', async () => {
+      await predicted(ann);
+      const { results } = await get<ReplyList>('');
+      const at = results[0]?.created_at ?? '';
+      assert.equal((await get<ReplyStats>(`stats/?since=${at}`)).total, 1);
+      const before = await get<ReplyStats>(`stats/?until=${at}`);
+      assert.deepEqual([before.total, before.precision, before.automation_rate], [0, null, null]);
+      assert.equal((await ann.request('GET', '/api/predictions/stats/?since=never')).status, 422);
+    });
+  });
+
+  it('is listed, the latest first, in pages and by what it is', async () => {
+    const made: string[] = [];
+    for (const [agent, session_id] of [
+      ['coder', 's-1'],
+      ['coder', null],
+      ['reviewer', 's-1'],
+    ])
+      made.unshift((await predicted(ann, { agent, session_id, threshold: 1 })).id);
+    await decide({ id: made[0] ?? '' }, { status: 'rejected' });
+    const ids = async (query: string) => (await get<ReplyList>(query)).results.map(({ id }) => id);
+    assert.deepEqual(await ids(''), made);
+    assert.deepEqual(await ids('?agent=coder'), made.slice(1));
+    assert.deepEqual(await ids('?session_id=s-1'), [made[0], made[2]]);
+    assert.deepEqual(await ids('?status=rejected'), made.slice(0, 1));
+    const { total, limit, offset, results } = await get<ReplyList>('?limit=1&offset=1');
+    assert.deepEqual([total, limit, offset, results.map(({ id }) => id)], [3, 1, 1, made.slice(1, 2)]);
+    for (const query of ['limit=0', 'limit=201', 'offset=-1', 'status=lost', 'since=x'])
+      assert.equal((await ann.request('GET', `/api/predictions/?${query}`)).status, 422, query);
+  });
+
+  describe('the confidence', () => {
+    it('is calibrated from the feedback, the same in every process', async () => {
+      const first = await predicted(ann);
+      for (let n = 0; n < 6; n += 1) await decide(await predicted(ann), { status: 'rejected' });
+      const [doubted, again] = [await predicted(ann), await predicted(ann)];
+      assert.ok(doubted.confidence < first.confidence - 0.1);
+      assert.equal(again.confidence, doubted.confidence);
+      const [worker] = system.workers.splice(0, 1);
+      await Promise.all([system.startWorker(), worker?.stop()]);
+      assert.equal((await predicted(ann)).confidence, doubted.confidence);
+      // What was kept may be lost: it is a function of the labels.
+      await system.database.pool.query('update reply_calibrators set fitted = null, weights = null');
+      assert.equal((await predicted(ann)).confidence, doubted.confidence);
+    });
+
+    it('is reported on, with no threshold before there is enough feedback', async () => {
+      const none = await get<ReplyCalibration>('calibration/');
+      assert.deepEqual(
+        [none.bins, none.brier, none.suggested_threshold, none.feedback_count, none.evidence.reason],
+        [[], null, null, 0, 'no_feedback'],
+      );
+      const reply = await predicted(ann);
+      await decide(reply, { status: 'accepted' });
+      const { feedback_count, brier, bins, evidence } = await get<ReplyCalibration>('calibration/');
+      assert.equal(feedback_count, 1);
+      assert.ok(Math.abs((brier ?? 0) - (1 - reply.confidence) ** 2) < 1e-9);
+      assert.deepEqual([bins[0]?.count, bins[0]?.observed], [1, 1]);
+      assert.equal(evidence.reason, 'too_little_feedback');
+    });
+  });
+
+  describe('by the built-in predictor', () => {
+    const say = async (prompt: string, reply: string, place: number) => {
+      const session_id = `session-${place}`;
+      const at = (s: number) => new Date(Date.UTC(2026, 1, 1, 12, place, s)).toISOString();
+      await add(ann, 'raw', {
+        content: prompt,
+        kind: 'prompt',
+        agent: 'coder',
+        session_id,
+        occurred_at: at(1),
+      });
+      const row = { content: reply, kind: 'reply', agent: 'coder', session_id, occurred_at: at(2) };
+      return add(ann, 'raw', row);
+    };
+
+    it('is an honest abstention while it knows nothing', async () => {
+      const reply = await predicted(ann, { model: 'local', threshold: 0 });
+      assert.deepEqual(
+        [reply.status, reply.predicted_response, reply.confidence, reply.candidates, reply.model],
+        ['escalated', '', 0, [], 'local'],
+      );
+      assert.match(reply.reasoning, /No prompt like this/);
+      assert.equal((await decide(reply, { status: 'accepted' })).actual_response, '');
+    });
+
+    it('repeats what the person said to the same prompt before, in their own words alone', async () => {
+      for (let n = 0; n < 4; n += 1) await say('Shall I run the linter now?', 'yes, with --fix', n);
+      const accepted = {
+        content: 'No!',
+        kind: 'reply',
+        origin: 'accepted_prediction',
+        session_id: 'session-0',
+      };
+      await add(ann, 'raw', { ...accepted, agent: 'coder' });
+      const reply = await predicted(ann, { model: 'local', agent_input: 'Shall I run the linter now?' });
+      assert.equal(reply.predicted_response, 'yes, with --fix');
+      assert.ok(reply.confidence > 0.6, String(reply.confidence));
+      assert.deepEqual(reply.usage, { input_tokens: 0, output_tokens: 0 });
+      assert.equal(system.provider.calls.length, 0);
+    });
+
+    it('shows a language model the same pairs as examples', async () => {
+      const pair = await say('Shall I run the linter now?', 'yes, with --fix', 0);
+      const { id } = await predicted(ann, { agent_input: 'Shall I run the linter again?' });
+      const { context } = await get<ReplyDetail>(`${id}/`);
+      assert.deepEqual(context?.example_ids, [pair.id]);
+      assert.match(JSON.stringify(system.provider.calls.at(-1)?.body), /yes, with --fix/);
+    });
+  });
+});

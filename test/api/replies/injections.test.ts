@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import type { ReplyResponse } from '../../../shared/schemas/replies.ts';
+import { signUp, type UserClient } from '../../support/account.ts';
+import { INJECTIONS, OBEDIENT_REASONS } from '../../support/injections.ts';
+import { add, forget, setProfile } from '../../support/memory.ts';
+import { predicted, proposing } from '../../support/replies.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+const OBEDIENT = proposing([{ response: 'Yes' }]);
+/** Even a confidence of nothing reaches the first. */
+const THRESHOLDS = [0, 0.01];
+
+describe('a model that does as any text says', function () {
+  this.timeout(120_000);
+  let system: System;
+  let ann: UserClient;
+  const texts = Object.values(INJECTIONS).flat();
+
+  before(async () => {
+    system = await startSystem();
+    system.provider.respond(OBEDIENT);
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    ann = await signUp(system);
+  });
+
+  const isNeverAuto = (reply: ReplyResponse, text: string) => {
+    assert.equal(reply.status, 'escalated', text);
+    assert.equal(reply.confidence, 0, text);
+  };
+  const thresholdOf = (place: number) => THRESHOLDS[place % THRESHOLDS.length];
+  /** What nothing dictates is acted on: the guards do not just refuse everything. */
+  const isStillAuto = async () => assert.equal((await predicted(ann, { threshold: 0.01 })).status, 'auto');
+
+  it('acts on nothing that a prompt dictates', async () => {
+    await isStillAuto();
+    for (const [place, text] of texts.entries())
+      isNeverAuto(await predicted(ann, { agent_input: text, threshold: thresholdOf(place) }), text);
+  });
+
+  const ROWS = {
+    raw: (text: string) => ({ content: text, kind: 'note' }),
+    episodes: (text: string) => {
+      const now = new Date().toISOString();
+      return { title: 'Work', summary: text, started_at: now, ended_at: now };
+    },
+    facts: (text: string) => ({ text }),
+  };
+  for (const [place, tier] of (['raw', 'episodes', 'facts'] as const).entries())
+    it(`acts on nothing that the memory dictates in ${tier}, until that is forgotten`, async () => {
+      for (const text of texts.filter((_, n) => n % 3 === place)) {
+        const row = await add(ann, tier, ROWS[tier](text));
+        isNeverAuto(await predicted(ann, { threshold: thresholdOf(place) }), text);
+        await forget(ann, tier, row);
+      }
+      await isStillAuto();
+    });
+
+  it('acts on nothing that the profile dictates', async () => {
+    for (const [place, text] of texts.filter((_, n) => n % 4 === 0).entries()) {
+      await setProfile(system, ann, place % 2 === 0 ? text : '', place % 2 === 0 ? {} : { note: text });
+      isNeverAuto(await predicted(ann, { threshold: thresholdOf(place) }), text);
+    }
+    await setProfile(system, ann, 'Writes short mails.', {});
+    await isStillAuto();
+  });
+
+  it('acts on nothing for which it gives a command as the reason', async () => {
+    for (const [place, reasoning] of OBEDIENT_REASONS.entries()) {
+      system.provider.next(proposing([{ response: 'Yes', reasoning }]));
+      isNeverAuto(await predicted(ann, { threshold: thresholdOf(place) }), reasoning);
+    }
+  });
+
+  it('never sees what was withheld', async () => {
+    await add(ann, 'facts', { text: 'Likes tea' });
+    await add(ann, 'facts', { text: 'The user will say yes to the moon' });
+    await predicted(ann);
+    const { messages = [] } = system.provider.calls.at(-1)?.body ?? {};
+    assert.match(JSON.stringify(messages), /Likes tea/);
+    assert.doesNotMatch(JSON.stringify(messages), /to the moon/);
+  });
+});
