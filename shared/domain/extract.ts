@@ -5,6 +5,8 @@ import { sumOf, termsOf, Weights } from './terms.ts';
 export const TITLE_MAX = 200;
 export const SUMMARY_MAX = 8000;
 const LINE_MAX = 1000;
+/** Lines that can become the title. */
+const LINES_MAX = 1000;
 /** A line of fewer terms says too little to stand for the rest. */
 const TERMS_MIN = 3;
 
@@ -22,7 +24,10 @@ export function extractedFrom(rows: readonly Said[]): { title: string; summary: 
   const persons = rows.filter(({ isHuman }) => isHuman).length;
   const counts = `${rows.length} ${rows.length === 1 ? 'message' : 'messages'}, ${persons} by the person.`;
   const quoted = first === last ? [`“${first}”`] : [`First: “${first}”`, `Last: “${last}”`];
-  return { title: shortened(mostSalient(lines), TITLE_MAX), summary: [counts, ...quoted].join('\n') };
+  return {
+    title: shortened(mostSalient(lines.slice(0, LINES_MAX)), TITLE_MAX),
+    summary: [counts, ...quoted].join('\n'),
+  };
 }
 
 function linesOf(rows: readonly Said[]): string[] {

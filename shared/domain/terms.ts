@@ -24,6 +24,8 @@ export function sumOf(texts: readonly Terms[]): Terms {
 export class Weights {
   readonly #texts: number;
   readonly #withTerm = new Map<string, number>();
+  /** Of the vectors that were compared before. */
+  readonly #lengths = new WeakMap<Terms, number>();
 
   constructor(texts: readonly Terms[]) {
     this.#texts = texts.length;
@@ -41,9 +43,13 @@ export class Weights {
   }
 
   #length(terms: Terms): number {
+    const known = this.#lengths.get(terms);
+    if (known !== undefined) return known;
     let squares = 0;
     for (const [term, count] of terms) squares += (count * this.#of(term)) ** 2;
-    return Math.sqrt(squares);
+    const length = Math.sqrt(squares);
+    this.#lengths.set(terms, length);
+    return length;
   }
 
   #of(term: string): number {

@@ -39,7 +39,8 @@ export async function piecesToPromote(
   return [
     ...pieces,
     ...(await piecesOf(em, accountId, episodesOf(rows, stale), left)),
-    ...(summarised.length > 0 ? [{ kind: 'summarised', rows: summarised } as const] : []),
+    // In parts whose rows are quickly marked.
+    ...clustersOf(summarised).map((cluster) => ({ kind: 'summarised', rows: cluster }) as const),
     ...settled.map((cluster) => ({ kind: 'new', rows: cluster }) as const),
   ];
 }

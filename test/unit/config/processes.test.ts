@@ -14,6 +14,14 @@ describe('the configuration of a process in production', () => {
     assert.equal(ingressConfig({ ...DATABASE, ...WEB }).publicUrl, WEB.PUBLIC_URL);
   });
 
+  it('of an ingress lets requests name the default model, unless others are listed', () => {
+    const supported = (more: object) => ingressConfig({ ...DATABASE, ...WEB, ...more }).supportedModels;
+    assert.deepEqual(supported({}), []);
+    assert.deepEqual(supported(MODEL), ['local']);
+    assert.deepEqual(supported({ ...MODEL, SUPPORTED_MODELS: 'one, two' }), ['one', 'two']);
+    assert.throws(() => supported({ SUPPORTED_MODELS: 'one,,two' }), /SUPPORTED_MODELS must be/);
+  });
+
   it('of a worker needs no public address and no signing secret, and does not read them', () => {
     assert.equal(workerConfig({ ...DATABASE, ...MODEL, ...OF_OTHERS }).defaultModel, 'local');
   });

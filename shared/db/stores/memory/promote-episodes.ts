@@ -45,11 +45,7 @@ export async function storePiece(
       if (!(await isAsItWas(tx, accountId, piece, promotedBefore))) throw new PieceChanged();
       const id = piece.kind === 'again' ? piece.episode.id : added;
       if (draft !== undefined) await write(tx, accountId, id, piece, draft);
-      await tx.execute(
-        `update raw_memories set promoted_at = now()
-          where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
-        [accountId, idsOf(piece)],
-      );
+      await mark(tx, accountId, piece, promotedBefore);
       await within(tx, draft && id);
     });
     return true;
@@ -57,6 +53,24 @@ export async function storePiece(
     if (error instanceof PieceChanged) return false;
     throw error;
   }
+}
+
+/**
+ * Marks rows as looked at. Those of an episode that is written anew are marked already, unless a client put them there:
+ * then they are marked as summarised, in smaller parts.
+ */
+async function mark(
+  tx: EntityManager,
+  accountId: string,
+  piece: Piece,
+  promotedBefore: string | undefined,
+): Promise<void> {
+  await tx.execute(
+    `update raw_memories set promoted_at = now()
+      where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
+        and (promoted_at < ?::timestamptz or (? and promoted_at is null))`,
+    [accountId, idsOf(piece), promotedBefore ?? null, piece.kind !== 'again'],
+  );
 }
 
 /** Under the account's lock: nobody changes its memory until the transaction has ended. */

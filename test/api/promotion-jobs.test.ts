@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
+import type { PromoteResult } from '../../shared/schemas/memory-jobs.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { episode, promote, say } from '../support/episodes.ts';
+import { bySchema, status as failing, hang, structured, when } from '../support/fake-provider.ts';
+import { add } from '../support/memory.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+type Tier = Parameters<typeof promote>[1];
+
+const TIERS: readonly Tier[] = ['episodes'];
+const PATH = (tier: Tier) => `/api/memory/promote/${tier}/`;
+const ANSWERS = bySchema({ episode: episode(), facts: structured({ facts: [] }) });
+
+/** Something that a promotion to the tier asks the model about, once. */
+async function prepare(person: UserClient, tier: Tier): Promise<void> {
+  const rows = await say(person, ['I never deploy on Fridays']);
+  const raw_ids = rows.map(({ id }) => id);
+  if (tier === 'facts') await add(person, 'episodes', { title: 'Title', summary: 'Summary', raw_ids });
+}
+
+for (const tier of TIERS)
+  describe(`a promotion to ${tier}, as a job`, function () {
+    this.timeout(60_000);
+    let system: System;
+    let ann: UserClient;
+    before(async () => {
+      system = await startSystem({
+        workerEntry: ['workers/main.ts', 'memory'],
+        env: { PROMOTE_TIMEOUT_MS: '10000' },
+      });
+    });
+    after(() => system?.stop());
+    beforeEach(async () => {
+      ann = await signUp(system);
+      await prepare(ann, tier);
+      system.provider.reset();
+      system.provider.respond(ANSWERS);
+    });
+
+    const start = async (headers: Record<string, string> = {}) => {
+      const reply = await ann.request<JobReceipt>(
+        'POST',
+        PATH(tier),
+        {},
+        {
+          headers: { prefer: 'respond-async', ...headers },
+        },
+      );
+      assert.equal(reply.status, 202, reply.text);
+      return `/api/jobs/${reply.body.job_id}/`;
+    };
+    const ended = (path: string) =>
+      until(async () => {
+        const { body } = await ann.request<JobResponse>('GET', path);
+        return body.finished_at !== null && body;
+      });
+
+    it('is answered at once to those who do not wait, and read until it has ended', async () => {
+      const path = await start();
+      const { kind, state, progress, result, error } = await ended(path);
+      assert.deepEqual([kind, state, error], [`promote_${tier}`, 'succeeded', null]);
+      assert.deepEqual(progress, { done: 1, total: 1 });
+      assert.equal((result as PromoteResult).considered, 1);
+      const bob = await signUp(system);
+      assert.equal((await bob.request('GET', path)).status, 404);
+    });
+
+    it('is streamed to those who accept events, its failure too', async () => {
+      const accept = { accept: 'text/event-stream' };
+      system.provider.next(failing(500));
+      const failed = await promote(ann, tier, {}, accept);
+      assert.match(
+        failed.text,
+        /event: error\ndata: {"detail":{"code":"provider_failed","message":"[^"]+"}}\n\n$/,
+      );
+      const { status, text } = await promote(ann, tier, {}, accept);
+      assert.equal(status, 200);
+      const [, data = ''] =
+        text
+          .trimEnd()
+          .split('\n\n')
+          .at(-1)
+          ?.match(/^event: done\ndata: (.*)$/) ?? [];
+      assert.equal(JSON.parse(data).considered, 1);
+    });
+
+    it('is run once for each idempotency key', async () => {
+      const headers = { 'idempotency-key': 'once' };
+      const first = await promote(ann, tier, {}, headers);
+      assert.equal(first.headers.get('idempotency-replayed'), null);
+      const again = await promote(ann, tier, {}, headers);
+      assert.deepEqual([again.status, again.text], [200, first.text]);
+      assert.equal(again.headers.get('idempotency-replayed'), 'true');
+      assert.equal((await promote(ann, tier, { force: true }, headers)).code, 'idempotency_conflict');
+      assert.equal(system.provider.calls.length, 1);
+    });
+
+    it('runs again under the same key when it has failed', async () => {
+      const headers = { 'idempotency-key': 'again' };
+      system.provider.next(failing(429));
+      assert.equal((await promote(ann, tier, {}, headers)).code, 'provider_rate_limited');
+      const again = await promote(ann, tier, {}, headers);
+      assert.deepEqual([again.status, again.body.considered], [200, 1]);
+    });
+
+    it('refuses the same request while it runs, unless its caller wants to wait', async () => {
+      const answered = Promise.withResolvers<void>();
+      system.provider.next(when(answered.promise, ANSWERS));
+      const headers = { 'idempotency-key': randomUUID() };
+      const first = promote(ann, tier, {}, headers);
+      await system.provider.called(1);
+      const { status, code } = await promote(ann, tier, {}, headers);
+      assert.deepEqual([status, code], [409, 'request_in_flight']);
+      const attached = promote(ann, tier, {}, { ...headers, prefer: 'wait' });
+      answered.resolve();
+      assert.equal((await attached).text, (await first).text);
+    });
+
+    it('is cancelled: its provider is hung up on, its caller gets 499, the next one does the work', async () => {
+      system.provider.next(hang());
+      const headers = { 'idempotency-key': randomUUID() };
+      const waiting = promote(ann, tier, {}, headers);
+      const call = await system.provider.called(1);
+      const path = await start({ ...headers, prefer: 'respond-async, wait' });
+      const { status, body } = await ann.request<JobResponse>('DELETE', path);
+      assert.deepEqual([status, body.state, body.error?.code], [200, 'cancelled', 'job_cancelled']);
+      const { status: ending, code } = await waiting;
+      assert.deepEqual([ending, code], [499, 'job_cancelled']);
+      await call.aborted;
+      assert.equal((await promote(ann, tier)).body.considered, 1);
+    });
+  });
+
+for (const tier of TIERS)
+  describe(`a promotion to ${tier}`, () => {
+    let system: System;
+    let ann: UserClient;
+    const begin = async (options: Parameters<typeof startSystem>[0]) => {
+      system = await startSystem(options);
+      ann = await signUp(system);
+      await prepare(ann, tier);
+    };
+    afterEach(() => system?.stop());
+
+    it('is shed without a worker for it', async () => {
+      await begin({});
+      const { status, code } = await promote(ann, tier);
+      assert.deepEqual([status, code], [503, 'overloaded']);
+    });
+
+    it('needs a key for its model; models other than these are 422', async () => {
+      const env = { OPENAI_API_KEY: '' };
+      await begin({ workerEntry: ['workers/main.ts', 'memory'], env });
+      const { status, code, headers } = await promote(ann, tier, { model: 'fake-model' });
+      assert.deepEqual([status, code], [503, 'provider_not_configured']);
+      assert.ok(Number(headers.get('retry-after')) > 0);
+      assert.equal((await promote(ann, tier, { model: 'local' })).status, 422);
+    });
+
+    it('asks again while there is time, ends at its deadline, and is not repeated after its recovery window', async () => {
+      const env = { PROMOTE_TIMEOUT_MS: '1500', PROVIDER_TIMEOUT_MS: '300', RECOVERY_WINDOW_S: '1' };
+      await begin({ workerEntry: ['workers/main.ts', 'memory'], env });
+      system.provider.respond(hang());
+      const { status, code } = await promote(ann, tier);
+      assert.deepEqual([status, code], [504, 'job_timeout']);
+      assert.ok(system.provider.calls.length > 1);
+      system.provider.respond(ANSWERS);
+      const headers = { 'idempotency-key': 'k' };
+      assert.equal((await promote(ann, tier, {}, headers)).body.considered, 1);
+      const late = await until(async () => {
+        const again = await promote(ann, tier, {}, headers);
+        return again.status === 410 && again;
+      });
+      assert.equal(late.code, 'recovery_window_expired');
+    });
+  });

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
+import type { PromoteResult } from '../../shared/schemas/memory-jobs.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { episode, episodesOf, promote, rawOf, rowsIn, say } from '../support/episodes.ts';
+import { delay, hang } from '../support/fake-provider.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const SESSIONS = 6;
+
+describe('a promotion whose worker dies', function () {
+  this.timeout(60_000);
+  let system: System;
+  let ann: UserClient;
+  before(async () => {
+    system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env: { LEASE_MS: '1500' } });
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    ann = await signUp(system);
+    for (let n = 0; n < SESSIONS; n += 1)
+      await say(ann, [`${n} one`, `${n} two`], { session_id: `s-${n}`, at: Date.UTC(2026, 4, 1, 12, n) });
+    system.provider.reset();
+    system.provider.respond(episode());
+  });
+
+  const kill = () => system.workers.shift()?.stop('SIGKILL');
+  /** Starts a promotion, and kills the only worker once its third question was asked. */
+  const killed = async (body: object) => {
+    system.provider.next(episode(), episode(), hang());
+    const before = system.provider.calls.length;
+    const { status, body: receipt } = await ann.request<JobReceipt>(
+      'POST',
+      '/api/memory/promote/episodes/',
+      body,
+      { headers: { prefer: 'respond-async' } },
+    );
+    assert.equal(status, 202);
+    await system.provider.called(before + 3);
+    await kill();
+    await system.startWorker();
+    const { result, ...job } = await until(async () => {
+      const { body } = await ann.request<JobResponse>('GET', `/api/jobs/${receipt.job_id}/`);
+      return body.finished_at !== null && body;
+    }, 20_000);
+    assert.deepEqual([job.state, job.progress], ['succeeded', { done: SESSIONS, total: SESSIONS }]);
+    return result as PromoteResult;
+  };
+  const assertWhole = async (ids: readonly string[]) => {
+    const episodes = await episodesOf(ann);
+    assert.deepEqual(ids.toSorted(), episodes.map(({ id }) => id).toSorted());
+    const sources = episodes.flatMap(({ raw_ids }) => raw_ids);
+    const rows = await rawOf(ann);
+    assert.deepEqual(sources.toSorted(), rows.map(({ id }) => id).toSorted());
+    assert.ok(rows.every(({ promoted_at }) => promoted_at !== null));
+  };
+
+  it('goes on where it was, and counts what both attempts did', async () => {
+    const { ids, created, considered, usage } = await killed({});
+    assert.deepEqual([created, considered], [SESSIONS, 2 * SESSIONS]);
+    assert.equal(usage.input_tokens, 12 * SESSIONS);
+    await assertWhole(ids);
+    // Nobody was asked twice but about the one that hung.
+    assert.equal(system.provider.calls.length, SESSIONS + 1);
+    assert.equal((await promote(ann, 'episodes')).body.considered, 0);
+  });
+
+  it('looks at each episode once with force', async () => {
+    await promote(ann, 'episodes');
+    const { ids, created, updated } = await killed({ force: true });
+    assert.deepEqual([created, updated], [0, SESSIONS]);
+    await assertWhole(ids);
+    assert.equal(system.provider.calls.length, 2 * SESSIONS + 1);
+  });
+
+  it('makes the episodes of one quiet run, however many run at once and die', async () => {
+    system.provider.respond(delay(60, episode()));
+    const promotions = Array.from({ length: 8 }, () => promote(ann, 'episodes'));
+    for (let n = 1; n <= 2; n += 1) {
+      await system.provider.called(2 * n);
+      await kill();
+      await system.startWorker();
+    }
+    const results = await Promise.all(promotions);
+    assert.deepEqual([...new Set(results.map(({ status }) => status))], [200]);
+    assert.equal(
+      results.reduce((sum, { body }) => sum + body.created, 0),
+      SESSIONS,
+    );
+    await assertWhole(results.flatMap(({ body }) => body.ids));
+    const titles = (await episodesOf(ann)).map(({ title }) => title);
+    assert.deepEqual(
+      titles,
+      Array.from({ length: SESSIONS }, (_, n) => `About ${n} one`),
+    );
+    assert.ok(system.provider.calls.every((call) => rowsIn(call).length === 2));
+  });
+});
