@@ -1,5 +1,5 @@
-import { estimateTokens } from './tokens.ts';
 import { sumOf, type Terms, termsOf, Weights } from './terms.ts';
+import { estimateTokens } from './tokens.ts';
 
 /** What clustering looks at in a raw row. */
 export interface Said {

@@ -24,8 +24,8 @@ import { ProviderCall } from './provider-call.ts';
 import { ProviderCircuit } from './provider-circuit.ts';
 import { RateLimit } from './rate-limit.ts';
 import { RecordingEvent, RecordingSession } from './recording.ts';
-import { PausedPool, Schedule } from './schedule.ts';
 import { Reply, ReplyCalibrator } from './reply.ts';
+import { PausedPool, Schedule } from './schedule.ts';
 import { Usage } from './usage.ts';
 
 export const entities = [

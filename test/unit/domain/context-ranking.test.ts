@@ -140,6 +140,7 @@ describe('a bundle', () => {
   const fact = (n: number, part: Partial<FactRow> = {}): Supported<FactRow> => ({
     id: `0000000${n}-0000-7000-8000-000000000000`,
     text: `fact ${n}`,
+    slot: null,
     kind: null,
     origin: 'human',
     tags: [],
