@@ -11,7 +11,7 @@ const CHARGE = { accountId: null, appId: null, workId: 'bench', attempt: 1, kind
  * differ only in what is between the caller and this.
  */
 export function createAsk(baseUrl: string): (request: PredictionRequest) => Promise<string> {
-  const provider = createProviders({ apiKey: 'sk-bench', baseUrl })('bench');
+  const provider = createProviders({ openai: { apiKey: 'sk-bench', baseUrl } })('bench');
   return async (request) => {
     const { task } = fitContext(request, CONTEXT_BUDGET_TOKENS);
     const { signal } = new AbortController();

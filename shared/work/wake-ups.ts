@@ -1,10 +1,8 @@
 import type { Pool } from 'pg';
 import type { BaseConfig } from '../config/config.ts';
 import { batcher } from '../db/batcher.ts';
-import { notify } from '../db/notify.ts';
 import type { Log } from '../log.ts';
-import { postgresBus } from '../queue/postgres-bus.ts';
-import { redisBus } from '../queue/redis-bus.ts';
+import { createBus } from './bus.ts';
 
 /** `ended`: to every ingress, whose callers may wait. `cancel`: to every worker, which may be running it. */
 export type Channel = 'ended' | 'cancel';
@@ -26,7 +24,7 @@ export interface WakeUps {
   close(): Promise<void>;
 }
 
-/** Opens wake-ups on the store that also has the queues: by pub/sub of Redis, or NOTIFY of PostgreSQL. */
+/** Opens wake-ups on the store that also has the queues. */
 export async function openWakeUps(
   config: Pick<BaseConfig, 'database' | 'queuePrefix' | 'redis'>,
   pool: Pool,
@@ -34,10 +32,7 @@ export async function openWakeUps(
   log: Log,
 ): Promise<WakeUps> {
   const nameOf = (channel: Channel) => `${config.queuePrefix}_${channel}`;
-  const bus =
-    config.redis === undefined
-      ? postgresBus((messages) => notify(pool, messages), config.database, log)
-      : redisBus(config.redis, log);
+  const bus = createBus(config, pool, log);
   await bus.listen(nameOf(listener.channel), (payload) => listener.wake(payload.split(',')));
 
   /** Ids that arrive while a message is in flight share the next one. */

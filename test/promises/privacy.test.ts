@@ -106,7 +106,7 @@ describe('privacy', () => {
       status(500, {}, marker),
       status(400, {}, marker),
       status(401, {}, marker),
-      status(429, { 'retry-after': '7' }, marker),
+      status(429, { 'retry-after': '0' }, marker),
       raw(`{"${marker}": `),
       raw(marker, 'text/html'),
       reset(),

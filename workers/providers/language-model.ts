@@ -1,7 +1,7 @@
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
 import { predictionQuestion, readAnswer } from '../prompts/prediction.ts';
 import type { Completion } from './chat.ts';
-import type { Ask } from './formats.ts';
+import type { AskAny } from './fallback.ts';
 import {
   type Call,
   type Guess,
@@ -18,17 +18,16 @@ const SHORTEST_REPAIR_MS = 250;
 
 /** A model that answers questions in a given shape. */
 export class LanguageModel implements Provider {
-  readonly #ask: Ask;
+  readonly #ask: AskAny;
 
-  constructor(ask: Ask) {
+  constructor(ask: AskAny) {
     this.#ask = ask;
   }
 
   /** Refused, filtered and empty answers abstain. A malformed one fails: repairing it would take too long. */
   async predict(task: PredictionTask, call: Call): Promise<Guess> {
     const completion = await this.#ask(predictionQuestion(task), call);
-    const { usage } = completion;
-    const { model } = call;
+    const { usage, model } = completion;
     const text = writtenText(completion);
     if (text === null || text.trim() === '') return { completion: '', confidence: 0, usage, model };
     const answer = readAnswer(text, task);
@@ -41,8 +40,8 @@ export class LanguageModel implements Provider {
     call: Call,
   ): Promise<StructuredAnswer<Answer>> => {
     const until = performance.now() + call.timeoutMs;
-    const { model } = call;
     const first = await this.#ask(question, call);
+    const { model } = first;
     const text = writtenText(first);
     if (text === null) return { state: 'refused', usage: first.usage, model };
     const answer = readStructured(text, check);
@@ -51,13 +50,13 @@ export class LanguageModel implements Provider {
     const timeoutMs = until - performance.now();
     if (timeoutMs < SHORTEST_REPAIR_MS) throw malformed();
     const messages = [...question.messages, ...repairTurn(text, answer.faults)];
-    const second = await this.#ask({ ...question, messages }, { ...call, timeoutMs });
+    const second = await this.#ask({ ...question, messages }, { ...call, model, timeoutMs });
     const usage = sum(first.usage, second.usage);
     const repairedText = writtenText(second);
-    if (repairedText === null) return { state: 'refused', usage, model };
+    if (repairedText === null) return { state: 'refused', usage, model: second.model };
     const repaired = readStructured(repairedText, check);
     if (!repaired.ok) throw malformed();
-    return { state: 'answered', value: repaired.value, usage, model };
+    return { state: 'answered', value: repaired.value, usage, model: second.model };
   };
 }
 

@@ -28,7 +28,7 @@ function call(fields: Partial<Call> = {}): Call {
 }
 
 function openai(baseUrl: string): Provider {
-  return createProviders({ apiKey: KEY, baseUrl })('fake-model');
+  return createProviders({ openai: { apiKey: KEY, baseUrl } })('fake-model');
 }
 
 async function faultOf(prediction: Promise<Guess>): Promise<ProviderError> {
@@ -224,12 +224,12 @@ describe('openai provider', () => {
 
 describe('createProviders', () => {
   it('answers not_configured for a model without a key', async () => {
-    const provider = createProviders(undefined)('gpt');
+    const provider = createProviders({ openai: undefined })('gpt');
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'not_configured');
   });
 
   it('serves local without a network, even with a key', async () => {
-    const provider = createProviders({ apiKey: KEY, baseUrl: undefined })('local');
+    const provider = createProviders({ openai: { apiKey: KEY, baseUrl: undefined } })('local');
     const messages = [
       { role: 'user', content: 'Please summarise the report today', origin: 'human' },
     ] as const;

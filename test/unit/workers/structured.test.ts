@@ -46,7 +46,7 @@ describe('structured questions', () => {
   beforeEach(() => {
     server.reset();
     server.respond(right());
-    provider = createProviders({ apiKey: 'sk-x', baseUrl: server.url })('m');
+    provider = createProviders({ openai: { apiKey: 'sk-x', baseUrl: server.url } })('m');
   });
   after(() => server.close());
 
@@ -197,8 +197,8 @@ describe('structured questions', () => {
   });
 
   it('are not put to the built-in predictor, and fail without a key', async () => {
-    assert.equal(createProviders(undefined)('local').ask, null);
-    provider = createProviders(undefined)('m');
+    assert.equal(createProviders({ openai: undefined })('local').ask, null);
+    provider = createProviders({ openai: undefined })('m');
     assert.equal((await faultOf(ask())).fault, 'not_configured');
   });
 });

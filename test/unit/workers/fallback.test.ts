@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { createProviders } from '../../../workers/providers/index.ts';
+import { type Call, type Provider, ProviderError } from '../../../workers/providers/provider.ts';
+import { anyCharge } from '../../support/charge.ts';
+import * as fake from '../../support/fake-provider.ts';
+
+const task = {
+  mode: 'complete_draft',
+  draft: 'Please summarise the report',
+  draftHead: '',
+  messages: [{ role: 'user', content: 'Please summarise the report today', origin: 'human' }],
+  artifact: null,
+  language: 'auto',
+  preferences: '',
+  memory: null,
+} as const;
+
+describe('fallback models', () => {
+  let server: fake.FakeProvider;
+  before(async () => {
+    server = await fake.startFakeProvider();
+  });
+  beforeEach(() => server.reset());
+  after(() => server.close());
+
+  /** A provider whose models in `down` answer with `step`. */
+  function start(fallbackModels: string[], step: fake.Step, ...down: string[]): Provider {
+    server.respond((response, call) =>
+      (down.includes(call.body.model ?? '') ? step : fake.ok())(response, call),
+    );
+    const openai = { apiKey: 'sk-x', baseUrl: server.url };
+    return createProviders({ openai, fallbackModels })('first');
+  }
+
+  const call = (timeoutMs = 2000): Call => {
+    const { signal } = new AbortController();
+    return { model: 'first', signal, timeoutMs, charge: anyCharge };
+  };
+  const asked = () => server.calls.map(({ body }) => body.model);
+
+  it('are asked in order while the provider is in trouble, and the answer says which one gave it', async () => {
+    for (const step of [fake.status(503), fake.status(429), fake.reset()]) {
+      server.reset();
+      const provider = start(['second', 'third'], step, 'first', 'second');
+      const { model, completion } = await provider.predict(task, call());
+      assert.deepEqual([model, completion, asked()], ['third', ' with care', ['first', 'second', 'third']]);
+    }
+  });
+
+  it('are not asked when the request is at fault, or the model answers badly or refuses', async () => {
+    for (const step of [fake.status(400), fake.status(401), fake.lengthStop(), fake.nul()]) {
+      server.reset();
+      await assert.rejects(start(['second'], step, 'first').predict(task, call()), ProviderError);
+      assert.deepEqual(asked(), ['first']);
+    }
+    server.reset();
+    assert.equal((await start(['second'], fake.refusal(), 'first').predict(task, call())).completion, '');
+    assert.deepEqual(asked(), ['first']);
+  });
+
+  it('leave the fault of the first model when none answers', async () => {
+    const provider = start(['second'], fake.status(500), 'second');
+    server.next(fake.status(429));
+    await assert.rejects(provider.predict(task, call()), { fault: 'rate_limited' });
+    assert.deepEqual(asked(), ['first', 'second']);
+  });
+
+  it('share the time of the call', async () => {
+    const provider = start(['second'], fake.hang(), 'first');
+    const since = performance.now();
+    await assert.rejects(provider.predict(task, call(300)), { fault: 'timeout' });
+    assert.ok(performance.now() - since < 1000);
+    assert.deepEqual(asked(), ['first']);
+  });
+
+  it('may end with the built-in predictor, for drafts alone', async () => {
+    const provider = start(['second', 'local'], fake.status(500), 'first', 'second');
+    assert.deepEqual(
+      [await provider.predict(task, call()).then(({ model, completion }) => [model, completion]), asked()],
+      [
+        ['local', ' today'],
+        ['first', 'second'],
+      ],
+    );
+    await assert.rejects(start(['local'], fake.status(401), 'first').predict(task, call()), {
+      fault: 'not_configured',
+    });
+  });
+});

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import type { CircuitNews, CircuitState } from '../../../shared/db/stores/provider-circuits.ts';
+import { createLog } from '../../../shared/log.ts';
+import type { Completion } from '../../../workers/providers/chat.ts';
+import { ConcurrencyLimit } from '../../../workers/providers/policy/concurrency-limit.ts';
+import { guarded } from '../../../workers/providers/policy/guarded.ts';
+import { ProviderPolicy, type Shared } from '../../../workers/providers/policy/policy.ts';
+import { type Call, ProviderError } from '../../../workers/providers/provider.ts';
+import { anyCharge } from '../../support/charge.ts';
+import { until } from '../../support/until.ts';
+
+const LOG = createLog('test', 'silent');
+const PROBE_EVERY_MS = 300;
+const TERMS = { provider: 'p', failuresToOpen: 5, probeEveryMs: PROBE_EVERY_MS };
+const ANSWER: Completion = { state: 'written', text: 'x', usage: { inputTokens: 1, outputTokens: 1 } };
+const QUESTION = { name: 'q', messages: [], schema: {}, format: 'text' } as const;
+
+const down = () => new ProviderError('failed', '500', { outage: true });
+
+/** Nothing is shared: the database is gone. */
+const lost = () => Promise.reject(new Error('the database is gone'));
+const ALONE: Shared = { report: lost, read: lost, claimProbe: lost, countWorkers: lost, announce: lost };
+
+describe('the policy towards a provider, in one worker', () => {
+  let calls: number;
+  let answer: () => Promise<Completion>;
+  let policies: ProviderPolicy[];
+  beforeEach(() => {
+    calls = 0;
+    policies = [];
+    answer = async () => ANSWER;
+  });
+  afterEach(() => Promise.all(policies.map((policy) => policy.close())));
+
+  function start(shared: Shared) {
+    const options = { terms: TERMS, concurrency: undefined, fairTimeoutMs: 1000, shared, log: LOG };
+    const policy = new ProviderPolicy(options);
+    policies.push(policy);
+    const chat = guarded(() => {
+      calls += 1;
+      return answer();
+    }, policy);
+    return (fields: Partial<Call> = {}) => {
+      const { signal } = new AbortController();
+      return chat(QUESTION, { model: 'm', signal, timeoutMs: 2000, charge: anyCharge, ...fields });
+    };
+  }
+
+  const failing = (error: ProviderError) => {
+    answer = () => Promise.reject(error);
+  };
+
+  async function fail(send: () => Promise<unknown>, times: number) {
+    for (let n = 0; n < times; n++) await assert.rejects(send(), ProviderError);
+  }
+
+  it('decides alone while the database is gone: opens, probes once per interval, closes', async () => {
+    const send = start(ALONE);
+    failing(down());
+    await fail(send, 50);
+    assert.equal(calls, 5);
+    await assert.rejects(send(), { fault: 'failed', message: 'not called: circuit open' });
+    // One probe, though many ask at once.
+    await until(async () => {
+      await Promise.allSettled(Array.from({ length: 10 }, () => send()));
+      return calls > 5;
+    });
+    assert.equal(calls, 6);
+    answer = async () => ANSWER;
+    await until(() => send().catch(() => undefined));
+    assert.equal(calls, 7);
+    assert.equal((await Promise.all([send(), send()])).length, 2);
+  });
+
+  it('keeps a pause while the database is gone', async () => {
+    const send = start(ALONE);
+    failing(new ProviderError('rate_limited', '429', { retryAfterMs: 300, outage: true }));
+    await fail(send, 5);
+    assert.equal(calls, 1);
+    await assert.rejects(send(), ({ fault, retryAfterMs }: ProviderError) => {
+      assert.equal(fault, 'rate_limited');
+      return Number(retryAfterMs) > 0 && Number(retryAfterMs) <= 300;
+    });
+    answer = async () => ANSWER;
+    await until(() => send().catch(() => undefined));
+  });
+
+  it('counts no failure that says nothing about the provider', async () => {
+    const send = start(ALONE);
+    for (const error of [
+      new ProviderError('failed', '400'),
+      new ProviderError('not_configured', '401'),
+      new ProviderError('rate_limited', '429', { retryAfterMs: 0, outage: true }),
+    ]) {
+      failing(error);
+      await fail(send, 10);
+    }
+    assert.equal(calls, 30);
+    // Its time was cut short, or nobody waited for it.
+    failing(new ProviderError('timeout', 'timeout', { outage: true }));
+    await fail(() => send({ timeoutMs: 100 }), 10);
+    const signal = AbortSignal.abort();
+    await fail(() => send({ signal }), 10);
+    assert.equal(calls, 50);
+    await fail(send, 10);
+    assert.equal(calls, 55);
+  });
+
+  it('never lets a caller try again at once: an open circuit is no time-out', async () => {
+    const send = start(ALONE);
+    failing(new ProviderError('timeout', 'timeout', { outage: true }));
+    await fail(send, 5);
+    await assert.rejects(send(), { fault: 'failed' });
+  });
+
+  it('counts failures in a row: a success between them keeps the circuit closed', async () => {
+    const send = start(ALONE);
+    for (let round = 0; round < 4; round++) {
+      failing(down());
+      await fail(send, 4);
+      answer = async () => ANSWER;
+      await send();
+    }
+    assert.equal(calls, 20);
+  });
+
+  it('tells the other workers, and believes them', async () => {
+    const shared = memory();
+    const [one, two] = [start(shared), start(shared)];
+    failing(down());
+    await fail(one, 3);
+    await until(() => shared.row()?.failures === 3);
+    await fail(two, 2);
+    await until(() => (shared.row()?.failures ?? 0) >= 5);
+    const before = calls;
+    await until(async () => {
+      await Promise.allSettled([one(), two()]);
+      return calls - before;
+    });
+    // What one of them still sent before it heard, or the probe: no storm.
+    assert.ok(calls - before <= 2, `${calls - before}`);
+  });
+
+  it('reports what it could not report while the database was gone', async () => {
+    const shared = memory();
+    shared.gone = true;
+    const send = start(shared);
+    failing(down());
+    await fail(send, 3);
+    await until(() => shared.refused > 0);
+    await fail(send, 1);
+    shared.gone = false;
+    await until(() => shared.row()?.failures === 4);
+  });
+
+  /** What workers share, in memory. */
+  function memory() {
+    const rows = new Map<string, CircuitState>();
+    const store = {
+      gone: false,
+      refused: 0,
+      row: () => rows.get('m'),
+      async report({ model, succeeded, failures, fault }: CircuitNews) {
+        if (store.gone) {
+          store.refused += 1;
+          throw new Error('gone');
+        }
+        const total = (succeeded ? 0 : (rows.get(model)?.failures ?? 0)) + failures;
+        const probeMs = total >= TERMS.failuresToOpen ? PROBE_EVERY_MS : null;
+        rows.set(model, { model, failures: total, fault, pausedMs: null, probeMs });
+        return total;
+      },
+      async read() {
+        return [...rows.values()];
+      },
+      claimProbe: async () => true,
+      countWorkers: async () => 1,
+      async announce() {
+        for (const policy of policies) policy.look();
+      },
+    };
+    return store;
+  }
+});
+
+describe("a worker's share of the provider", () => {
+  const soon = () => performance.now() + 2000;
+  const { signal } = new AbortController();
+
+  it('is divided by the workers, and is one call at least', async () => {
+    const limit = new ConcurrencyLimit(4);
+    limit.divide(2);
+    const first = await limit.acquire(signal, soon());
+    await limit.acquire(signal, soon());
+    await assert.rejects(limit.acquire(signal, performance.now() + 50), { fault: 'timeout' });
+    limit.divide(9);
+    const next = limit.acquire(signal, soon());
+    first();
+    await assert.rejects(limit.acquire(signal, performance.now() + 50), { fault: 'timeout' });
+    limit.divide(1);
+    await next;
+  });
+
+  it('is given in the order of arrival, and not to a caller who left', async () => {
+    const limit = new ConcurrencyLimit(1);
+    const release = await limit.acquire(signal, soon());
+    const gone = new AbortController();
+    const left = limit.acquire(gone.signal, soon());
+    const order: number[] = [];
+    const waiting = [1, 2].map(async (n) => {
+      const done = await limit.acquire(signal, soon());
+      order.push(n);
+      done();
+    });
+    gone.abort('left');
+    await assert.rejects(left, (reason) => reason === 'left');
+    release();
+    await Promise.all(waiting);
+    assert.deepEqual(order, [1, 2]);
+    await assert.rejects(limit.acquire(AbortSignal.abort('late'), soon()), (reason) => reason === 'late');
+    (await limit.acquire(signal, soon()))();
+  });
+});

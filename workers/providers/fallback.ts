@@ -1,0 +1,50 @@
+import type { Completion, Question } from './chat.ts';
+import type { Ask } from './formats.ts';
+import { type Call, type Provider, ProviderError } from './provider.ts';
+
+/** With less time left another model is pointless. */
+const SHORTEST_MS = 250;
+
+/** Asks a question, and says which model answered. */
+export type AskAny = (question: Question, call: Call) => Promise<Completion & { model: string }>;
+
+/**
+ * Asks the model that is wanted, then the others in their order, while the trouble is the provider's and there is time.
+ * What no model answers fails as the first one did.
+ */
+export function withFallback(ask: Ask, others: readonly string[]): AskAny {
+  return async (question, call) => {
+    const until = performance.now() + call.timeoutMs;
+    let first: unknown;
+    for (const model of new Set([call.model, ...others])) {
+      const timeoutMs = until - performance.now();
+      if (first !== undefined && timeoutMs < SHORTEST_MS) break;
+      try {
+        return { ...(await ask(question, { ...call, model, timeoutMs })), model };
+      } catch (error) {
+        if (!isOutage(error)) throw first ?? error;
+        first ??= error;
+      }
+    }
+    throw first;
+  };
+}
+
+/** Lets the built-in predictor complete drafts while the provider is in trouble. It answers no structured questions. */
+export function orLocal(provider: Provider, local: Provider): Provider {
+  return {
+    ask: provider.ask,
+    async predict(task, call) {
+      try {
+        return await provider.predict(task, call);
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        return local.predict(task, call);
+      }
+    },
+  };
+}
+
+function isOutage(error: unknown): boolean {
+  return error instanceof ProviderError && error.outage;
+}

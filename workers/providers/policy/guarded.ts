@@ -1,0 +1,21 @@
+import type { Chat } from '../chat.ts';
+import type { ProviderPolicy } from './policy.ts';
+
+/** Sends what the policy allows, and reports to it what came of it. */
+export function guarded(chat: Chat, policy: ProviderPolicy): Chat {
+  return async (request, call) => {
+    const until = performance.now() + call.timeoutMs;
+    const leave = await policy.enter(call, until);
+    const sent = { ...call, timeoutMs: until - performance.now() };
+    try {
+      const completion = await chat(request, sent);
+      policy.succeeded(sent);
+      return completion;
+    } catch (error) {
+      policy.failed(sent, error);
+      throw error;
+    } finally {
+      leave();
+    }
+  };
+}
