@@ -15,7 +15,7 @@ export class Migration20261127000001 extends Migration {
       `create index "provider_calls_app" on "provider_calls" ("app_id", "at") where app_id is not null;`,
     );
     this.addSql(
-      `create table "provider_circuits" ("provider" text not null, "model" text not null, "failures" int not null default 0, "fault" text not null, "paused_until" timestamptz(3) null, "probe_at" timestamptz(3) null, primary key ("provider", "model"));`,
+      `create table "provider_circuits" ("provider" text not null, "model" text not null, "failures" int not null default 0, "parties" text[] not null, "fault" text not null, "paused_until" timestamptz(3) null, "probe_at" timestamptz(3) null, primary key ("provider", "model"));`,
     );
   }
 

@@ -10,6 +10,7 @@ import { openOperatorPort } from '../shared/operator-port.ts';
 import { openQueues } from '../shared/queue/backend.ts';
 import type { TicketWorker } from '../shared/queue/queues.ts';
 import { STOP_LIMITS } from '../shared/stop-limits.ts';
+import { createBus } from '../shared/work/bus.ts';
 import type { Kinds } from '../shared/work/kind.ts';
 import { SCHEDULE_QUEUE } from '../shared/work/schedules.ts';
 import type { ProviderOf } from './providers/index.ts';
@@ -65,10 +66,11 @@ export async function startWorker<Table extends Kinds>(
   const queues = opening.adopt(await open.openQueues(config, log), close);
   health.require(() => queues.ping());
   // The table has a handler for each of its kinds.
-  const providerOf = await open.openProviders(opening, config, database, log);
+  const bus = opening.adopt(createBus(config, pool, log), close);
+  const providerOf = await open.openProviders(opening, { config, pool, bus, log });
   const em = () => orm.em.fork();
   const handlers = createHandlers(config, { pool, em, providerOf }, log) as Handlers<Kinds>;
-  const parts = { config, database, queues, heartbeat, kinds, pools, handlers, log };
+  const parts = { config, database, queues, bus, heartbeat, kinds, pools, handlers, log };
   const work = await open.openWork(opening, parts);
   const scheduler = schedules ? await open.openScheduler(opening, parts) : undefined;
   const consumers: TicketWorker[] = [];

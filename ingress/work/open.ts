@@ -9,6 +9,7 @@ import { findRequest, outcomesOf } from '../../shared/db/stores/work/outcomes.ts
 import { close } from '../../shared/lifecycle.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
+import { createBus } from '../../shared/work/bus.ts';
 import { createCompletion } from '../../shared/work/completion.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
@@ -48,7 +49,8 @@ export async function openWork(
   const { recoveryWindowS } = config;
   const room = opening.adopt(openRoom(pool, log), close);
   const listener = { channel: 'ended', wake: (ids: readonly string[]) => room.wake(ids) } as const;
-  const wakeUps = opening.adopt(await openWakeUps(config, pool, listener, log), close);
+  const bus = opening.adopt(createBus(config, pool, log), close);
+  const wakeUps = opening.adopt(await openWakeUps(bus, config.queuePrefix, listener, log), close);
   const complete = createCompletion(pool, recoveryWindowS, wakeUps);
   const tickets = Object.fromEntries(POOLS.map((name) => [name, queues.queue(name)])) as Record<
     PoolName,

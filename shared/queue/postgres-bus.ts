@@ -13,44 +13,42 @@ const RECONNECT = { firstMs: 50, longestMs: 2000 };
  * silent. `publish` is the database's NOTIFY.
  */
 export function postgresBus(publish: Bus['publish'], { directUrl }: BaseConfig['database'], log: Log): Bus {
-  const subscriptions: Subscription[] = [];
+  const listener = new Listener(directUrl, log);
   return {
     get silentMs() {
-      return Math.max(0, ...subscriptions.map((one) => one.silentMs));
+      return listener.silentMs;
     },
     publish,
-    async listen(channel, hear) {
-      const subscription = new Subscription(directUrl, channel, hear, log);
-      subscriptions.push(subscription);
-      await subscription.open();
-    },
-    async close() {
-      for (const subscription of subscriptions) subscription.close();
-    },
+    listen: (channel, hear) => listener.listen(channel, hear),
+    close: async () => listener.close(),
   };
 }
 
-class Subscription {
+class Listener {
   readonly #url: string;
-  readonly #channel: string;
-  readonly #hear: (payload: string) => void;
   readonly #log: Log;
+  readonly #hearing = new Map<string, (payload: string) => void>();
   readonly #closed = new AbortController();
   #client: pg.Client | undefined;
-  #answeredAt = performance.now();
+  #answeredAt = Number.POSITIVE_INFINITY;
 
-  constructor(url: string, channel: string, hear: (payload: string) => void, log: Log) {
+  constructor(url: string, log: Log) {
     this.#url = url;
-    this.#channel = channel;
-    this.#hear = hear;
     this.#log = log;
   }
 
+  /** 0 while nobody listens. */
   get silentMs(): number {
-    return performance.now() - this.#answeredAt;
+    return Math.max(0, performance.now() - this.#answeredAt);
   }
 
-  async open(): Promise<void> {
+  async listen(channel: string, hear: (payload: string) => void): Promise<void> {
+    this.#hearing.set(channel, hear);
+    if (this.#client === undefined) await this.#open();
+    else await this.#client.query(`listen ${pg.escapeIdentifier(channel)}`);
+  }
+
+  async #open(): Promise<void> {
     const client = new pg.Client({
       connectionString: this.#url,
       connectionTimeoutMillis: 2000,
@@ -59,10 +57,11 @@ class Subscription {
       application_name: 'forecue wake-ups',
     });
     client.on('error', (error) => this.#log.warn({ err: error }, 'wake-up connection'));
-    client.on('notification', ({ payload }) => this.#hear(payload ?? ''));
+    client.on('notification', ({ channel, payload }) => this.#hearing.get(channel)?.(payload ?? ''));
     try {
       await client.connect();
-      await client.query(`listen ${pg.escapeIdentifier(this.#channel)}`);
+      for (const channel of this.#hearing.keys())
+        await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
       disconnect(client);
       throw error;
@@ -96,7 +95,7 @@ class Subscription {
   async #reopen(): Promise<void> {
     const { signal } = this.#closed;
     const open = () =>
-      this.open().catch((error: unknown) => {
+      this.#open().catch((error: unknown) => {
         this.#log.warn({ err: error }, 'wake-up connection');
         throw error;
       });

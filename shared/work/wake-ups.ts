@@ -1,8 +1,6 @@
-import type { Pool } from 'pg';
-import type { BaseConfig } from '../config/config.ts';
 import { batcher } from '../db/batcher.ts';
 import type { Log } from '../log.ts';
-import { createBus } from './bus.ts';
+import type { Bus } from '../queue/bus.ts';
 
 /** `ended`: to every ingress, whose callers may wait. `cancel`: to every worker, which may be running it. */
 export type Channel = 'ended' | 'cancel';
@@ -24,15 +22,14 @@ export interface WakeUps {
   close(): Promise<void>;
 }
 
-/** Opens wake-ups on the store that also has the queues. */
+/** Sends and hears wake-ups on a bus, which stays its owner's. */
 export async function openWakeUps(
-  config: Pick<BaseConfig, 'database' | 'queuePrefix' | 'redis'>,
-  pool: Pool,
+  bus: Bus,
+  queuePrefix: string,
   listener: { channel: Channel; wake: (ids: readonly string[]) => void },
   log: Log,
 ): Promise<WakeUps> {
-  const nameOf = (channel: Channel) => `${config.queuePrefix}_${channel}`;
-  const bus = createBus(config, pool, log);
+  const nameOf = (channel: Channel) => `${queuePrefix}_${channel}`;
   await bus.listen(nameOf(listener.channel), (payload) => listener.wake(payload.split(',')));
 
   /** Ids that arrive while a message is in flight share the next one. */
@@ -69,7 +66,6 @@ export async function openWakeUps(
     completed: (ids) => send('ended', ids),
     async close() {
       await last;
-      await bus.close();
     },
   };
 }

@@ -90,6 +90,12 @@ describe('the policy towards a provider, over all workers', () => {
         });
         assert.ok((probes[0] ?? 0) > PROBE_EVERY_MS / 2, `the first probe at ${probes[0]} ms`);
 
+        // Another app is asked once for its own failure, and counts from then on.
+        const other = await system.app();
+        const before = calls.length;
+        await Promise.all(Array.from({ length: 5 }, () => other.predict(predictionBody())));
+        assert.ok(calls.length > before);
+
         system.provider.respond(ok());
         await keepAsking(({ status: code }) => code === 200);
         await sleep(KNOWN_WITHIN_MS);
@@ -99,7 +105,10 @@ describe('the policy towards a provider, over all workers', () => {
     });
 
   it('no more calls at once than PROVIDER_CONCURRENCY, however many workers', async () => {
-    const system = await startSystem({ workers: 2, env: { PROVIDER_CONCURRENCY: '4' } });
+    const system = await startSystem({
+      workers: 2,
+      env: { PROVIDER_CONCURRENCY: '4', WORKER_CONCURRENCY: '8' },
+    });
     try {
       const app = await system.app();
       // Until the workers have counted each other.
@@ -107,7 +116,7 @@ describe('the policy towards a provider, over all workers', () => {
       let most = 0;
       system.provider.respond((response, call) => {
         most = Math.max(most, system.provider.running);
-        return delay(60)(response, call);
+        return delay(150)(response, call);
       });
       const replies = await Promise.all(Array.from({ length: 24 }, () => app.predict(predictionBody())));
       assert.ok(replies.every(({ status: code }) => code === 200));

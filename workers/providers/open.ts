@@ -10,13 +10,20 @@ import {
 } from '../../shared/db/stores/provider-circuits.ts';
 import { close } from '../../shared/lifecycle.ts';
 import type { Log } from '../../shared/log.ts';
-import { createBus } from '../../shared/work/bus.ts';
+import type { Bus } from '../../shared/queue/bus.ts';
 import { createProviders, type ProviderOf } from './index.ts';
 import { CallLedger } from './ledger.ts';
 import { metered } from './metered.ts';
 import { DEFAULT_BASE_URL } from './openai/chat.ts';
 import { guarded } from './policy/guarded.ts';
 import { ProviderPolicy } from './policy/policy.ts';
+
+interface ProviderParts {
+  config: WorkerConfig;
+  pool: Database['pool'];
+  bus: Bus;
+  log: Log;
+}
 
 /** Failures in a row, over all workers, that open a circuit. */
 const FAILURES_TO_OPEN = 20;
@@ -27,14 +34,11 @@ const FAILURES_TO_OPEN = 20;
  */
 export async function openProviders(
   opening: AsyncDisposableStack,
-  config: WorkerConfig,
-  { pool }: Pick<Database, 'pool'>,
-  log: Log,
+  { config, pool, bus, log }: ProviderParts,
 ): Promise<ProviderOf> {
   const { openai, provider } = config;
   if (openai === undefined) return createProviders({ openai, fallbackModels: [] });
   const ledger = opening.adopt(new CallLedger((calls) => bookCalls(pool, calls), log), close);
-  const bus = opening.adopt(createBus(config, pool, log), close);
   const channel = `${config.queuePrefix}_providers`;
   const terms = {
     provider: nameOf(openai.baseUrl ?? DEFAULT_BASE_URL),

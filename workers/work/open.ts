@@ -15,6 +15,7 @@ import {
 } from '../../shared/db/stores/work/claim.ts';
 import { close } from '../../shared/lifecycle.ts';
 import type { Log } from '../../shared/log.ts';
+import type { Bus } from '../../shared/queue/bus.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
 import { createCompletion } from '../../shared/work/completion.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
@@ -36,6 +37,7 @@ export interface WorkParts {
   config: WorkerConfig;
   database: Database;
   queues: Queues;
+  bus: Bus;
   /** Of this process: the lease of all that it claims. */
   heartbeat: Heartbeat;
   kinds: Kinds;
@@ -53,7 +55,7 @@ export interface Work {
 
 /** Opens what claims, runs and ends work, and registers it for disposal. Claims nothing until a pool gets a ticket. */
 export async function openWork(opening: AsyncDisposableStack, parts: WorkParts): Promise<Work> {
-  const { config, database, queues, heartbeat, kinds, log } = parts;
+  const { config, database, queues, bus, heartbeat, kinds, log } = parts;
   const { recoveryWindowS, leaseMs } = config;
   const tickets = new Map(POOLS.map((name) => [name, queues.queue(name)]));
   const ticket = async (name: PoolName) => tickets.get(name)?.add([]);
@@ -61,7 +63,7 @@ export async function openWork(opening: AsyncDisposableStack, parts: WorkParts):
   const running = opening.adopt(new RunningAttempts(rows, log), close);
   heartbeat.onRecovered(() => running.look());
   const listener = { channel: 'cancel', wake: (ids: readonly string[]) => running.wake(ids) } as const;
-  const wakeUps = opening.adopt(await openWakeUps(config, database.pool, listener, log), close);
+  const wakeUps = opening.adopt(await openWakeUps(bus, config.queuePrefix, listener, log), close);
   const complete = createCompletion(database.pool, recoveryWindowS, wakeUps);
   const housekeeper = new Housekeeper({
     pool: database.pool,

@@ -1,4 +1,5 @@
 import { defineEntity, p } from '@mikro-orm/core';
+import { TextArray } from './text-array.ts';
 
 /** What all workers know about a provider's model: whether it may be called now. */
 export const ProviderCircuit = defineEntity({
@@ -9,6 +10,8 @@ export const ProviderCircuit = defineEntity({
     model: p.text().primary(),
     /** Since the last success. */
     failures: p.integer().default(0),
+    /** Whose calls failed since then, as hashes. */
+    parties: p.type(TextArray).$type<string[]>(),
     /** Why the last call failed. */
     fault: p.text(),
     /** The provider asked to be left alone until then. */

@@ -4,6 +4,9 @@ import { query } from '../statement.ts';
 /** Statements that a call waits for. Longer than that, and the worker decides alone. */
 const WITHIN_MS = 1000;
 
+/** More than the workers tell apart. */
+const PARTIES_KEPT = 101;
+
 /** When a circuit opens, and how often it may be probed then. */
 export interface CircuitTerms {
   /** Of a provider's address. */
@@ -19,6 +22,8 @@ export interface CircuitNews {
   succeeded: boolean;
   /** Failures since then, or since the last report. */
   failures: number;
+  /** Whose calls failed. */
+  parties: readonly string[];
   fault: string;
   /** For how long the provider asked to be left alone; null: it did not. */
   pauseMs: number | null;
@@ -28,6 +33,7 @@ export interface CircuitNews {
 export interface CircuitState {
   model: string;
   failures: number;
+  parties: readonly string[];
   fault: string;
   pausedMs: number | null;
   /** When it may be probed; null: it is closed. */
@@ -37,12 +43,14 @@ export interface CircuitState {
 const REPORT = {
   name: 'report_circuit_v1',
   text: `
-    insert into provider_circuits as c (provider, model, failures, fault, paused_until, probe_at)
+    insert into provider_circuits as c (provider, model, failures, fault, paused_until, probe_at, parties)
     values ($1, $2, $3, $4, clock_timestamp() + make_interval(secs => $5::float8 / 1000),
-            case when $3 >= $7::int then clock_timestamp() + make_interval(secs => $8::float8 / 1000) end)
+            case when $3 >= $7::int then clock_timestamp() + make_interval(secs => $8::float8 / 1000) end, $9::text[])
     on conflict (provider, model) do update
        set failures = least(case when $6::bool then 0 else c.failures end + excluded.failures, 1000000),
            fault = excluded.fault,
+           parties = array(select distinct p from unnest(case when not $6 then c.parties end || excluded.parties) p
+                            limit ${PARTIES_KEPT}),
            paused_until = greatest(c.paused_until, excluded.paused_until),
            probe_at =
              case when case when $6 then 0 else c.failures end + excluded.failures >= $7
@@ -55,9 +63,10 @@ const REPORT = {
 export async function reportCircuit(
   pool: Pool,
   { provider, failuresToOpen, probeEveryMs }: CircuitTerms,
-  { model, failures, fault, pauseMs, succeeded }: CircuitNews,
+  { model, failures, parties, fault, pauseMs, succeeded }: CircuitNews,
 ): Promise<number> {
-  const values = [provider, model, failures, fault, pauseMs, succeeded, failuresToOpen, probeEveryMs];
+  const terms = [failuresToOpen, probeEveryMs];
+  const values = [provider, model, failures, fault, pauseMs, succeeded, ...terms, parties];
   const [row] = await query<{ failures: number }>(pool, REPORT, values, { withinMs: WITHIN_MS });
   return row?.failures ?? 0;
 }
@@ -65,7 +74,8 @@ export async function reportCircuit(
 const READ = {
   name: 'read_circuits_v1',
   text: `
-    select model, failures, fault, (extract(epoch from paused_until - clock_timestamp()) * 1000)::float8 as "pausedMs",
+    select model, failures, parties, fault,
+           (extract(epoch from paused_until - clock_timestamp()) * 1000)::float8 as "pausedMs",
            (extract(epoch from probe_at - clock_timestamp()) * 1000)::float8 as "probeMs"
       from provider_circuits where provider = $1`,
 };

@@ -124,6 +124,24 @@ describe('the policy towards a provider, in one worker', () => {
     assert.equal(calls, 20);
   });
 
+  it('stops nobody for the failures of others, but everybody for their own', async () => {
+    const send = start(ALONE);
+    const of = (appId: string) => () => send({ charge: { ...anyCharge, appId } });
+    failing(down());
+    await fail(of('one'), 10);
+    assert.equal(calls, 5);
+    answer = async () => ANSWER;
+    await of('two')();
+    // That was a success: the circuit is closed.
+    await of('one')();
+    failing(down());
+    await fail(of('one'), 10);
+    await fail(of('two'), 10);
+    await fail(of('three'), 10);
+    // The others had to find out by themselves.
+    assert.equal(calls, 7 + 5 + 1 + 1);
+  });
+
   it('tells the other workers, and believes them', async () => {
     const shared = memory();
     const [one, two] = [start(shared), start(shared)];
@@ -160,14 +178,16 @@ describe('the policy towards a provider, in one worker', () => {
       gone: false,
       refused: 0,
       row: () => rows.get('m'),
-      async report({ model, succeeded, failures, fault }: CircuitNews) {
+      async report({ model, succeeded, failures, parties, fault }: CircuitNews) {
         if (store.gone) {
           store.refused += 1;
           throw new Error('gone');
         }
-        const total = (succeeded ? 0 : (rows.get(model)?.failures ?? 0)) + failures;
+        const before = succeeded ? undefined : rows.get(model);
+        const total = (before?.failures ?? 0) + failures;
+        const whose = [...(before?.parties ?? []), ...parties];
         const probeMs = total >= TERMS.failuresToOpen ? PROBE_EVERY_MS : null;
-        rows.set(model, { model, failures: total, fault, pausedMs: null, probeMs });
+        rows.set(model, { model, failures: total, parties: whose, fault, pausedMs: null, probeMs });
         return total;
       },
       async read() {

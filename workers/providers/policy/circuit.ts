@@ -1,10 +1,11 @@
 import type { CircuitNews, CircuitState, CircuitTerms } from '../../../shared/db/stores/provider-circuits.ts';
 import { ProviderError, type ProviderFault } from '../provider.ts';
+import { concerns, joined, NO_FAILURE, type Streak } from './streak.ts';
 
 interface Unreported {
   succeeded: boolean;
   /** Since then. */
-  failures: number;
+  streak: Streak;
   pausedUntil: number | undefined;
   /** Others should not have to wait for their next poll to learn it. */
   urgent: boolean;
@@ -12,17 +13,18 @@ interface Unreported {
 
 export type UrgentNews = CircuitNews & { urgent: boolean };
 
-const NOTHING: Unreported = { succeeded: false, failures: 0, pausedUntil: undefined, urgent: false };
+const NOTHING: Unreported = { succeeded: false, streak: NO_FAILURE, pausedUntil: undefined, urgent: false };
 
 /**
  * A circuit breaker for one model, as this process knows it: what all workers have reported, and what this one has seen
- * since. Moments are of `performance.now()`. Cockatiel's breaker cannot be told what other processes have seen.
+ * since. It is open for the parties whose own calls failed: what fails may be their requests, and one party's failures
+ * never make another's calls fail.
+ * Moments are of `performance.now()`. Cockatiel's breaker knows neither parties nor what other processes have seen.
  */
 export class Circuit {
   readonly #model: string;
   readonly #terms: CircuitTerms;
-  /** In a row. */
-  #failures = 0;
+  #streak = NO_FAILURE;
   /** What a call gets that may not be sent. Never `timeout`, after which callers try again at once. */
   #fault: 'failed' | 'rate_limited' = 'failed';
   /** The provider asked to be left alone until then. */
@@ -40,11 +42,11 @@ export class Circuit {
     return this.#probeAt !== undefined;
   }
 
-  /** Whether a call has to be the probe. Throws while nobody may call. */
-  check(): boolean {
+  /** Whether the party's call has to be the probe. Throws while the party may not call. */
+  check(party: string): boolean {
     const now = performance.now();
     if (this.#pausedUntil > now) throw this.#refusal('it asked to be left alone', this.#pausedUntil - now);
-    if (this.#probeAt === undefined) return false;
+    if (this.#probeAt === undefined || !concerns(this.#streak, party)) return false;
     if (this.#probeAt > now) throw this.#refusal('circuit open', this.#probeAt - now);
     return true;
   }
@@ -56,22 +58,25 @@ export class Circuit {
 
   /** Whether that is worth reporting: not if no call has failed since the last success. */
   succeeded(): boolean {
-    if (this.#failures === 0) return false;
+    if (this.#streak.failures === 0) return false;
     const seen = this.#unreported ?? NOTHING;
-    this.#unreported = { ...seen, succeeded: true, failures: 0, urgent: seen.urgent || this.isOpen };
-    this.#failures = 0;
+    this.#unreported = { ...seen, succeeded: true, streak: NO_FAILURE, urgent: seen.urgent || this.isOpen };
+    this.#streak = NO_FAILURE;
     this.#probeAt = undefined;
     return true;
   }
 
   /** A provider that says for how long it cannot answer is not broken: that is a pause, and no failure. */
-  failed(fault: ProviderFault, retryAfterMs: number | undefined): void {
+  failed(party: string, fault: ProviderFault, retryAfterMs: number | undefined): void {
     this.#fault = faultOf(fault);
     const seen = this.#unreported ?? NOTHING;
     if (retryAfterMs === undefined) {
-      this.#failures += 1;
-      this.#unreported = { ...seen, failures: seen.failures + 1 };
-      if (this.#failures >= this.#terms.failuresToOpen && !this.isOpen) this.probing();
+      const failure = { failures: 1, parties: [party] };
+      // It is open for one more.
+      const urgent = seen.urgent || (this.isOpen && !concerns(this.#streak, party));
+      this.#streak = joined(this.#streak, failure);
+      this.#unreported = { ...seen, streak: joined(seen.streak, failure), urgent };
+      if (this.#streak.failures >= this.#terms.failuresToOpen && !this.isOpen) this.probing();
     } else {
       this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + retryAfterMs);
       this.#unreported = { ...seen, pausedUntil: this.#pausedUntil, urgent: true };
@@ -81,19 +86,19 @@ export class Circuit {
   /** Takes what has not been reported. */
   takeNews(): UrgentNews | undefined {
     if (this.#unreported === undefined) return undefined;
-    const { pausedUntil, ...seen } = this.#unreported;
+    const { succeeded, streak, pausedUntil, urgent } = this.#unreported;
     this.#unreported = undefined;
     const pauseMs = pausedUntil === undefined ? null : Math.max(0, pausedUntil - performance.now());
-    return { ...seen, model: this.#model, fault: this.#fault, pauseMs };
+    return { model: this.#model, succeeded, ...streak, fault: this.#fault, pauseMs, urgent };
   }
 
   /** Takes news back that could not be reported. */
-  returnNews({ succeeded, failures, pauseMs, urgent }: UrgentNews): void {
+  returnNews({ succeeded, failures, parties, pauseMs, urgent }: UrgentNews): void {
     const later = this.#unreported ?? NOTHING;
     const pausedUntil = pauseMs === null ? undefined : performance.now() + pauseMs;
     this.#unreported = {
       succeeded: succeeded || later.succeeded,
-      failures: later.failures + (later.succeeded ? 0 : failures),
+      streak: later.succeeded ? later.streak : joined({ failures, parties }, later.streak),
       pausedUntil: later.pausedUntil ?? pausedUntil,
       urgent: urgent || later.urgent,
     };
@@ -103,10 +108,10 @@ export class Circuit {
   adopt(state: CircuitState | undefined): void {
     const now = performance.now();
     const own = this.#unreported;
-    this.#failures = (own?.succeeded ? 0 : (state?.failures ?? 0)) + (own?.failures ?? 0);
+    this.#streak = joined(own?.succeeded ? NO_FAILURE : streakOf(state), own?.streak ?? NO_FAILURE);
     if (state !== undefined && own === undefined) this.#fault = faultOf(state.fault);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + (state?.pausedMs ?? 0));
-    if (this.#failures < this.#terms.failuresToOpen) this.#probeAt = undefined;
+    if (this.#streak.failures < this.#terms.failuresToOpen) this.#probeAt = undefined;
     else if (typeof state?.probeMs === 'number') this.#probeAt = now + state.probeMs;
     else if (!this.isOpen) this.probing();
   }
@@ -114,6 +119,10 @@ export class Circuit {
   #refusal(why: string, retryAfterMs: number): ProviderError {
     return new ProviderError(this.#fault, `not called: ${why}`, { retryAfterMs, outage: true });
   }
+}
+
+function streakOf({ failures, parties }: Streak = NO_FAILURE): Streak {
+  return { failures, parties };
 }
 
 function faultOf(name: string): 'failed' | 'rate_limited' {

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { CircuitNews, CircuitState, CircuitTerms } from '../../../shared/db/stores/provider-circuits.ts';
 import { every, type Repeated } from '../../../shared/every.ts';
 import type { Log } from '../../../shared/log.ts';
-import { type Call, ProviderError } from '../provider.ts';
+import { type Call, type Charge, ProviderError } from '../provider.ts';
 import { Circuit } from './circuit.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { Paced } from './paced.ts';
@@ -68,13 +69,13 @@ export class ProviderPolicy {
    * Waits until the call may be sent; returns what reports that it has ended. Throws a `ProviderError` at once while
    * nobody may call the model.
    */
-  async enter({ model, signal }: Call, until: number): Promise<() => void> {
+  async enter({ model, signal, charge }: Call, until: number): Promise<() => void> {
     // Whoever may not call need not wait for a place either.
-    this.#circuits.get(model)?.check();
+    this.#circuits.get(model)?.check(partyOf(charge));
     const leave = await this.#limit?.acquire(signal, until);
     try {
       const circuit = this.#circuits.get(model);
-      if (circuit?.check()) await this.#probe(model, circuit);
+      if (circuit?.check(partyOf(charge))) await this.#probe(model, partyOf(charge), circuit);
     } catch (error) {
       leave?.();
       throw error;
@@ -93,24 +94,24 @@ export class ProviderPolicy {
   }
 
   /** A call ended with an error. One that is the request's or the caller's doing says nothing about the provider. */
-  failed({ model, timeoutMs, signal }: Call, error: unknown): void {
+  failed({ model, timeoutMs, signal, charge }: Call, error: unknown): void {
     if (signal.aborted || !(error instanceof ProviderError) || !error.outage) return;
     if (error.fault === 'timeout' && timeoutMs < this.#options.fairTimeoutMs) return;
     const circuit = this.#circuitOf(model);
     const wasOpen = circuit.isOpen;
-    circuit.failed(error.fault, error.retryAfterMs);
+    circuit.failed(partyOf(charge), error.fault, error.retryAfterMs);
     this.#noteChange(model, wasOpen, circuit);
     this.#exchanges.ask();
   }
 
   /** Returns when this call is the probe, or the circuit has closed. Throws when another call is the probe. */
-  async #probe(model: string, circuit: Circuit): Promise<void> {
+  async #probe(model: string, party: string, circuit: Circuit): Promise<void> {
     // From here on this process's other calls are refused.
     circuit.probing();
     const isOurs = await this.#options.shared.claimProbe(model).catch(() => true);
     if (isOurs) return;
     await this.#exchange();
-    circuit.check();
+    circuit.check(party);
   }
 
   #circuitOf(model: string): Circuit {
@@ -167,4 +168,12 @@ export class ProviderPolicy {
     if (isOpen) this.#options.log.warn({ model }, 'circuit open: the provider failed too often in a row');
     else this.#options.log.info({ model }, 'circuit closed: the provider answers again');
   }
+}
+
+/** Tells parties apart; a hash, because an account's id has no business to outlive the account. */
+function partyOf({ appId, accountId }: Charge): string {
+  return createHash('sha256')
+    .update(appId ?? accountId ?? '')
+    .digest('base64url')
+    .slice(0, 16);
 }
