@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../support/account.ts';
-import { episode, episodesOf, promote, rawOf, rowsIn, say } from '../support/episodes.ts';
 import {
   contentFilter,
   delay,
@@ -13,6 +12,7 @@ import {
   when,
 } from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
+import { episode, episodesOf, promote, rawOf, rowsIn, say } from '../support/promotion.ts';
 import { event, post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
 

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
 import type { PromoteResult } from '../../shared/schemas/memory-jobs.ts';
 import { signUp, type UserClient } from '../support/account.ts';
-import { episode, promote, say } from '../support/episodes.ts';
 import { bySchema, status as failing, hang, structured, when } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
+import { episode, promote, say } from '../support/promotion.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 

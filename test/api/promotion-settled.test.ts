@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { piecesToPromote } from '../../workers/promotion/pieces.ts';
 import { signUp, type UserClient } from '../support/account.ts';
-import { say } from '../support/episodes.ts';
+import { say } from '../support/promotion.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const MINUTE = 60_000;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
 import type { PromoteResult } from '../../shared/schemas/memory-jobs.ts';
 import { signUp, type UserClient } from '../support/account.ts';
-import { episode, episodesOf, promote, rawOf, rowsIn, say } from '../support/episodes.ts';
 import { delay, hang } from '../support/fake-provider.ts';
+import { episode, episodesOf, promote, rawOf, rowsIn, say } from '../support/promotion.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 

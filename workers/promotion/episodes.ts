@@ -1,8 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { persistently } from '../../shared/db/retries.ts';
-import { momentNow } from '../../shared/db/stores/memory/moment.ts';
 import { type Piece, storePiece } from '../../shared/db/stores/memory/promote-episodes.ts';
 
+import { momentNow } from '../../shared/db/stores/memory/rows-to-promote.ts';
 import { keepProgress, progressOf } from '../../shared/db/stores/work/progress.ts';
 import { PROMOTE_LIMIT, type PromoteInput } from '../../shared/schemas/memory-jobs.ts';
 import type { promoteEpisodes } from '../../shared/work/kinds.ts';

@@ -32,6 +32,12 @@ const OWN = `e.origin in ('model', 'extractive') and e.status = 'draft'`;
 
 const VERSION = `e.id, extract(epoch from e.updated_at)::text as version, e.stale_at is not null as "isStale"`;
 
+/** The moment of the database's clock, as `promotedBefore` takes it. */
+export async function momentNow(em: EntityManager): Promise<string> {
+  const [row] = await em.execute<{ now: string }[]>(`select date_trunc('milliseconds', now())::text as now`);
+  return row?.now ?? '';
+}
+
 /** The rows that a promotion has not looked at, the oldest first. */
 export async function rowsToPromote(
   em: EntityManager,
