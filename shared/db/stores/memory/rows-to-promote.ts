@@ -82,7 +82,8 @@ export async function rowsOf(
 ): Promise<RawToPromote[]> {
   const rows = await em.execute<StoredRow[]>(
     `select ${COLUMNS} from memory_links l join raw_memories r on r.id = l.to_id
-      where l.account_id = ? and l.from_id = ? and l.to_tier = 'raw' order by r.occurred_at, r.id`,
+      where l.account_id = ? and l.from_id = ? and l.to_tier = 'raw' and l.relation = 'derived_from'
+      order by r.occurred_at, r.id`,
     [accountId, episodeId],
   );
   return rows.map(readRow);
