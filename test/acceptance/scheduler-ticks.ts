@@ -7,6 +7,7 @@ import { requestKey } from '../../shared/domain/work.ts';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { signUp } from '../support/account.ts';
 import { bareEnvironment } from '../support/environment.ts';
+import { firingsOf, noteFirings } from '../support/firings.ts';
 import { event, post } from '../support/recording.ts';
 import { startRedisServer } from '../support/redis-server.ts';
 import { type System, startSystem, TestProcess } from '../support/system.ts';
@@ -29,14 +30,6 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Every firing, whoever fired it. */
-const NOTE_FIRINGS = `
-  create table firings (tick timestamptz not null, at timestamptz not null default clock_timestamp());
-  create function note_firing() returns trigger language plpgsql as $$
-    begin insert into firings (tick) values (new.last_tick); return null; end $$;
-  create trigger note_firing after update on schedules
-    for each row when (new.name = 'sync' and new.fired_at is distinct from old.fired_at) execute function note_firing()`;
-
 async function run(): Promise<boolean> {
   await mochaGlobalSetup();
   const redis = options.redis ? await startRedisServer() : undefined;
@@ -53,7 +46,7 @@ async function run(): Promise<boolean> {
   const memory = startMemoryWorker(system);
   try {
     await memory.ready();
-    await system.database.pool.query(NOTE_FIRINGS);
+    await noteFirings(system.database);
     return await restartThrough(system);
   } finally {
     await memory.stop();
@@ -67,11 +60,14 @@ async function restartThrough(system: System): Promise<boolean> {
   await Promise.all(Array.from({ length: SCHEDULERS }, () => system.startWorker()));
   const person = await signUp(system);
   const session_id = randomUUID();
-  const recording = setInterval(
-    () => void post(person, [event({ session_id, type: 'note', text: 'x' })]).catch(() => {}),
-    RECORD_EVERY_MS,
-  );
-  const counts = () => countFirings(system);
+  let aliveAt = performance.now();
+  let stalledMs = 0;
+  const recording = setInterval(() => {
+    stalledMs = Math.max(stalledMs, performance.now() - aliveAt - RECORD_EVERY_MS);
+    aliveAt = performance.now();
+    void post(person, [event({ session_id, type: 'note', text: 'x' })]).catch(() => {});
+  }, RECORD_EVERY_MS);
+  const counts = () => firingsOf(system.database);
   await until(async () => (await counts()).length > 2, 20_000);
   const from = (await counts()).at(-1)?.tick ?? 0;
   const restarts = Number(options.restarts);
@@ -80,6 +76,8 @@ async function restartThrough(system: System): Promise<boolean> {
   const started: Promise<unknown>[] = [];
   for (let nth = 0; nth < restarts; nth += 1) {
     await sleep(Math.max(0, begun + ((nth + 0.5) * seconds * 1000) / restarts - performance.now()));
+    // On a machine so busy that a start takes as long as this, nobody would be left.
+    await Promise.all(started.slice(0, -1));
     const victim = system.workers.shift();
     await victim?.stop(nth % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
     // It may be the next victim before it is ready.
@@ -111,6 +109,8 @@ async function restartThrough(system: System): Promise<boolean> {
       most: late.at(-1),
     },
     byTicket: late.filter((ms) => ms < 300).length,
+    // How long this process itself got no time: the machine was too busy to tell anything.
+    stalledMs: Math.round(stalledMs),
     ticksWithAJob: keys.filter((key) => jobs.has(key)).length,
     ticksWithMoreJobs: keys.filter((key) => (jobs.get(key) ?? 0) > 1).length,
   };
@@ -121,15 +121,6 @@ async function restartThrough(system: System): Promise<boolean> {
     result.twice.length === 0 &&
     result.ticksWithMoreJobs === 0
   );
-}
-
-async function countFirings({ database }: System) {
-  const { rows } = await database.pool.query<{ tick: number; count: number; lateMs: number }>(
-    `select (extract(epoch from tick) * 1000)::float8 as tick, count(*)::int as count,
-            (extract(epoch from min(at) - tick) * 1000)::float8 as "lateMs"
-       from firings group by tick order by tick`,
-  );
-  return rows;
 }
 
 /** How many syncs of the account ended or are under way, by the keys of their requests. */

@@ -50,17 +50,13 @@ export class Scheduler {
 
   /** Plants what is on and removes what is off, for all processes: the one that started last decides. */
   async start(): Promise<void> {
-    const { pool, recurrence, tickets, log } = this.#steps;
+    const { pool, recurrence } = this.#steps;
     const now = await databaseNow(pool);
     for (const [name, pattern] of Object.entries(recurrence)) {
       const next = pattern === null ? undefined : nextTick(pattern, now);
-      if (pattern === null || next === undefined) {
-        await plantSchedule(pool, name, null);
-        await tickets.remove(name).catch((error: unknown) => log.warn({ err: error, name }, 'not removed'));
-      } else {
-        await plantSchedule(pool, name, { pattern, nextTick: next });
-        await this.#plant(name, pattern);
-      }
+      const isOn = pattern !== null && next !== undefined;
+      await plantSchedule(pool, name, isOn ? { pattern, nextTick: next } : null);
+      this.#plant(name, isOn ? pattern : null);
     }
     this.#lookLater(0);
   }
@@ -117,17 +113,19 @@ export class Scheduler {
       if (isFired) {
         log.debug({ schedule: name, tick: new Date(tick), lateMs: Math.round(now - tick) }, 'tick');
         this.#steps.round(name);
-        if (now - tick >= LATE_MS) await this.#plant(name, pattern);
+        if (now - tick >= LATE_MS) this.#plant(name, pattern);
       }
       tick = next;
     }
     return tick - now;
   }
 
-  /** The ticks fire without it, if later. */
-  async #plant(name: string, pattern: string): Promise<void> {
-    await this.#steps.tickets
-      .plant(name, pattern)
-      .catch((error: unknown) => this.#steps.log.warn({ err: error, schedule: name }, 'not planted'));
+  /** Not waited for: without tickets the ticks fire too, if later. */
+  #plant(name: string, pattern: string | null): void {
+    const { tickets, log } = this.#steps;
+    const planted = pattern === null ? tickets.remove(name) : tickets.plant(name, pattern);
+    planted.catch((error: unknown) =>
+      log.warn({ err: error, schedule: name }, 'the queue takes no schedule'),
+    );
   }
 }

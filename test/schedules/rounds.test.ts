@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { createAccount } from '../../shared/db/stores/accounts.ts';
+import { newId } from '../../shared/ids.ts';
+import { signUp, someEmail } from '../support/account.ts';
+import { adminResult } from '../support/admin.ts';
+import { event, post } from '../support/recording.ts';
+import { lockRow } from '../support/row-lock.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const EACH_SECOND = '* * * * * *';
+/** More than two pages. */
+const PEOPLE = 45;
+
+describe('a round of recurring work', function () {
+  this.timeout(60_000);
+  let system: System;
+  beforeEach(async () => {
+    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'], workers: 0 });
+  });
+  afterEach(() => system?.stop());
+
+  const select = async <Row extends object>(text: string, ...values: unknown[]) =>
+    (await system.database.pool.query<Row>(text, values)).rows;
+  const someone = async () => {
+    const { id } = await createAccount(system.em(), { email: someEmail(), name: '', passwordHash: '-' });
+    return id;
+  };
+  const say = (account: string) =>
+    select(
+      `insert into raw_memories (id, account_id, content, kind, role, origin, source, occurred_at, tags, metadata, created_at)
+       values ($1, $2, 'I like tea', 'reply', 'human', 'human', 'test', now() - interval '1 day', '{}', '{}', now())`,
+      newId(),
+      account,
+    );
+  const jobsOf = (kind: string, account: string) =>
+    select<{ admitted_at: Date; ended_at: Date | null }>(
+      `select admitted_at, ended_at from history where kind = $1 and party = $2
+       union all select admitted_at, null from work where kind = $1 and party = $2 order by admitted_at`,
+      kind,
+      account,
+    );
+  const ticks = async (name: string) =>
+    (
+      await select<{ last: number | null }>(
+        `select extract(epoch from last_tick)::float8 as last from schedules where name = $1`,
+        name,
+      )
+    ).at(0)?.last ?? 0;
+
+  it('reaches every account with something new, page by page, and nobody else', async () => {
+    const people = await Promise.all(Array.from({ length: PEOPLE }, someone));
+    const [silent, disabled] = [await someone(), await someone()];
+    for (const account of [...people, disabled]) await say(account);
+    await select('update accounts set active = false where id = $1', disabled);
+    await system.startWorker({ PROMOTE_EVERY: EACH_SECOND });
+    await until(async () => {
+      const [{ count } = { count: 0 }] = await select<{ count: number }>(
+        `select count(distinct party)::int as count from history where kind = 'promote_episodes' and state = 'succeeded'`,
+      );
+      return count === PEOPLE;
+    }, 30_000);
+    for (const account of [silent, disabled]) assert.deepEqual(await jobsOf('promote_episodes', account), []);
+  });
+
+  it('promotes facts when the episodes of the round are done', async () => {
+    const account = await someone();
+    await say(account);
+    await select(
+      `insert into episodes (id, account_id, title, summary, started_at, ended_at, status, origin, tags, salience, created_at, updated_at)
+       values ($1, $2, 'Tea', 'About tea', now() - interval '1 day', now() - interval '1 day', 'final', 'human', '{}', 0.5, now(), now())`,
+      newId(),
+      account,
+    );
+    await system.startWorker({ PROMOTE_EVERY: EACH_SECOND });
+    const [facts] = await until(async () => {
+      const jobs = await jobsOf('promote_facts', account);
+      return jobs.length > 0 && jobs;
+    }, 30_000);
+    const [episodes] = await jobsOf('promote_episodes', account);
+    assert.ok(facts && episodes?.ended_at && episodes.ended_at <= facts.admitted_at);
+  });
+
+  it('leaves an account alone while a job of it waits or runs, and everybody while the pool is paused', async () => {
+    const ann = await signUp(system);
+    const note = () => event({ session_id: randomUUID(), type: 'note', text: 'x' });
+    await system.startWorker({ SYNC_EVERY: EACH_SECOND });
+    await adminResult(['queue', 'pause', 'memory'], system.env);
+    await post(ann, [note()]);
+    const pausedAt = await ticks('sync');
+    await until(async () => (await ticks('sync')) >= pausedAt + 3, 20_000);
+    assert.deepEqual(await jobsOf('sync', ann.id), []);
+    const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
+    await adminResult(['queue', 'resume', 'memory'], system.env);
+    await until(async () => (await jobsOf('sync', ann.id)).length === 1, 20_000);
+    const lockedAt = await ticks('sync');
+    await until(async () => (await ticks('sync')) >= lockedAt + 3, 20_000);
+    assert.equal((await jobsOf('sync', ann.id)).length, 1);
+    await lock.release();
+    await until(async () => (await jobsOf('sync', ann.id))[0]?.ended_at, 20_000);
+  });
+});

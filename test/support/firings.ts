@@ -1,0 +1,23 @@
+import type { TestDatabase } from './database.ts';
+
+/** Notes every firing of a tick in a table, by a trigger: whoever fires it, and however often. */
+const NOTE = `
+  create table firings (tick timestamptz not null, at timestamptz not null default clock_timestamp());
+  create function note_firing() returns trigger language plpgsql as $$
+    begin insert into firings (tick) values (new.last_tick); return null; end $$;
+  create trigger note_firing after update on schedules
+    for each row when (new.name = 'sync' and new.fired_at is distinct from old.fired_at) execute function note_firing()`;
+
+export async function noteFirings({ pool }: Pick<TestDatabase, 'pool'>): Promise<void> {
+  await pool.query(NOTE);
+}
+
+/** Each tick of `sync` that fired: in Unix milliseconds, how often, and how late at first. */
+export async function firingsOf({ pool }: Pick<TestDatabase, 'pool'>) {
+  const { rows } = await pool.query<{ tick: number; count: number; lateMs: number }>(
+    `select (extract(epoch from tick) * 1000)::float8 as tick, count(*)::int as count,
+            (extract(epoch from min(at) - tick) * 1000)::float8 as "lateMs"
+       from firings group by tick order by tick`,
+  );
+  return rows;
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { workerConfig } from '../../../shared/config/config.ts';
+import { nextTick } from '../../../shared/config/cron.ts';
+
+describe('the recurrence of scheduled work', () => {
+  const recurrence = (values: NodeJS.ProcessEnv) =>
+    workerConfig({ DATABASE_URL: 'postgres://db.example/forecue', ...values }).recurrence;
+
+  it('is every 5 and 30 minutes without being configured', () => {
+    assert.deepEqual(recurrence({ SYNC_EVERY: '' }), { sync: '*/5 * * * *', promotion: '*/30 * * * *' });
+  });
+
+  it('is a cron pattern, with seconds or without, or off', () => {
+    for (const pattern of ['0 4 * * mon-fri', '*/10 * * * * *', '0,30 8-18/2 1 JAN,JUL *', ' 5  4 * * * '])
+      assert.equal(recurrence({ SYNC_EVERY: pattern }).sync, pattern.trim());
+    assert.deepEqual(recurrence({ SYNC_EVERY: 'off', PROMOTE_EVERY: 'off' }), {
+      sync: null,
+      promotion: null,
+    });
+  });
+
+  it('stops the process, by the name of the variable, when it is anything else', () => {
+    const faulty = [
+      '5',
+      'never',
+      '* * * *',
+      '61 * * * *',
+      '0 0 30 2 *',
+      '* * * * * * *',
+      'H * * * *',
+      '@hourly',
+      '*/0 * * * *',
+    ];
+    for (const pattern of faulty)
+      assert.throws(() => recurrence({ PROMOTE_EVERY: pattern }), {
+        message:
+          'configuration: PROMOTE_EVERY must be a cron pattern of five fields, or six with seconds first, or off',
+      });
+  });
+
+  it('has its ticks in UTC, whatever the time zone of the process', () => {
+    const summer = Date.UTC(2026, 6, 1, 3, 59, 59, 999);
+    assert.equal(nextTick('0 4 * * *', summer), summer + 1);
+    assert.equal(nextTick('0 4 * * *', summer + 1), summer + 1 + 24 * 60 * 60 * 1000);
+  });
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { createLog } from '../../../shared/log.ts';
+import { Scheduler } from '../../../workers/schedules/scheduler.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { firingsOf, noteFirings } from '../../support/firings.ts';
+import { until } from '../../support/until.ts';
+
+const EACH_SECOND = '* * * * * *';
+const NEVER = { sync: null, promotion: null };
+
+describe('a scheduler', () => {
+  let database: TestDatabase;
+  let open: Scheduler[] = [];
+  let planted = 0;
+  before(async () => {
+    database = await createDatabase();
+    await noteFirings(database);
+  });
+  after(() => database.drop());
+  beforeEach(async () => {
+    await database.pool.query('delete from schedules; delete from firings');
+    planted = 0;
+  });
+  afterEach(async () => {
+    await Promise.all(open.map((one) => one.close()));
+    open = [];
+  });
+
+  const start = async (sync: string | null) => {
+    const tickets = {
+      plant: async () => {
+        planted += 1;
+      },
+      remove: async () => {},
+    };
+    const round = () => {};
+    const log = createLog('test', 'silent');
+    const scheduler = new Scheduler({
+      pool: database.pool,
+      recurrence: { ...NEVER, sync },
+      tickets,
+      round,
+      log,
+    });
+    open.push(scheduler);
+    await scheduler.start();
+    return scheduler;
+  };
+  const next = async () => {
+    const { rows } = await database.pool.query<{ next: Date | null }>(
+      `select next_tick as next from schedules where name = 'sync'`,
+    );
+    return rows[0]?.next?.getTime() ?? null;
+  };
+  const fired = () => firingsOf(database);
+
+  it('fires each tick once without any ticket, and plants the tickets again', async () => {
+    await Promise.all([start(EACH_SECOND), start(EACH_SECOND), start(EACH_SECOND)]);
+    const atStart = planted;
+    const firings = await until(async () => {
+      const all = await fired();
+      return all.length >= 4 && all;
+    }, 20_000);
+    const first = firings[0]?.tick ?? 0;
+    assert.deepEqual(
+      firings.map(({ tick, count }) => [tick, count]),
+      firings.map((_, n) => [first + n * 1000, 1]),
+    );
+    assert.ok(planted > atStart);
+  });
+
+  it('fires nothing twice, whatever tickets it gets', async () => {
+    const scheduler = await start(EACH_SECOND);
+    await until(async () => {
+      await Promise.all([scheduler.take(), scheduler.take(), scheduler.take()]);
+      return (await fired()).length >= 3;
+    }, 20_000);
+    assert.deepEqual([...new Set((await fired()).map(({ count }) => count))], [1]);
+  });
+
+  it('fires once for all ticks that were missed long ago', async () => {
+    await start('30 4 * * *');
+    await Promise.all(open.splice(0).map((one) => one.close()));
+    await database.pool.query(`update schedules set next_tick = next_tick - interval '30 days'`);
+    const missed = await next();
+    await start('30 4 * * *');
+    await until(async () => ((await next()) ?? 0) > Date.now());
+    assert.deepEqual(
+      (await fired()).map(({ tick, count }) => [tick, count]),
+      [[missed, 1]],
+    );
+  });
+
+  it('takes a new pattern from the scheduler that started last', async () => {
+    await start('0 0 1 1 *');
+    await start(EACH_SECOND);
+    await until(async () => (await fired()).length > 0, 20_000);
+    await start(null);
+    assert.equal(await next(), null);
+  });
+});
