@@ -9,6 +9,7 @@ import {
   factCounts,
   groundingCounts,
   leaksIn,
+  mistakesIn,
   repeatCounts,
   sum,
   textsIn,
@@ -25,6 +26,8 @@ export interface Life {
   afterDeletion: Counts;
   /** After the account was erased. */
   erased: Counts;
+  /** What is wrong with the facts that were remembered, a line each. */
+  mistakes: string[];
 }
 
 /** Where a persona lives, and what is asked about them. */
@@ -50,9 +53,10 @@ export async function live({ url, pool, topics }: World, persona: Persona): Prom
   const promoted = await promoteAll(person);
   const seconds = (performance.now() - since) / SECOND;
   const truth = truthOf(persona.sessions);
+  const facts = await person.facts();
   const remembered = sum([
     await score(person, truth, topics),
-    repeatCounts(await person.facts(), persona.repeated),
+    repeatCounts(facts, persona.repeated),
     promoted,
     { seconds, lives: 1, failures: person.failures },
   ]);
@@ -60,7 +64,8 @@ export async function live({ url, pool, topics }: World, persona: Persona): Prom
   const again = sum([{ created }, await promoteAll(person)]);
   const afterDeletion = await forgetSessions(person, { pool, topics }, persona);
   await person.erase();
-  return { remembered, again, afterDeletion, erased: { rowsLeft: await rowsOf(pool, person.id) } };
+  const erased = { rowsLeft: await rowsOf(pool, person.id) };
+  return { remembered, again, afterDeletion, erased, mistakes: mistakesIn(facts, truth) };
 }
 
 async function promoteAll(person: Person): Promise<Counts> {

@@ -25,6 +25,8 @@ const { values: options } = parseArgs({
     'held-out': { type: 'boolean', default: false },
     /** How many live at once. */
     together: { type: 'string', default: '3' },
+    /** Prints on standard error what is wrong with the facts. */
+    show: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -56,8 +58,10 @@ async function run(): Promise<boolean> {
   const lives: Life[] = [];
   const liveInTurn = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      lives.push(await live({ url: web.url, pool, topics }, next));
+      const life = await live({ url: web.url, pool, topics }, next);
+      lives.push(life);
       process.stderr.write(`${next.name} has lived\n`);
+      if (options.show) process.stderr.write(life.mistakes.map((line) => `  ${line}\n`).join(''));
     }
   };
   await Promise.all(Array.from({ length: Number(options.together) }, liveInTurn));

@@ -70,6 +70,24 @@ export function repeatCounts(facts: readonly ScoredFact[], repeated: readonly St
   };
 }
 
+/** What is wrong with the facts, a line each: those that are not right, those that state the same, and what is missing. */
+export function mistakesIn(facts: readonly ScoredFact[], truth: Truth): string[] {
+  const texts = facts.map(({ text }) => text);
+  const wrong = texts.flatMap((text) => {
+    const verdict = verdictOf(text, truth);
+    return verdict === 'right' ? [] : `${verdict}: ${text}`;
+  });
+  const about = truth.active.map((statement) => {
+    const key = keyOf(statement);
+    return { key, same: texts.filter((text) => statementsIn(text).some((one) => keyOf(one) === key)) };
+  });
+  return [
+    ...wrong,
+    ...about.flatMap(({ key, same }) => (same.length === 0 ? `missing: ${key}` : [])),
+    ...about.flatMap(({ key, same }) => (same.length > 1 ? `repeated: ${key}: ${same.join(' | ')}` : [])),
+  ];
+}
+
 /** Facts of a context bundle: `bundledStale` of `bundled` state what no longer holds. */
 export function bundleCounts(texts: readonly string[], truth: Truth): Counts {
   const stale = texts.filter((text) => verdictOf(text, truth) === 'superseded');

@@ -4,6 +4,7 @@ import {
   factCounts,
   groundingCounts,
   leaksIn,
+  mistakesIn,
   rate,
   repeatCounts,
   sum,
@@ -46,6 +47,16 @@ describe('the score of a memory', () => {
   it('counts the facts that state the same', () => {
     const facts = [fact('Uses Helix'), fact('My editor is Helix'), fact('Lives in Oslo')];
     assert.deepEqual(repeatCounts(facts, TRUTH.active), { repeated: 2, copies: 3, single: 1 });
+  });
+
+  it('lists what is wrong with the facts', () => {
+    const facts = ['Uses Helix', 'My editor is Helix', 'Uses Zed', 'Red build'].map((text) => fact(text));
+    assert.deepEqual(mistakesIn(facts, TRUTH), [
+      'superseded: Uses Zed',
+      'other: Red build',
+      'missing: identity.city=Oslo',
+      'repeated: tool.editor=Helix: Uses Helix | My editor is Helix',
+    ]);
   });
 
   it('counts facts of a bundle that no longer hold', () => {
