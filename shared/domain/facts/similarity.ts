@@ -1,4 +1,5 @@
 import { COMMON, NEGATIONS, NUMBERS } from './common-words.ts';
+import { held } from './held.ts';
 import { stemOf, wordsOf } from './words.ts';
 
 /** Above it two statements say the same, if their details are the same. */
@@ -25,13 +26,14 @@ function letterTrigrams(text: string): Set<string> {
 
 /**
  * Whether two statements say the same in nearly the same words. Another number, date or negation is another statement, and
- * so is another word that means something: `npm` and `pnpm` are all but alike.
+ * so is another word that means something: `npm` and `pnpm` are all but alike. So is a change back, which has the words of the
+ * change: `npm instead of pnpm`.
  */
 export function isNearDuplicate(a: string, b: string): boolean {
   return (
     similarity(a, b) >= SAME &&
     haveSameDetails(a, b) &&
-    meaningsOf(a).symmetricDifference(meaningsOf(b)).size === 0
+    meaningsOf(held(a)).symmetricDifference(meaningsOf(held(b))).size === 0
   );
 }
 

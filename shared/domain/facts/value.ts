@@ -1,15 +1,8 @@
 import { COMMON } from './common-words.ts';
+import { held } from './held.ts';
 import { detailsOf } from './similarity.ts';
 import { stemOf, wordsOf } from './words.ts';
 
-/** What somebody has left: `from npm to …`, `moved from npm`, `instead of npm`, `no longer npm`. */
-const LEFT = [
-  /\bfrom\s+[^,.;!?]{1,60}?\s+(?=to\b)/gi,
-  /\b(?:moved|switched|gone|changed|migrated|away)\s+from\s+[^,.;!?]*/gi,
-  /\b(?:instead of|rather than|in place of|no longer|formerly|previously|stopped|over|not)\b[^,.;!?]*/gi,
-  /\b(?:replac(?:e|es|ed|ing)|dropped|quit)\s+\S+/gi,
-];
-const FROM_NOW_ON = /\bfrom now on\b/gi;
 const CHANGE = /\b(?:now|switch(?:ed)?|moved|changed|gone|migrated|instead|no longer|any ?more|replaced)\b/i;
 
 /**
@@ -29,9 +22,4 @@ export function isSameValue(a: string, b: string, slot: string): boolean {
 function valuesIn(text: string, topic: ReadonlySet<string>): Set<string> {
   const words = wordsOf(held(text)).filter((word) => !COMMON.has(word));
   return new Set(words.filter((word) => !topic.has(stemOf(word))));
-}
-
-/** Without what somebody has left. */
-function held(text: string): string {
-  return LEFT.reduce((left, pattern) => left.replaceAll(pattern, ' '), text.replaceAll(FROM_NOW_ON, ' '));
 }

@@ -53,6 +53,13 @@ describe('reconciling a statement with what is known', () => {
     assert.equal(reconcile(asked, [fact()]).as, 'evidence');
   });
 
+  it('does not merge a change back, which has the words of the change', () => {
+    const changed = fact({ text: 'I use pnpm now instead of npm' });
+    const back = statement({ text: 'I use npm now instead of pnpm' });
+    assert.equal(reconcile(back, [changed]).as, 'new');
+    assert.equal(reconcile({ ...back, slot: null }, [{ ...changed, slot: null }]).as, 'new');
+  });
+
   it('does not merge what differs in a number or a negation, even where a model says so', () => {
     const spaces = fact({ text: 'Indents with four spaces', slot: 'style.indentation' });
     const two = statement({ text: 'Indents with two spaces', slot: 'style.indentation' });
