@@ -3,7 +3,7 @@ import { Migration } from '@mikro-orm/migrations';
 const INDEXES = {
   raw_memories_unpromoted: '"raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null',
   episodes_unpromoted: '"episodes" ("account_id", "ended_at", "id") where promoted_at is null',
-  episodes_stale: '"episodes" ("account_id", "stale_at") where stale_at is not null',
+  episodes_stale: '"episodes" ("account_id", "ended_at") where stale_at is not null',
 };
 
 /** What promotion has to look at, however much it has looked at before. Built concurrently; safe to repeat. */

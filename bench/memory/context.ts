@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Pool } from 'pg';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
@@ -9,7 +11,8 @@ import { newAccount, store } from './history.ts';
 
 /**
  * How long a context takes in the database, and altogether, of accounts of three sizes among many others, whose calls
- * alternate. Half of the raw rows and episodes of each lie in the widest window.
+ * alternate. Half of the raw rows and episodes of each lie in the widest window. The time on a
+ * core, which Linux counts for each process, is what a call takes when nobody else computes: all data are in memory.
  */
 const { values: options } = parseArgs({
   options: {
@@ -33,32 +36,38 @@ const IN_DATABASE = {
   text: 'select length(memory_context_v1($1, $2, null, null, $3, $4, $5, $6)::text) as length',
 };
 
-/** What the calls of one size and window took, in milliseconds. */
+/** What calls of one size and window took, in milliseconds: on a core in the server, until its answer, and with the choice. */
 interface Took {
+  core: number[];
   database: number[];
   altogether: number[];
 }
 
-async function measure(
-  pool: Pool,
-  account: string,
-  query: string,
-  minutes: number,
-  took: Took,
-): Promise<void> {
+const emptyTook = (): Took => ({ core: [], database: [], altogether: [] });
+
+/** Nanoseconds that a process has spent on a core. */
+async function onCore(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '');
+  return Number.parseInt(stat, 10);
+}
+
+async function measure(pool: Pool, pid: number, account: string, query: string, minutes: number, into: Took) {
   const { recencyMinutes: _, ...limits } = CONTEXT_DEFAULTS;
   const { maxFacts, maxEpisodes, maxRaw } = limits;
+  const core = await onCore(pid);
   const since = performance.now();
   await pool.query({ ...IN_DATABASE, values: [account, query, minutes, maxFacts, maxEpisodes, maxRaw] });
   const between = performance.now();
+  into.core.push(((await onCore(pid)) - core) / 1e6);
+  into.database.push(between - since);
+  const again = performance.now();
   await assembleContext(pool, account, { ...limits, query, recencyMinutes: minutes });
-  took.database.push(between - since);
-  took.altogether.push(performance.now() - between);
+  into.altogether.push(performance.now() - again);
 }
 
 async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();
-  const { pool, server } = await openMemory(resources);
+  const { pool, filler, server } = await openMemory(resources);
   const corpus = new Corpus(Number(options.seed));
   const measured = SIZES.map((size) => ({ account: newAccount(), ...size }));
   const others = Array.from({ length: Number(options.accounts) - SIZES.length }, () => {
@@ -73,34 +82,43 @@ async function run(): Promise<string[]> {
     );
   const accounts = all.map(({ account }) => account);
   await store(
-    pool,
+    filler,
     { accounts, facts: tier('facts'), episodes: tier('episodes', 40), raw: tier('raw') },
     DAYS,
   );
 
-  const took = measured.map(() => Object.keys(WINDOWS).map((): Took => ({ database: [], altogether: [] })));
+  const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const pid = rows[0]?.pid ?? 0;
+  const took = measured.map(() => Object.keys(WINDOWS).map(emptyTook));
   for (let n = -20; n < Number(options.samples); n += 1) {
     const { question } = corpus.pair('the same words');
     for (const [size, { account }] of measured.entries())
       for (const [place, minutes] of Object.values(WINDOWS).entries()) {
         const into = took[size]?.[place];
-        if (into === undefined) continue;
         // The first calls plan the statements.
-        await measure(pool, account, question, minutes, n < 0 ? { database: [], altogether: [] } : into);
+        if (into !== undefined)
+          await measure(pool, pid, account, question, minutes, n < 0 ? emptyTook() : into);
       }
   }
-  const ms = (values: number[] = [], at: number) => percentile(values, at).toFixed(2).padStart(8);
   return [
-    `${server}; ${options.accounts} accounts, ${options.samples} samples, seed ${options.seed}`,
-    '    raw  episodes   facts  window     in the database p50     p95   altogether p50     p95',
+    `${server}; ${options.accounts} accounts, ${options.samples} questions, seed ${options.seed}, ` +
+      `load ${loadavg()[0]?.toFixed(1)} on ${availableParallelism()} cores; milliseconds`,
+    '    raw  episodes  facts  window    core p50    p95  database p50    p95  altogether p50    p95',
     ...measured.flatMap(({ raw, episodes, facts }, size) =>
       Object.keys(WINDOWS).map((window, place) => {
-        const { database, altogether } = took[size]?.[place] ?? {};
-        const head = `${String(raw).padStart(7)}${String(episodes).padStart(10)}${String(facts).padStart(8)}  ${window}`;
-        return `${head.padEnd(46)}${ms(database, 0.5)}${ms(database, 0.95)}${ms(altogether, 0.5).padStart(17)}${ms(altogether, 0.95)}`;
+        const { core, database, altogether } = took[size]?.[place] ?? emptyTook();
+        return (
+          `${String(raw).padStart(7)}${String(episodes).padStart(10)}${String(facts).padStart(7)}  ${window.padEnd(9)}` +
+          `${both(core, 9)}${both(database, 14)}${both(altogether, 16)}`
+        );
       }),
     ),
   ];
+}
+
+function both(values: number[], width: number): string {
+  const [median, most] = [0.5, 0.95].map((at) => percentile(values, at).toFixed(1));
+  return `${median?.padStart(width)}${most?.padStart(7)}`;
 }
 
 process.stdout.write(`${(await run()).join('\n')}\n`);

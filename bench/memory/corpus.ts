@@ -70,7 +70,10 @@ export class Corpus {
 export const ASKING = {
   'the same words': (name: string, attribute: string) => question(name, attribute),
   'an inflected attribute': (name: string, attribute: string) => question(name, `${attribute}s`),
-  'a misspelled name': (name: string, attribute: string) => question(misspelled(name), attribute),
+  'an unfinished name': (name: string, attribute: string) => question(name.slice(0, -2), attribute),
+  /** Its fourth letter is dropped. */
+  'a misspelled name': (name: string, attribute: string) =>
+    question(name.slice(0, 3) + name.slice(4), attribute),
 };
 
 const question = (name: string, attribute: string) =>
@@ -89,10 +92,6 @@ const SYLLABLES =
   'ka lo mi ren sta tor vel qui zan bru del fo gri hal jun kes lim nor pas rud sil tem ulf ver wim yor'.split(
     ' ',
   );
-
-function misspelled(name: string): string {
-  return `${name.slice(0, 3)}${name.charAt(4)}${name.charAt(3)}${name.slice(5)}`;
-}
 
 /** A small seeded generator (Tommy Ettinger's mulberry32): numbers from 0 to 1. */
 function mulberry32(seed: number): () => number {

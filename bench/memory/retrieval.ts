@@ -8,8 +8,8 @@ import { newAccount, store } from './history.ts';
 
 /**
  * Whether memory brings up the one row that answers a question: generated pairs of a question and its source, hidden at
- * random among facts and raw rows of one account; half of the sources are facts, half raw rows; four questions in six have
- * the very words of their source. Compared with taking the latest rows.
+ * random among facts and raw rows of one account; half of the sources are facts, half raw rows; five in eight
+ * questions have the very words of their source. Compared with taking the latest rows.
  */
 const { values: options } = parseArgs({
   options: {
@@ -33,9 +33,11 @@ interface Pair {
   asks: keyof typeof ASKING;
 }
 
+const WAYS = Object.keys(ASKING) as (keyof typeof ASKING)[];
+
+/** Five questions in eight have the very words of their source. */
 function pairOf(corpus: Corpus, n: number): Pair {
-  const way = Math.floor(n / 2) % 6;
-  const asks = way === 0 ? 'a misspelled name' : way === 3 ? 'an inflected attribute' : 'the same words';
+  const asks = WAYS[Math.max(0, (Math.floor(n / 2) % (2 * WAYS.length)) - WAYS.length)] ?? 'the same words';
   return { ...corpus.pair(asks), asks, tier: n % 2 === 0 ? 'facts' : 'raw' };
 }
 
@@ -49,7 +51,7 @@ const share = (found: boolean[]) => `${((100 * found.filter(Boolean).length) / f
 
 async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();
-  const { pool, server } = await openMemory(resources);
+  const { pool, filler, server } = await openMemory(resources);
   const corpus = new Corpus(Number(options.seed));
   const account = newAccount();
   const pairs = Array.from({ length: Number(options.pairs) }, (_, n) => pairOf(corpus, n));
@@ -59,7 +61,7 @@ async function run(): Promise<string[]> {
     return corpus.shuffled([...sources, ...noise]).map((text) => ({ account, text }));
   };
   const tiers = { facts: tierOf('facts', Number(options.facts)), raw: tierOf('raw', Number(options.raw)) };
-  await store(pool, { accounts: [account], episodes: [], ...tiers }, DAYS);
+  await store(filler, { accounts: [account], episodes: [], ...tiers }, DAYS);
 
   const lines = [
     `${server}; ${options.pairs} pairs among ${options.facts} facts and ${options.raw} raw rows, seed ${options.seed}`,
@@ -76,7 +78,7 @@ async function run(): Promise<string[]> {
         found.set(pair, (await textsOf(pool, account, pair, most)).includes(pair.source));
       const recent = share(asked.map(({ source }) => latest.has(source)));
       lines.push(line(most, tier, 'any', share([...found.values()]), recent));
-      for (const asks of Object.keys(ASKING)) {
+      for (const asks of WAYS) {
         const alike = asked.filter((pair) => pair.asks === asks);
         lines.push(line('', '', asks, share(alike.map((pair) => found.get(pair) ?? false)), ''));
       }

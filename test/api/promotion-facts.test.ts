@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { FactResponse, MemorySource } from '../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../support/account.ts';
-import { promote } from '../support/episodes.ts';
+import { promote } from '../support/promotion.ts';
 import { byAgent, currentTexts, episode, factsOf, proposing, recordOf } from '../support/facts-promotion.ts';
 import { hang, json, message, refusal, status, structured } from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';

@@ -7,13 +7,15 @@ declare
     select e.id from episodes e
      where e.account_id = _account and e.ended_at >= _since and e.stale_at is null
      order by e.ended_at desc, e.id desc limit _most);
-  _matched int;
-  _stale int;
+  _stale int := (select count(*) from (
+    select from episodes e
+     where e.account_id = _account and e.ended_at >= _since and e.stale_at is not null
+     limit context_count_max()) e);
+  -- By the index alone.
+  _found int := (select count(*) from (
+    select from episodes e where e.account_id = _account and e.ended_at >= _since
+     limit context_count_max() + _stale) e);
 begin
-  select count(*) filter (where e.stale_at is null), count(*) filter (where e.stale_at is not null)
-    into _matched, _stale
-    from (select e.stale_at from episodes e
-           where e.account_id = _account and e.ended_at >= _since limit context_count_max()) e;
   -- Else these are all.
   if cardinality(_ids) = _most then
     _ids := _ids || array(
@@ -28,7 +30,7 @@ begin
        group by h.id order by sum(-ln(w.share + 0.0001)) desc, h.id desc limit context_hits_max());
   end if;
   return json_build_object(
-    'words', _words, 'matched', _matched, 'stale', _stale,
+    'words', _words, 'matched', _found - _stale, 'stale', _stale,
     'rows', (
       select coalesce(json_agg(c), '[]')
         from (select e.id, e.title, e.summary, e.started_at as "startedAt", e.ended_at as "endedAt", e.status, e.origin,

@@ -28,16 +28,33 @@ declare
   _words jsonb := (select coalesce(jsonb_agg(w), '[]') from query_words_v1(_query, 'facts_search') w);
   _filtered boolean := _goal is not null or _tags is not null;
   _matching uuid[];
-  _matched int;
   _ids uuid[];
+  _superseded int := (select count(*) from (
+    select from facts f
+     where f.account_id = _account and f.superseded_by is not null and f.revision_of is null
+     limit context_count_max()) f);
+  _stale int := (select count(*) from (
+    select from facts f
+     where f.account_id = _account and f.superseded_by is null and f.stale_at is not null
+     limit context_count_max()) f);
+  _expired int := (select count(*) from (
+    select from facts f
+     where f.account_id = _account and f.superseded_by is null and f.stale_at is null and f.valid_to <= now()
+     limit context_count_max()) f);
+  _not_yet int := (select count(*) from (
+    select from facts f
+     where f.account_id = _account and f.superseded_by is null and f.stale_at is null and f.valid_from > now()
+     limit context_count_max()) f);
+  _current int;
 begin
   if _filtered then
     _matching := matching_facts_v1(_account, _goal, _tags);
-    _matched := cardinality(_matching);
     _ids := _matching[1:_most];
   else
-    _matched := (select count(*) from (
-      select from facts f where f.account_id = _account and fact_holds_v1(f) limit context_count_max()) f);
+    -- By the index alone.
+    _current := (select count(*) from (
+      select from facts f where f.account_id = _account and f.superseded_by is null
+       limit context_count_max() + _stale + _expired + _not_yet) f);
     _ids := array(
       select f.id from facts f where f.account_id = _account and fact_holds_v1(f) order by f.id desc limit _most);
   end if;
@@ -71,27 +88,12 @@ begin
                  order by length(w.word) desc, w.word limit 2) w
          cross join lateral (
            select f.id from facts f
-            where f.account_id = _account and w.word <% search_text(f.text) and fact_holds_v1(f) limit 30) h
+            where f.account_id = _account and w.word <% search_text(f.text) and fact_holds_v1(f) limit 100) h
          where not _filtered or h.id in (select unnest(_matching)));
   end if;
   return json_build_object(
-    'words', _words, 'matched', _matched,
-    'superseded', (select count(*) from (
-      select from facts f
-       where f.account_id = _account and f.revision_of is null and f.superseded_by is not null
-       limit context_count_max()) f),
-    'stale', (select count(*) from (
-      select from facts f
-       where f.account_id = _account and f.superseded_by is null and f.stale_at is not null
-       limit context_count_max()) f),
-    'expired', (select count(*) from (
-      select from facts f
-       where f.account_id = _account and f.superseded_by is null and f.stale_at is null and f.valid_to <= now()
-       limit context_count_max()) f),
-    'notYetValid', (select count(*) from (
-      select from facts f
-       where f.account_id = _account and f.superseded_by is null and f.stale_at is null and f.valid_from > now()
-       limit context_count_max()) f),
+    'words', _words, 'matched', coalesce(cardinality(_matching), _current - _stale - _expired - _not_yet),
+    'superseded', _superseded, 'stale', _stale, 'expired', _expired, 'notYetValid', _not_yet,
     'rows', (
       select coalesce(json_agg(c), '[]')
         from (select f.id, f.text, f.kind, f.slot, f.origin, f.tags, f.confidence, f.valid_from as "validFrom",

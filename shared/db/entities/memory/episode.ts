@@ -31,7 +31,7 @@ export const Episode = defineEntity({
     { name: 'episodes_recent', properties: ['account', 'endedAt', 'id'] },
     {
       name: 'episodes_stale',
-      expression: `create index "episodes_stale" on "episodes" ("account_id", "stale_at") where stale_at is not null`,
+      expression: `create index "episodes_stale" on "episodes" ("account_id", "ended_at") where stale_at is not null`,
     },
     {
       name: 'episodes_unpromoted',
