@@ -31,6 +31,7 @@ const TABLES = [
   `create table "replies" ("id" uuid not null, "account_id" uuid not null, "agent" text not null, "agent_input" text not null, "session_id" text null, "k" int not null, "threshold" double precision not null, "model" text not null default '', "status" text not null default 'pending', "error" text null, "response" text not null default '', "confidence" double precision not null default 0, "reasoning" text not null default '', "candidates" jsonb not null default '[]', "features" jsonb null, "latency_ms" int not null default 0, "input_tokens" int not null default 0, "output_tokens" int not null default 0, "context" jsonb null, "acted_at" timestamptz(3) null, "actual_response" text null, "feedback_at" timestamptz(3) null, "label" boolean null, "created_at" timestamptz(3) not null, primary key ("id"));`,
   `create index "replies_recent" on "replies" ("account_id", "created_at", "id");`,
   `create index "replies_labels" on "replies" ("account_id", "feedback_at", "id") where label is not null;`,
+  `create index "replies_context" on "replies" using gin ("account_id", "context" jsonb_path_ops);`,
   `create table "reply_calibrators" ("account_id" uuid not null, "revision" bigint not null, "fitted" bigint null, "weights" jsonb null, primary key ("account_id"));`,
 ];
 

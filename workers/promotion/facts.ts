@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { persistently } from '../../shared/db/retries.ts';
 import { factSources, type SourceId, sourcesOf } from '../../shared/db/stores/memory/fact-sources.ts';
-import { momentNow } from '../../shared/db/stores/memory/moment.ts';
+import { momentNow } from '../../shared/db/stores/memory/rows-to-promote.ts';
 import {
   type Distilled,
   SourcesChanged,

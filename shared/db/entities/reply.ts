@@ -53,6 +53,10 @@ export const Reply = defineEntity({
       name: 'replies_labels',
       expression: `create index "replies_labels" on "replies" ("account_id", "feedback_at", "id") where label is not null`,
     },
+    {
+      name: 'replies_context',
+      expression: `create index "replies_context" on "replies" using gin ("account_id", "context" jsonb_path_ops)`,
+    },
   ],
 });
 export type Reply = InferEntity<typeof Reply>;

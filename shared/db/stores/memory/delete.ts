@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
+import { redactReplies, withDerived } from '../replies/redact.ts';
 import { changeMemory } from './change.ts';
 import { deleteFacts } from './delete-facts.ts';
 import { forgetDerived } from './forget-derived.ts';
@@ -22,13 +23,16 @@ export function deleteRaw(
   { purgeEvent }: { purgeEvent: boolean },
 ): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
+    const reached = await withDerived(tx, accountId, id);
     const [row] = await tx.execute<{ content: string; eventId: string | null }[]>(
       `delete from raw_memories where id = ? and account_id = ? returning content, event_id as "eventId"`,
       [id, accountId],
     );
     if (row === undefined) throw new AppError('not_found');
     const eventDeleted = await buryEvent(tx, accountId, row.eventId, purgeEvent);
-    const derived = await forgetDerived(tx, accountId, { tier: 'raw', id, texts: [row.content] });
+    const texts = [row.content];
+    const derived = await forgetDerived(tx, accountId, { tier: 'raw', id, texts });
+    await redactReplies(tx, accountId, reached, texts);
     return { id, event_deleted: eventDeleted, ...derived };
   });
 }
@@ -36,6 +40,7 @@ export function deleteRaw(
 /** Deletes an episode; its raw rows stay. Throws `not_found`. */
 export function deleteEpisode(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
+    const reached = await withDerived(tx, accountId, id);
     const [row] = await tx.execute<{ title: string; summary: string }[]>(
       `delete from episodes where id = ? and account_id = ? returning title, summary`,
       [id, accountId],
@@ -43,6 +48,7 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
     if (row === undefined) throw new AppError('not_found');
     const texts = [row.title, row.summary];
     const derived = await forgetDerived(tx, accountId, { tier: 'episode', id, texts });
+    await redactReplies(tx, accountId, reached, texts);
     return { id, event_deleted: false, ...derived };
   });
 }
@@ -54,8 +60,18 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
 export function deleteFact(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
     await forgetQuotes(tx, accountId, id);
+    const texts = await tx.execute<{ text: string }[]>(
+      'select text from facts where account_id = ? and (id = ? or revision_of = ?)',
+      [accountId, id, id],
+    );
     const { deleted, restored } = await deleteFacts(tx, accountId, [id]);
     if (deleted.length === 0) throw new AppError('not_found');
+    await redactReplies(
+      tx,
+      accountId,
+      [id],
+      texts.map(({ text }) => text),
+    );
     const episodes = { deleted: 0, stale: 0 };
     return { id, event_deleted: false, episodes, facts: { deleted: 0, stale: 0, restored } };
   });

@@ -1,0 +1,63 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { findRepeating } from '../memory/repeats.ts';
+
+interface MadeFrom {
+  id: string;
+  asked: string;
+  /** All texts of the answer, and what the person said they replied. */
+  answered: string;
+}
+
+/** A row of memory and all that is derived from it. */
+export async function withDerived(tx: EntityManager, accountId: string, id: string): Promise<string[]> {
+  const rows = await tx.execute<{ id: string }[]>(
+    `with recursive derived as (
+       select ?::uuid as id
+       union
+       select l.from_id from derived d join memory_links l on l.account_id = ? and l.to_id = d.id
+     ) select id from derived`,
+    [id, accountId],
+  );
+  return rows.map((row) => row.id);
+}
+
+/**
+ * Erases the texts of the predictions that were made from these rows of memory and may repeat the deleted texts. Their numbers
+ * stay: statistics and calibration do not change.
+ */
+export async function redactReplies(
+  tx: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+  texts: readonly string[],
+): Promise<void> {
+  const rows = await tx.execute<MadeFrom[]>(MADE_FROM, [accountId, JSON.stringify(ids)]);
+  const repeating = async (textOf: (row: MadeFrom) => string) => {
+    const derived = rows.map((row) => ({ id: row.id, text: textOf(row) }));
+    return JSON.stringify(await findRepeating(tx, accountId, derived, texts));
+  };
+  await tx.execute(
+    `update replies set agent_input = '' where id in (select json_array_elements_text(?::json)::uuid)`,
+    [await repeating(({ asked }) => asked)],
+  );
+  await tx.execute(
+    `update replies
+        set response = '', reasoning = '', actual_response = null,
+            candidates = (
+              select coalesce(jsonb_agg(c || '{"response": "", "reasoning": ""}'), '[]') from jsonb_array_elements(candidates) c)
+      where id in (select json_array_elements_text(?::json)::uuid)`,
+    [await repeating(({ answered }) => answered)],
+  );
+}
+
+/** By the index on what predictions were made from. */
+const MADE_FROM = `
+  select distinct on (r.id) r.id, r.agent_input as asked,
+         concat_ws(E'\\n', r.response, r.reasoning, r.actual_response,
+                   jsonb_path_query_array(r.candidates, '$[*].*')) as answered
+    from (select ?::uuid as id) a
+   cross join json_array_elements_text(?::json) row (id)
+   cross join unnest(array['fact_ids', 'episode_ids', 'raw_ids', 'example_ids']) tier
+   cross join lateral (
+     select * from replies r
+      where r.account_id = a.id and r.context @> jsonb_build_object(tier, jsonb_build_array(row.id)) offset 0) r`;

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import type { ReplyDetail } from '../../../shared/schemas/replies.ts';
+import { signUp, type UserClient } from '../../support/account.ts';
+import { add, forget } from '../../support/memory.ts';
+import { predicted, proposing } from '../../support/replies.ts';
+import { type System, startSystem } from '../../support/system.ts';
+import { tablesWith } from '../../support/tables-with.ts';
+
+const SECRET = 'The spare key lies under the third blue flowerpot';
+
+describe('a deletion of memory', function () {
+  this.timeout(60_000);
+  let system: System;
+  let ann: UserClient;
+  before(async () => {
+    system = await startSystem();
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    ann = await signUp(system);
+  });
+
+  const read = async ({ id }: { id: string }) =>
+    (await ann.request<ReplyDetail>('GET', `/api/predictions/${id}/`)).body;
+
+  it('reaches the predictions that repeat it, and leaves their numbers', async () => {
+    const row = await add(ann, 'raw', { content: SECRET, kind: 'note' });
+    system.provider.respond(
+      proposing([
+        { response: 'Look under the third blue flowerpot' },
+        { response: 'No idea', likelihood: 'unlikely' },
+      ]),
+    );
+    const reply = await predicted(ann, { k: 2, agent_input: 'Where is the spare key?' });
+    await forget(ann, 'raw', row);
+    const left = await read(reply);
+    assert.deepEqual([left.predicted_response, left.reasoning], ['', '']);
+    assert.deepEqual(
+      left.candidates,
+      reply.candidates.map(({ confidence }) => ({ response: '', confidence, reasoning: '' })),
+    );
+    assert.deepEqual([left.confidence, left.status], [reply.confidence, reply.status]);
+    assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
+  });
+
+  it('reaches those that were made from what was derived from it', async () => {
+    const row = await add(ann, 'raw', { content: SECRET, kind: 'note', occurred_at: '2026-01-01T00:00:00Z' });
+    const episode = await add(ann, 'episodes', { title: 'Keys', summary: 'About keys', raw_ids: [row.id] });
+    await add(ann, 'facts', {
+      text: 'Hides a key under the third blue flowerpot',
+      episode_ids: [episode.id],
+    });
+    system.provider.respond(proposing([{ response: 'Under the third blue flowerpot' }]));
+    await predicted(ann, { agent_input: 'Is the spare key under the third blue flowerpot?' });
+    await forget(ann, 'raw', row);
+    assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
+  });
+
+  it('of a fact reaches those that repeat it', async () => {
+    const fact = await add(ann, 'facts', { text: SECRET });
+    system.provider.respond(proposing([{ response: 'Under the third blue flowerpot' }]));
+    await predicted(ann);
+    await forget(ann, 'facts', fact);
+    assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
+  });
+
+  it('leaves predictions alone that say something else', async () => {
+    const row = await add(ann, 'raw', { content: SECRET, kind: 'note' });
+    system.provider.respond(proposing([{ response: 'Blue' }]));
+    const reply = await predicted(ann);
+    await forget(ann, 'raw', row);
+    assert.equal((await read(reply)).predicted_response, 'Blue');
+  });
+});
