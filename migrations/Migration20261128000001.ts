@@ -13,6 +13,7 @@ export class Migration20261128000001 extends Migration {
     this.addSql(
       `create trigger reply_admitted after insert on work for each row when (new.kind = 'reply') execute function reply_admitted()`,
     );
+    this.addSql(IS_LEFT);
     this.addSql(ENDED);
     this.addSql(
       `create trigger reply_ended before insert on history for each row when (new.kind = 'reply') execute function reply_ended()`,
@@ -22,7 +23,7 @@ export class Migration20261128000001 extends Migration {
   override down(): void {
     this.addSql('drop trigger reply_ended on history');
     this.addSql('drop trigger reply_admitted on work');
-    this.addSql('drop function reply_admitted, reply_ended');
+    this.addSql('drop function reply_admitted, reply_ended, is_left');
     this.addSql('drop table "replies", "reply_calibrators"');
   }
 }
@@ -49,9 +50,24 @@ begin
   return null;
 end $$`;
 
+/** Whether all rows of memory that a prediction was made from are still there, with their texts. */
+const IS_LEFT = `
+create function is_left(account uuid, context jsonb) returns boolean language sql stable as $$
+  select not exists (
+    select from (values ('fact_ids'), ('episode_ids'), ('raw_ids'), ('example_ids')) t (tier)
+     cross join lateral jsonb_array_elements_text(context -> tier) used (id)
+     where not case tier
+       when 'fact_ids' then exists (
+         select from facts f where f.id = used.id::uuid and f.account_id = account and f.stale_at is null)
+       when 'episode_ids' then exists (
+         select from episodes e where e.id = used.id::uuid and e.account_id = account and e.stale_at is null)
+       else exists (select from raw_memories r where r.id = used.id::uuid and r.account_id = account) end)
+$$`;
+
 /**
  * The report of work that succeeded is the answer, by column. It moves to the reply: texts do not stay in the history. A
- * decision of the person's on an attempt that failed outlives its repetition.
+ * decision of the person's on an attempt that failed outlives its repetition. Of memory that was deleted while the work ran, no
+ * text comes back.
  */
 const ENDED = `
 create function reply_ended() returns trigger language plpgsql as $$
@@ -69,6 +85,12 @@ begin
       status text, response text, confidence float8, reasoning text, candidates jsonb, features jsonb, model text,
       latency_ms int, input_tokens int, output_tokens int, context jsonb)
    where r.id = new.id;
+  if not is_left(new.party, new.report::jsonb -> 'context') then
+    update replies
+       set status = case when status = 'auto' then 'escalated' else status end, acted_at = null, response = '', confidence = 0,
+           candidates = '[]', features = null, reasoning = 'Memory that it was made from was deleted meanwhile.'
+     where id = new.id;
+  end if;
   new.report := '{}';
   return new;
 end $$`;

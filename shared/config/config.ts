@@ -1,7 +1,7 @@
 import { parseOrigins } from './browser-origins.ts';
 import { type Deadlines, readDeadlines } from './deadlines.ts';
 import { ConfigError, Env } from './env.ts';
-import { parseModels } from './models.ts';
+import { modelsIn } from './models.ts';
 import type { PoolName } from './pools.ts';
 import { type ProviderSettings, readProviderSettings } from './provider.ts';
 import { type Quotas, readQuotas } from './quotas.ts';
@@ -109,7 +109,8 @@ export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
     },
     sendTimeoutMs: env.integer('SEND_TIMEOUT_MS', 30_000, { min: 1000, max: 600_000 }),
     ...readDeadlines(env),
-    supportedModels: supportedModels(env, base.production),
+    supportedModels:
+      modelsIn(env, 'SUPPORTED_MODELS') ?? [providerConfig(env, base.production).defaultModel ?? []].flat(),
     maxK: env.integer('MAX_K', 5, { min: 1, max: 20 }),
     connectionAttemptTtlS: env.integer('CONNECTION_ATTEMPT_TTL_S', 600, { min: 1, max: 86_400 }),
     contextEnvelopeChars: env.integer('CONTEXT_ENVELOPE_CHARS', 120_000, { min: 1, max: 1_000_000 }),
@@ -243,12 +244,6 @@ function providerConfig(env: Env, production: boolean): ProviderConfig {
     defaultModel: env.text('DEFAULT_MODEL') ?? builtIn,
     openai: apiKey === undefined ? undefined : { apiKey, baseUrl },
   };
-}
-
-/** Without a list of their own those that a request may name are the default model. */
-function supportedModels(env: Env, production: boolean): readonly string[] {
-  const named = env.parsed('SUPPORTED_MODELS', parseModels, 'ids of models, comma separated');
-  return named ?? [providerConfig(env, production).defaultModel ?? []].flat();
 }
 
 function isProduction(env: Env): boolean {

@@ -1,5 +1,6 @@
 import type { Env } from './env.ts';
 import { type ModelPrices, parseModelPrices } from './model-prices.ts';
+import { modelsIn } from './models.ts';
 
 /** How workers deal with providers. */
 export interface ProviderSettings {
@@ -14,20 +15,14 @@ export interface ProviderSettings {
 }
 
 const PRICES = 'a list model=input:output,… in US dollars per million tokens';
-const MODELS = 'a list of model ids, comma separated';
 
 /** Reads them. */
 export function readProviderSettings(env: Env): ProviderSettings {
   return {
     prices: env.parsed('MODEL_PRICES', parseModelPrices, PRICES) ?? new Map(),
-    fallbackModels: env.parsed('FALLBACK_MODELS', parseModels, MODELS) ?? [],
+    fallbackModels: modelsIn(env, 'FALLBACK_MODELS') ?? [],
     // 0 is no limit.
     concurrency: env.integer('PROVIDER_CONCURRENCY', 0, { min: 0, max: 100_000 }) || undefined,
     probeEveryMs: env.integer('PROVIDER_PROBE_EVERY_MS', 5000, { min: 100, max: 600_000 }),
   };
-}
-
-function parseModels(value: string): string[] | undefined {
-  const models = value.split(',').map((model) => model.trim());
-  return models.includes('') ? undefined : models;
 }

@@ -90,8 +90,6 @@ function fitMessage(room: Room, message: Message): Message[] {
 /** What is left of the budget. After the first text that does not fit entirely, nothing else fits. */
 export class Room {
   truncated = false;
-  /** Tokens. */
-  taken = 0;
   /** In quarters of a token, so that the sums stay whole. */
   #left: number;
 
@@ -110,11 +108,6 @@ export class Room {
     return text.slice(0, at);
   }
 
-  /** Whether all of `text` fits. */
-  holds(text: string): boolean {
-    return this.beginning(text) === text && !this.truncated;
-  }
-
   /** As much of the end of `text` as fits. */
   end(text: string): string {
     let at = text.length;
@@ -131,7 +124,6 @@ export class Room {
     const cost = quarterTokens(codePoint);
     this.truncated ||= cost > this.#left;
     this.#left -= cost;
-    if (!this.truncated) this.taken += cost / 4;
     return !this.truncated;
   }
 }

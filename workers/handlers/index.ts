@@ -19,7 +19,7 @@ export function createHandlers(
 ): Handlers<typeof kinds> {
   const readMemory = (connectionId: string, question: string) =>
     assembleConnectedContext(pool, connectionId, { query: question, ...CONTEXT_DEFAULTS });
-  const reply = createReply({ em, providerOf, settings: config, log });
+  const reply = createReply({ pool, em, providerOf, settings: config, log });
   const promotion = { em, providerOf, settings: config, log };
   return {
     sync: createSync(em),

@@ -1,17 +1,20 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
 import type { WorkerConfig } from '../../shared/config/config.ts';
 import { persistently } from '../../shared/db/retries.ts';
+import { assembleContext } from '../../shared/db/stores/memory/context.ts';
 import { readCalibrator } from '../../shared/db/stores/replies/calibrator.ts';
-import { readBundle, readPairs } from '../../shared/db/stores/replies/material.ts';
+import { readPairs } from '../../shared/db/stores/replies/pairs.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import { candidatesOf } from '../../shared/domain/replies/candidates.ts';
 import { decideReply, type Proposed } from '../../shared/domain/replies/decide.ts';
 import { proposeLocally } from '../../shared/domain/replies/local.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
 import { type Screened, screen } from '../../shared/domain/replies/screen.ts';
-import { type Pair, voteOf } from '../../shared/domain/replies/vote.ts';
+import { voteOf } from '../../shared/domain/replies/vote.ts';
 import type { ErrorCode, ErrorSource } from '../../shared/errors/catalogue.ts';
 import type { Log } from '../../shared/log.ts';
+import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { ReplyContext, ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { reply } from '../../shared/work/kinds.ts';
 import { REPLY_PROMPT_REVISION, replyQuestion } from '../prompts/reply.ts';
@@ -39,9 +42,10 @@ interface Answered extends Proposed {
 }
 
 export interface ReplyParts {
+  pool: Pool;
   em: () => EntityManager;
   providerOf: (model: string) => Provider;
-  settings: Pick<WorkerConfig, 'defaultModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
+  settings: Pick<WorkerConfig, 'defaultModel' | 'provider' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
   log: Log;
 }
 
@@ -49,14 +53,14 @@ export interface ReplyParts {
  * Predicts what a person replies to an agent: reads their memory, takes out what would dictate a reply, asks the model for
  * candidates (or the person's own replies to similar prompts), and decides whether the first is certain enough to act on.
  */
-export function createReply({ em, providerOf, settings, log }: ReplyParts): Handler<typeof reply> {
+export function createReply({ pool, em, providerOf, settings, log }: ReplyParts): Handler<typeof reply> {
   return async (claim, allowance) => {
     const since = performance.now();
     // The ingress wrote it, after validation.
     const request = JSON.parse(claim.input) as ReplyRequest;
     const { agent, agent_input: prompt, threshold } = request;
     const known = await persistently(
-      () => readKnown(em(), claim.party, request.recency_minutes),
+      () => readKnown(pool, em(), claim.party, request),
       since + allowance.leftMs(),
     );
     const vote = voteOf(prompt, known.pairs);
@@ -65,10 +69,20 @@ export function createReply({ em, providerOf, settings, log }: ReplyParts): Hand
     const model = request.model ?? settings.defaultModel;
     const { ask } = providerOf(model);
     try {
+      const locally = () => ({
+        ...proposeLocally(prompt, vote, known.pairs.length, request.k),
+        model: LOCAL,
+        usage: NOTHING,
+      });
       const answered =
         ask === null
-          ? { ...proposeLocally(prompt, vote, known.pairs.length, request.k), model, usage: NOTHING }
-          : await askModel(ask, { request, model, screened, claim }, settings, allowance);
+          ? locally()
+          : await askModel(ask, { request, model, screened, claim }, settings, allowance).catch(
+              (error: unknown) => {
+                if (!settings.provider.fallbackModels.includes(LOCAL) || !isOutage(error)) throw error;
+                return locally();
+              },
+            );
       const decided = decideReply(answered, {
         prompt,
         threshold,
@@ -85,7 +99,7 @@ export function createReply({ em, providerOf, settings, log }: ReplyParts): Hand
         latency_ms: Math.round(performance.now() - since),
         input_tokens: answered.usage.inputTokens,
         output_tokens: answered.usage.outputTokens,
-        context: contextOf(known.bundle.memoryRevision, screened),
+        context: contextOf(known.memoryRevision, screened),
       };
       return { state: 'succeeded', report };
     } catch (error) {
@@ -96,12 +110,34 @@ export function createReply({ em, providerOf, settings, log }: ReplyParts): Hand
   };
 }
 
+const LOCAL = 'local';
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 };
 
-async function readKnown(em: EntityManager, accountId: string, recencyMinutes: number) {
-  const bundle = await readBundle(em, accountId, recencyMinutes);
-  const pairs: Pair[] = await readPairs(em, accountId);
-  return { bundle, pairs, calibrator: await readCalibrator(em, accountId) };
+/** The rows that are worth most come first; the raw ones of them are the latest. */
+async function readKnown(
+  pool: Pool,
+  em: EntityManager,
+  accountId: string,
+  { agent_input: query, recency_minutes: recencyMinutes }: ReplyRequest,
+) {
+  const bundle = await assembleContext(pool, accountId, { ...CONTEXT_DEFAULTS, query, recencyMinutes });
+  const { byWorth, meta } = bundle;
+  return {
+    bundle: {
+      profile: bundle.profile,
+      facts: inOrder(bundle.facts, byWorth.facts),
+      episodes: inOrder(bundle.episodes, byWorth.episodes),
+      raw: bundle.raw,
+    },
+    memoryRevision: meta.revision,
+    pairs: await readPairs(em, accountId),
+    calibrator: await readCalibrator(em, accountId),
+  };
+}
+
+function inOrder<Row extends { id: string }>(rows: readonly Row[], ids: readonly string[]): Row[] {
+  const places = new Map(ids.map((id, place) => [id, place]));
+  return rows.toSorted((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
 }
 
 interface Asked {
@@ -141,6 +177,11 @@ async function askModel(
   );
   if (candidates.length === 0) throw new ProviderError('failed', 'unusable answer: no candidate');
   return { candidates, closed: situation === 'approval' || situation === 'choice', reason: '', ...cost };
+}
+
+/** Whether the provider itself is in trouble. */
+function isOutage(error: unknown): boolean {
+  return error instanceof ProviderError && error.outage;
 }
 
 /** Retries after a timeout while there is time; any other fault fails at once. */

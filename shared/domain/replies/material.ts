@@ -1,4 +1,5 @@
 import { Room } from '../context-envelope.ts';
+import { estimateTokens } from '../tokens.ts';
 import type { Pair } from './vote.ts';
 
 interface Fact {
@@ -48,16 +49,18 @@ const FIRST_EXAMPLES = 3;
  */
 export function fitMaterial(prompt: string, material: Material, budgetTokens: number): FittedMaterial {
   const { head, tail, taken } = fitPrompt(prompt, budgetTokens * PROMPT_SHARE);
-  const room = new Room(budgetTokens - taken);
+  const ladder = new Ladder(budgetTokens - taken);
   const { profile } = material;
-  const summary = room.beginning(profile?.summary ?? '');
-  const pinned = material.facts.filter((fact) => fact.pinned && room.holds(fact.text));
-  const examples = material.examples.slice(0, FIRST_EXAMPLES).filter((pair) => room.holds(textOfPair(pair)));
-  const others = material.facts.filter((fact) => !fact.pinned && room.holds(fact.text));
-  const data = profile !== null && room.holds(JSON.stringify(profile.data)) ? profile.data : {};
-  const more = material.examples.slice(FIRST_EXAMPLES).filter((pair) => room.holds(textOfPair(pair)));
-  const episodes = material.episodes.filter(({ title, summary: text }) => room.holds(`${title} ${text}`));
-  const raw = material.raw.filter(({ content }) => room.holds(content));
+  const summary = ladder.holds(profile?.summary ?? '') ? (profile?.summary ?? '') : '';
+  const pinned = material.facts.filter((fact) => fact.pinned && ladder.holds(fact.text));
+  const examples = material.examples
+    .slice(0, FIRST_EXAMPLES)
+    .filter((pair) => ladder.holds(textOfPair(pair)));
+  const others = material.facts.filter((fact) => !fact.pinned && ladder.holds(fact.text));
+  const data = profile !== null && ladder.holds(JSON.stringify(profile.data)) ? profile.data : {};
+  const more = material.examples.slice(FIRST_EXAMPLES).filter((pair) => ladder.holds(textOfPair(pair)));
+  const episodes = material.episodes.filter(({ title, summary: text }) => ladder.holds(`${title} ${text}`));
+  const raw = material.raw.filter(({ content }) => ladder.holds(content));
   return {
     prompt: tail === undefined ? head : `${head}\n…\n${tail}`,
     profile: profile && { summary, data },
@@ -65,15 +68,32 @@ export function fitMaterial(prompt: string, material: Material, budgetTokens: nu
     examples: [...examples, ...more],
     episodes,
     raw,
-    truncated: room.truncated || tail !== undefined,
+    truncated: ladder.isFull || tail !== undefined,
   };
+}
+
+/** Room for whole texts. After the first that does not fit, none does: what comes later is worth less. */
+class Ladder {
+  isFull = false;
+  #left: number;
+
+  constructor(tokens: number) {
+    this.#left = tokens;
+  }
+
+  holds(text: string): boolean {
+    const tokens = estimateTokens(text);
+    this.isFull ||= tokens > this.#left;
+    if (!this.isFull) this.#left -= tokens;
+    return !this.isFull;
+  }
 }
 
 const textOfPair = ({ prompt, reply }: Pair) => `${prompt} ${reply}`;
 
 function fitPrompt(prompt: string, tokens: number): { head: string; tail?: string; taken: number } {
-  const all = new Room(tokens);
-  if (all.holds(prompt)) return { head: prompt, taken: all.taken };
+  const taken = estimateTokens(prompt);
+  if (taken <= tokens) return { head: prompt, taken };
   const head = new Room(tokens * HEAD_SHARE).beginning(prompt);
   const tail = new Room(tokens * (1 - HEAD_SHARE)).end(prompt);
   return { head, tail, taken: tokens };

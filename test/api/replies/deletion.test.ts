@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ReplyDetail } from '../../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
+import { when } from '../../support/fake-provider.ts';
 import { add, forget } from '../../support/memory.ts';
 import { predicted, proposing } from '../../support/replies.ts';
 import { type System, startSystem } from '../../support/system.ts';
@@ -61,6 +62,23 @@ describe('a deletion of memory', function () {
     system.provider.respond(proposing([{ response: 'Under the third blue flowerpot' }]));
     await predicted(ann);
     await forget(ann, 'facts', fact);
+    assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
+  });
+
+  it('reaches a prediction that runs meanwhile', async () => {
+    const fact = await add(ann, 'facts', { text: SECRET });
+    const answer = Promise.withResolvers<void>();
+    const asked = system.provider.calls.length;
+    system.provider.respond(
+      when(answer.promise, proposing([{ response: 'Under the third blue flowerpot' }])),
+    );
+    const running = predicted(ann, { threshold: 0 });
+    await system.provider.called(asked + 1);
+    await forget(ann, 'facts', fact);
+    answer.resolve();
+    const { status, predicted_response, candidates, reasoning } = await running;
+    assert.deepEqual([status, predicted_response, candidates], ['escalated', '', []]);
+    assert.match(reasoning, /deleted meanwhile/);
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 

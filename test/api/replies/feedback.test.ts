@@ -18,7 +18,9 @@ describe('what becomes of a prediction', function () {
   let system: System;
   let ann: UserClient;
   before(async () => {
-    system = await startSystem({ env: { SUPPORTED_MODELS: 'fake-model,local' } });
+    system = await startSystem({
+      env: { SUPPORTED_MODELS: 'fake-model,local', FALLBACK_MODELS: 'local' },
+    });
   });
   after(() => system?.stop());
   beforeEach(async () => {
@@ -34,7 +36,7 @@ describe('what becomes of a prediction', function () {
     return body;
   };
   const failed = async () => {
-    system.provider.next(fake.status(500));
+    system.provider.next(fake.lengthStop());
     assert.equal((await predictReply(ann)).status, 502);
     const { results } = await get<ReplyList>('?status=pending');
     const [one] = results;
@@ -233,6 +235,14 @@ describe('what becomes of a prediction', function () {
       assert.ok(reply.confidence > 0.6, String(reply.confidence));
       assert.deepEqual(reply.usage, { input_tokens: 0, output_tokens: 0 });
       assert.equal(system.provider.calls.length, 0);
+    });
+
+    it('stands in for a provider that is down, and says so', async () => {
+      for (let n = 0; n < 4; n += 1) await say('Shall I run the linter now?', 'yes, with --fix', n);
+      system.provider.respond(fake.status(500));
+      const reply = await predicted(ann, { agent_input: 'Shall I run the linter now?' });
+      assert.deepEqual([reply.predicted_response, reply.model], ['yes, with --fix', 'local']);
+      assert.equal(system.provider.calls.length, 1);
     });
 
     it('shows a language model the same pairs as examples', async () => {
