@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { FactResponse, MemorySource } from '../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../support/account.ts';
-import { promote } from '../support/promotion.ts';
 import { byAgent, currentTexts, episode, factsOf, proposing, recordOf } from '../support/facts-promotion.ts';
 import { hang, json, message, refusal, status, structured } from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
+import { promote } from '../support/promotion.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 

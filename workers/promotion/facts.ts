@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { persistently } from '../../shared/db/retries.ts';
 import { factSources, type SourceId, sourcesOf } from '../../shared/db/stores/memory/fact-sources.ts';
-import { momentNow } from '../../shared/db/stores/memory/rows-to-promote.ts';
 import {
   type Distilled,
   SourcesChanged,
   type Stored,
   storeStatements,
 } from '../../shared/db/stores/memory/promote-facts.ts';
+import { momentNow } from '../../shared/db/stores/memory/rows-to-promote.ts';
 import { keepProgress, progressOf } from '../../shared/db/stores/work/progress.ts';
 import { PROMOTE_LIMIT, type PromoteInput } from '../../shared/schemas/memory-jobs.ts';
 import type { promoteFacts } from '../../shared/work/kinds.ts';
