@@ -16,7 +16,10 @@ describe('promoting episodes to facts', function () {
   let system: System;
   let ann: UserClient;
   before(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env: { LEASE_MS: '3000' } });
+    system = await startSystem({
+      workerEntry: ['workers/main.ts', 'memory'],
+      env: { LEASE_MS: '3000', SUPPORTED_MODELS: 'fake-model,local' },
+    });
   });
   after(() => system?.stop());
   beforeEach(async () => {
@@ -370,5 +373,66 @@ describe('promoting episodes to facts', function () {
     await call.aborted;
     system.provider.respond(proposing(PNPM));
     assert.equal((await until(() => promoted())).created, 1);
+  });
+
+  describe('without a model', () => {
+    const local = (body: object = {}) => promoted({ model: 'local', ...body });
+
+    it("makes facts of the person's own sentences, marked as extracted", async () => {
+      const { episode: one, rows } = await episode(ann, [
+        byAgent('I always use npm, do you?'),
+        'Not me. I always use pnpm as my package manager. Yes, go ahead!',
+        'Please never force-push.',
+      ]);
+      const { ids, created, usage } = await local();
+      assert.deepEqual([created, usage.input_tokens, system.provider.calls.length], [2, 0, 0]);
+      const facts = await factsOf(ann);
+      assert.deepEqual(facts.map(({ id }) => id).sort(), ids.toSorted());
+      const pnpm = facts.find(({ slot }) => slot === 'tool.package_manager');
+      const text = 'I always use pnpm as my package manager.';
+      assert.deepEqual(
+        [pnpm?.text, pnpm?.origin, pnpm?.model, pnpm?.confidence, pnpm?.valid_from, pnpm?.episode_ids],
+        [text, 'extractive', null, 0.6, rows[1]?.occurred_at, [one.id]],
+      );
+      const { sources } = await detail({ id: pnpm?.id ?? '' });
+      assert.deepEqual(sources.find(({ tier }) => tier === 'raw')?.quote, text);
+      assert.ok(
+        facts.some((fact) => fact.text === 'Says: "Please never force-push."' && fact.kind === 'constraint'),
+      );
+    });
+
+    it('supersedes, merges and repeats nothing', async () => {
+      await episode(ann, ['I always use npm as my package manager.'], 1);
+      await episode(ann, ['My package manager is npm.'], 2);
+      await episode(ann, ['I have switched from npm to pnpm as my package manager.'], 3);
+      const { created, updated, considered } = await local();
+      assert.deepEqual([created, updated, considered], [2, 0, 3]);
+      assert.deepEqual(await currentTexts(ann), ['I have switched from npm to pnpm as my package manager.']);
+      const facts = await factsOf(ann);
+      for (const force of [false, true]) assert.equal((await local({ force })).created, 0);
+      assert.deepEqual(await factsOf(ann), facts);
+    });
+  });
+
+  it('is one at a time for each account: any number at once ask as often as one', async () => {
+    await episode(ann, ['We use pnpm']);
+    system.provider.respond(proposing(PNPM));
+    const replies = await Promise.all(Array.from({ length: 8 }, () => promoted()));
+    assert.equal(
+      replies.reduce((sum, { created }) => sum + created, 0),
+      1,
+    );
+    assert.equal(system.provider.calls.length, 1);
+  });
+
+  it('looks at so many episodes as it is told, the oldest first, and since when', async () => {
+    for (const day of [1, 2, 3]) await episode(ann, [`I like flavour ${day}x`], day);
+    const likes = [1, 2, 3].map((day) => ({ text: `Likes flavour ${day}x`, quote: `flavour ${day}x` }));
+    system.provider.respond(proposing(...likes));
+    assert.equal((await promoted({ limit: 1 })).considered, 1);
+    assert.deepEqual(await currentTexts(ann), ['Likes flavour 1x']);
+    assert.equal((await promoted({ since: '2026-05-03T00:00:00Z' })).considered, 1);
+    assert.deepEqual(await currentTexts(ann), ['Likes flavour 1x', 'Likes flavour 3x']);
+    assert.equal((await promoted()).considered, 1);
   });
 });

@@ -42,10 +42,13 @@ function proposed({ quote, ...fact }: Proposal, { episodes }: FactsRecord): Prop
   ];
 }
 
-/** One episode of raw rows: a text is the person's, a pair says who wrote it. */
+/** A text is the person's; others say who wrote it. */
+export type Line = string | (Partial<RawMemoryResponse> & { content: string });
+
+/** One episode of raw rows. */
 export async function episode(
   person: UserClient,
-  lines: readonly (string | (Partial<RawMemoryResponse> & { content: string }))[],
+  lines: readonly Line[],
   day = 1,
 ): Promise<{ episode: EpisodeResponse; rows: RawMemoryResponse[] }> {
   const at = (second: number) => new Date(Date.UTC(2026, 4, day, 12, 0, second)).toISOString();

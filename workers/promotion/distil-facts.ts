@@ -17,8 +17,8 @@ const ROOM = 40_000;
 const KNOWN_MAX = 10;
 /** What a model may add: more would be notes of everything. */
 const LIMITS = { inAll: 12, ofSource: 3 };
-/** Sentences of the person's own need no bound but that of their rows. */
-const NO_LIMITS = { inAll: Number.POSITIVE_INFINITY, ofSource: Number.POSITIVE_INFINITY };
+/** Sentences of the person's own, all of which are facts; and how many of them are stored at once. */
+const EXTRACTED_MAX = 40;
 
 interface Terms extends Pick<PromotionParts, 'providerOf' | 'settings'> {
   charge: Charge;
@@ -51,13 +51,17 @@ export async function distil(
   // A refusal states nothing.
   const proposals = answer.state === 'answered' ? answer.value.facts : [];
   const rows = shown.flatMap((source) => source.rows);
-  const statements = bySource(admitted(proposals, { rows, known: related }), shown);
+  const statements = bySource(
+    admitted(proposals, { rows, known: related, others: shown.map(({ title }) => title) }),
+    shown,
+  );
   return { distilled: { ...base, statements }, usage: answer.usage };
 }
 
-function extracted(sources: readonly FactSource[]): Distilled {
-  const statements = sources.map(({ rows }) => rows.flatMap(statementsIn));
-  return { sources, related: [], statements, model: null, limits: NO_LIMITS };
+function extracted([first]: readonly FactSource[]): Distilled {
+  const statements = first?.rows.flatMap(statementsIn).slice(0, EXTRACTED_MAX) ?? [];
+  const limits = { inAll: EXTRACTED_MAX, ofSource: EXTRACTED_MAX };
+  return { sources: first ? [first] : [], related: [], statements: [statements], model: null, limits };
 }
 
 /** Each statement with the source of its first quote, which is the person's. */

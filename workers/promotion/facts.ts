@@ -108,18 +108,20 @@ function chunksOf(found: readonly SourceId[]): SourceId[][] {
   return Array.from({ length: count }, (_, at) => found.slice(at * AT_ONCE, (at + 1) * AT_ONCE));
 }
 
-/** The counts once some sources are done. */
+/** The counts once some sources are done. A fact counts once, however often it was changed: as created, if it was. */
 function advanced(
-  { steps, considered, created, updated, skipped, ids }: PromotionProgress,
+  { steps, considered, created: before, skipped, ids }: PromotionProgress,
   sources: number,
   stored: Stored,
 ): Partial<PromotionProgress> {
+  const created = before + stored.created;
+  const touched = [...new Set([...ids, ...stored.ids])];
   return {
     steps: { ...steps, done: steps.done + sources },
     considered: considered + sources,
-    created: created + stored.created,
-    updated: updated + stored.updated,
+    created,
+    updated: touched.length - created,
     skipped: skipped + stored.skipped,
-    ids: [...new Set([...ids, ...stored.ids])],
+    ids: touched,
   };
 }

@@ -37,8 +37,13 @@ export interface Proposed {
 export interface Shown {
   rows: readonly SourceRow[];
   known: readonly { id: string }[];
+  /** What else it was shown, which nobody is quoted from. */
+  others: readonly string[];
 }
 
+/** More of an answer, or of one fact, is not looked at. */
+const PROPOSALS_MAX = 40;
+const EVIDENCE_MAX = 8;
 const TEXT_MAX = 500;
 const SLOT = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+){0,3}$/;
 const SLOT_MAX = 80;
@@ -53,15 +58,16 @@ const CONFIDENCE = 0.9;
 export function admitted(proposals: readonly Proposed[], shown: Shown): Statement[] {
   return proposals
     .toSorted((a, b) => b.salience - a.salience)
+    .slice(0, PROPOSALS_MAX)
     .flatMap((proposal) => admit(proposal, shown) ?? []);
 }
 
-function admit(proposal: Proposed, { rows, known }: Shown): Statement | undefined {
+function admit(proposal: Proposed, { rows, known, others }: Shown): Statement | undefined {
   const { kind, slot, evidence, relation, target } = proposal;
   const text = proposal.text.trim();
-  const quotes = groundedQuotes(evidence, rows);
+  const quotes = groundedQuotes(evidence.slice(0, EVIDENCE_MAX), rows);
   if (quotes === undefined || text === '' || [...text].length > TEXT_MAX) return undefined;
-  if (isBorrowed(text, quotes, rows) || holdsSecret(text)) return undefined;
+  if (isBorrowed(text, quotes, rows, others) || holdsSecret(text)) return undefined;
   if (quotes.some(({ words }) => holdsSecret(words))) return undefined;
   const cited = citedBy(quotes, rows);
   if (isInstruction(text) && !cited.some((row) => wasSaid(text, row))) return undefined;

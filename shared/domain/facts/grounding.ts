@@ -1,5 +1,6 @@
+import { COMMON } from './common-words.ts';
 import { passageOf } from './passage.ts';
-import { spokenIn } from './spoken.ts';
+import { pastedIn, spokenIn } from './spoken.ts';
 import { type CheckedQuote, isEvidence, type Quote, type SourceRow } from './statement.ts';
 import { stemOf, wordsOf } from './words.ts';
 
@@ -43,28 +44,36 @@ export function saidIn(row: SourceRow): string[] {
   return isEvidence(row) ? spokenIn(row.content) : [row.content];
 }
 
-const SHORTEST_WORD = 4;
+function saidByOthers(row: SourceRow): string[] {
+  return isEvidence(row) ? pastedIn(row.content) : [row.content];
+}
+
+const SHORTEST_WORD = 3;
+/** A statement may take its topic from a question ("Which package manager?") that a person answers in a word. */
+const BORROWED_MAX = 2;
 
 /**
- * Whether a statement rests on words of others more than on the person's: an agent that asks to remember something, and a
- * "fine, thanks" of the person beside it as the quote. Words that nobody said are a paraphrase and do not count.
+ * Whether a statement rests on words of others rather than on the person's: an agent that asks to remember something, and
+ * a "fine, thanks" of the person beside it as the quote. Words that nobody said are a paraphrase and do not count.
+ * `others` is what else a model was shown.
  */
-export function isBorrowed(text: string, quotes: readonly Quote[], rows: readonly SourceRow[]): boolean {
+export function isBorrowed(
+  text: string,
+  quotes: readonly Quote[],
+  rows: readonly SourceRow[],
+  others: readonly string[],
+): boolean {
   const cited = new Set(quotes.map(({ rawId }) => rawId));
   const own = stemsOf(rows.filter((row) => isEvidence(row) && cited.has(row.id)).flatMap(saidIn));
-  const others = stemsOf(rows.filter((row) => !isEvidence(row)).map(({ content }) => content));
-  const stems = [...stemsOf([text])].filter((stem) => !ABOUT_PEOPLE.has(stem));
+  const theirs = stemsOf([...rows.flatMap(saidByOthers), ...others]);
+  const stems = [...stemsOf([text])];
   const supported = stems.filter((stem) => own.has(stem)).length;
-  const borrowed = stems.filter((stem) => others.has(stem) && !own.has(stem)).length;
-  return borrowed > supported;
+  const borrowed = stems.filter((stem) => theirs.has(stem) && !own.has(stem)).length;
+  return borrowed > BORROWED_MAX * supported;
 }
 
+/** Of the words that not every statement has. */
 function stemsOf(texts: readonly string[]): Set<string> {
-  const words = texts.flatMap(wordsOf).filter((word) => word.length >= SHORTEST_WORD || /\p{N}/u.test(word));
+  const words = texts.flatMap(wordsOf).filter((word) => word.length >= SHORTEST_WORD && !COMMON.has(word));
   return new Set(words.map(stemOf));
 }
-
-/** Of words that a statement about a person has, whoever said it. */
-const ABOUT_PEOPLE = stemsOf([
-  'user person prefers uses always never likes wants their they them this that with from says',
-]);

@@ -24,21 +24,27 @@ function exactly(wanted: readonly string[], words: readonly string[]): number | 
   return from < 0 ? undefined : from;
 }
 
+/** Linear in both lengths: the matching trigrams before each place are counted once. */
 function nearly(wanted: readonly string[], words: readonly string[]): number | undefined {
-  const trigrams = wordTrigrams(wanted);
+  const trigrams = new Set(trigramsOf(wanted));
   if (trigrams.size === 0) return undefined;
+  const matching = [0];
+  for (const trigram of trigramsOf(words))
+    matching.push((matching.at(-1) ?? 0) + Number(trigrams.has(trigram)));
+  const last = matching.length - 1;
+  const length = wanted.length - 2;
   let best: { from: number; share: number } | undefined;
-  for (let from = 0; from < Math.max(1, words.length - wanted.length + 1); from += 1) {
-    const window = wordTrigrams(words.slice(from, from + wanted.length));
-    const share = trigrams.intersection(window).size / trigrams.size;
+  for (let from = 0; from <= Math.max(0, last - length); from += 1) {
+    const count = (matching[Math.min(from + length, last)] ?? 0) - (matching[from] ?? 0);
+    const share = count / trigrams.size;
     if (share >= CONTAINED && share > (best?.share ?? 0)) best = { from, share };
   }
   return best?.from;
 }
 
 /** Every three words in a row. */
-function wordTrigrams(words: readonly string[]): Set<string> {
-  return new Set(words.slice(2).map((last, at) => `${words[at]} ${words[at + 1]} ${last}`));
+function trigramsOf(words: readonly string[]): string[] {
+  return words.slice(2).map((last, at) => `${words[at]} ${words[at + 1]} ${last}`);
 }
 
 /** The share that the passages of one text have in common, above which they count as the same. */
@@ -48,7 +54,7 @@ const SHARED = 0.5;
 export function overlap(a: string, b: string): boolean {
   const [one, other] = [wordsOf(a), wordsOf(b)];
   if (exactly(one, other) !== undefined || exactly(other, one) !== undefined) return true;
-  const [trigrams, others] = [wordTrigrams(one), wordTrigrams(other)];
+  const [trigrams, others] = [new Set(trigramsOf(one)), new Set(trigramsOf(other))];
   const smaller = Math.min(trigrams.size, others.size);
   return smaller > 0 && trigrams.intersection(others).size / smaller >= SHARED;
 }

@@ -1,8 +1,9 @@
-const FENCED = /^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1[ \t]*$|$(?![\s\S]))/gm;
-const QUOTED_LINE = /^[ \t]*>.*$/gm;
-/** Where a forwarded message begins: from there on others speak. */
-const FORWARDED =
-  /^[ \t]*(?:-{3,} ?(?:forwarded|original) message|on .{4,80} wrote:$|begin forwarded message)[\s\S]*/im;
+/** Fenced blocks, forwarded messages to their end, quoted lines; in that order, because one may contain the others. */
+const PASTED = [
+  /^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1[ \t]*$|$(?![\s\S]))/gm,
+  /^[ \t]*(?:-{3,} ?(?:forwarded|original) message|on .{4,80} wrote:$|begin forwarded message)[\s\S]*/gim,
+  /^[ \t]*>.*$/gm,
+];
 /** In place of what is left out: no quote reaches over it. */
 const CUT = '\f';
 
@@ -11,6 +12,11 @@ const CUT = '\f';
  * blocks, forwarded messages. These are somebody else's words.
  */
 export function spokenIn(content: string): string[] {
-  const cut = content.replaceAll(FENCED, CUT).replace(FORWARDED, CUT).replaceAll(QUOTED_LINE, CUT);
+  const cut = PASTED.reduce((left, pattern) => left.replaceAll(pattern, CUT), content);
   return cut.split(CUT).filter((part) => part.trim() !== '');
+}
+
+/** The parts of a message that are pasted into it. */
+export function pastedIn(content: string): string[] {
+  return PASTED.flatMap((pattern) => content.match(pattern) ?? []);
 }

@@ -22,10 +22,9 @@ export interface Distilled {
   limits: { inAll: number; ofSource: number };
 }
 
-/** What storing changed. `skipped` counts sources of which nothing was made. */
+/** What storing changed: `ids` of the facts created or changed. `skipped` counts sources of which nothing was made. */
 export interface Stored {
   created: number;
-  updated: number;
   skipped: number;
   ids: string[];
 }
@@ -95,9 +94,8 @@ class Storing {
   }
 
   get stored(): Stored {
-    const updated = [...this.#updated].filter((id) => !this.#created.has(id));
-    const ids = [...this.#created, ...updated];
-    return { created: this.#created.size, updated: updated.length, skipped: this.#skipped, ids };
+    const ids = [...this.#created.union(this.#updated)];
+    return { created: this.#created.size, skipped: this.#skipped, ids };
   }
 
   async store(source: FactSource, statements: readonly Statement[]): Promise<void> {
@@ -135,6 +133,8 @@ class Storing {
           ? this.#update(decision.of.id)
           : 'nothing';
       case 'rewording':
+        // Of this very answer: the more important wording came first.
+        if (this.#created.has(decision.of.id)) return 'nothing';
         await reword(tx, accountId, decision.of.id, statement, this.#model);
         await addEvidence(tx, accountId, decision.of.id, evidence);
         return this.#update(decision.of.id);

@@ -82,13 +82,18 @@ describe('the grounding gate', () => {
   it('tells statements in the words of others from those of the person', () => {
     const thanks = row('fine, thanks');
     const quotes = [{ rawId: thanks.id, words: 'thanks' }];
-    assert.ok(isBorrowed('Always approves deletions', quotes, [agent, thanks]));
-    assert.ok(isBorrowed('The user approves every deletion', quotes, [agent, thanks]));
+    assert.ok(isBorrowed('Always approves deletions', quotes, [agent, thanks], []));
+    assert.ok(isBorrowed('The user approves every deletion', quotes, [thanks], [agent.content]));
     const own = [{ rawId: said.id, words: 'moved to pnpm' }];
-    assert.ok(!isBorrowed('Uses pnpm for packages', own, [agent, said]));
+    assert.ok(!isBorrowed('Uses pnpm for packages', own, [agent, said], []));
+    // A topic that was asked for.
+    const asked = row('Which package manager?', { role: 'agent', origin: 'agent' });
+    const npm = row('npm, always');
+    const answer = [{ rawId: npm.id, words: 'npm' }];
+    assert.ok(!isBorrowed('Uses npm as package manager', answer, [asked, npm], []));
     // A paraphrase in words that nobody said.
     assert.ok(
-      !isBorrowed('Prefers concise answers', [{ rawId: 'k', words: 'kurz' }], [row('kurz', { id: 'k' })]),
+      !isBorrowed('Prefers concise answers', [{ rawId: 'k', words: 'kurz' }], [row('kurz', { id: 'k' })], []),
     );
   });
 });
