@@ -33,8 +33,13 @@ export function isNearDuplicate(a: string, b: string): boolean {
   return (
     similarity(a, b) >= SAME &&
     haveSameDetails(a, b) &&
-    meaningsOf(held(a)).symmetricDifference(meaningsOf(held(b))).size === 0
+    haveSameMeanings(a, b) &&
+    haveSameMeanings(held(a), held(b))
   );
+}
+
+function haveSameMeanings(a: string, b: string): boolean {
+  return meaningsOf(a).symmetricDifference(meaningsOf(b)).size === 0;
 }
 
 /** The stems of the words that not every statement has. */

@@ -119,6 +119,8 @@ describe('comparing statements', () => {
     for (const [a, b] of [
       ['Starts meetings at 9 in the office on site', 'Starts meetings at 8 in the office on site'],
       ['Deploys the services of the team on Mondays', 'Deploys the services of the team on Tuesdays'],
+      ['I drink mate at work now instead of espresso', 'I drink espresso at work now instead of mate'],
+      ['Does not eat meat at lunch in the canteen', 'Does not eat fish at lunch in the canteen'],
       ['Likes long reviews of pull requests', 'Never likes long reviews of pull requests'],
       ['Does push to the main branch of the repository', "Doesn't push to the main branch of the repository"],
     ] as const)
