@@ -104,14 +104,14 @@ describe('the command line imports transcripts', function () {
         failed,
       ]),
       [
-        ['claude-code', 12, 0, 0, null],
+        ['claude-code', 14, 0, 0, null],
         ['codex', 7, 0, 0, null],
         ['specstory', 6, 0, 0, null],
       ],
     );
     const again = await result(paths);
-    assert.deepEqual([again.total.stored, again.total.duplicates], [0, 25]);
-    assert.deepEqual(await countOf(system, ann), { events: 25, ids: 25 });
+    assert.deepEqual([again.total.stored, again.total.duplicates], [0, 27]);
+    assert.deepEqual(await countOf(system, ann), { events: 27, ids: 27 });
 
     const { body: page } = await recording.sessionEvents(ann, `codex:${codex}`);
     assert.deepEqual([page.session.source, page.session.source_detail], ['codex', '/home/ada/engine']);
@@ -124,7 +124,7 @@ describe('the command line imports transcripts', function () {
 
     const { body: synced } = await ann.request<SyncResult>('POST', '/api/memory/sync/', {});
     // Three sessions' starts and ends are nobody's words.
-    assert.equal(synced.created, 25 - 6);
+    assert.equal(synced.created, 27 - 6);
     const { body: raw } = await ann.request<{ results: RawMemoryResponse[] }>(
       'GET',
       '/api/memory/raw/?limit=200',
@@ -240,12 +240,12 @@ describe('the command line imports transcripts', function () {
     assert.deepEqual(
       files.map(({ file: path, format, stored }) => [path.slice(directory.length), format, stored]),
       [
-        ['/project/deep/x.jsonl', 'claude-code', 12],
+        ['/project/deep/x.jsonl', 'claude-code', 14],
         ['/notes.md', null, 0],
         ['/nowhere', null, 0],
       ],
     );
-    assert.equal(total.stored, 12);
+    assert.equal(total.stored, 14);
     assert.match(files[1]?.failed ?? '', /no known format; known are: Claude Code session.*SpecStory/);
     assert.match(files[2]?.failed ?? '', /ENOENT/);
   });
@@ -261,9 +261,9 @@ describe('the command line imports transcripts', function () {
     assert.deepEqual([code, stderr], [1, '']);
     const [head, first, second, total, note] = stdout.split('\n');
     assert.match(head ?? '', /^file +format +stored +duplicates +invalid +skipped +broken$/);
-    assert.match(first ?? '', / claude-code +12 +0 +0 +5 +0$/);
+    assert.match(first ?? '', / claude-code +14 +0 +0 +6 +0$/);
     assert.match(second ?? '', / none +0 +0 +0 +0 +0$/);
-    assert.match(total ?? '', /^total +12 +0 +0 +5 +0$/);
+    assert.match(total ?? '', /^total +14 +0 +0 +6 +0$/);
     assert.match(note ?? '', /b: ENOENT/);
   });
 
@@ -275,13 +275,13 @@ describe('the command line imports transcripts', function () {
     const full = await result([path, other], { env: { QUOTA_EVENTS: '5' } });
     assert.match(
       full.stopped ?? '',
-      /quota is exceeded: 0 of 5 events are used, and 12 more would be needed/,
+      /quota is exceeded: 0 of 5 events are used, and 14 more would be needed/,
     );
     assert.deepEqual([full.files.length, full.total.stored], [1, 0]);
 
-    assert.equal((await one(path)).stored, 12);
+    assert.equal((await one(path)).stored, 14);
     const { files } = await result([path], { user: bob });
-    assert.deepEqual([files[0]?.stored, files[0]?.invalid], [0, 12]);
+    assert.deepEqual([files[0]?.stored, files[0]?.invalid], [0, 14]);
     assert.match(files[0]?.problems[0] ?? '', /session belongs to another user$/);
   });
 

@@ -72,6 +72,15 @@ export function claudeCodeFile(session: string): string {
     ]),
     agent([text('I will sign it')]),
     person([text('[Request interrupted by user]')]),
+    agent([text('I go on.')]),
+    {
+      type: 'attachment',
+      attachment: { type: 'queued_command', prompt: 'in the margin', commandMode: 'prompt' },
+    },
+    {
+      type: 'attachment',
+      attachment: { type: 'queued_command', prompt: 'done', commandMode: 'task-notification' },
+    },
     person('use key sk-proj-AbCdEf0123456789abcdef'),
     agent([text('Done.')]),
   ];
@@ -241,6 +250,18 @@ export function geminiFile(session: string): string {
   ]);
 }
 
+/** The same chat as an older Gemini CLI wrote it. */
+export function geminiDocument(session: string): string {
+  const [description = {}, ...records] = geminiFile(session)
+    .trim()
+    .split('\n')
+    .map((line): Record<string, unknown> => JSON.parse(line));
+  const messages = new Map(
+    records.filter(({ id }) => id !== undefined).map((record) => [record['id'], record]),
+  );
+  return JSON.stringify({ ...description, messages: [...messages.values()] }, null, 2);
+}
+
 /** A task of Cline: one array on one line, its message by message. */
 export function clineMessages(): object[] {
   const ts = Date.parse(at(0));
@@ -256,7 +277,15 @@ export function clineMessages(): object[] {
       text: '{"question":"Which version?","options":["1.0","2.0"]}',
     },
     { ts: ts + 5, type: 'say', say: 'user_feedback', text: '2.0' },
-    { ts: ts + 6, type: 'say', say: 'completion_result', text: 'Written.' },
-    { ts: ts + 7, type: 'ask', ask: 'completion_result', text: '' },
+    {
+      ts: ts + 6,
+      type: 'ask',
+      ask: 'followup',
+      text: '{"question":"Dated?","suggest":[{"answer":"today"}]}',
+    },
+    { ts: ts + 7, type: 'say', say: 'user_feedback', text: 'yes' },
+    { ts: ts + 8, type: 'say', say: 'text', text: 'I wri', partial: true },
+    { ts: ts + 9, type: 'say', say: 'completion_result', text: 'Written.' },
+    { ts: ts + 10, type: 'ask', ask: 'completion_result', text: '' },
   ];
 }

@@ -71,7 +71,7 @@ export class Conversation {
   #fromPerson(entry: Extract<Entry, { kind: 'user' }>): ImportedEvent[] {
     const events = this.#open === undefined ? [] : this.#close('agent.prompt');
     const asked = entry.answers ?? this.#asked;
-    if (entry.answers === undefined) this.#asked = undefined;
+    this.#asked = undefined;
     const said = this.#event(asked === undefined ? 'user.message' : 'user.reply', entry, asked);
     return [...events, ...said];
   }

@@ -25,8 +25,10 @@ export async function importFile(
   const recorder = new Recorder(owner, report);
   const transcript = new Transcript(report, Date.now());
   const take = async (events: ImportedEvent[], line: number) => {
-    for (const event of events) recorder.add(event, line);
-    if (recorder.isFull) await recorder.store();
+    for (const event of events) {
+      recorder.add(event, line);
+      if (recorder.isFull) await recorder.store();
+    }
   };
   let last = 0;
   for await (const line of linesOf(path)) {

@@ -52,15 +52,10 @@ export class Recorder {
    * stored.
    */
   async store(): Promise<void> {
-    while (this.#rows.length > 0) {
-      const rows = this.#rows.slice(0, BATCH_MAX);
-      await this.#storeBatch(rows);
-      this.#rows = this.#rows.slice(rows.length);
-    }
+    const rows = this.#rows;
+    this.#rows = [];
     this.#length = 0;
-  }
-
-  async #storeBatch(rows: readonly Row[]): Promise<void> {
+    if (rows.length === 0) return;
     const { pool, accountId, quotas } = this.#owner;
     const batch = await checkBatch(
       rows.map(({ event }) => event),

@@ -34,9 +34,19 @@ const SKIPPED: Entry = { kind: 'skipped' };
 function entriesOf(record: JsonObject): Entry[] {
   const { type, subtype } = record;
   if (type === 'system') return subtype === 'turn_duration' ? [{ kind: 'turn-end' }] : [];
+  if (type === 'attachment') return fromAttachment(record);
   if (type !== 'user' && type !== 'assistant') return [];
   if (isMachineMade(record)) return [SKIPPED];
   return type === 'user' ? fromUser(record) : fromAgent(record);
+}
+
+/** What the person typed while the agent worked, and the agent read before its turn ended. */
+function fromAttachment(record: JsonObject): Entry[] {
+  const { type, commandMode = 'prompt', prompt, origin } = objectOf(record['attachment']);
+  if (type !== 'queued_command') return [];
+  const text = personsText(prompt);
+  const isPersons = commandMode === 'prompt' && isHuman(origin) && !isMachineMade(record) && text !== '';
+  return isPersons ? [{ kind: 'working' }, { kind: 'user', ...idAndTime(record), text }] : [SKIPPED];
 }
 
 /** Subagents, summaries of a compacted context, and what the tool itself put in a person's or an agent's place. */
@@ -48,23 +58,25 @@ function isMachineMade(record: JsonObject): boolean {
     'isApiErrorMessage',
     'isVisibleInTranscriptOnly',
   ];
-  const origin = textOf(objectOf(record['origin'])['kind']);
-  return flags.some((flag) => record[flag] === true) || (origin !== undefined && origin !== 'human');
+  return flags.some((flag) => record[flag] === true) || !isHuman(record['origin']);
+}
+
+function isHuman(origin: unknown): boolean {
+  const { kind = 'human' } = objectOf(origin);
+  return kind === 'human';
 }
 
 function fromUser(record: JsonObject): Entry[] {
   const { content } = objectOf(record['message']);
-  const blocks = objectsOf(content);
-  const result = blocks.find(({ type }) => type === 'tool_result');
+  const result = objectsOf(content).find(({ type }) => type === 'tool_result');
   if (result !== undefined) return fromToolResult(record, result);
-  const texts = typeof content === 'string' ? [content] : textsOf(blocks);
-  const interrupted: Entry[] = texts.some((text) => text.startsWith('[Request interrupted by user'))
-    ? [{ kind: 'working' }]
-    : [];
-  const text = texts.map(personsWords).filter(Boolean).join('\n\n');
+  const isInterrupt = textsIn(content).some((text) => text.startsWith(INTERRUPTED));
+  const interrupted: Entry[] = isInterrupt ? [{ kind: 'working' }] : [];
+  const text = personsText(content);
   return [...interrupted, text === '' ? SKIPPED : { kind: 'user', ...idAndTime(record), text }];
 }
 
+const INTERRUPTED = '[Request interrupted by user';
 const REJECTED = "The user doesn't want to proceed with this tool use.";
 const REASON = 'the user said:';
 const NOTE = "\n\nNote: The user's next message";
@@ -82,7 +94,7 @@ function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
     return [{ kind: 'user', id: `${id}:${place}`, at, text, answers: asked }];
   });
   if (replies.length > 0) return replies;
-  const reason = reasonOf(textOf(result['content']) ?? textsOf(objectsOf(result['content'])).join('\n'));
+  const reason = reasonOf(textsIn(result['content']).join('\n'));
   return reason === '' ? [SKIPPED] : [{ kind: 'user', id, at, text: reason }];
 }
 
@@ -97,7 +109,7 @@ function fromAgent(record: JsonObject): Entry[] {
   const { content, stop_reason: stop, model } = objectOf(record['message']);
   if (model === '<synthetic>') return [SKIPPED];
   const blocks = objectsOf(content);
-  const text = textsOf(blocks).join('\n\n').trim();
+  const text = textsIn(content).join('\n\n').trim();
   const { id, at } = idAndTime(record);
   const calls = blocks.filter(({ type }) => type === 'tool_use');
   const entries: Entry[] = text === '' ? [] : [{ kind: 'agent', id, at, text }];
@@ -124,6 +136,14 @@ function questionId(toolUseId: unknown, place: number): string {
   return `${NAME}:${String(toolUseId)}:${place}`;
 }
 
-function textsOf(blocks: JsonObject[]): string[] {
-  return blocks.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
+function personsText(content: unknown): string {
+  return textsIn(content).map(personsWords).filter(Boolean).join('\n\n');
+}
+
+/** A message is a text, or a list of blocks. */
+function textsIn(content: unknown): string[] {
+  if (typeof content === 'string') return [content];
+  return objectsOf(content).flatMap(({ type, text }) =>
+    type === 'text' && typeof text === 'string' ? [text] : [],
+  );
 }

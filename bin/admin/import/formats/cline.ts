@@ -61,14 +61,14 @@ function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[
   return what === 'completion_result' ? [{ kind: 'agent', ...said, text }, { kind: 'turn-end' }] : [];
 }
 
-/** A question is an object in JSON, or the bare text of an older version. */
+/** A question is an object in JSON, with the answers that it offers in one of two ways; or a bare text. */
 function questionIn(text: string): string {
-  const object = tryObject(text);
-  const question = textOf(object?.['question']) ?? textOf(object?.['response']);
-  if (question === undefined) return text;
-  const options = object?.['options'];
+  const { question, response, options, suggest } = tryObject(text) ?? {};
+  const asked = textOf(question) ?? textOf(response);
+  if (asked === undefined) return text;
   const labels = Array.isArray(options) ? options.map((label) => ({ label })) : [];
-  return questionText(question, labels);
+  const suggested = objectsOf(suggest).map(({ answer }) => ({ label: answer }));
+  return questionText(asked, [...labels, ...suggested]);
 }
 
 function timeOf(ts: number): string | undefined {

@@ -20,6 +20,39 @@ export const geminiCli: Format = {
   open: () => new GeminiReader(),
 };
 
+/**
+ * A chat as the Gemini CLI wrote it before April 2026: `session-….json`, one object, indented by two spaces. By the
+ * indentation it can be read line by line, too.
+ */
+export const geminiCliDocument: Format = {
+  name: NAME,
+  title: 'Gemini CLI chat (JSON)',
+  recognises: (line) => /^ {2}"projectHash": "[^"]*",?$/.test(line),
+  open: () => new DocumentReader(),
+};
+
+/** A property of the document whose value is a text, on its line. */
+const PROPERTY = /^ {2}"(sessionId|projectHash|kind)": ("[^"]*"),?$/;
+
+class DocumentReader implements Reader {
+  readonly #reader = new GeminiReader();
+  readonly #description: Record<string, unknown> = {};
+  /** The lines of the message so far. */
+  #message: string[] | undefined;
+
+  read(line: string): Passage | undefined {
+    const [, name, value] = PROPERTY.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) this.#description[name] = JSON.parse(value);
+    if (line === '  "messages": [') return this.#reader.read(JSON.stringify(this.#description));
+    if (line === '    {') this.#message = [];
+    this.#message?.push(line);
+    if (this.#message === undefined || !/^ {4}\},?$/.test(line)) return undefined;
+    const message = this.#message.join('\n').replace(/,$/, '');
+    this.#message = undefined;
+    return this.#reader.read(message);
+  }
+}
+
 class GeminiReader implements Reader {
   /** The messages that were read; their later states add the calls of tools. */
   readonly #seen = new Set<string>();

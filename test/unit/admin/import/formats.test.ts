@@ -4,8 +4,10 @@ import { FileReport } from '../../../../bin/admin/import/report.ts';
 import { Transcript } from '../../../../bin/admin/import/transcript.ts';
 import {
   claudeCodeFile,
+  claudeRecord,
   clineMessages,
   codexFile,
+  geminiDocument,
   geminiFile,
   specStoryFile,
 } from '../../../support/transcripts.ts';
@@ -39,12 +41,14 @@ describe('formats of transcripts', () => {
       'agent.message: Committing.',
       'user.message: sign it off first',
       'agent.message: I will sign it',
+      'agent.message: I go on.',
+      'user.message: in the margin',
       'user.message: use key [masked key]',
     ]);
     const { format, skipped, broken, problems } = report;
     assert.deepEqual(
       { format, skipped, broken, problems },
-      { format: 'claude-code', skipped: 5, broken: 0, problems: [] },
+      { format: 'claude-code', skipped: 6, broken: 0, problems: [] },
     );
     const [started, first] = events;
     assert.deepEqual(started, {
@@ -116,6 +120,22 @@ describe('formats of transcripts', () => {
     assert.deepEqual([report.format, report.skipped], ['gemini-cli', 1]);
   });
 
+  it('reads the same chat of an older Gemini CLI', () => {
+    const { report, events } = read(geminiDocument('g1'));
+    assert.deepEqual(events, read(geminiFile('g1')).events);
+    assert.deepEqual([report.format, report.broken], ['gemini-cli', 0]);
+  });
+
+  it('takes for a reply only what was said to the last prompt', () => {
+    const asked = claudeCodeFile('s1').split('\n').slice(0, 11);
+    const more = { type: 'user', message: { role: 'user', content: 'by the way' } };
+    const { events } = read([...asked, JSON.stringify(claudeRecord('s1', 99, more))].join('\n'));
+    assert.deepEqual(words(events.slice(-2)), [
+      'user.reply: mocha\nas everywhere',
+      'user.message: by the way',
+    ]);
+  });
+
   it('reads a task of Cline', () => {
     const { report, events } = read(JSON.stringify(clineMessages()));
     assert.deepEqual(words(events), [
@@ -124,6 +144,8 @@ describe('formats of transcripts', () => {
       'agent.message: I read the commits.',
       'agent.prompt: Which version?\n- 1.0\n- 2.0',
       'user.reply: 2.0',
+      'agent.prompt: Dated?\n- today',
+      'user.reply: yes',
       'agent.prompt: Written.',
     ]);
     assert.equal(report.format, 'cline');

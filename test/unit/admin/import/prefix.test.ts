@@ -8,6 +8,7 @@ import {
   claudeRecord,
   clineMessages,
   codexFile,
+  geminiDocument,
   geminiFile,
   specStoryFile,
 } from '../../../support/transcripts.ts';
@@ -45,6 +46,7 @@ const transcripts = fc.oneof(
     codexFile('c', { more: ['go on', 'go on'] }),
     specStoryFile('p'),
     geminiFile('g'),
+    geminiDocument('g'),
   ),
   fc
     .array(claudeRecordPart, { maxLength: 12 })
