@@ -17,7 +17,8 @@ describe('a round of recurring work', function () {
   this.timeout(60_000);
   let system: System;
   beforeEach(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'], workers: 0 });
+    const env = { DEFAULT_MODEL: 'local' };
+    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'], workers: 0, env });
   });
   afterEach(() => system?.stop());
 
