@@ -31,7 +31,7 @@ describe('a round of recurring work', function () {
   const say = (account: string) =>
     select(
       `insert into raw_memories (id, account_id, content, kind, role, origin, source, occurred_at, tags, metadata, created_at)
-       values ($1, $2, 'I like tea', 'reply', 'human', 'human', 'test', now() - interval '1 day', '{}', '{}', now())`,
+       values ($1, $2, 'I like tea', 'reply', 'human', 'human', 'test', now() - interval '2 days', '{}', '{}', now())`,
       newId(),
       account,
     );
@@ -70,7 +70,7 @@ describe('a round of recurring work', function () {
     await say(account);
     await select(
       `insert into episodes (id, account_id, title, summary, started_at, ended_at, status, origin, tags, salience, created_at, updated_at)
-       values ($1, $2, 'Tea', 'About tea', now() - interval '1 day', now() - interval '1 day', 'final', 'human', '{}', 0.5, now(), now())`,
+       values ($1, $2, 'Tea', 'About tea', now() - interval '2 days', now() - interval '2 days', 'final', 'human', '{}', 0.5, now(), now())`,
       newId(),
       account,
     );
