@@ -46,7 +46,11 @@ describe('the README', function () {
 
   async function run(script: string): Promise<string> {
     const env = { ...bareEnvironment(), DATABASE_URL: system.database.url };
-    const child = spawn('bash', ['-euo', 'pipefail', '-c', script], { cwd: CHECKOUT, env });
+    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
+      cwd: CHECKOUT,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const [stdout, stderr, [code]] = await Promise.all([
       text(child.stdout),
       text(child.stderr),
