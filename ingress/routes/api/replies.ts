@@ -5,7 +5,7 @@ import { countReplies, readOutcomes } from '../../../shared/db/stores/replies/st
 import { reliabilityOf } from '../../../shared/domain/replies/reliability.ts';
 import { statisticsOf } from '../../../shared/domain/replies/statistics.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
-import { KIB, MIB } from '../../../shared/schemas/limits.ts';
+import { MIB } from '../../../shared/schemas/limits.ts';
 import {
   FeedbackRequest,
   ReplyCalibration,
@@ -30,8 +30,6 @@ export interface ReplyRoutes {
 }
 
 const PAGE_LIMIT = 50;
-/** A prediction in a list, as JSON: five candidates of the usual length. */
-const SUMMARY_ROOM = 16 * KIB;
 
 export const predictReply = endpoint('user', {
   operationId: 'predictReply',
@@ -86,10 +84,10 @@ export const listPredictedReplies = endpoint('user', {
   tag: 'Replies',
   summary: 'The predictions, the latest first',
   query: ReplyListQuery,
-  errors: ['overloaded'],
+  errors: [],
   status: 200,
   response: ReplyList,
-}).handle(async ({ user, query, reserve }, { em }: ReplyRoutes) => {
+}).handle(async ({ user, query }, { em }: ReplyRoutes) => {
   const limit = query.limit === undefined ? PAGE_LIMIT : Number(query.limit);
   const offset = Number(query.offset ?? 0);
   const terms = {
@@ -99,7 +97,6 @@ export const listPredictedReplies = endpoint('user', {
     since: queryTime('since', query.since),
     until: queryTime('until', query.until),
   };
-  await reserve(limit * SUMMARY_ROOM);
   const { total, rows } = await listReplies(em(), user.id, { ...terms, limit, offset });
   return { body: { total, limit, offset, results: rows.map(presentSummary) } };
 });

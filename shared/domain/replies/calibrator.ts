@@ -137,7 +137,7 @@ function newtonStep({ rows, means, precisions }: Problem, beta: number[]): numbe
       if (xi === 0) continue;
       gradient[i] = at(gradient, i) + weight * (p - y) * xi;
       const row = hessian[i] ?? [];
-      for (let j = 0; j <= i; j += 1) row[j] = at(row, j) + curvature * xi * at(x, j);
+      for (let j = 0; j <= i; j += 1) row[j] = (row[j] ?? 0) + curvature * xi * (x[j] ?? 0);
     }
   }
   const free = beta.flatMap((value, i) =>
@@ -174,7 +174,11 @@ function mostLabelled(names: string[], most: number): string[] {
   return counts.slice(0, most).map(({ name }) => name);
 }
 
-const sum = (a: readonly number[], b: readonly number[]): number =>
-  a.reduce((total, value, i) => total + value * at(b, i), 0);
+/** The inner loop of the fit. */
+function sum(a: readonly number[], b: readonly number[]): number {
+  let total = 0;
+  for (let i = 0; i < a.length; i += 1) total += (a[i] ?? 0) * (b[i] ?? 0);
+  return total;
+}
 
 const logistic = (z: number): number => 1 / (1 + Math.exp(-z));

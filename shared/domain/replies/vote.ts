@@ -1,6 +1,6 @@
 import { normalized, wordsOf } from './text.ts';
 
-/** What an agent asked, and what the person replied in their own words. */
+/** What an agent asked, or the end of it, and what the person replied in their own words. */
 export interface Pair {
   id: string;
   prompt: string;
@@ -16,8 +16,8 @@ export interface Vote {
   neighbours: Pair[];
 }
 
-/** Code points of a prompt's end, where its question is. */
-const PROMPT_END = 600;
+/** UTF-16 units of a prompt's end, where its question is. */
+export const PROMPT_END = 600;
 /** Words of the prompt that are looked for: the rarest. */
 const TERMS_MAX = 12;
 const NEIGHBOURS = 15;
@@ -111,7 +111,7 @@ interface Counted {
 }
 
 function countsOf(text: string): Counted {
-  const words = wordsOf([...text].slice(-PROMPT_END).join(''));
+  const words = wordsOf(text.slice(-PROMPT_END));
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   return { counts, length: words.length };

@@ -1,17 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Pair } from '../../../domain/replies/vote.ts';
+import { type Pair, PROMPT_END } from '../../../domain/replies/vote.ts';
 
 /** Replies that a prediction learns from: the latest. */
 const PAIRS_MAX = 500;
 
-/** The person's latest replies in their own words, each with the prompt that it answers, the latest first. */
+/** The person's latest replies in their own words, each with the end of the prompt that it answers, the latest first. */
 export function readPairs(em: EntityManager, accountId: string): Promise<Pair[]> {
   return em.execute<Pair[]>(PAIRS, [accountId, PAIRS_MAX]);
 }
 
 /** A reply answers the prompt that it names, else the last one of the same agent in its session. */
 const PAIRS = `
-  select r.id, r.content as reply, coalesce(named.content, latest.content) as prompt
+  select r.id, r.content as reply, right(coalesce(named.content, latest.content), ${PROMPT_END}) as prompt
     from (
       select * from raw_memories
        where account_id = ? and kind = 'reply' and origin = 'human' order by occurred_at desc, id desc limit ?) r

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { randomOf } from '../../../../bench/replies/random.ts';
 import {
   type Calibrator,
   calibrate,
@@ -130,14 +131,3 @@ describe('a calibrator of confidences', () => {
     assert.ok(mean <= 0.05, String(mean));
   });
 });
-
-/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
-function randomOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

@@ -1,0 +1,12 @@
+import { seeded } from '../memory/random.ts';
+
+/** Numbers from 0 to 1 that are the same in every run with the same seed. */
+export type Random = () => number;
+
+export function randomOf(seed: number): Random {
+  return seeded(seed).next;
+}
+
+export function pick<T>(from: readonly [T, ...T[]], random: Random): T {
+  return from[Math.floor(random() * from.length)] ?? from[0];
+}
