@@ -6,10 +6,13 @@ import type { JobReceipt } from '../../shared/schemas/jobs.ts';
 import { Visitor } from '../connect/visitor.ts';
 import { type AppClient, call, predictionBody, type Reply } from '../support/client.ts';
 import { connectingApp, REDIRECT_URI, type Started, startBody } from '../support/connection.ts';
-import { hang, ok } from '../support/fake-provider.ts';
+import { proposing as proposingFacts } from '../support/facts-promotion.ts';
+import { bySchema, hang, ok } from '../support/fake-provider.ts';
 import { addFact, setProfile } from '../support/memory.ts';
+import { episode } from '../support/promotion.ts';
 import { event } from '../support/recording.ts';
 import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { proposing as proposingReplies } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { until } from '../support/until.ts';
@@ -152,6 +155,32 @@ async function useJobs(person: Person, { mine }: Markers): Promise<void> {
   await person.done('DELETE', '/api/jobs/:job_id/', { names: [job_id] });
 }
 
+/** What a model makes of it has the marker too. */
+async function usePromotion(system: System, person: Person, { mine }: Markers): Promise<void> {
+  const quoting = proposingFacts({ text: `${mine} again and again`, quote: mine, slot: mine });
+  system.provider.respond(
+    bySchema({ episode: episode({ title: mine, summary: mine, tags: [mine] }), facts: quoting }),
+  );
+  const [prompt, reply] = [
+    { content: `${mine}?`, kind: 'prompt' },
+    { content: `${mine}!`, kind: 'reply' },
+  ];
+  await person.done('POST', '/api/memory/raw/', { body: [prompt, reply] });
+  for (const tier of ['episodes', 'facts'])
+    await person.done('POST', `/api/memory/promote/${tier}/`, { body: {} });
+  await person.done('POST', '/api/memory/context/', { body: { goal: mine } });
+}
+
+async function useReplies(system: System, person: Person, { mine }: Markers): Promise<void> {
+  system.provider.respond(proposingReplies([{ response: mine, reasoning: mine }]));
+  const body = { agent: mine, agent_input: mine, session_id: mine };
+  const { id } = await person.done<{ id: string }>('POST', '/api/predictions/predict/', { body });
+  const told = { status: 'edited', actual_response: mine };
+  await person.done('POST', '/api/predictions/:id/feedback/', { names: [id], body: told });
+  await person.done('GET', '/api/predictions/:id/', { names: [id] });
+  for (const path of ['', 'stats/', 'calibration/']) await person.done('GET', `/api/predictions/${path}`);
+}
+
 /** By the app's user `userId`, approved on the page. */
 async function connect(person: Person, { mine }: Markers, userId: string): Promise<string> {
   const { body, verifier } = startBody(userId);
@@ -242,6 +271,8 @@ function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
     await addFact(system, person, { text: markers.mine, tags: [markers.mine] });
     await useMemory(person, markers);
     await useJobs(person, markers);
+    await usePromotion(system, person, markers);
+    await useReplies(system, person, markers);
     ({ running } = await usePredictions(system, person, markers));
     await person.done('GET', '/healthz');
     await person.done('GET', '/readyz');

@@ -37,6 +37,7 @@ begin
                      e.tags, e.salience, e.model, e.promoted_at as "promotedAt",
                      e.created_at as "createdAt", e.updated_at as "updatedAt",
                      (select count(*) from (
-                        select from memory_links l where l.account_id = _account and l.from_id = e.id limit 10) l) as support
+                        select from memory_links l
+                         where l.account_id = _account and l.from_id = e.id limit 10) l) as support
                 from episodes e where e.id = any (_ids)) c));
 end $$;

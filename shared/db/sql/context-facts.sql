@@ -20,8 +20,8 @@ begin
   return _ids;
 end $$;
 
--- Facts that hold, with the goal in their text and one of the tags if these are given: all, or the pinned, the latest, those
--- about the question, and those with words that are nearly as in the question.
+-- Facts that hold, with the goal in their text and one of the tags if these are given: all, or the pinned, the latest,
+-- those about the question, and those with words that are nearly as in the question.
 create or replace function context_facts_v1(_account uuid, _query text, _goal text, _tags text[], _most int)
 returns json language plpgsql stable as $$
 declare
@@ -100,6 +100,7 @@ begin
                      f.valid_to as "validTo", f.recorded_at as "recordedAt", f.pinned, f.model,
                      f.created_at as "createdAt", f.updated_at as "updatedAt",
                      (select count(*) from (
-                        select from memory_links l where l.account_id = _account and l.from_id = f.id limit 10) l) as support
+                        select from memory_links l
+                         where l.account_id = _account and l.from_id = f.id limit 10) l) as support
                 from facts f where f.id = any (_ids)) c));
 end $$;

@@ -1,5 +1,5 @@
--- Raw rows since then: all, or the latest and those about the question. A prediction is not the person's words, though the
--- person accepted it: it must not teach the next one.
+-- Raw rows since then: all, or the latest and those about the question. A prediction is not the person's words, though
+-- the person accepted it: it must not teach the next one.
 create or replace function context_raw_v1(_account uuid, _query text, _since timestamptz, _most int)
 returns json language plpgsql stable as $$
 declare

@@ -1,7 +1,7 @@
--- What `/api/memory/context/` and predictions choose from: of each tier the rows that are pinned, that are new, and that
--- are about a question, and how many there are; null when there is no such account. In one snapshot, since all of these
--- functions are stable. `shared/domain/context-bundle.ts` does the choosing: what this returns, and what it costs, is bounded however
--- much the account has. Counts stop at `context_count_max`.
+-- What `/api/memory/context/` and predictions choose from: of each tier the rows that are pinned, that are new, and
+-- that are about a question, and how many there are; null when there is no such account. In one snapshot, since all
+-- of these functions are stable. `shared/domain/context-bundle.ts` does the choosing: what this returns, and what it
+-- costs, is bounded however much the account has. Counts stop at `context_count_max`.
 create or replace function memory_context_v1(
   _account uuid, _query text, _goal text, _tags text[], _minutes int, _facts int, _episodes int, _raw int)
 returns json language plpgsql stable
@@ -40,10 +40,10 @@ create or replace function context_count_max() returns int language sql immutabl
 -- How many rows that are about a question are looked at, of each tier.
 create or replace function context_hits_max() returns int language sql immutable as $$ select 150 $$;
 
--- The words of a question, the rarest first, with the share of all rows that have them: 0 if that is not known, because they
--- are rare or the table was never analyzed. Rows are looked up by each `lookup`: those of the rare words, which lead to at
--- most a hundredth of all rows, and the rarest three of the others together. The shares come from the statistics of the
--- tier's full text index, `_index`.
+-- The words of a question, the rarest first, with the share of all rows that have them: 0 if that is not known,
+-- because they are rare or the table was never analyzed. Rows are looked up by each `lookup`: those of the rare words,
+-- which lead to at most a hundredth of all rows, and the rarest three of the others together. The shares come from
+-- the statistics of the tier's full text index, `_index`.
 create or replace function query_words_v1(_query text, _index text)
 returns table (word text, share real, lookup tsquery) language sql stable as $$
   with shares as (

@@ -73,6 +73,8 @@ const JUDGES_VALUES = [
   'writeProfile',
   'addRawMemory',
   'syncMemory',
+  'promoteEpisodes',
+  'promoteFacts',
 ];
 
 /** What the document allows is not refused for its form, and what it forbids is not taken. */
@@ -91,6 +93,7 @@ function bodyFault(
   if (status === 400 && /"invalid_(json|content_type)"/.test(text))
     return isDeep(json) ? undefined : 'JSON in UTF-8 is refused';
   if (status !== 422 || !isStorableDeep(sent.value)) return undefined;
+  if (isOfSettings(text)) return undefined;
   const isWeakness = JUDGES_PASSWORDS.includes(operation.id) && /\["body","password"\]/.test(text);
   return isWeakness || isOfValues(operation.id, text) || /e-mail/.test(text)
     ? undefined
@@ -122,6 +125,14 @@ function isStorableDeep(value: Json): boolean {
 }
 
 const VALUE_FAULTS = ['value_error', 'datetime_parsing', 'uuid_parsing'];
+
+/** Which models there are, and how many candidates, is configured. */
+const SETTINGS: Readonly<Record<string, string>> = { model: 'enum', k: 'less_than_equal' };
+
+function isOfSettings(text: string): boolean {
+  const { detail } = JSON.parse(text) as { detail: { loc: string[]; type: string }[] };
+  return detail.some(({ loc, type }) => loc.length === 2 && SETTINGS[loc[1] ?? ''] === type);
+}
 
 function isOfValues(operationId: string, text: string): boolean {
   if (!JUDGES_VALUES.includes(operationId)) return false;

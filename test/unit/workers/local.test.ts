@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
+import type { Memory } from '../../../shared/domain/memory.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import { LocalProvider } from '../../../workers/providers/local.ts';
 import type { Guess } from '../../../workers/providers/provider.ts';
@@ -52,6 +53,17 @@ describe('local predictor: complete_draft', () => {
     assert.equal(completion, 'erly sales report');
     assert.ok(confidence > SURE && confidence <= 1, `${confidence}`);
     assert.deepEqual(usage, { inputTokens: 0, outputTokens: 0 });
+  });
+
+  it('learns from the facts and from what the person said before, not from what an agent said', async () => {
+    const row = { role: 'human', own: true, content: EXAMPLE };
+    const completed = async (memory: Partial<Memory>) => {
+      const none = { profile: null, facts: [], episodes: [], said: [] };
+      return (await predict('Please summarise the quart', [], { memory: { ...none, ...memory } })).completion;
+    };
+    assert.match(await completed({ said: [row] }), /^erly/);
+    assert.match(await completed({ facts: [EXAMPLE] }), /^erly/);
+    assert.equal(await completed({ said: [{ ...row, role: 'agent', own: false }] }), '');
   });
 
   it('joins exactly: inside a word, after a word, after a space, after a sign', async () => {

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { bundleOf } from '../../../shared/domain/context-bundle.ts';
+import type { RawRow } from '../../../shared/domain/context-rows.ts';
+import { fitMemory } from '../../../shared/domain/memory.ts';
+
+const NOW = new Date('2026-11-20T10:00:00.000Z');
+
+function bundle(texts: string[]) {
+  const raw = texts.map(
+    (content, n): RawRow => ({
+      id: `019a9fd5-10c2-7a41-8f6b-${String(n).padStart(12, '0')}`,
+      content,
+      kind: 'reply',
+      role: n % 2 === 0 ? 'human' : 'agent',
+      origin: n % 2 === 0 ? 'human' : 'agent',
+      agent: null,
+      sessionId: null,
+      source: 'test',
+      eventId: null,
+      occurredAt: NOW,
+      tags: [],
+      metadata: {},
+      promotedAt: null,
+      createdAt: NOW,
+    }),
+  );
+  const none = { rows: [], words: [], matched: 0 };
+  const offer = {
+    revision: 1,
+    generatedAt: NOW,
+    since: NOW,
+    profile: { summary: 'short', data: { a: 1 }, revision: 1, createdAt: NOW, updatedAt: NOW },
+    facts: { ...none, superseded: 0, stale: 0, expired: 0, notYetValid: 0 },
+    episodes: { ...none, stale: 0 },
+    raw: { rows: raw, words: [], matched: raw.length, predicted: 0 },
+    backlog: { raw: 0, episodes: 0 },
+  };
+  return bundleOf(offer, { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 });
+}
+
+describe('memory in a prompt', () => {
+  it('marks the words of the person', () => {
+    const { memory } = fitMemory(bundle(['mine', 'an agent said']), 100);
+    assert.deepEqual(memory.said, [
+      { role: 'agent', own: false, content: 'an agent said' },
+      { role: 'human', own: true, content: 'mine' },
+    ]);
+    assert.deepEqual(memory.profile, { summary: 'short', data: { a: 1 } });
+  });
+
+  it('leaves out the less worthy first, and keeps the others in their order', () => {
+    // The person's own words, of even places, are worth more.
+    const { memory } = fitMemory(bundle(['aaaa', 'bbbb', 'cccc', 'dddd']), 4);
+    assert.deepEqual(
+      memory.said.map(({ content }) => content),
+      ['cccc', 'aaaa'],
+    );
+  });
+
+  it('leaves out a text that is too long, not those after it', () => {
+    const { memory } = fitMemory(bundle(['short', 'b', 'x'.repeat(4000)]), 100);
+    assert.deepEqual(
+      memory.said.map(({ content }) => content),
+      ['b', 'short'],
+    );
+  });
+
+  it('never takes more than there is room, and never cuts a text', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' })), fc.nat(60), (texts, room) => {
+        const { memory, tokens } = fitMemory(bundle(texts), room);
+        assert.ok(tokens <= room);
+        for (const { content } of memory.said) assert.ok(texts.includes(content));
+      }),
+    );
+  });
+});
