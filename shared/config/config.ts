@@ -3,7 +3,7 @@ import { type Deadlines, readDeadlines } from './deadlines.ts';
 import { ConfigError, Env } from './env.ts';
 import { modelsIn } from './models.ts';
 import type { PoolName } from './pools.ts';
-import { type ProviderSettings, readProviderSettings } from './provider.ts';
+import { type ProviderSettings, readProviderSettings } from './provider-settings.ts';
 import { type Quotas, readQuotas } from './quotas.ts';
 import { type Recurrence, readRecurrence } from './recurrence.ts';
 import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
