@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type {
   ReplyCalibration,
@@ -10,6 +11,7 @@ import type {
 import { signUp, type UserClient } from '../../support/account.ts';
 import * as fake from '../../support/fake-provider.ts';
 import { add } from '../../support/memory.ts';
+import { event, post } from '../../support/recording.ts';
 import { feedback, predicted, predictReply, proposing } from '../../support/replies.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
@@ -19,6 +21,7 @@ describe('what becomes of a prediction', function () {
   let ann: UserClient;
   before(async () => {
     system = await startSystem({
+      workerEntry: ['workers/main.ts', 'all'],
       env: { SUPPORTED_MODELS: 'fake-model,local', FALLBACK_MODELS: 'local' },
     });
   });
@@ -235,6 +238,20 @@ describe('what becomes of a prediction', function () {
       assert.ok(reply.confidence > 0.6, String(reply.confidence));
       assert.deepEqual(reply.usage, { input_tokens: 0, output_tokens: 0 });
       assert.equal(system.provider.calls.length, 0);
+    });
+
+    it('knows recorded replies by the prompt that they name, once they are synced', async () => {
+      const session_id = randomUUID();
+      const [asked, later] = [
+        event({ session_id, prompt: 'Shall I update the lockfile?' }),
+        event({ session_id, prompt: 'Is this the right folder?', occurred_at: '2026-05-01T12:00:01Z' }),
+      ];
+      const reply = { type: 'user.reply', agent: 'coder', reply: 'only on main', in_reply_to: asked.id };
+      await post(ann, [asked, later, event({ session_id, ...reply, occurred_at: '2026-05-01T12:00:02Z' })]);
+      assert.equal((await ann.request('POST', '/api/memory/sync/', {})).status, 200);
+      const local = { model: 'local', agent_input: 'Shall I update the lockfile?' };
+      assert.equal((await predicted(ann, local)).predicted_response, 'only on main');
+      assert.equal((await predicted(ann, { ...local, agent_input: later.prompt })).predicted_response, '');
     });
 
     it('stands in for a provider that is down, and says so', async () => {

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import type { ReplyDetail } from '../../../shared/schemas/replies.ts';
+import type { ReplyDetail, ReplyList } from '../../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
+import { hang } from '../../support/fake-provider.ts';
 import { predicted, predictReply, proposing } from '../../support/replies.ts';
 import { type System, startSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
-describe('the recovery window of a predicted reply', function () {
-  this.timeout(30_000);
+describe('a predicted reply, when processes or time run out', function () {
+  this.timeout(60_000);
   let system: System;
   let ann: UserClient;
   before(async () => {
@@ -16,7 +17,24 @@ describe('the recovery window of a predicted reply', function () {
   });
   after(() => system?.stop());
 
-  it('ends its idempotency key, but not the prediction', async () => {
+  it('is given to the same waiting call by another worker when its own is killed', async () => {
+    system.provider.next(hang());
+    const calls = system.provider.calls.length;
+    const waiting = predictReply(ann, { threshold: 0.5 });
+    await system.provider.called(calls + 1);
+    const [victim] = system.workers.splice(0, 1);
+    await system.startWorker();
+    await victim?.stop();
+    const { status, body } = await waiting;
+    assert.deepEqual([status, body.predicted_response, body.status], [200, 'Blue', 'auto']);
+    const { body: list } = await ann.request<ReplyList>('GET', '/api/predictions/');
+    assert.deepEqual(
+      list.results.map(({ id }) => id),
+      [body.id],
+    );
+  });
+
+  it('outlives its recovery window, but its idempotency key does not', async () => {
     const headers = { 'idempotency-key': 'k' };
     const { body } = await predictReply(ann, {}, { headers });
     const late = await until(async () => {
