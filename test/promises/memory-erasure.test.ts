@@ -3,21 +3,25 @@ import fc from 'fast-check';
 import { makePersonas, type Persona } from '../../bench/memory/personas.ts';
 import { leaksIn } from '../../bench/memory/scoring.ts';
 import { shinglesOnlyIn } from '../../bench/memory/truth.ts';
-import type { RawMemoryResponse } from '../../shared/schemas/memory.ts';
+import type { MemoryStats, RawMemoryResponse } from '../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { add, forget, quote } from '../support/memory.ts';
+import { settleMemory } from '../support/memory-storm.ts';
 import { post } from '../support/recording.ts';
 import { storedTexts } from '../support/stored-texts.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const SESSIONS = 8;
-const RUNS = 4;
+const RUNS = 3;
 
 describe('a session whose memory was deleted, row by row', function () {
   this.timeout(120_000);
   let system: System;
   before(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
+    system = await startSystem({
+      workerEntry: ['workers/main.ts', 'all'],
+      env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
+    });
   });
   after(() => system?.stop());
 
@@ -58,7 +62,18 @@ describe('a session whose memory was deleted, row by row', function () {
     }
   }
 
-  it('has left no five words in a row of its own in any table', async () => {
+  it('has left no five words in a row of its own in any table', () => leavesNothing(derive));
+
+  it('has left none when its facts were promoted', () =>
+    leavesNothing(async (person, rows) => {
+      await settleMemory(person);
+      const { body } = await person.request<MemoryStats>('GET', '/api/memory/stats/');
+      assert.ok(body.facts.count > 0 && body.episodes.count >= rows.length);
+    }));
+
+  async function leavesNothing(
+    promote: (person: UserClient, rows: RawMemoryResponse[][]) => Promise<void>,
+  ): Promise<void> {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 2 ** 20 }),
@@ -68,7 +83,7 @@ describe('a session whose memory was deleted, row by row', function () {
           const [persona] = makePersonas({ seed, prefix: person.id, personas: 1, sessions: SESSIONS });
           assert.ok(persona);
           const rows = await remember(person, persona);
-          await derive(person, [...rows.values()]);
+          await promote(person, [...rows.values()]);
           const gone = persona.sessions.filter((_, place) => chosen.includes(place));
           const kept = persona.sessions.filter((session) => !gone.includes(session));
           const shingles = shinglesOnlyIn(gone, kept);
@@ -82,7 +97,7 @@ describe('a session whose memory was deleted, row by row', function () {
       ),
       { numRuns: RUNS },
     );
-  });
+  }
 
   const texts = (person: UserClient) => Array.fromAsync(storedTexts(system.database.pool, person.id));
 });
