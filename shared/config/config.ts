@@ -3,6 +3,7 @@ import { type Deadlines, readDeadlines } from './deadlines.ts';
 import { ConfigError, Env } from './env.ts';
 import { modelsIn } from './models.ts';
 import type { PoolName } from './pools.ts';
+import { type ProviderAccess, readProviderAccess } from './provider-access.ts';
 import { type ProviderSettings, readProviderSettings } from './provider-settings.ts';
 import { type Quotas, readQuotas } from './quotas.ts';
 import { type Recurrence, readRecurrence } from './recurrence.ts';
@@ -64,22 +65,17 @@ export interface WorkerConfig extends BaseConfig, Deadlines {
   contextBudgetTokens: number;
   provider: ProviderSettings;
   defaultModel: string;
-  openai: { apiKey: string; baseUrl: string | undefined } | undefined;
+  openai: ProviderAccess['openai'];
 }
 
 /** What the operator's command line uses. A missing model does not stop it: `doctor` reports it. */
 export type AdminConfig = StoreConfig &
   Deadlines &
   Pick<IngressConfig, 'production' | 'recoveryWindowS' | 'sandboxUnits' | 'quotas'> &
-  ProviderConfig;
+  ProviderAccess;
 
 /** What the migration step uses. */
 export type MigrateConfig = Pick<BaseConfig, 'logLevel' | 'queuePrefix'> & { directUrl: string };
-
-interface ProviderConfig extends Pick<WorkerConfig, 'openai'> {
-  /** Undefined when the operator must name the model. */
-  defaultModel: string | undefined;
-}
 
 const TRUST_PROXY =
   'addresses, networks (10.0.0.0/8) or the names loopback, linklocal and uniquelocal, comma separated';
@@ -110,7 +106,8 @@ export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
     sendTimeoutMs: env.integer('SEND_TIMEOUT_MS', 30_000, { min: 1000, max: 600_000 }),
     ...readDeadlines(env),
     supportedModels:
-      modelsIn(env, 'SUPPORTED_MODELS') ?? [providerConfig(env, base.production).defaultModel ?? []].flat(),
+      modelsIn(env, 'SUPPORTED_MODELS') ??
+      [readProviderAccess(env, base.production).defaultModel ?? []].flat(),
     maxK: env.integer('MAX_K', 5, { min: 1, max: 20 }),
     connectionAttemptTtlS: env.integer('CONNECTION_ATTEMPT_TTL_S', 600, { min: 1, max: 86_400 }),
     contextEnvelopeChars: env.integer('CONTEXT_ENVELOPE_CHARS', 120_000, { min: 1, max: 1_000_000 }),
@@ -125,7 +122,7 @@ export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
 export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.worker);
-  const { defaultModel, openai } = providerConfig(env, base.production);
+  const { defaultModel, openai } = readProviderAccess(env, base.production);
   if (defaultModel === undefined) env.faults.push('DEFAULT_MODEL is required');
   const config = {
     ...base,
@@ -155,7 +152,7 @@ export function adminConfig(values: NodeJS.ProcessEnv): AdminConfig {
     sandboxUnits: sandboxUnits(env),
     ...readDeadlines(env),
     quotas: readQuotas(env),
-    ...providerConfig(env, isProduction(env)),
+    ...readProviderAccess(env, isProduction(env)),
   };
   return checked(env, config);
 }
@@ -233,17 +230,6 @@ function rateLimit(env: Env): IngressConfig['rateLimit'] {
   const rps = env.integer('RATE_LIMIT_RPS', 50, { min: 0, max: 1_000_000 });
   const burst = env.integer('RATE_LIMIT_BURST', 100, { min: 0, max: 1_000_000 });
   return rps === 0 || burst === 0 ? undefined : { rps, burst };
-}
-
-/** In development without a key the built-in predictor is the default; otherwise the operator must name a model. */
-function providerConfig(env: Env, production: boolean): ProviderConfig {
-  const apiKey = env.text('OPENAI_API_KEY');
-  const baseUrl = env.url('OPENAI_BASE_URL', ['http:', 'https:']);
-  const builtIn = apiKey === undefined && !production ? 'local' : undefined;
-  return {
-    defaultModel: env.text('DEFAULT_MODEL') ?? builtIn,
-    openai: apiKey === undefined ? undefined : { apiKey, baseUrl },
-  };
 }
 
 function isProduction(env: Env): boolean {

@@ -27,7 +27,7 @@ export interface ProviderCall {
   /** The request's JSON body, as sent. */
   body: { model?: string; messages?: { role: string; content: string }[]; [key: string]: unknown };
   headers: IncomingMessage['headers'];
-  /** The name of the schema that the answer must have. */
+  /** The name of the schema that the answer must have; empty where the format has none. */
   schema: string;
   /** Read back from the prompt. Other questions than predictions have records of their own. */
   record: PromptRecord;
@@ -154,8 +154,8 @@ function record(
 }
 
 function schemaIn(body: ProviderCall['body']): string {
-  const { json_schema } = body['response_format'] as { json_schema: { name: string } };
-  return json_schema.name;
+  const format = body['response_format'] as { json_schema?: { name: string } } | undefined;
+  return format?.json_schema?.name ?? '';
 }
 
 function readRecord(body: ProviderCall['body']): PromptRecord {
