@@ -47,8 +47,8 @@ export async function openScheduler(
       if (heartbeat.paused.has(kind.pool)) return false;
       const snapshot = await readSnapshot(pool, kind);
       if (snapshot === undefined || snapshot.workers === 0) return false;
-      const queued = [...snapshot.queuedByParty.values()].reduce((sum, one) => sum + one, 0);
-      return queued < PAGE;
+      // However many jobs one account has waiting, the others have their turns.
+      return snapshot.queuedByParty.size < PAGE;
     },
     timeoutMs,
     log,

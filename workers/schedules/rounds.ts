@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
+import { isUnavailable } from '../../shared/db/faults.ts';
 import { countDue, duePage, hasLiveWork } from '../../shared/db/stores/memory/due.ts';
 import { letGo, type Page, takePage, turnPage } from '../../shared/db/stores/schedules.ts';
 import type { Log } from '../../shared/log.ts';
 import type { RoundStep } from '../../shared/work/schedules.ts';
 
-/** Accounts of one page. While as many jobs wait in the pool, no page is taken. */
+/** Accounts of one page. While jobs of as many wait in the pool, no page is taken. */
 export const PAGE = 20;
 /** Pages are spread over this part of the time to the next tick. */
 const SPREAD = 0.8;
@@ -72,6 +73,8 @@ export class Rounds {
 
   async #run(name: string): Promise<void> {
     const { pool, process } = this.#parts;
+    // What an earlier round waited for, and broke off.
+    this.#waiting.delete(name);
     while (!this.#closed.signal.aborted) {
       const page = await takePage(pool, name, process);
       if (page === undefined) return;
@@ -88,7 +91,12 @@ export class Rounds {
     if (step === undefined) return { step: 0, position: null, pauseMs: 0 };
     if (!(await this.#mayBegin(name, page, steps))) return { ...page, pauseMs: WAIT_MS };
     const { due, last } = await duePage(pool, step.due, page.position, PAGE);
-    for (const account of due) await admit(step, account, page.tick);
+    for (const account of due)
+      await admit(step, account, page.tick).catch((error: unknown) => {
+        if (isUnavailable(error)) throw error;
+        // One account's fault, such as a lock on its rows, does not hold up the others.
+        log.warn({ err: error, schedule: name }, 'an account is left to the next tick');
+      });
     // Without a ticket the housekeeping notices a second later.
     if (due.length > 0)
       await ticket(step).catch((error: unknown) => log.warn({ err: error, schedule: name }, 'no ticket'));

@@ -56,6 +56,7 @@ async function unawareWorkers(database: Pool, pools: readonly PoolName[]): Promi
       const now = await workerBeats(database, pools);
       unaware = [...before].filter(([id, beat]) => now.get(id) === beat).length;
     } while (unaware > 0 && performance.now() < until);
+    if (unaware > 0) break;
   }
   return unaware;
 }

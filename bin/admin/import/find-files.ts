@@ -19,9 +19,19 @@ async function filesAt(path: string): Promise<FoundFile[]> {
   const stats = await stat(path).catch(() => undefined);
   // What does not exist fails, as a file, when it is read.
   if (!stats?.isDirectory()) return [{ path, named: true }];
-  const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile() && ENDINGS.some((ending) => entry.name.endsWith(ending)))
-    .map((entry) => ({ path: join(entry.parentPath, entry.name), named: false }))
-    .sort((a, b) => (a.path < b.path ? -1 : 1));
+  const found = await filesIn(path);
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** At any depth; symbolic links are not followed. A directory that cannot be read fails, as a file, when it is read. */
+async function filesIn(directory: string): Promise<FoundFile[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
+  if (entries === undefined) return [{ path: directory, named: true }];
+  const found = entries.map((entry): Promise<FoundFile[]> | FoundFile[] => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return filesIn(path);
+    const isTranscript = entry.isFile() && ENDINGS.some((ending) => entry.name.endsWith(ending));
+    return isTranscript ? [{ path, named: false }] : [];
+  });
+  return (await Promise.all(found)).flat();
 }
