@@ -210,25 +210,25 @@ describe("a worker's share of the provider", () => {
   it('is divided by the workers, and is one call at least', async () => {
     const limit = new ConcurrencyLimit(4);
     limit.divide(2);
-    const first = await limit.acquire(signal, soon());
-    await limit.acquire(signal, soon());
-    await assert.rejects(limit.acquire(signal, performance.now() + 50), { fault: 'timeout' });
+    const first = await limit.acquire('a', signal, soon());
+    await limit.acquire('a', signal, soon());
+    await assert.rejects(limit.acquire('a', signal, performance.now() + 50), { fault: 'timeout' });
     limit.divide(9);
-    const next = limit.acquire(signal, soon());
+    const next = limit.acquire('a', signal, soon());
     first();
-    await assert.rejects(limit.acquire(signal, performance.now() + 50), { fault: 'timeout' });
+    await assert.rejects(limit.acquire('a', signal, performance.now() + 50), { fault: 'timeout' });
     limit.divide(1);
     await next;
   });
 
   it('is given in the order of arrival, and not to a caller who left', async () => {
     const limit = new ConcurrencyLimit(1);
-    const release = await limit.acquire(signal, soon());
+    const release = await limit.acquire('a', signal, soon());
     const gone = new AbortController();
-    const left = limit.acquire(gone.signal, soon());
+    const left = limit.acquire('a', gone.signal, soon());
     const order: number[] = [];
     const waiting = [1, 2].map(async (n) => {
-      const done = await limit.acquire(signal, soon());
+      const done = await limit.acquire('a', signal, soon());
       order.push(n);
       done();
     });
@@ -237,7 +237,24 @@ describe("a worker's share of the provider", () => {
     release();
     await Promise.all(waiting);
     assert.deepEqual(order, [1, 2]);
-    await assert.rejects(limit.acquire(AbortSignal.abort('late'), soon()), (reason) => reason === 'late');
-    (await limit.acquire(signal, soon()))();
+    await assert.rejects(
+      limit.acquire('a', AbortSignal.abort('late'), soon()),
+      (reason) => reason === 'late',
+    );
+    (await limit.acquire('a', signal, soon()))();
+  });
+
+  it('goes to parties in turn, however many calls of one wait', async () => {
+    const limit = new ConcurrencyLimit(1);
+    const release = await limit.acquire('a', signal, soon());
+    const order: string[] = [];
+    const waiting = ['a1', 'a2', 'a3', 'b1', 'b2'].map(async (call) => {
+      const done = await limit.acquire(call.slice(0, 1), signal, soon());
+      order.push(call);
+      done();
+    });
+    release();
+    await Promise.all(waiting);
+    assert.deepEqual(order, ['a1', 'b1', 'a2', 'b2', 'a3']);
   });
 });

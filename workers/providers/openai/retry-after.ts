@@ -11,6 +11,7 @@ export function retryAfterMs(headers: Headers | undefined): number | undefined {
   return Number.isNaN(moment) ? undefined : bounded(moment - Date.now());
 }
 
-function bounded(ms: number): number {
-  return Math.min(Math.max(ms, 0), LONGEST_MS);
+/** Undefined for a moment that has passed: it asks for nothing. */
+function bounded(ms: number): number | undefined {
+  return ms > 0 ? Math.min(ms, LONGEST_MS) : undefined;
 }

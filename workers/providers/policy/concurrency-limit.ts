@@ -1,12 +1,13 @@
 import { ProviderError } from '../provider.ts';
 
 interface Waiting {
+  party: string;
   enter(): void;
 }
 
 /**
- * This process's share of how many calls the provider takes at once, in the order of arrival. All workers have equal
- * shares, of one call at least.
+ * This process's share of how many calls the provider takes at once. Parties take turns, each in the order of its calls. All
+ * workers have equal shares, of one call at least.
  */
 export class ConcurrencyLimit {
   readonly #limit: number;
@@ -27,10 +28,10 @@ export class ConcurrencyLimit {
   }
 
   /** Waits for a free place, until the moment `until` of `performance.now()`; returns what frees it again. */
-  async acquire(signal: AbortSignal, until: number): Promise<() => void> {
+  async acquire(party: string, signal: AbortSignal, until: number): Promise<() => void> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiting = { enter: resolve };
+    const waiting = { party, enter: resolve };
     const leave = (error: unknown) => {
       if (this.#line.delete(waiting)) reject(error);
     };
@@ -53,11 +54,18 @@ export class ConcurrencyLimit {
   }
 
   #next(): void {
-    for (const waiting of this.#line) {
-      if (this.#running >= this.#share) return;
+    while (this.#running < this.#share) {
+      const [waiting] = this.#line;
+      if (waiting === undefined) return;
       this.#line.delete(waiting);
+      for (const other of [...this.#line]) if (other.party === waiting.party) this.#toTheEnd(other);
       this.#running += 1;
       waiting.enter();
     }
+  }
+
+  #toTheEnd(waiting: Waiting): void {
+    this.#line.delete(waiting);
+    this.#line.add(waiting);
   }
 }

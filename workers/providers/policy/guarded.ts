@@ -1,4 +1,5 @@
 import type { Chat } from '../chat.ts';
+import { FormatRefused } from '../formats.ts';
 import type { ProviderPolicy } from './policy.ts';
 
 /** Sends what the policy allows, and reports to it what came of it. */
@@ -12,7 +13,9 @@ export function guarded(chat: Chat, policy: ProviderPolicy): Chat {
       policy.succeeded(sent);
       return completion;
     } catch (error) {
-      policy.failed(sent, error);
+      // It answers; else the probe of an open circuit would never get to the format that the server takes.
+      if (error instanceof FormatRefused) policy.succeeded(sent);
+      else policy.failed(sent, error);
       throw error;
     } finally {
       leave();

@@ -72,7 +72,7 @@ export class ProviderPolicy {
   async enter({ model, signal, charge }: Call, until: number): Promise<() => void> {
     // Whoever may not call need not wait for a place either.
     this.#circuits.get(model)?.check(partyOf(charge));
-    const leave = await this.#limit?.acquire(signal, until);
+    const leave = await this.#limit?.acquire(partyOf(charge), signal, until);
     try {
       const circuit = this.#circuits.get(model);
       if (circuit?.check(partyOf(charge))) await this.#probe(model, partyOf(charge), circuit);
