@@ -50,18 +50,21 @@ begin
   return null;
 end $$`;
 
-/** Whether all rows of memory that a prediction was made from are still there, with their texts. */
+/**
+ * Whether all rows of memory that a prediction was made from are still there, with their texts. Locks them: a deletion that
+ * has begun is waited for, and one that begins later finds the prediction.
+ */
 const IS_LEFT = `
-create function is_left(account uuid, context jsonb) returns boolean language sql stable as $$
+create function is_left(account uuid, context jsonb) returns boolean language sql volatile as $$
   select not exists (
     select from (values ('fact_ids'), ('episode_ids'), ('raw_ids'), ('example_ids')) t (tier)
      cross join lateral jsonb_array_elements_text(context -> tier) used (id)
      where not case tier
        when 'fact_ids' then exists (
-         select from facts f where f.id = used.id::uuid and f.account_id = account and f.stale_at is null)
+         select from facts f where f.id = used.id::uuid and f.account_id = account and f.stale_at is null for share)
        when 'episode_ids' then exists (
-         select from episodes e where e.id = used.id::uuid and e.account_id = account and e.stale_at is null)
-       else exists (select from raw_memories r where r.id = used.id::uuid and r.account_id = account) end)
+         select from episodes e where e.id = used.id::uuid and e.account_id = account and e.stale_at is null for share)
+       else exists (select from raw_memories r where r.id = used.id::uuid and r.account_id = account for share) end)
 $$`;
 
 /**
@@ -71,11 +74,14 @@ $$`;
  */
 const ENDED = `
 create function reply_ended() returns trigger language plpgsql as $$
+declare
+  left_whole boolean;
 begin
   if new.state <> 'succeeded' then
     update replies set error = new.code where id = new.id;
     return new;
   end if;
+  left_whole := is_left(new.party, new.report::jsonb -> 'context');
   update replies r
      set status = case when r.status = 'pending' then a.status else r.status end, error = null, response = a.response,
          confidence = a.confidence, reasoning = a.reasoning, candidates = a.candidates, features = a.features,
@@ -85,7 +91,7 @@ begin
       status text, response text, confidence float8, reasoning text, candidates jsonb, features jsonb, model text,
       latency_ms int, input_tokens int, output_tokens int, context jsonb)
    where r.id = new.id;
-  if not is_left(new.party, new.report::jsonb -> 'context') then
+  if not left_whole then
     update replies
        set status = case when status = 'auto' then 'escalated' else status end, acted_at = null, response = '', confidence = 0,
            candidates = '[]', features = null, reasoning = 'Memory that it was made from was deleted meanwhile.'

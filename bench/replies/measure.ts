@@ -36,7 +36,7 @@ export async function follow(turns: readonly Turn[], predictor: Predictor): Prom
       prompt,
       threshold: THRESHOLD,
       calibrator: labels.length === 0 ? UNCALIBRATED : calibrate(labels),
-      suspicion: screen(prompt, fitMaterial(prompt, NOTHING, BUDGET_TOKENS)).suspicion,
+      suspicion: screen([prompt], fitMaterial(prompt, NOTHING, BUDGET_TOKENS)).suspicion,
       history: pairs.map((pair) => pair.reply),
       supportOf: vote.shareOf,
     });

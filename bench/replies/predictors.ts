@@ -24,7 +24,7 @@ export function remote(model: string, openai: { apiKey: string; baseUrl: string 
   return async (prompt, pairs) => {
     const examples = voteOf(prompt, pairs).neighbours.slice(0, EXAMPLES);
     const nothing = { profile: null, facts: [], episodes: [], raw: [] };
-    const { material } = screen(prompt, fitMaterial(prompt, { ...nothing, examples }, BUDGET_TOKENS));
+    const { material } = screen([prompt], fitMaterial(prompt, { ...nothing, examples }, BUDGET_TOKENS));
     const charge = { accountId: null, appId: null, workId: 'bench', attempt: 1, kind: 'reply' };
     const call = { model, signal: new AbortController().signal, timeoutMs: TIMEOUT_MS, charge };
     const answer = await ask?.(replyQuestion(material, { agent: 'coder', k: K }), call);

@@ -11,7 +11,7 @@ import { decideReply, type Proposed } from '../../shared/domain/replies/decide.t
 import { proposeLocally } from '../../shared/domain/replies/local.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
 import { type Screened, screen } from '../../shared/domain/replies/screen.ts';
-import { voteOf } from '../../shared/domain/replies/vote.ts';
+import { type Pair, voteOf } from '../../shared/domain/replies/vote.ts';
 import type { ErrorCode, ErrorSource } from '../../shared/errors/catalogue.ts';
 import type { Log } from '../../shared/log.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
@@ -65,7 +65,7 @@ export function createReply({ pool, em, providerOf, settings, log }: ReplyParts)
     );
     const vote = voteOf(prompt, known.pairs);
     const material = { ...known.bundle, examples: vote.neighbours.slice(0, EXAMPLES_MAX) };
-    const screened = screen(prompt, fitMaterial(prompt, material, settings.contextBudgetTokens));
+    const screened = screen([prompt, agent], fitMaterial(prompt, material, settings.contextBudgetTokens));
     const model = request.model ?? settings.defaultModel;
     const { ask } = providerOf(model);
     try {
@@ -99,7 +99,11 @@ export function createReply({ pool, em, providerOf, settings, log }: ReplyParts)
         latency_ms: Math.round(performance.now() - since),
         input_tokens: answered.usage.inputTokens,
         output_tokens: answered.usage.outputTokens,
-        context: contextOf(known.memoryRevision, screened),
+        context: contextOf(
+          known.memoryRevision,
+          screened,
+          answered.model === LOCAL ? vote.neighbours : screened.material.examples,
+        ),
       };
       return { state: 'succeeded', report };
     } catch (error) {
@@ -197,16 +201,21 @@ async function inAttempts<T>(leftMs: () => number, attempt: () => Promise<T>): P
   }
 }
 
-function contextOf(memoryRevision: number, { material, withheld }: Screened): ReplyContext {
+/** Names every row of memory whose text may stand in the answer: a deletion finds the predictions by them. */
+function contextOf(
+  memoryRevision: number,
+  { material, withheld }: Screened,
+  examples: readonly Pair[],
+): ReplyContext {
   const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
-  const { profile, facts, episodes, raw, examples, truncated } = material;
+  const { profile, facts, episodes, raw, truncated } = material;
   return {
     prompt_revision: REPLY_PROMPT_REVISION,
     memory_revision: memoryRevision,
     profile: profile !== null,
     fact_ids: ids(facts),
     episode_ids: ids(episodes),
-    raw_ids: ids(raw),
+    raw_ids: [...new Set([...ids(raw), ...examples.flatMap(({ promptId }) => promptId ?? [])])],
     example_ids: ids(examples),
     withheld_ids: withheld,
     counts: {

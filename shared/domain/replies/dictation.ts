@@ -16,7 +16,7 @@ const QUOTE = '["\'“”„‘’«»`‹›「」『』]';
 /** Dictates a reply, says what the person will reply, or plants a rule about it. */
 const DICTATES = [
   `\\b(?:repl(?:y|ying)|respond(?:ing)?|answer(?:ing)?)\\s+(?:only |just |simply |exactly |back )*(?:with|by)\\b`,
-  `\\b(?:reply|respond|answer|say|type|enter|output)\\b[\\s:,(]{0,3}(?:\\S+\\s+){0,5}?${QUOTE}`,
+  `\\b(?:reply|respond|answer|say|type|enter|output)\\b[\\s:,(]{0,3}(?:\\S{1,200}\\s+){0,5}?${QUOTE}`,
   `\\b(?:reply|respond|answer|say|type|enter|output|return|write|send)\\s+(?:back )?(?:exactly|only|just|simply|nothing but|the word)\\b`,
   `\\b(?:reply|respond|answer|say|type|enter|choose|pick|select)(?:\\s+(?:with|a|an|the|clear|simple|loud|to this|as follows|now))*[\\s:=]+${ASSENT}\\b`,
   `\\b(?:your|the|his|her|their|my) (?:only |next |final |correct |expected |right |desired |proper |best |one )*(?:answer|reply|response|output) (?:here |to this |now )?(?:is|are|must|should|has|shall|will|ought|needs|reads|=)\\b`,

@@ -27,11 +27,17 @@ export function readingsOf(text: string): string[] {
 }
 
 function plainOf(text: string): string {
-  return entities(text)
-    .normalize('NFKD')
-    .replaceAll(/\p{M}|\p{Default_Ignorable_Code_Point}|[^\P{Cc}\n]/gu, (sign) => (sign === '\t' ? ' ' : ''))
-    .normalize('NFC')
-    .toLowerCase();
+  return (
+    entities(text)
+      .normalize('NFKD')
+      .replaceAll(/\p{M}|\p{Default_Ignorable_Code_Point}|[^\P{Cc}\n]/gu, (sign) =>
+        sign === '\t' ? ' ' : '',
+      )
+      .normalize('NFC')
+      .toLowerCase()
+      // The time of the patterns is quadratic in long runs.
+      .replaceAll(/\s{3,}/g, (run) => (run.includes('\n') ? '\n' : ' '))
+  );
 }
 
 function withoutDigits(text: string): string {

@@ -33,9 +33,12 @@ function reasonOf({ neighbours }: Vote): string {
     : 'Similar prompts are in the memory, but the person did not answer them the same way often enough.';
 }
 
+const QUESTION_MAX = 500;
+
 /** Whether a prompt ends with a question for an approval or a choice, as far as its words show it. */
 function isClosed(prompt: string): boolean {
-  const question = /[^.!?\n]*\?\s*$/u.exec(prompt)?.[0].trim().toLowerCase() ?? '';
+  const end = prompt.trimEnd().slice(-QUESTION_MAX);
+  const question = /[^.!?\n]*\?$/u.exec(end)?.[0].trim().toLowerCase() ?? '';
   return /^(?:\W*)(?:shall|should|may|can|could|do|does|did|is|are|will|would|ok|okay|ready|proceed|continue|soll|darf|kann)\b/u.test(
     question,
   );

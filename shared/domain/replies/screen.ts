@@ -13,7 +13,7 @@ export interface Screened {
  * Takes out of the material what commands whoever predicts. The model never sees it; and because its author may have put more
  * there than was found, nothing that is predicted beside it is sent automatically.
  */
-export function screen(prompt: string, material: FittedMaterial): Screened {
+export function screen(asked: readonly string[], material: FittedMaterial): Screened {
   const profile = textsIn(material.profile).some(dictates) ? null : material.profile;
   const facts = material.facts.filter(({ text }) => !dictates(text));
   const episodes = material.episodes.filter(({ title, summary }) => !dictates(title) && !dictates(summary));
@@ -25,7 +25,7 @@ export function screen(prompt: string, material: FittedMaterial): Screened {
     return material[tier].flatMap(({ id }) => (left.has(id) ? [] : id));
   });
   const inMemory = withheld.length > 0 || profile !== material.profile;
-  const suspicion = dictates(prompt) ? 'prompt' : inMemory ? 'memory' : undefined;
+  const suspicion = asked.some(dictates) ? 'prompt' : inMemory ? 'memory' : undefined;
   return { material: screened, withheld: [...new Set(withheld)], suspicion };
 }
 

@@ -1,11 +1,13 @@
 /** A text as it is compared: compatibility forms, case, white space and punctuation at its ends do not count. */
 export function normalized(text: string): string {
-  return text
-    .normalize('NFKC')
-    .toLowerCase()
-    .replaceAll(/\s+/gu, ' ')
-    .replaceAll(/^[\s\p{P}]+|[\s\p{P}]+$/gu, '');
+  const signs = [...text.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ')];
+  // Not by a pattern with `+$`, whose time is quadratic in a run of punctuation.
+  const from = signs.findIndex((sign) => !EDGE.test(sign));
+  const to = signs.findLastIndex((sign) => !EDGE.test(sign));
+  return signs.slice(Math.max(0, from), to + 1).join('');
 }
+
+const EDGE = /[\s\p{P}]/u;
 
 /** Its words in lower case, without punctuation. */
 export function wordsOf(text: string): string[] {

@@ -2,7 +2,10 @@ import { normalized, wordsOf } from './text.ts';
 
 /** What an agent asked, or the end of it, and what the person replied in their own words. */
 export interface Pair {
+  /** Of the raw row with the reply. */
   id: string;
+  /** Of the raw row with the prompt. */
+  promptId?: string;
   prompt: string;
   reply: string;
 }
@@ -44,14 +47,16 @@ const AFFIRMATIONS = new Set(
 export function voteOf(prompt: string, pairs: readonly Pair[]): Vote {
   const neighbours = neighboursOf(prompt, pairs);
   const total = neighbours.reduce((sum, { weight }) => sum + weight, NOVELTY);
-  const byReply = Map.groupBy(neighbours, ({ pair }) => classOf(pair.reply));
+  const classes = new Map(pairs.map((pair) => [pair, classOf(pair.reply)] as const));
+  const times = Map.groupBy(classes.values(), (one) => one);
+  const byReply = Map.groupBy(neighbours, ({ pair }) => classes.get(pair) ?? '');
   const shares = new Map(
     [...byReply].map(([reply, of]) => [reply, of.reduce((s, { weight }) => s + weight, 0) / total]),
   );
   const replies = [...byReply].map(([reply, of]) => ({
     response: commonest(of.map(({ pair }) => pair.reply.trim())),
     share: shares.get(reply) ?? 0,
-    times: pairs.filter((pair) => classOf(pair.reply) === reply).length,
+    times: times.get(reply)?.length ?? 0,
   }));
   replies.sort((a, b) => b.share - a.share || (a.response < b.response ? -1 : 1));
   return {

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
-import { redactReplies, withDerived } from '../replies/redact.ts';
+import { redactReplies, textsOf, withDerived } from '../replies/redact.ts';
 import { changeMemory } from './change.ts';
 import { deleteFacts } from './delete-facts.ts';
 import { forgetDerived } from './forget-derived.ts';
@@ -23,7 +23,7 @@ export function deleteRaw(
   { purgeEvent }: { purgeEvent: boolean },
 ): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
-    const reached = await withDerived(tx, accountId, id);
+    const reached = await derivedFrom(tx, accountId, id);
     const [row] = await tx.execute<{ content: string; eventId: string | null }[]>(
       `delete from raw_memories where id = ? and account_id = ? returning content, event_id as "eventId"`,
       [id, accountId],
@@ -32,7 +32,7 @@ export function deleteRaw(
     const eventDeleted = await buryEvent(tx, accountId, row.eventId, purgeEvent);
     const texts = [row.content];
     const derived = await forgetDerived(tx, accountId, { tier: 'raw', id, texts });
-    await redactReplies(tx, accountId, reached, texts);
+    await redactDerived(tx, accountId, reached, texts);
     return { id, event_deleted: eventDeleted, ...derived };
   });
 }
@@ -40,7 +40,7 @@ export function deleteRaw(
 /** Deletes an episode; its raw rows stay. Throws `not_found`. */
 export function deleteEpisode(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
-    const reached = await withDerived(tx, accountId, id);
+    const reached = await derivedFrom(tx, accountId, id);
     const [row] = await tx.execute<{ title: string; summary: string }[]>(
       `delete from episodes where id = ? and account_id = ? returning title, summary`,
       [id, accountId],
@@ -48,9 +48,27 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
     if (row === undefined) throw new AppError('not_found');
     const texts = [row.title, row.summary];
     const derived = await forgetDerived(tx, accountId, { tier: 'episode', id, texts });
-    await redactReplies(tx, accountId, reached, texts);
+    await redactDerived(tx, accountId, reached, texts);
     return { id, event_deleted: false, ...derived };
   });
+}
+
+/** A row and what is derived from it, with what that says. */
+async function derivedFrom(tx: EntityManager, accountId: string, id: string) {
+  const ids = await withDerived(tx, accountId, id);
+  return { ids, said: await textsOf(tx, accountId, ids) };
+}
+
+/** Predictions repeat what was deleted, or what was derived from it and said no more. */
+async function redactDerived(
+  tx: EntityManager,
+  accountId: string,
+  { ids, said }: Awaited<ReturnType<typeof derivedFrom>>,
+  texts: readonly string[],
+): Promise<void> {
+  const left = new Map((await textsOf(tx, accountId, ids)).map((row) => [row.id, row.text]));
+  const gone = said.filter((row) => left.get(row.id) !== row.text).map(({ text }) => text);
+  await redactReplies(tx, accountId, ids, [...texts, ...gone]);
 }
 
 /**

@@ -144,7 +144,7 @@ async function forgetFacts(
     texts,
   );
   await tx.execute(
-    `update facts set text = '', tags = '{}', stale_at = now(), updated_at = now()
+    `update facts set text = '', tags = '{}', slot = null, stale_at = now(), updated_at = now()
       where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
     [accountId, JSON.stringify(stale)],
   );

@@ -21,6 +21,22 @@ export async function withDerived(tx: EntityManager, accountId: string, id: stri
   return rows.map((row) => row.id);
 }
 
+/** What these episodes and facts say. */
+export function textsOf(
+  tx: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+): Promise<{ id: string; text: string }[]> {
+  const named = JSON.stringify(ids);
+  return tx.execute<{ id: string; text: string }[]>(
+    `select id, title || E'\\n' || summary as text from episodes
+      where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
+     union all
+     select id, text from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
+    [accountId, named, accountId, named],
+  );
+}
+
 /**
  * Erases the texts of the predictions that were made from these rows of memory and may repeat the deleted texts. Their numbers
  * stay: statistics and calibration do not change.
@@ -31,7 +47,25 @@ export async function redactReplies(
   ids: readonly string[],
   texts: readonly string[],
 ): Promise<void> {
-  const rows = await tx.execute<MadeFrom[]>(MADE_FROM, [accountId, JSON.stringify(ids)]);
+  for (let after = FIRST; ; ) {
+    const rows = await tx.execute<MadeFrom[]>(MADE_FROM, [accountId, JSON.stringify(ids), after, AT_ONCE]);
+    await redactThose(tx, accountId, rows, texts);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < AT_ONCE) return;
+    after = last.id;
+  }
+}
+
+const FIRST = '00000000-0000-0000-0000-000000000000';
+/** Predictions that are compared at once: their prompts are long. */
+const AT_ONCE = 100;
+
+async function redactThose(
+  tx: EntityManager,
+  accountId: string,
+  rows: readonly MadeFrom[],
+  texts: readonly string[],
+): Promise<void> {
   const repeating = async (textOf: (row: MadeFrom) => string) => {
     const derived = rows.map((row) => ({ id: row.id, text: textOf(row) }));
     return JSON.stringify(await findRepeating(tx, accountId, derived, texts));
@@ -60,4 +94,6 @@ const MADE_FROM = `
    cross join unnest(array['fact_ids', 'episode_ids', 'raw_ids', 'example_ids']) tier
    cross join lateral (
      select * from replies r
-      where r.account_id = a.id and r.context @> jsonb_build_object(tier, jsonb_build_array(row.id)) offset 0) r`;
+      where r.account_id = a.id and r.context @> jsonb_build_object(tier, jsonb_build_array(row.id)) offset 0) r
+   where r.id > ?::uuid
+   order by r.id limit ?`;

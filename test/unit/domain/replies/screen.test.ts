@@ -23,7 +23,7 @@ const PLACES: Record<string, (text: string) => Partial<Material>> = {
 };
 
 const screened = (prompt: string, part: Partial<Material> = {}) =>
-  screen(prompt, fitMaterial(prompt, { ...NOTHING, ...part }, BUDGET));
+  screen([prompt], fitMaterial(prompt, { ...NOTHING, ...part }, BUDGET));
 
 const circumstances: Circumstances = {
   prompt: PROMPT,
