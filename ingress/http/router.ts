@@ -41,7 +41,10 @@ export function createRouter<Parts>(serving: Serving<Parts>): Router<RequestStat
     const serve = isEndpoint(route)
       ? serveEndpoint(route, serving, { bodies, answers })
       : (ctx: Context) => route.serve(ctx, serving.parts);
+    const takesNames = route.path.includes(':');
     router.register(patternOf(route), [route.method], (ctx: Context) => {
+      // A fixed path that takes other methods is no name.
+      if (takesNames && fixedLayers(ctx).length > 0) refuse(ctx);
       ctx.state.route = route.path;
       return serve(ctx);
     });
@@ -108,9 +111,15 @@ function refuseTwoCredentials({ req }: Context): void {
   if (authorization.length > 1) throw new AppError('invalid_request');
 }
 
+/** What the path matches as it is written, without a parameter. */
+function fixedLayers({ matched = [] }: Context) {
+  return matched.filter(({ paramNames }) => paramNames.length === 0);
+}
+
 /** The method is wrong when only the path is known. */
-function refuse(ctx: Context): void {
-  const layers = ctx.matched ?? [];
+function refuse(ctx: Context): never {
+  const fixed = fixedLayers(ctx);
+  const layers = fixed.length > 0 ? fixed : (ctx.matched ?? []);
   if (layers.length === 0) throw new AppError('not_found');
   ctx.state.route = String(layers[0]?.path);
   ctx.set('Allow', [...new Set(layers.flatMap((layer) => layer.methods))].sort().join(', '));

@@ -59,11 +59,14 @@ export function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number): Row
     if (told.some((one) => isSame(one, tells))) repeats.push(row);
     else {
       chosen.push(row);
-      told.push(tells);
+      if (told.length < COMPARED_MAX) told.push(tells);
     }
   }
   return [...chosen, ...repeats].slice(0, most);
 }
+
+/** How many of the best the others are compared with: a bound on the time. */
+const COMPARED_MAX = 100;
 
 interface Told {
   pairs: Set<string>;

@@ -57,12 +57,10 @@ function faultOf({ method, url, status, type, text }: Received): string | undefi
   const pathname = pathnameOf(url);
   const everywhere = EVERYWHERE[status];
   if (everywhere !== undefined) return codeFault({ method, text }, everywhere, pathname);
-  const fitting = pathsOf(pathname);
-  const verb = method === 'HEAD' ? 'get' : method.toLowerCase();
-  // A fixed path comes before one with a parameter in its place, which may have other methods.
-  const operation = fitting.map(({ methods }) => methods[verb]).find((one) => one !== undefined);
+  const path = findPath(pathname);
+  const operation = path?.methods[method === 'HEAD' ? 'get' : method.toLowerCase()];
   if (operation === undefined) {
-    const [wanted, code] = fitting.length === 0 ? [404, 'not_found'] : [405, 'method_not_allowed'];
+    const [wanted, code] = path === undefined ? [404, 'not_found'] : [405, 'method_not_allowed'];
     return status === wanted ? codeFault({ method, text }, code, pathname) : `${wanted} is published`;
   }
   const { responses } = operation;
@@ -154,8 +152,8 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${pattern}${path.startsWith('/api/') ? '?' : ''}$`);
 }
 
-function pathsOf(pathname: string) {
-  return paths.filter(({ pattern }) => pattern.test(pathname));
+function findPath(pathname: string) {
+  return paths.find(({ pattern }) => pattern.test(pathname));
 }
 
 /** A response, and where in the document it stands. */

@@ -47,7 +47,7 @@ export async function askInTime<Answer>(
 
 /**
  * Promotes one piece after the other. Resolves with the failure of the provider that ended it, or that some piece had: an
- * answer that cannot be used may be that piece's own doing, and holds up no others. After two in a row it ends.
+ * answer that cannot be used is that piece's own doing, and holds up no others. After two outages in a row it ends.
  */
 export async function promoteEach<Piece>(
   pieces: readonly Piece[],
@@ -62,8 +62,8 @@ export async function promoteEach<Piece>(
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
       failure = error;
-      if (error.fault !== 'failed' || failedBefore) break;
-      failedBefore = true;
+      if (error.fault !== 'failed' || (error.outage && failedBefore)) break;
+      failedBefore = error.outage;
     }
   }
   return failure;

@@ -72,8 +72,13 @@ export function isBorrowed(
   return borrowed > BORROWED_MAX * supported;
 }
 
+/** Scripts whose single characters are words (`words.ts`). */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/u;
+
 /** Of the words that not every statement has. */
 function stemsOf(texts: readonly string[]): Set<string> {
-  const words = texts.flatMap(wordsOf).filter((word) => word.length >= SHORTEST_WORD && !COMMON.has(word));
+  const counts = (word: string) => (word.length >= SHORTEST_WORD || UNSPACED.test(word)) && !COMMON.has(word);
+  const words = texts.flatMap(wordsOf).filter(counts);
   return new Set(words.map(stemOf));
 }
