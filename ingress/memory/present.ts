@@ -14,8 +14,11 @@ import type {
   RawMemoryResponse,
 } from '../../shared/schemas/memory.ts';
 
+/** A row without what is promotion's own. */
+type Shown<Row extends RawMemory | Episode | Fact> = Omit<Row, 'account' | 'failures' | 'retryAt'>;
+
 /** A raw row as it is shown. What is stored was checked against the closed lists when it was written. */
-export function presentRaw(row: Omit<RawMemory, 'account'>): RawMemoryResponse {
+export function presentRaw(row: Shown<RawMemory>): RawMemoryResponse {
   return {
     id: row.id,
     content: row.content,
@@ -34,7 +37,7 @@ export function presentRaw(row: Omit<RawMemory, 'account'>): RawMemoryResponse {
   };
 }
 
-export function presentEpisode({ row, sources }: Sourced<Omit<Episode, 'account'>>): EpisodeResponse {
+export function presentEpisode({ row, sources }: Sourced<Shown<Episode>>): EpisodeResponse {
   return {
     id: row.id,
     title: row.title,
@@ -54,7 +57,7 @@ export function presentEpisode({ row, sources }: Sourced<Omit<Episode, 'account'
   };
 }
 
-export function presentFact({ row, sources }: Sourced<Omit<Fact, 'account' | 'episodeIds'>>): FactResponse {
+export function presentFact({ row, sources }: Sourced<Omit<Shown<Fact>, 'episodeIds'>>): FactResponse {
   return {
     id: row.id,
     text: row.text,

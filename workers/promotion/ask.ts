@@ -1,17 +1,14 @@
 import type { End } from '../../shared/domain/work.ts';
 import type { ErrorCode, ErrorSource } from '../../shared/errors/catalogue.ts';
-import {
-  type Call,
-  type Provider,
-  ProviderError,
-  type ProviderFault,
-  type StructuredAnswer,
-  type StructuredQuestion,
-} from '../providers/provider.ts';
+import { ProviderError, type ProviderFault } from '../providers/provider.ts';
 import type { Allowance } from '../work/handler.ts';
 
-/** With less time left another attempt is pointless. */
+/** Less time for an answer is pointless. */
 const SHORTEST_ATTEMPT_MS = 250;
+/** What is left of a job's time after the last question, to store what came of it. */
+const STORING_MS = 250;
+/** After so many calls in a row without an answer the provider is in trouble, not the pieces. */
+const OUTAGES_MAX = 2;
 
 const FAILURES: Record<ProviderFault, { code: ErrorCode; source?: ErrorSource }> = {
   timeout: { code: 'job_timeout', source: 'provider' },
@@ -25,46 +22,60 @@ export function failureOf({ fault }: ProviderError): End<never> {
   return { state: 'failed', ...FAILURES[fault] };
 }
 
-/** Asks a language model, again after a timeout while there is time. Rejects as `Provider.ask` does. */
-export async function askInTime<Answer>(
-  ask: NonNullable<Provider['ask']>,
-  question: StructuredQuestion<Answer>,
-  call: Pick<Call, 'model' | 'charge'>,
-  { signal, leftMs }: Allowance,
-  providerTimeoutMs: number,
-): Promise<StructuredAnswer<Answer>> {
-  for (;;) {
-    try {
-      const timeoutMs = Math.min(providerTimeoutMs, leftMs());
-      return await ask(question, { ...call, signal, timeoutMs });
-    } catch (error) {
-      const again =
-        error instanceof ProviderError && error.fault === 'timeout' && leftMs() > SHORTEST_ATTEMPT_MS;
-      if (!again) throw error;
-    }
-  }
+/** How long a model may take for an answer: as long as the provider may, but that the job has time to store it. */
+export function answerMs({ leftMs }: Pick<Allowance, 'leftMs'>, providerTimeoutMs: number): number {
+  return Math.min(providerTimeoutMs, leftMs() - STORING_MS);
+}
+
+/** What is promoted piece by piece. */
+export interface Turns<Piece> {
+  /** Resolves with whether a model was asked. */
+  promote(piece: Piece): Promise<boolean>;
+  /** What can be asked about by itself, of what is left of a piece. */
+  partsOf(piece: Piece): readonly Piece[];
+  /** Notes that a piece failed by its own doing. */
+  setAside(piece: Piece, failure: ProviderError): Promise<void>;
 }
 
 /**
- * Promotes one piece after the other. Resolves with the failure of the provider that ended it, or that some piece had: an
- * answer that cannot be used is that piece's own doing, and holds up no others. After two outages in a row it ends.
+ * Promotes one piece after the other. A piece that fails by its own doing, because its answer cannot be used or takes too
+ * long, holds up no others: it is set aside, and its parts get a second try after all others. Resolves with a failure that
+ * was not a piece's own doing; any counts as such when a model answered about no piece at all.
  */
 export async function promoteEach<Piece>(
   pieces: readonly Piece[],
-  promote: (piece: Piece) => Promise<void>,
+  { promote, partsOf, setAside }: Turns<Piece>,
+  allowance: Allowance,
+  providerTimeoutMs: number,
 ): Promise<ProviderError | undefined> {
+  const fairMs = answerMs(allowance, providerTimeoutMs) / 2;
+  const second: Piece[] = [];
+  let answered = false;
   let failure: ProviderError | undefined;
-  let failedBefore = false;
-  for (const piece of pieces) {
-    try {
-      await promote(piece);
-      failedBefore = false;
-    } catch (error) {
-      if (!(error instanceof ProviderError)) throw error;
-      failure = error;
-      if (error.fault !== 'failed' || (error.outage && failedBefore)) break;
-      failedBefore = error.outage;
+  let unexplained: ProviderError | undefined;
+  for (const round of [pieces, second]) {
+    let outages = 0;
+    for (const piece of round) {
+      const ms = answerMs(allowance, providerTimeoutMs);
+      if (failure !== undefined && ms < SHORTEST_ATTEMPT_MS) return failure;
+      try {
+        if (!(await promote(piece))) continue;
+        answered = true;
+        outages = 0;
+      } catch (error) {
+        if (!(error instanceof ProviderError)) throw error;
+        failure = error;
+        const { fault, outage } = error;
+        if (fault === 'rate_limited' || fault === 'not_configured') return error;
+        const isOwn = fault === 'timeout' ? outage && ms >= fairMs : !outage;
+        if (isOwn) await setAside(piece, error);
+        outages = outage ? outages + 1 : 0;
+        if (outages === OUTAGES_MAX) return error;
+        const parts = partsOf(piece);
+        if (round === pieces && (fault === 'timeout' || parts.length > 1)) second.push(...parts);
+        else if (!isOwn) unexplained = error;
+      }
     }
   }
-  return failure;
+  return answered ? unexplained : failure;
 }

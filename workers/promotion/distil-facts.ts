@@ -8,7 +8,7 @@ import { isEvidence, type Statement } from '../../shared/domain/facts/statement.
 import { factsQuestion } from '../prompts/facts.ts';
 import type { Charge, Usage } from '../providers/provider.ts';
 import type { Allowance } from '../work/handler.ts';
-import { askInTime } from './ask.ts';
+import { answerMs } from './ask.ts';
 import { NO_USAGE, type PromotionParts } from './promotion.ts';
 
 /** Code points of rows in one question: about 10,000 tokens. */
@@ -44,7 +44,8 @@ export async function distil(
   const said = shown.flatMap(({ rows }) => rows.filter(isEvidence).map(({ content }) => content));
   const related = await relatedFacts(em, accountId, said.join('\n'), KNOWN_MAX);
   const question = factsQuestion({ sources: shown, known: related });
-  const answer = await askInTime(ask, question, { model, charge }, allowance, settings.providerTimeoutMs);
+  const timeoutMs = answerMs(allowance, settings.providerTimeoutMs);
+  const answer = await ask(question, { model, charge, signal: allowance.signal, timeoutMs });
   const done = sources.filter(({ id }) => shown.some((source) => source.id === id));
   const unasked = sources.filter((source) => !hasEvidence(source));
   const base = { sources: [...done, ...unasked], related, model: answer.model, limits: LIMITS };

@@ -1,13 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { persistently } from '../../shared/db/retries.ts';
-import { type Piece, storePiece } from '../../shared/db/stores/memory/promote-episodes.ts';
-
-import { momentNow } from '../../shared/db/stores/memory/rows-to-promote.ts';
+import { concernedBy, type Piece, storePiece } from '../../shared/db/stores/memory/promote-episodes.ts';
+import { countSetAside, momentNow } from '../../shared/db/stores/memory/rows-to-promote.ts';
+import { setAside } from '../../shared/db/stores/memory/set-aside.ts';
 import { keepProgress, progressOf } from '../../shared/db/stores/work/progress.ts';
 import { PROMOTE_LIMIT, type PromoteInput } from '../../shared/schemas/memory-jobs.ts';
 import type { promoteEpisodes } from '../../shared/work/kinds.ts';
 import type { Handler } from '../work/handler.ts';
-import { failureOf, promoteEach } from './ask.ts';
+import { failureOf, promoteEach, type Turns } from './ask.ts';
 import { piecesToPromote } from './pieces.ts';
 import {
   begun,
@@ -63,14 +63,26 @@ export function createPromoteEpisodes(parts: PromotionParts): Handler<typeof pro
       const pieces = left > 0 ? await piecesToPromote(em(), accountId, terms) : [];
       const total = progress.steps.done + pieces.length;
       let changed = false;
-      const failure = await promoteEach(pieces, async (piece) => {
-        if (!(await promote(piece, total))) changed = true;
-      });
+      const turns: Turns<Piece> = {
+        promote: async (piece) => {
+          if (!(await promote(piece, total))) changed = true;
+          return piece.kind !== 'summarised';
+        },
+        partsOf: (piece) => [piece],
+        setAside: async (piece, { fault, message }) => {
+          log.warn({ work: workId, fault, reason: message, rows: piece.rows.length }, 'set aside');
+          const note = () => setAside(em(), accountId, concernedBy(piece));
+          await persistently(note, performance.now() + allowance.leftMs());
+        },
+      };
+      const failure = await promoteEach(pieces, turns, allowance, settings.providerTimeoutMs);
       if (failure !== undefined) {
         log.warn({ work: workId, fault: failure.fault, reason: failure.message }, 'provider failed');
         return failureOf(failure);
       }
-      if (!changed) return succeeded(spent(progress, NO_USAGE, lap()));
+      if (changed) continue;
+      const rest = { since, limit: limit - progress.considered, promotedBefore };
+      return succeeded(spent(progress, NO_USAGE, lap()), await countSetAside(em(), accountId, rest));
     }
   };
 }

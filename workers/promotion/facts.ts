@@ -1,6 +1,11 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { persistently } from '../../shared/db/retries.ts';
-import { factSources, type SourceId, sourcesOf } from '../../shared/db/stores/memory/fact-sources.ts';
+import {
+  countSetAsideSources,
+  type FoundSource,
+  factSources,
+  sourcesOf,
+} from '../../shared/db/stores/memory/fact-sources.ts';
 import {
   type Distilled,
   SourcesChanged,
@@ -8,11 +13,12 @@ import {
   storeStatements,
 } from '../../shared/db/stores/memory/promote-facts.ts';
 import { momentNow } from '../../shared/db/stores/memory/rows-to-promote.ts';
+import { setAside } from '../../shared/db/stores/memory/set-aside.ts';
 import { keepProgress, progressOf } from '../../shared/db/stores/work/progress.ts';
 import { PROMOTE_LIMIT, type PromoteInput } from '../../shared/schemas/memory-jobs.ts';
 import type { promoteFacts } from '../../shared/work/kinds.ts';
 import type { Handler } from '../work/handler.ts';
-import { failureOf, promoteEach } from './ask.ts';
+import { failureOf, promoteEach, type Turns } from './ask.ts';
 import { distil } from './distil-facts.ts';
 import {
   begun,
@@ -44,6 +50,7 @@ export function createPromoteFacts(parts: PromotionParts): Handler<typeof promot
     const { id: workId, party: accountId, attempt, kind } = claim;
     const request = JSON.parse(claim.input) as PromoteInput;
     const { model = settings.defaultModel, limit = PROMOTE_LIMIT, since, force = false } = request;
+    const settledOnly = request.settled_only === true;
     const lap = laps();
     const kept = () => progressOf<FactsProgress>(em(), claim);
     let progress = (await kept()) ?? { ...begun(model), begunAt: await momentNow(em()) };
@@ -68,44 +75,70 @@ export function createPromoteFacts(parts: PromotionParts): Handler<typeof promot
       }
     };
 
-    /** Promotes some of these and returns the others; all of them when memory has changed meanwhile. */
-    const promoteSome = async (named: readonly SourceId[]): Promise<SourceId[]> => {
+    const done = new Set<string>();
+    const isLeft = ({ id }: FoundSource) => !done.has(id);
+    /** Promotes some of these; none when memory has changed meanwhile. Resolves with whether a model was asked. */
+    const promoteSome = async (named: readonly FoundSource[]): Promise<boolean> => {
       allowance.signal.throwIfAborted();
       const sources = await sourcesOf(em(), accountId, named);
-      if (sources.length === 0) return [];
+      for (const { id } of named) if (!sources.some((source) => source.id === id)) done.add(id);
+      if (sources.length === 0) return false;
       const { distilled, usage } = await distil(em(), accountId, sources, model, {
         ...parts,
         charge,
         allowance,
       });
       progress = spent(progress, usage, lap());
-      const done = (await store(distilled)) ? distilled.sources : [];
-      return named.filter(({ id }) => !done.some((source) => source.id === id));
+      if (await store(distilled)) for (const { id } of distilled.sources) done.add(id);
+      return usage !== NO_USAGE;
+    };
+    const turns: Turns<readonly FoundSource[]> = {
+      promote: async (piece) => {
+        let rest = piece.filter(isLeft);
+        let asked = false;
+        for (let tries = TRIES; rest.length > 0 && tries > 0; ) {
+          const before = rest.length;
+          asked = (await promoteSome(rest)) || asked;
+          rest = rest.filter(isLeft);
+          if (rest.length === before) tries -= 1;
+        }
+        return asked;
+      },
+      partsOf: (piece) => piece.filter(isLeft).map((source) => [source]),
+      setAside: async (piece, { fault, message }) => {
+        const left = piece.filter(isLeft);
+        log.warn({ work: workId, fault, reason: message, sources: left.length }, 'set aside');
+        const idsOf = (wanted: string) => left.flatMap(({ tier, id }) => (tier === wanted ? id : []));
+        const concerned = { episodes: idsOf('episode'), facts: idsOf('fact') };
+        const note = () => setAside(em(), accountId, concerned);
+        await persistently(note, performance.now() + allowance.leftMs());
+      },
     };
 
     const left = limit - progress.considered;
-    const choice = { since, promotedBefore: force ? progress.begunAt : undefined };
+    const choice = { since, promotedBefore: force ? progress.begunAt : undefined, settledOnly };
     const found = left > 0 ? await factSources(em(), accountId, choice, left) : [];
     progress = { ...progress, steps: { ...progress.steps, total: progress.steps.done + found.length } };
-    const failure = await promoteEach(chunksOf(found), async (chunk) => {
-      let rest = chunk;
-      for (let tries = TRIES; rest.length > 0 && tries > 0; ) {
-        const before = rest.length;
-        rest = await promoteSome(rest);
-        if (rest.length === before) tries -= 1;
-      }
-    });
+    const failure = await promoteEach(chunksOf(found), turns, allowance, settings.providerTimeoutMs);
     if (failure !== undefined) {
       log.warn({ work: workId, fault: failure.fault, reason: failure.message }, 'provider failed');
       return failureOf(failure);
     }
-    return succeeded(spent(progress, NO_USAGE, lap()));
+    const rest = limit - progress.considered;
+    return succeeded(
+      spent(progress, NO_USAGE, lap()),
+      await countSetAsideSources(em(), accountId, choice, rest),
+    );
   };
 }
 
-function chunksOf(found: readonly SourceId[]): SourceId[][] {
-  const count = Math.ceil(found.length / AT_ONCE);
-  return Array.from({ length: count }, (_, at) => found.slice(at * AT_ONCE, (at + 1) * AT_ONCE));
+/** What a promotion has failed about is asked about by itself: the fault may be another's. */
+function chunksOf(found: readonly FoundSource[]): FoundSource[][] {
+  const fresh = found.filter(({ hasFailed }) => !hasFailed);
+  const chunks = Array.from({ length: Math.ceil(fresh.length / AT_ONCE) }, (_, at) =>
+    fresh.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
+  );
+  return [...chunks, ...found.filter(({ hasFailed }) => hasFailed).map((source) => [source])];
 }
 
 /** The counts once some sources are done. A fact counts once, however often it was changed: as created, if it was. */

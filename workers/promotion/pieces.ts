@@ -3,46 +3,70 @@ import type { Piece } from '../../shared/db/stores/memory/promote-episodes.ts';
 import {
   type EpisodeVersion,
   type FoundRow,
+  type RowTerms,
   rowsOf,
   rowsToPromote,
   staleEpisodes,
 } from '../../shared/db/stores/memory/rows-to-promote.ts';
 import { clustersOf, isSettled } from '../../shared/domain/clusters.ts';
 
-export interface PieceTerms {
-  since: string | undefined;
+export interface PieceTerms extends RowTerms {
   /** Most rows, but that an episode is written anew as a whole. */
   limit: number;
-  promotedBefore: string | undefined;
-  settledOnly: boolean;
 }
 
 /**
  * What a promotion has to do now: episodes that lost their text first, then the episodes that are looked at again, then
- * clusters of rows. No row is in two pieces.
+ * clusters of rows. What a promotion has failed about comes after all others. No row is in two pieces.
  */
 export async function piecesToPromote(
   em: EntityManager,
   accountId: string,
   { since, limit, promotedBefore, settledOnly }: PieceTerms,
 ): Promise<Piece[]> {
-  const stale = await staleEpisodes(em, accountId, limit);
-  const pieces = await piecesOf(em, accountId, stale, limit);
-  const left = limit - pieces.reduce((sum, { rows }) => sum + rows.length, 0);
-  if (left <= 0) return pieces;
+  const stale = await staleEpisodes(em, accountId, { limit, settledOnly });
+  const first = await piecesOf(
+    em,
+    accountId,
+    stale.filter(({ hasFailed }) => !hasFailed),
+    limit,
+  );
+  const left = limit - rowsIn(first);
+  if (left <= 0) return first;
 
-  const found = await rowsToPromote(em, accountId, { since, limit: left + 1, promotedBefore });
+  const found = await rowsToPromote(em, accountId, { since, limit: left + 1, promotedBefore, settledOnly });
   const rows = found.slice(0, left);
-  const clusters = clustersIn(found, left);
+  const clusters = [false, true].flatMap((failed) =>
+    clustersIn(
+      found.filter(({ hasFailed }) => hasFailed === failed),
+      found[left],
+    ),
+  );
   const settled = settledOnly ? clusters.filter((cluster) => isSettled(cluster, Date.now())) : clusters;
   const summarised = rows.filter(({ episode, isSummarised }) => isSummarised && episode === null);
-  return [
-    ...pieces,
+  const pieces: Piece[] = [
+    ...first,
     ...(await piecesOf(em, accountId, episodesOf(rows, stale), left)),
     // In parts whose rows are quickly marked.
     ...clustersOf(summarised).map((cluster) => ({ kind: 'summarised', rows: cluster }) as const),
     ...settled.map((cluster) => ({ kind: 'new', rows: cluster }) as const),
   ];
+  const failed = new Set(rows.flatMap(({ id, hasFailed }) => (hasFailed ? id : [])));
+  const hasFailed = (piece: Piece) => piece.rows.some(({ id }) => failed.has(id));
+  return [
+    ...pieces.filter((piece) => !hasFailed(piece)),
+    ...pieces.filter(hasFailed),
+    ...(await piecesOf(
+      em,
+      accountId,
+      stale.filter((episode) => episode.hasFailed),
+      limit - rowsIn(pieces),
+    )),
+  ];
+}
+
+function rowsIn(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, { rows }) => sum + rows.length, 0);
 }
 
 /** The episodes that rows are looked at again in, but those that are written anew anyway. */
@@ -74,8 +98,7 @@ async function piecesOf(
  * The clusters of rows that are in no episode. One that goes on beyond the limit is left to the next promotion, unless it
  * is the only one.
  */
-function clustersIn(found: readonly FoundRow[], limit: number): FoundRow[][] {
-  const beyond = found[limit];
+function clustersIn(found: readonly FoundRow[], beyond: FoundRow | undefined): FoundRow[][] {
   const clusters = clustersOf(found.filter(({ isSummarised }) => !isSummarised));
   const whole = clusters.filter((rows) => beyond === undefined || !rows.includes(beyond));
   if (whole.length > 0 || beyond === undefined) return whole;

@@ -63,9 +63,12 @@ export function laps(): () => number {
 
 export const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
-/** The end of a promotion that has nothing left to do. */
-export function succeeded(progress: PromotionProgress): End<JobReport<PromoteResult>> {
-  const { steps, created, updated, skipped, considered, ids, model, usage, latency_ms } = progress;
-  const result = { created, updated, skipped, considered, ids, model, usage, latency_ms };
+/** The end of a promotion that has nothing left to do but what is set aside: so many rows. */
+export function succeeded(
+  { steps, created, updated, skipped, considered, ids, model, usage, latency_ms }: PromotionProgress,
+  setAside: number,
+): End<JobReport<PromoteResult>> {
+  const counts = { created, updated, skipped: skipped + setAside, considered: considered + setAside };
+  const result = { ...counts, ids, model, usage, latency_ms };
   return { state: 'succeeded', report: { steps: { done: steps.total, total: steps.total }, result } };
 }

@@ -3,7 +3,7 @@ import { type EpisodeDraft, extractiveDraft } from '../../shared/domain/episodes
 import { episodeQuestion, readEpisode } from '../prompts/episode.ts';
 import type { Charge, Usage } from '../providers/provider.ts';
 import type { Allowance } from '../work/handler.ts';
-import { askInTime } from './ask.ts';
+import { answerMs } from './ask.ts';
 import { NO_USAGE, type PromotionParts } from './promotion.ts';
 
 /** What was made of a piece. Without a draft it becomes no episode. */
@@ -29,7 +29,8 @@ export async function writeEpisode(
   const extract = extractiveDraft(rows);
   if (ask === null || extract === undefined) return { draft: extract, usage: NO_USAGE };
   const question = episodeQuestion(rows);
-  const answer = await askInTime(ask, question, { model, charge }, allowance, settings.providerTimeoutMs);
+  const timeoutMs = answerMs(allowance, settings.providerTimeoutMs);
+  const answer = await ask(question, { model, charge, signal: allowance.signal, timeoutMs });
   const text = answer.state === 'answered' ? readEpisode(answer.value, rows) : undefined;
   if (text !== undefined)
     return { draft: { ...text, origin: 'model', model: answer.model }, usage: answer.usage };

@@ -22,6 +22,9 @@ export const Episode = defineEntity({
     salience: p.double().$type<number>().default(0.5),
     model: p.text().nullable(),
     promotedAt: p.datetime(3).nullable(),
+    /** How often promotion has failed about it, and when the scheduler's tries again. */
+    failures: p.integer().default(0),
+    retryAt: p.datetime(3).nullable(),
     /** When its text was erased, because one of its sources was deleted. */
     staleAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),

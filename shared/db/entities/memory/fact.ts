@@ -34,6 +34,9 @@ export const Fact = defineEntity({
     staleAt: p.datetime(3).nullable(),
     pinned: p.boolean().default(false),
     model: p.text().nullable(),
+    /** How often promotion has failed about it, and when the scheduler's tries again. */
+    failures: p.integer().default(0),
+    retryAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
   },

@@ -24,6 +24,9 @@ export const RawMemory = defineEntity({
     tags: p.type(TextArray).$type<string[]>(),
     metadata: p.json<Record<string, unknown>>(),
     promotedAt: p.datetime(3).nullable(),
+    /** How often promotion has failed about it, and when the scheduler's tries again. */
+    failures: p.integer().default(0),
+    retryAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
   },
   indexes: [
@@ -31,6 +34,10 @@ export const RawMemory = defineEntity({
     {
       name: 'raw_memories_unpromoted',
       expression: `create index "raw_memories_unpromoted" on "raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null`,
+    },
+    {
+      name: 'raw_memories_failed',
+      expression: `create index "raw_memories_failed" on "raw_memories" ("account_id", "occurred_at", "id") where failures > 0`,
     },
     {
       name: 'raw_memories_session',

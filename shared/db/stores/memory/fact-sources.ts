@@ -16,33 +16,55 @@ export interface EpisodeChoice {
   since: string | undefined;
   /** Also those that were promoted before that moment. Without it only those that never were. */
   promotedBefore: string | undefined;
+  /** Leaves out what is set aside for now. */
+  settledOnly: boolean;
 }
+
+/** A source, and whether a promotion has failed about it. */
+export type FoundSource = SourceId & { hasFailed: boolean };
 
 /**
  * What a promotion of facts has to look at, at most `limit`: current facts that lost their text, then episodes, the oldest
- * first. Stale episodes are left out until they are written anew.
+ * first; after them what a promotion has failed about. Stale episodes are left out until they are written anew.
  */
 export async function factSources(
   em: EntityManager,
   accountId: string,
-  { since, promotedBefore }: EpisodeChoice,
+  { since, promotedBefore, settledOnly }: EpisodeChoice,
   limit: number,
-): Promise<SourceId[]> {
-  const stale = await em.execute<SourceId[]>(
-    `select 'fact' as tier, f.id from facts f
-      where f.account_id = ? and f.stale_at is not null and f.revision_of is null and f.superseded_by is null
-      order by f.id limit ?`,
-    [accountId, limit],
+): Promise<FoundSource[]> {
+  const chosen = [accountId, since ?? null, promotedBefore ?? null];
+  return em.execute<FoundSource[]>(
+    `select tier, id, failures > 0 as "hasFailed" from (${TO_PROMOTE}) s
+      where not ? or coalesce(retry_at, now()) <= now()
+      order by failures > 0, tier desc, case when failures > 0 then retry_at end, ended_at, id limit ?`,
+    [accountId, ...chosen, settledOnly, limit],
   );
-  const episodes = await em.execute<SourceId[]>(
-    `select 'episode' as tier, e.id from episodes e
-      where e.account_id = ? and e.stale_at is null and (e.promoted_at is null or e.promoted_at < ?::timestamptz)
-        and e.ended_at >= coalesce(?::timestamptz, '-infinity')
-      order by e.ended_at, e.id limit ?`,
-    [accountId, promotedBefore ?? null, since ?? null, limit - stale.length],
-  );
-  return [...stale, ...episodes];
 }
+
+/** How many of them are set aside, counted to the limit. */
+export async function countSetAsideSources(
+  em: EntityManager,
+  accountId: string,
+  { since, promotedBefore }: Omit<EpisodeChoice, 'settledOnly'>,
+  limit: number,
+): Promise<number> {
+  const chosen = [accountId, since ?? null, promotedBefore ?? null];
+  const [{ count } = { count: 0 }] = await em.execute<{ count: number }[]>(
+    `select count(*)::int as count from (
+       select from (${TO_PROMOTE}) s where retry_at > now() limit ?) r`,
+    [accountId, ...chosen, limit],
+  );
+  return count;
+}
+
+const TO_PROMOTE = `
+  select 'fact' as tier, f.id, null::timestamptz as ended_at, f.failures, f.retry_at from facts f
+   where f.account_id = ? and f.stale_at is not null and f.revision_of is null and f.superseded_by is null
+  union all
+  select 'episode', e.id, e.ended_at, e.failures, e.retry_at from episodes e
+   where e.account_id = ? and e.stale_at is null and e.ended_at >= coalesce(?::timestamptz, '-infinity')
+     and (e.promoted_at is null or e.promoted_at < ?::timestamptz)`;
 
 /** The sources with these ids as memory has them now, in this order; those that are gone or stale by now are left out. */
 export async function sourcesOf(

@@ -5,6 +5,7 @@ import { Episode } from '../../entities/memory/episode.ts';
 import { changeMemory } from './change.ts';
 import { setSources } from './links.ts';
 import type { EpisodeVersion } from './rows-to-promote.ts';
+import { type Concerned, clearFailures } from './set-aside.ts';
 
 /** Rows that are promoted together. */
 export type Piece = { rows: readonly RawToPromote[] } & (
@@ -46,6 +47,7 @@ export async function storePiece(
       const id = piece.kind === 'again' ? piece.episode.id : added;
       if (draft !== undefined) await write(tx, accountId, id, piece, draft);
       await mark(tx, accountId, piece, promotedBefore);
+      await clearFailures(tx, accountId, concernedBy(piece));
       await within(tx, draft && id);
     });
     return true;
@@ -53,6 +55,12 @@ export async function storePiece(
     if (error instanceof PieceChanged) return false;
     throw error;
   }
+}
+
+/** The rows that a failure about a piece is noted on. Facts are not made of stale episodes: their failures are these. */
+export function concernedBy(piece: Piece): Concerned {
+  const raw = { raw_memories: piece.rows.map(({ id }) => id) };
+  return piece.kind === 'again' && piece.episode.isStale ? { ...raw, episodes: [piece.episode.id] } : raw;
 }
 
 /**

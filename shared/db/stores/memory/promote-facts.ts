@@ -7,6 +7,7 @@ import { changeMemory } from './change.ts';
 import { deleteFacts } from './delete-facts.ts';
 import { sourcesOf } from './fact-sources.ts';
 import { knownFacts, type RelatedFact, shownFacts, unforgotten } from './known-facts.ts';
+import { clearFailures } from './set-aside.ts';
 import { addEvidence, addFact, reword, supersede } from './write-facts.ts';
 
 /** What was found in some sources, and what it was found in, as it was then. */
@@ -74,6 +75,7 @@ async function markPromoted(tx: EntityManager, accountId: string, sources: reado
       where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
     [accountId, JSON.stringify(episodes)],
   );
+  await clearFailures(tx, accountId, { episodes });
 }
 
 /** One batch being stored: what it has changed so far. */

@@ -7,6 +7,8 @@ export interface RowTerms {
   limit: number;
   /** Takes rows again that were promoted before that moment. */
   promotedBefore: string | undefined;
+  /** Leaves out what may still go on, and what is set aside for now. */
+  settledOnly: boolean;
 }
 
 /** An episode that may be written anew. `version` changes when anything else changes it. */
@@ -17,8 +19,15 @@ export interface EpisodeVersion {
   isStale: boolean;
 }
 
-/** A raw row, with the episode that it may be written into anew, and whether any episode has it. */
-export type FoundRow = RawToPromote & { episode: EpisodeVersion | null; isSummarised: boolean };
+/**
+ * A raw row, with the episode that it may be written into anew, whether any episode has it, and whether a promotion has
+ * failed about it.
+ */
+export type FoundRow = RawToPromote & {
+  episode: EpisodeVersion | null;
+  isSummarised: boolean;
+  hasFailed: boolean;
+};
 
 interface StoredRow extends Omit<RawToPromote, 'occurredAt'> {
   occurredMs: number;
@@ -38,39 +47,71 @@ export async function momentNow(em: EntityManager): Promise<string> {
   return row?.now ?? '';
 }
 
-/** The rows that a promotion has not looked at, the oldest first. */
+const TO_PROMOTE = `r.account_id = ? and r.occurred_at >= coalesce(?::timestamptz, '-infinity')
+  and (r.promoted_at is null or r.promoted_at < ?::timestamptz)`;
+
+/** The rows that a promotion has not looked at, the oldest first; after them those that one has failed about. */
 export async function rowsToPromote(
   em: EntityManager,
   accountId: string,
-  { since, limit, promotedBefore }: RowTerms,
+  { since, limit, promotedBefore, settledOnly }: RowTerms,
 ): Promise<FoundRow[]> {
-  const rows = await em.execute<(StoredRow & Pick<FoundRow, 'episode' | 'isSummarised'>)[]>(
-    `select ${COLUMNS}, to_json(e) as episode,
+  const chosen = [accountId, since ?? null, promotedBefore ?? null];
+  const rows = await em.execute<(StoredRow & Omit<FoundRow, keyof RawToPromote>)[]>(
+    `with found as (
+       (select r.* from raw_memories r where ${TO_PROMOTE} and r.failures = 0
+         order by r.occurred_at, r.id limit ?)
+       union all
+       (select r.* from raw_memories r where ${TO_PROMOTE} and r.failures > 0 and (not ? or r.retry_at <= now())
+         order by r.occurred_at, r.id limit ?)
+     )
+     select ${COLUMNS}, to_json(e) as episode, r.failures > 0 as "hasFailed",
             exists (select from memory_links l
                      where l.account_id = r.account_id and l.to_id = r.id and l.from_tier = 'episode') as "isSummarised"
-       from raw_memories r
+       from found r
        left join lateral (
          select ${VERSION} from memory_links l join episodes e on e.id = l.from_id
           where ?::text is not null and l.account_id = r.account_id and l.to_id = r.id and ${OWN}
           order by e.id limit 1) e on true
-      where r.account_id = ? and r.occurred_at >= coalesce(?::timestamptz, '-infinity')
-        and (r.promoted_at is null or r.promoted_at < ?::timestamptz)
-      order by r.occurred_at, r.id limit ?`,
-    [promotedBefore ?? null, accountId, since ?? null, promotedBefore ?? null, limit],
+      order by "hasFailed", r.occurred_at, r.id limit ?`,
+    [...chosen, limit, ...chosen, settledOnly, limit, promotedBefore ?? null, limit],
   );
-  return rows.map(({ episode, isSummarised, ...row }) => ({ ...readRow(row), episode, isSummarised }));
+  return rows.map(({ episode, isSummarised, hasFailed, ...row }) => ({
+    ...readRow(row),
+    episode,
+    isSummarised,
+    hasFailed,
+  }));
 }
 
-/** The episodes whose text was erased with one of their sources, the longest stale first, and their rows by time. */
+/** How many rows of these terms are set aside, counted to the limit. */
+export async function countSetAside(
+  em: EntityManager,
+  accountId: string,
+  { since, limit, promotedBefore }: Omit<RowTerms, 'settledOnly'>,
+): Promise<number> {
+  const [{ count } = { count: 0 }] = await em.execute<{ count: number }[]>(
+    `select count(*)::int as count from (
+       select from raw_memories r where ${TO_PROMOTE} and r.failures > 0 and r.retry_at > now() limit ?) r`,
+    [accountId, since ?? null, promotedBefore ?? null, limit],
+  );
+  return count;
+}
+
+/**
+ * The episodes whose text was erased with one of their sources, the longest stale first; after them those that a promotion
+ * has failed about.
+ */
 export async function staleEpisodes(
   em: EntityManager,
   accountId: string,
-  limit: number,
-): Promise<EpisodeVersion[]> {
-  return em.execute<EpisodeVersion[]>(
-    `select ${VERSION} from episodes e
-      where e.account_id = ? and e.stale_at is not null order by e.stale_at, e.id limit ?`,
-    [accountId, limit],
+  { limit, settledOnly }: Pick<RowTerms, 'limit' | 'settledOnly'>,
+): Promise<(EpisodeVersion & { hasFailed: boolean })[]> {
+  return em.execute(
+    `select ${VERSION}, e.failures > 0 as "hasFailed" from episodes e
+      where e.account_id = ? and e.stale_at is not null and (not ? or coalesce(e.retry_at, now()) <= now())
+      order by "hasFailed", e.stale_at, e.id limit ?`,
+    [accountId, settledOnly, limit],
   );
 }
 

@@ -1,0 +1,36 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { transaction } from '../../transaction.ts';
+
+/** Rows that a promotion is about, by their tables. */
+export type Concerned = Partial<Record<'raw_memories' | 'episodes' | 'facts', readonly string[]>>;
+
+/** How long the scheduler's promotions leave rows alone: twice as long after each failure, up to a day. */
+const BACKOFF = `least(interval '10 minutes' * power(2, least(failures, 10)), interval '1 day')`;
+
+/** Notes that a promotion has failed about these rows: from now on they come after all others. */
+export async function setAside(em: EntityManager, accountId: string, concerned: Concerned): Promise<void> {
+  await transaction(em, async (tx) => {
+    // As who changes memory does, so that neither waits for a row of the other's.
+    await tx.execute('select from accounts where id = ? for update', [accountId]);
+    for (const [table, ids] of Object.entries(concerned))
+      await tx.execute(
+        `update ${table} set failures = failures + 1, retry_at = now() + ${BACKOFF}
+          where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
+        [accountId, JSON.stringify(ids)],
+      );
+  });
+}
+
+/** The rows are promoted: nothing is left of failures before. */
+export async function clearFailures(
+  tx: EntityManager,
+  accountId: string,
+  concerned: Concerned,
+): Promise<void> {
+  for (const [table, ids] of Object.entries(concerned))
+    await tx.execute(
+      `update ${table} set failures = 0, retry_at = null
+        where account_id = ? and failures > 0 and id in (select json_array_elements_text(?::json)::uuid)`,
+      [accountId, JSON.stringify(ids)],
+    );
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { admit } from '../../shared/db/stores/work/admit.ts';
+import { newId } from '../../shared/ids.ts';
+import type { JobResponse } from '../../shared/schemas/jobs.ts';
+import type { PromoteResult } from '../../shared/schemas/memory-jobs.ts';
+import { admissionTerms, jobAdmission, NO_UNITS } from '../../shared/work/admission.ts';
+import { kinds, promoteEpisodes, promoteFacts } from '../../shared/work/kinds.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import {
+  currentTexts,
+  type Proposal,
+  proposing,
+  recordOf,
+  episode as someEpisode,
+} from '../support/facts-promotion.ts';
+import { bySchema, hang, type Step } from '../support/fake-provider.ts';
+import { episode, episodesOf, promote, rowsIn, say } from '../support/promotion.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const POISON = 'My parrot is called Poison';
+const NOON = Date.UTC(2026, 4, 1, 12);
+const HOUR = 3_600_000;
+
+describe('what a promotion always fails about', function () {
+  this.timeout(60_000);
+  let system: System;
+  let ann: UserClient;
+  before(async () => {
+    const env = { PROMOTE_TIMEOUT_MS: '20000', PROVIDER_TIMEOUT_MS: '500' };
+    system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env });
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    ann = await signUp(system);
+    system.provider.reset();
+  });
+
+  const textOf = (call: Parameters<Step>[1]) => JSON.stringify(call.body.messages);
+  /** Never answers what has the poison in it. */
+  const poisoned = (step: Step): Step => {
+    return (response, call) => (textOf(call).includes(POISON) ? hang() : step)(response, call);
+  };
+  const promoted = async (tier: 'episodes' | 'facts', body: object = {}): Promise<PromoteResult> => {
+    const { status, text, body: result } = await promote(ann, tier, body);
+    assert.equal(status, 200, text);
+    return result;
+  };
+  /** As the scheduler has it done. */
+  const bySchedule = async (tier: 'episodes' | 'facts') => {
+    const kind = { episodes: promoteEpisodes, facts: promoteFacts }[tier];
+    const terms = { process: newId(), timeoutMs: 20_000, recoveryWindowS: 600, units: NO_UNITS };
+    const body = { settled_only: true };
+    const job = jobAdmission(kind, { accountId: ann.id, body, requestId: undefined, wait: false });
+    const { pool } = system.database;
+    await admit(pool, [{ ...job, kind: kind.name, overloaded: false }], admissionTerms(kind, kinds, terms));
+    return until(async () => {
+      const read = await ann.request<JobResponse>('GET', `/api/jobs/${job.key}/`);
+      const { state, result, finished_at } = read.body;
+      return finished_at !== null && { state, result: result as PromoteResult | null };
+    }, 30_000);
+  };
+  const backoffs = async (table: string) => {
+    const { rows } = await system.database.pool.query<{ failures: number; left: number }>(
+      `select failures, extract(epoch from retry_at - now())::int as left from ${table}
+        where account_id = $1 and failures > 0`,
+      [ann.id],
+    );
+    return rows;
+  };
+  const later = (table: string) =>
+    system.database.pool.query(
+      `update ${table} set retry_at = now() where account_id = $1 and failures > 0`,
+      [ann.id],
+    );
+
+  it('is set aside, and the rows after it become episodes', async () => {
+    await say(ann, [POISON], { session_id: 'a' });
+    for (const n of [1, 2, 3]) await say(ann, [`fine ${n}`], { session_id: `b${n}`, at: NOON + n * HOUR });
+    system.provider.respond(poisoned(episode()));
+    const { created, skipped, considered } = await promoted('episodes');
+    assert.deepEqual([created, skipped, considered], [3, 1, 4]);
+    const titles = (await episodesOf(ann)).map(({ title }) => title);
+    assert.deepEqual(titles, ['About fine 1', 'About fine 2', 'About fine 3']);
+  });
+
+  it('gets its turn in what a person asks for, but after all others, also those within the limit', async () => {
+    await say(ann, [POISON], { session_id: 'a' });
+    system.provider.respond(poisoned(episode()));
+    assert.equal((await promote(ann, 'episodes')).code, 'job_timeout');
+    await say(ann, ['fine'], { session_id: 'b', at: NOON + HOUR });
+    const calls = system.provider.calls.length;
+    const { created, skipped, considered } = await promoted('episodes', { limit: 1 });
+    assert.deepEqual([created, skipped, considered], [1, 0, 1]);
+    assert.deepEqual(
+      system.provider.calls.slice(calls).map((call) => rowsIn(call).map(({ text }) => text)),
+      [['fine']],
+    );
+    system.provider.respond(episode());
+    assert.equal((await promoted('episodes')).created, 1);
+    assert.deepEqual(await backoffs('raw_memories'), []);
+  });
+
+  it('is left alone by the scheduler, longer after each failure, which its jobs report', async () => {
+    await say(ann, [POISON], { session_id: 'a', at: Date.now() - 48 * HOUR });
+    system.provider.respond(poisoned(episode()));
+    assert.equal((await bySchedule('episodes')).state, 'failed');
+    const [first] = await backoffs('raw_memories');
+    const calls = system.provider.calls.length;
+    const { state, result } = await bySchedule('episodes');
+    assert.deepEqual([state, result?.skipped, result?.considered, result?.created], ['succeeded', 1, 1, 0]);
+    assert.equal(system.provider.calls.length, calls);
+    await later('raw_memories');
+    assert.equal((await bySchedule('episodes')).state, 'failed');
+    const [second] = await backoffs('raw_memories');
+    assert.ok((second?.left ?? 0) > (first?.left ?? 0) && (second?.left ?? 0) <= 86_400);
+    await later('raw_memories');
+    system.provider.respond(episode());
+    assert.equal((await bySchedule('episodes')).result?.created, 1);
+  });
+
+  it('is one episode of those that the model is asked about together: the others become facts', async () => {
+    const likes: Proposal[] = [];
+    for (let n = 0; n < 10; n += 1) {
+      const quote = n === 3 ? POISON : `I like flavour ${n}x`;
+      await someEpisode(ann, [quote], n + 1);
+      likes.push({ text: n === 3 ? 'Has a parrot, Poison' : `Likes flavour ${n}x`, quote });
+    }
+    system.provider.respond(bySchema({ facts: poisoned(proposing(...likes)) }));
+    const { created, skipped, considered } = await promoted('facts');
+    assert.deepEqual([created, skipped, considered], [9, 1, 10]);
+    assert.ok(!(await currentTexts(ann)).includes('Has a parrot, Poison'));
+    assert.equal((await backoffs('episodes')).length, 1);
+    const { state, result } = await bySchedule('facts');
+    assert.deepEqual([state, result?.skipped, result?.considered], ['succeeded', 1, 1]);
+
+    await later('episodes');
+    system.provider.respond(proposing(...likes));
+    const calls = system.provider.calls.length;
+    assert.equal((await promoted('facts')).created, 1);
+    const [asked] = system.provider.calls.slice(calls);
+    assert.equal(asked && recordOf(asked).episodes.length, 1);
+    assert.deepEqual(await backoffs('episodes'), []);
+  });
+});
+
+describe('a question that takes all the time of its promotion', function () {
+  this.timeout(60_000);
+  let system: System;
+  afterEach(() => system?.stop());
+
+  it('is set aside as well', async () => {
+    const env = { PROMOTE_TIMEOUT_MS: '3000', PROVIDER_TIMEOUT_MS: '60000' };
+    system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env });
+    const ann = await signUp(system);
+    await say(ann, [POISON], { session_id: 'a' });
+    await say(ann, ['fine'], { session_id: 'b', at: NOON + HOUR });
+    const step = episode();
+    system.provider.respond((response, call) =>
+      (rowsIn(call)[0]?.text === POISON ? hang() : step)(response, call),
+    );
+    assert.equal((await promote(ann, 'episodes')).code, 'job_timeout');
+    await promote(ann, 'episodes');
+    assert.deepEqual(
+      (await episodesOf(ann)).map(({ title }) => title),
+      ['About fine'],
+    );
+  });
+});
