@@ -6,6 +6,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
 import { event, post } from '../support/recording.ts';
+import { lockRow } from '../support/row-lock.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -123,6 +124,41 @@ describe('the queue commands', function () {
       return body.results.length === 1;
     });
     assert.deepEqual((await queue('retry-failed', 'memory')).retried, { ...again, sync: 0 });
+  });
+
+  it('queue failed jobs again past the accounts that are locked, page by page, and those later', async () => {
+    const people = 130;
+    const { rows } = await system.database.pool.query<{ party: string }>(
+      `with a as (
+         insert into accounts (id, email, email_key, password_hash, created_at, updated_at)
+         select id, id, id, '', now(), now() from (select gen_random_uuid() as id from generate_series(1, $1)) n
+         returning id)
+       insert into history (
+         id, kind, party, key, fingerprint, state, code, attempt, admission, admitted_at, ended_at, expires_at, facts)
+       select gen_random_uuid(), 'sync', a.id, gen_random_uuid(), '', 'failed', 'job_timeout', 1, gen_random_uuid(),
+              now(), now(), now(), '{}'
+         from a returning party`,
+      [people],
+    );
+    const parties = rows.map(({ party }) => party).sort();
+    const [locked = '', other = ''] = [parties[3], parties[120]];
+    await system.database.pool.query(
+      `insert into flows (kind, party, touched_at) values ('sync', $1, now()), ('sync', $2, now())`,
+      [locked, other],
+    );
+    const lock = await lockRow(system, 'flows', `kind = 'sync' and party = $1`, [locked]);
+    const first = await runAdmin(['queue', 'retry-failed', 'memory', '--json'], system.env);
+    assert.equal(first.code, 1);
+    assert.match(
+      first.stderr,
+      /^So far, sync: \d\d queued again, 1 skipped because of a lock: try again later\n$/,
+    );
+    const { retried, locked: skipped } = JSON.parse(first.stdout);
+    assert.deepEqual([retried.sync, skipped.sync], [people - 1, 1]);
+    await lock.release();
+    const { code, stdout } = await runAdmin(['queue', 'retry-failed', 'memory', '--json'], system.env);
+    const second = JSON.parse(stdout);
+    assert.deepEqual([code, second.retried.sync, second.locked.sync], [0, 1, 0]);
   });
 
   it('name the pools that there are', async () => {

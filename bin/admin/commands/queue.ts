@@ -2,22 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { POOLS, type PoolName } from '../../../shared/config/pools.ts';
 import { databaseNow } from '../../../shared/db/stores/schedules.ts';
-import { admit } from '../../../shared/db/stores/work/admit.ts';
-import {
-  countKinds,
-  drainQueued,
-  failedJobs,
-  pausePools,
-  resumePools,
-  workerBeats,
-} from '../../../shared/db/stores/work/operate.ts';
-import { newId } from '../../../shared/ids.ts';
-import { admissionTerms, jobAdmission, NO_UNITS } from '../../../shared/work/admission.ts';
+import { drainQueued, pausePools, resumePools, workerBeats } from '../../../shared/db/stores/work/operate.ts';
 import { kindsOf } from '../../../shared/work/kind.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
-import { SCHEDULES } from '../../../shared/work/schedules.ts';
 import { choice, required } from '../arguments.ts';
-import { type Admin, command, type Outcome } from '../command.ts';
+import { command } from '../command.ts';
+import { retryFailed } from '../retry-failed.ts';
 
 /** Workers beat each half second. */
 const AWARE_WITHIN_MS = 3000;
@@ -98,43 +88,3 @@ export const queueRetryFailed = command({
     return (admin) => retryFailed(admin, pools);
   },
 });
-
-/** Jobs that work on whatever is new: their input says nothing that is lost with them. */
-const REPEATABLE = Object.values(SCHEDULES).flat();
-
-async function retryFailed({ database, config }: Admin, pools: readonly PoolName[]): Promise<Outcome> {
-  const named = pools.flatMap((one) => kindsOf(kinds, one));
-  const repeatable = REPEATABLE.filter(({ kind }) => named.includes(kind.name));
-  const failed = await failedJobs(
-    database.pool,
-    repeatable.map(({ kind }) => kind.name),
-  );
-  const retried: Record<string, number> = {};
-  for (const { kind, body } of repeatable) {
-    const terms = admissionTerms(kind, kinds, {
-      process: newId(),
-      timeoutMs: config[kind.deadline],
-      recoveryWindowS: config.recoveryWindowS,
-      units: NO_UNITS,
-    });
-    const ofKind = failed.filter((job) => job.kind === kind.name);
-    for (const { id, party } of ofKind) {
-      const job = jobAdmission(kind, { accountId: party, body, requestId: `retry ${id}`, wait: false });
-      await admit(database.pool, [{ ...job, kind: kind.name, overloaded: false }], terms);
-    }
-    retried[kind.name] = ofKind.length;
-  }
-  const others = named.filter((name) => !repeatable.some(({ kind }) => kind.name === name));
-  const counts = await countKinds(database.pool, others);
-  const left = Object.fromEntries(counts.map(({ kind, failed: count }) => [kind, count]));
-  return { data: { retried, left }, text: textOf(retried, left) };
-}
-
-function textOf(retried: Record<string, number>, left: Record<string, number>): string {
-  const lines = Object.entries(retried).map(([kind, count]) => `${kind}: ${count} queued again`);
-  const gone = Object.entries(left).map(
-    ([kind, count]) =>
-      `${kind}: none of ${count} queued again. Their input is erased and their callers have been answered; the same request runs again`,
-  );
-  return [...lines, ...gone].join('\n');
-}

@@ -122,25 +122,39 @@ export async function drainQueued(
 /** An account whose latest job of a kind has failed. */
 export interface FailedJob {
   id: string;
-  kind: string;
   party: string;
 }
 
 const FAILED = {
-  name: 'failed_jobs_v1',
-  text: `select f.id, f.kind, f.party
+  name: 'failed_jobs_v2',
+  text: `select f.id, f.party, f.failed
            from (
-             select distinct on (h.kind, h.party) h.id, h.kind, h.party, h.ended_at from history h
-              where h.kind = any ($1::text[]) and h.state = 'failed' and h.ended_at > now() - interval '24 hours'
-              order by h.kind, h.party, h.ended_at desc) f
-           join accounts a on a.id = f.party and a.active
-          where not exists (
-                  select from history l
-                   where l.party = f.party and l.month is null and l.kind = f.kind and l.ended_at > f.ended_at)
-            and not exists (select from work w where w.kind = f.kind and w.party = f.party)`,
+             select distinct on (h.party) h.id, h.party, h.ended_at from history h
+              where h.kind = $1 and h.party > $2::uuid and h.month is null
+                and h.state = 'failed' and h.ended_at > now() - interval '24 hours'
+              order by h.party, h.ended_at desc limit $3) l
+          cross join lateral (
+            select l.id, l.party,
+                   exists (select from accounts a where a.id = l.party and a.active)
+                   and not exists (
+                     select from history n
+                      where n.party = l.party and n.month is null and n.kind = $1 and n.ended_at > l.ended_at)
+                   and not exists (select from work w where w.kind = $1 and w.party = l.party) as failed) f
+          order by f.party`,
 };
 
-/** Those that failed in the last 24 hours, and of which nothing has run since or runs now. */
-export function failedJobs(pool: Pool, kinds: readonly string[]): Promise<FailedJob[]> {
-  return query<FailedJob>(pool, FAILED, [kinds]);
+/** Some accounts whose job of a kind failed in the last 24 hours, and the last one looked at; undefined after the last. */
+export interface FailedPage {
+  /** Those of which nothing has run since or runs now. */
+  failed: FailedJob[];
+  last: string | undefined;
+}
+
+/** The next page after an account, in the order of their ids. */
+export async function failedJobs(pool: Pool, kind: string, after: string, size: number): Promise<FailedPage> {
+  const rows = await query<FailedJob & { failed: boolean }>(pool, FAILED, [kind, after, size]);
+  return {
+    failed: rows.filter(({ failed }) => failed).map(({ id, party }) => ({ id, party })),
+    last: rows.length < size ? undefined : rows.at(-1)?.party,
+  };
 }
