@@ -109,7 +109,7 @@ function composeApp(config: IngressConfig, open: Awaited<ReturnType<typeof openP
     predictions: new PredictionService(work.service, config.contextEnvelopeChars),
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     reportUsage: usageReporter(em, config.sandboxUnits),
-    assembleContext: (accountId, asked) => assembleContext(pool, accountId, asked),
+    assembleContext: (accountId, asked, reserve) => assembleContext(pool, accountId, asked, reserve),
     jobs: new JobService({ work: work.service, find: (named) => findJob(pool, named) }),
     publicUrl,
     supportedModels: config.supportedModels,

@@ -33,7 +33,7 @@ const WINDOWS = { 'an hour': 60, 'a week': 10_080 };
 /** As `assembleContext` asks, without sending the rows. */
 const IN_DATABASE = {
   name: 'context_in_database',
-  text: 'select length(memory_context_v1($1, $2, null, null, $3, $4, $5, $6)::text) as length',
+  text: 'select length(memory_context_v2($1, $2, null, null, $3, $4, $5, $6, 262144)::text) as length',
 };
 
 /** What calls of one size and window took, in milliseconds: on a core in the server, until its answer, and with the choice. */

@@ -80,6 +80,8 @@ export interface Candidates<Row> {
   words: QuestionWord[];
   /** How many rows match, counted up to a limit. */
   matched: number;
+  /** False: some were left out because all together are too large. */
+  whole: boolean;
 }
 
 /** A row, and how many rows it is derived from. */

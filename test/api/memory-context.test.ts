@@ -281,6 +281,29 @@ describe('the context of memory', () => {
     assert.deepEqual(await faultsOf({ tags: ['a'.repeat(81)] }), ['body.tags.0 string_too_long']);
   });
 
+  it('has as much of large rows as there is room for, the latest and what is asked for, and says so', async () => {
+    // Of four bytes each in JSON.
+    const large = '😀'.repeat(7900);
+    const rows = Array.from({ length: 180 }, (_, n) => {
+      return { content: `row ${n} ${large}`, occurred_at: minutesAgo(50 - n / 10) };
+    });
+    for (let at = 0; at < rows.length; at += 90) await addAll('raw', rows.slice(at, at + 90));
+    await add(person, 'facts', { text: 'Likes tea' });
+    const { status, text } = await person.request('POST', CONTEXT, { max_raw: 500 });
+    assert.equal(status, 200);
+    assert.ok(Buffer.byteLength(text) < 4.5 * 1024 * 1024, `${Buffer.byteLength(text)} bytes`);
+    const { raw, facts, meta } = JSON.parse(text) as Bundle;
+    assert.ok(raw.length > 100 && raw.length < 180, `${raw.length} rows`);
+    assert.deepEqual(meta.counts.raw, { matched: 180, returned: raw.length });
+    assert.deepEqual(meta.truncated, { facts: false, episodes: false, raw: true });
+    assert.match(raw[0]?.content ?? '', /^row 179 /);
+    assert.equal(facts.length, 1);
+    const few = await bundle({ max_raw: 20 });
+    assert.deepEqual([few.raw.length, few.raw[0]?.content.slice(0, 8)], [20, 'row 179 ']);
+    const { raw: about } = await bundle({ max_raw: 2, goal: 'row 17' });
+    assert.ok(about.some(({ content }) => content.startsWith('row 17 ')));
+  });
+
   it('takes any words for words', async () => {
     await add(person, 'facts', { text: `it's a \\ 'quoted' & | ! <-> :* fact` });
     await addAll(

@@ -21,14 +21,19 @@ begin
 end $$;
 
 -- Facts that hold, with the goal in their text and one of the tags if these are given: all, or the pinned, the latest,
--- those about the question, and those with words that are nearly as in the question.
-create or replace function context_facts_v1(_account uuid, _query text, _goal text, _tags text[], _most int)
+-- those about the question, and those with words that are nearly as in the question, as far as they fit into `_room`
+-- bytes.
+create or replace function context_facts_v2(
+  _account uuid, _query text, _goal text, _tags text[], _most int, _room int)
 returns json language plpgsql stable as $$
 declare
   _words jsonb := (select coalesce(jsonb_agg(w), '[]') from query_words_v1(_query, 'facts_search') w);
   _filtered boolean := _goal is not null or _tags is not null;
   _matching uuid[];
-  _ids uuid[];
+  _rows json;
+  _whole boolean;
+  _about uuid[];
+  _latest uuid[];
   _superseded int := (select count(*) from (
     select from facts f
      where f.account_id = _account and f.superseded_by is not null and f.revision_of is null
@@ -49,19 +54,18 @@ declare
 begin
   if _filtered then
     _matching := matching_facts_v1(_account, _goal, _tags);
-    _ids := _matching[1:_most];
+    _latest := _matching[1:_most];
   else
     -- By the index alone.
     _current := (select count(*) from (
       select from facts f where f.account_id = _account and f.superseded_by is null
        limit context_count_max() + _stale + _expired + _not_yet) f);
-    _ids := array(
+    _latest := array(
       select f.id from facts f where f.account_id = _account and fact_holds_v1(f) order by f.id desc limit _most);
   end if;
   -- Else these are all.
-  if cardinality(_ids) = _most then
-    _ids := _ids
-      || array(
+  if cardinality(_latest) = _most then
+    _about := array(
         select f.id from facts f
          where f.account_id = _account and f.pinned and fact_holds_v1(f)
            and (not _filtered or f.id in (select unnest(_matching)))
@@ -91,16 +95,21 @@ begin
             where f.account_id = _account and w.word <% search_text(f.text) and fact_holds_v1(f) limit 100) h
          where not _filtered or h.id in (select unnest(_matching)));
   end if;
+  select coalesce(json_agg(f.shown) filter (where f.fits), '[]'), coalesce(bool_and(f.fits), true) into _rows, _whole
+    from (select o.shown, sum(octet_length(o.shown::text)) over (order by o.place) <= _room as fits
+            from (select p.place, row_to_json(s) as shown
+                    from in_turn_v1(_latest, _about) p
+                   cross join lateral (
+                     select f.id, f.text, f.kind, f.slot, f.origin, f.tags, f.confidence, f.valid_from as "validFrom",
+                            f.valid_to as "validTo", f.recorded_at as "recordedAt", f.pinned, f.model,
+                            f.created_at as "createdAt", f.updated_at as "updatedAt",
+                            (select count(*) from (
+                               select from memory_links l
+                                where l.account_id = _account and l.from_id = f.id limit 10) l) as support
+                       from facts f where f.id = p.id
+                      offset 0) s) o) f;
   return json_build_object(
     'words', _words, 'matched', coalesce(cardinality(_matching), _current - _stale - _expired - _not_yet),
     'superseded', _superseded, 'stale', _stale, 'expired', _expired, 'notYetValid', _not_yet,
-    'rows', (
-      select coalesce(json_agg(c), '[]')
-        from (select f.id, f.text, f.kind, f.slot, f.origin, f.tags, f.confidence, f.valid_from as "validFrom",
-                     f.valid_to as "validTo", f.recorded_at as "recordedAt", f.pinned, f.model,
-                     f.created_at as "createdAt", f.updated_at as "updatedAt",
-                     (select count(*) from (
-                        select from memory_links l
-                         where l.account_id = _account and l.from_id = f.id limit 10) l) as support
-                from facts f where f.id = any (_ids)) c));
+    'rows', _rows, 'whole', _whole);
 end $$;

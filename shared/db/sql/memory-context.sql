@@ -1,9 +1,10 @@
 -- What `/api/memory/context/` and predictions choose from: of each tier the rows that are pinned, that are new, and
 -- that are about a question, and how many there are; null when there is no such account. In one snapshot, since all
 -- of these functions are stable. `shared/domain/context-bundle.ts` does the choosing: what this returns, and what it
--- costs, is bounded however much the account has. Counts stop at `context_count_max`.
-create or replace function memory_context_v1(
-  _account uuid, _query text, _goal text, _tags text[], _minutes int, _facts int, _episodes int, _raw int)
+-- costs, is bounded however much the account has. Counts stop at `context_count_max`, the rows of a tier at `_room`
+-- bytes of JSON.
+create or replace function memory_context_v2(
+  _account uuid, _query text, _goal text, _tags text[], _minutes int, _facts int, _episodes int, _raw int, _room int)
 returns json language plpgsql stable
 set enable_seqscan = off set jit = off set plan_cache_mode = force_generic_plan
 as $$
@@ -22,9 +23,9 @@ begin
       select json_build_object('data', p.data, 'summary', p.summary, 'revision', p.revision, 'createdAt', p.created_at,
                                'updatedAt', p.updated_at)
         from profiles p where p.account_id = _account),
-    'facts', context_facts_v1(_account, _query, _goal, _tags, _facts),
-    'episodes', context_episodes_v1(_account, _query, _since, _episodes),
-    'raw', context_raw_v1(_account, _query, _since, _raw),
+    'facts', context_facts_v2(_account, _query, _goal, _tags, _facts, _room),
+    'episodes', context_episodes_v2(_account, _query, _since, _episodes, _room),
+    'raw', context_raw_v2(_account, _query, _since, _raw, _room),
     'backlog', json_build_object(
       'raw', (select count(*) from (
         select from raw_memories r where r.account_id = _account and r.promoted_at is null
@@ -68,4 +69,14 @@ returns table (word text, share real, lookup tsquery) language sql stable as $$
      select min(c.place) as place, string_agg(c.lookup::text, ' & ')::tsquery as lookup
        from (select c.* from ranked c where not c.rare order by c.place limit 3) c) f
    where r.place <= 24 order by r.place
+$$;
+
+-- The ids of two lists, in turn, the first of each first; each id once.
+create or replace function in_turn_v1(_one uuid[], _other uuid[]) returns table (id uuid, place bigint)
+language sql immutable as $$
+  select i.id, min(i.place)
+    from (select * from unnest(_one) with ordinality o (id, place)
+          union all
+          select * from unnest(_other) with ordinality o (id, place)) i
+   group by i.id
 $$;

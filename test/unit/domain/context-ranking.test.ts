@@ -164,13 +164,14 @@ describe('a bundle', () => {
       rows: facts,
       words: [],
       matched: facts.length,
+      whole: true,
       superseded: 1,
       stale: 2,
       expired: 3,
       notYetValid: 4,
     },
-    episodes: { rows: [], words: [], matched: 0, stale: 5 },
-    raw: { rows: [], words: [], matched: 0, predicted: 6 },
+    episodes: { rows: [], words: [], matched: 0, whole: true, stale: 5 },
+    raw: { rows: [], words: [], matched: 0, whole: true, predicted: 6 },
     backlog: { raw: 8, episodes: 9 },
   });
 

@@ -25,7 +25,7 @@ function bundle(texts: string[]) {
       createdAt: NOW,
     }),
   );
-  const none = { rows: [], words: [], matched: 0 };
+  const none = { rows: [], words: [], matched: 0, whole: true };
   const offer = {
     revision: 1,
     generatedAt: NOW,
@@ -33,7 +33,7 @@ function bundle(texts: string[]) {
     profile: { summary: 'short', data: { a: 1 }, revision: 1, createdAt: NOW, updatedAt: NOW },
     facts: { ...none, superseded: 0, stale: 0, expired: 0, notYetValid: 0 },
     episodes: { ...none, stale: 0 },
-    raw: { rows: raw, words: [], matched: raw.length, predicted: 0 },
+    raw: { rows: raw, words: [], matched: raw.length, whole: true, predicted: 0 },
     backlog: { raw: 0, episodes: 0 },
   };
   return bundleOf(offer, { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 });

@@ -4,11 +4,12 @@ import type { ContextBundle } from '../../../../shared/domain/context-bundle.ts'
 import type { ContextQuery } from '../../../../shared/domain/context-rows.ts';
 import { ContextRequest, ContextResponse } from '../../../../shared/schemas/memory-context.ts';
 import { endpoint } from '../../../http/endpoint.ts';
+import type { Reserve } from '../../../limits/answer-budget.ts';
 import { presentEpisode, presentFact, presentProfile, presentRaw } from '../../../memory/present.ts';
 
 export interface ContextRoutes {
   em: () => EntityManager;
-  assembleContext(accountId: string, asked: ContextQuery): Promise<ContextBundle>;
+  assembleContext(accountId: string, asked: ContextQuery, reserve: Reserve): Promise<ContextBundle>;
 }
 
 export const assembleMemoryContext = endpoint('user', {
@@ -21,15 +22,16 @@ export const assembleMemoryContext = endpoint('user', {
   errors: [],
   status: 200,
   response: ContextResponse,
-}).handle(async ({ user, body }, { em, assembleContext }: ContextRoutes) => {
-  const { profile, facts, episodes, raw, meta } = await assembleContext(user.id, {
+}).handle(async ({ user, body, reserve }, { em, assembleContext }: ContextRoutes) => {
+  const asked = {
     ...(body.goal !== undefined && { goal: body.goal }),
     ...(body.tags !== undefined && { tags: body.tags }),
     recencyMinutes: body.recency_minutes,
     maxFacts: body.max_facts,
     maxEpisodes: body.max_episodes,
     maxRaw: body.max_raw,
-  });
+  };
+  const { profile, facts, episodes, raw, meta } = await assembleContext(user.id, asked, reserve);
   // What is chosen here neither is superseded nor stale.
   const current = { supersededBy: null, invalidatedAt: null, revisionOf: null, staleAt: null };
   const stated = facts.map((row) => ({ ...row, ...current }));
