@@ -251,6 +251,21 @@ describe('promoting episodes to facts', function () {
     );
   });
 
+  it('does not count what is told twice of one passage: the other passages have their turn', async () => {
+    const said = ['I moved to Lisbon in May with my dog', 'We use pnpm', 'Answers should be short'];
+    await episode(ann, said);
+    const [moved = '', pnpm = '', short = ''] = said;
+    system.provider.respond(
+      proposing(
+        { text: 'Moved to Lisbon in May', quote: moved, salience: 5 },
+        { text: 'Has a dog', quote: moved, salience: 5 },
+        { text: 'Uses pnpm', quote: pnpm, salience: 4 },
+        { text: 'Wants short answers', quote: short, salience: 3 },
+      ),
+    );
+    assert.equal((await promoted()).created, 4);
+  });
+
   describe('when the provider fails', () => {
     const untouched = async () => {
       assert.deepEqual(await factsOf(ann), []);

@@ -1,3 +1,4 @@
+import { isOtherValue } from './frame.ts';
 import { overlap } from './passage.ts';
 import { haveSameDetails, isNearDuplicate, similarity } from './similarity.ts';
 import type { Quote, Statement } from './statement.ts';
@@ -86,7 +87,15 @@ function isSameSlot(a: { slot: string | null }, b: { slot: string | null }): boo
   return a.slot !== null && a.slot === b.slot;
 }
 
-function haveSamePassage(a: { quotes: readonly Quote[] }, b: { quotes: readonly Quote[] }): boolean {
+/** Whether they are about one slot although a model has named it of one of them only. */
+function isOfSlotForgotten(statement: Statement, fact: KnownFact): boolean {
+  const slot = statement.slot ?? fact.slot;
+  const isForgotten = statement.slot === null || fact.slot === null;
+  return slot !== null && isForgotten && isOtherValue(statement.text, fact.text, slot);
+}
+
+/** Whether some passage of a row is quoted by both. */
+export function haveSamePassage(a: { quotes: readonly Quote[] }, b: { quotes: readonly Quote[] }): boolean {
   return a.quotes.some(({ rawId, words }) =>
     b.quotes.some((other) => other.rawId === rawId && overlap(other.words, words)),
   );
@@ -94,7 +103,8 @@ function haveSamePassage(a: { quotes: readonly Quote[] }, b: { quotes: readonly 
 
 function contradicts(statement: Statement, fact: KnownFact): boolean {
   const isNamed = statement.target?.relation === 'supersedes' && statement.target.id === fact.id;
-  return (isNamed || isSameSlot(statement, fact)) && haveCommonTime(statement, fact);
+  const isOfOneSlot = isSameSlot(statement, fact) || isOfSlotForgotten(statement, fact);
+  return (isNamed || isOfOneSlot) && haveCommonTime(statement, fact);
 }
 
 type Span = Pick<KnownFact, 'validFrom' | 'validTo'>;

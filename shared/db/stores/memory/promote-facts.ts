@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { overlap } from '../../../domain/facts/passage.ts';
-import { reconcile } from '../../../domain/facts/reconcile.ts';
+import { haveSamePassage, reconcile } from '../../../domain/facts/reconcile.ts';
 import type { FactSource } from '../../../domain/facts/source.ts';
 import type { Statement } from '../../../domain/facts/statement.ts';
 import { changeMemory } from './change.ts';
@@ -19,7 +19,7 @@ export interface Distilled {
   statements: readonly (readonly Statement[])[];
   /** Null: found by patterns. */
   model: string | null;
-  /** Most new facts in all, and of one source. */
+  /** Most new facts in all, and most passages of one source that they are of. */
   limits: { inAll: number; ofSource: number };
 }
 
@@ -105,13 +105,15 @@ class Storing {
     // What it superseded holds again, and is superseded anew by what contradicts it.
     if (isFact) await deleteFacts(this.#tx, this.#accountId, [source.id]);
     const limit = isFact ? 1 : this.#limits.ofSource;
-    let made = 0;
+    // Statements of one passage count once: what else the source says has its turn.
+    const passages: Statement[] = [];
     let changed = false;
     for (const statement of statements) {
-      const room = made < limit && this.#created.size < this.#limits.inAll;
+      const isOfPassage = !isFact && passages.some((one) => haveSamePassage(one, statement));
+      const room = (isOfPassage || passages.length < limit) && this.#created.size < this.#limits.inAll;
       const done = await this.#storeOne(statement, source, room);
       changed ||= done !== 'nothing';
-      made += Number(done === 'made');
+      if (done === 'made' && !isOfPassage) passages.push(statement);
     }
     if (!changed) this.#skipped += 1;
   }

@@ -33,7 +33,6 @@ const statement = (part: Partial<Statement> = {}): Statement => ({
 describe('reconciling a statement with what is known', () => {
   it('adds it when nothing speaks against it', () => {
     assert.deepEqual(reconcile(statement(), []), { as: 'new', supersedes: [] });
-    assert.deepEqual(reconcile(statement({ slot: null }), [fact()]), { as: 'new', supersedes: [] });
     assert.deepEqual(reconcile(statement(), [fact({ slot: 'tool.editor' })]), { as: 'new', supersedes: [] });
   });
 
@@ -73,6 +72,35 @@ describe('reconciling a statement with what is known', () => {
     assert.deepEqual(reconcile(statement(), [old]), { as: 'new', supersedes: [{ fact: old, end: day(5) }] });
     const named = statement({ slot: null, target: { id: 'old', relation: 'supersedes' } });
     assert.deepEqual(reconcile(named, [old]), { as: 'new', supersedes: [{ fact: old, end: day(5) }] });
+  });
+
+  it('supersedes another value of a slot that a model forgot, of either of them', () => {
+    const [said, known] = [statement({ slot: null }), fact({ slot: null })];
+    for (const [one, other] of [
+      [said, fact()],
+      [statement(), known],
+    ] as const) {
+      const decision = reconcile(one, [other]);
+      assert.deepEqual(decision, { as: 'new', supersedes: [{ fact: other, end: one.validFrom }] });
+    }
+    assert.equal(reconcile({ ...said, validFrom: day(0) }, [fact()]).as, 'former');
+    assert.deepEqual(reconcile(said, [known]), { as: 'new', supersedes: [] });
+  });
+
+  it('supersedes nothing that may hold beside it where a slot is forgotten', () => {
+    const beside: [text: string, known: string, slot: string][] = [
+      ['Likes climbing', 'Likes tea', 'preference.drink'],
+      ['Uses pip as package manager for Python', 'Uses npm as package manager', 'tool.package_manager'],
+      ['Also uses yarn as package manager', 'Uses npm as package manager', 'tool.package_manager'],
+      ['Never uses npm as package manager', 'Always uses npm as package manager', 'tool.package_manager'],
+      ['Uses Vim as editor', 'Uses npm as package manager', 'tool.package_manager'],
+      ['Uses a package manager', 'Uses npm as package manager', 'tool.package_manager'],
+      ['Works on the editor of the billing team', 'Works on the editor of the maps team', 'tool.text_editor'],
+    ];
+    for (const [text, known, slot] of beside) {
+      const decision = reconcile(statement({ text, slot: null }), [fact({ text: known, slot })]);
+      assert.deepEqual(decision, { as: 'new', supersedes: [] }, text);
+    }
   });
 
   it('is superseded itself when it is the older one', () => {
