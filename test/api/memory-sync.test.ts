@@ -8,6 +8,7 @@ import { event, post } from '../support/recording.ts';
 import { lockRow } from '../support/row-lock.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
+import { untilShed } from '../support/until-shed.ts';
 
 const SYNC = '/api/memory/sync/';
 
@@ -322,15 +323,7 @@ describe('a sync', () => {
     });
     after(() => system.stop());
 
-    it('is shed', async () => {
-      // Once the ingress has learnt that there is none.
-      const { status, headers } = await until(async () => {
-        const reply = await sync();
-        return reply.code === 'overloaded' && reply;
-      });
-      assert.equal(status, 503);
-      assert.ok(Number(headers.get('retry-after')) >= 1);
-    });
+    it('is shed', () => untilShed(sync, 'job_timeout'));
   });
 
   describe('with a worker', () => {

@@ -7,6 +7,7 @@ import { expectWithin, measureNoise } from '../support/noise.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { until } from '../support/until.ts';
+import { untilShed } from '../support/until-shed.ts';
 
 const LEASE_MS = 2000;
 /** How soon after its last heartbeat every process counts a worker as dead. */
@@ -94,7 +95,7 @@ describe('with no worker left alive', function () {
 /** Once it is known that no worker is alive. */
 async function expectRefusals(app: AppClient): Promise<void> {
   const ask = () => app.predict(predictionBody());
-  await until(async () => (await ask()).code === 'overloaded', KNOWN_MS);
+  await untilShed(ask, 'prediction_timeout', KNOWN_MS);
   const noise = measureNoise(app);
   const replies: Awaited<ReturnType<typeof ask>>[] = [];
   for (let n = 0; n < 20; n += 1) replies.push(await ask());
