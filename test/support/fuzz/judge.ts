@@ -93,11 +93,16 @@ function bodyFault(
   if (status === 400 && /"invalid_(json|content_type)"/.test(text))
     return isDeep(json) ? undefined : 'JSON in UTF-8 is refused';
   if (status !== 422 || !isStorableDeep(sent.value)) return undefined;
-  if (isOfSettings(text)) return undefined;
-  const isWeakness = JUDGES_PASSWORDS.includes(operation.id) && /\["body","password"\]/.test(text);
-  return isWeakness || isOfValues(operation.id, text) || /e-mail/.test(text)
-    ? undefined
-    : 'what the document allows is refused';
+  const { detail } = JSON.parse(text) as { detail: Fault[] };
+  const [unexplained] = detail.filter((fault) => !isOfSettings(fault) && !isOfValues(operation.id, fault));
+  return unexplained && `what the document allows is refused: ${JSON.stringify(unexplained)}`;
+}
+
+/** An item of a 422. */
+interface Fault {
+  loc: string[];
+  type: string;
+  msg: string;
 }
 
 function rowsFault(rows: Json, { status, text }: Pick<Received, 'status' | 'text'>): string | undefined {
@@ -129,15 +134,16 @@ const VALUE_FAULTS = ['value_error', 'datetime_parsing', 'uuid_parsing'];
 /** Which models there are, and how many candidates, is configured. */
 const SETTINGS: Readonly<Record<string, string>> = { model: 'enum', k: 'less_than_equal' };
 
-function isOfSettings(text: string): boolean {
-  const { detail } = JSON.parse(text) as { detail: { loc: string[]; type: string }[] };
-  return detail.some(({ loc, type }) => loc.length === 2 && SETTINGS[loc[1] ?? ''] === type);
+function isOfSettings({ loc, type }: Fault): boolean {
+  const [root, name = '', ...deeper] = loc;
+  return root === 'body' && deeper.length === 0 && SETTINGS[name] === type;
 }
 
-function isOfValues(operationId: string, text: string): boolean {
-  if (!JUDGES_VALUES.includes(operationId)) return false;
-  const { detail } = JSON.parse(text) as { detail: { type: string }[] };
-  return detail.every(({ type }) => VALUE_FAULTS.includes(type));
+/** A password may be too weak, an e-mail address none. */
+function isOfValues(operationId: string, { loc, type, msg }: Fault): boolean {
+  if (JUDGES_PASSWORDS.includes(operationId) && loc.join('.') === 'body.password') return true;
+  if (JUDGES_VALUES.includes(operationId) && VALUE_FAULTS.includes(type)) return true;
+  return loc.join('.') === 'body.email' && /e-mail/.test(msg);
 }
 
 /** Whether it may be nested more deeply than a body may be; brackets in texts count too. */
