@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { nextUnsynced } from '../../shared/db/stores/memory/sync.ts';
 import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
 import type { DeletionReceipt, RawMemoryResponse } from '../../shared/schemas/memory.ts';
 import type { SyncResult } from '../../shared/schemas/memory-jobs.ts';
@@ -62,6 +63,20 @@ describe('syncing recorded events into memory', function () {
     );
     return rows[0];
   };
+
+  it('reads large events a few at a time, and takes them all in', async () => {
+    const session_id = randomUUID();
+    const payload = { filler: 'x'.repeat(3_500_000) };
+    for (let n = 0; n < 5; n += 1)
+      assert.equal((await post(ann, [event({ session_id, type: 'custom.large', payload })])).status, 201);
+    const page = await nextUnsynced(system.em(), ann.id, 200);
+    assert.deepEqual([page?.events.length, page?.last], [2, false]);
+    const { scanned, created } = (await sync()).body;
+    assert.deepEqual([scanned, created], [5, 5]);
+    assert.equal((await sync()).body.scanned, 0);
+    const again = (await sync({ session_id })).body;
+    assert.deepEqual([again.scanned, again.created], [5, 0]);
+  });
 
   it('makes one raw row of each event that says something, with who said it', async () => {
     const session_id = randomUUID();

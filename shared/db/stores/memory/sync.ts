@@ -2,11 +2,14 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { rawOf, type StoredEvent } from '../../../domain/memory-sync.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { newIds } from '../../../ids.ts';
+import { MIB } from '../../../schemas/limits.ts';
 import type { SyncRequest } from '../../../schemas/memory-jobs.ts';
 import { transaction } from '../../transaction.ts';
 
 /** Most events in one transaction. */
 export const SYNC_PAGE_MAX = 200;
+/** Bytes of its events together, but that there is one: a single event may have megabytes. */
+const PAGE_SIZE_MAX = 8 * MIB;
 
 /** Events of one session, in the order of their arrival. */
 export interface SyncPage {
@@ -98,14 +101,21 @@ async function pageOf(
   size: number,
   since?: string,
 ): Promise<SyncPage> {
-  const events = await em.execute<SyncPage['events']>(
-    `select arrival::float8 as arrival, (extract(epoch from occurred_at) * 1000)::float8 as "occurredMs", body
-       from recording_events
-      where account_id = ? and session_id = ? and arrival > ? and occurred_at >= coalesce(?::timestamptz, '-infinity')
-      order by arrival limit ?`,
-    [accountId, session, arrival, since ?? null, size],
+  const found = await em.execute<(SyncPage['events'][number] & { found: number })[]>(
+    `select arrival, "occurredMs", body, found
+       from (select e.*, count(*) over ()::int as found, sum(e.size) over (order by e.arrival) - e.size as before
+               from (select arrival::float8 as arrival, (extract(epoch from occurred_at) * 1000)::float8 as "occurredMs", body,
+                            octet_length(body) as size
+                       from recording_events
+                      where account_id = ? and session_id = ? and arrival > ?
+                        and occurred_at >= coalesce(?::timestamptz, '-infinity')
+                      order by arrival limit ?) e) e
+      where before = 0 or before + size <= ? order by arrival`,
+    [accountId, session, arrival, since ?? null, size, PAGE_SIZE_MAX],
   );
-  return { session, events, last: events.length < size };
+  const isCut = found.length < (found[0]?.found ?? 0);
+  const events = found.map(({ found: _, ...event }) => event);
+  return { session, events, last: !isCut && events.length < size };
 }
 
 /**
