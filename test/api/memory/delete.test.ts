@@ -5,6 +5,7 @@ import type { EpisodeResponse, FactResponse } from '../../../shared/schemas/memo
 import { signUp, type UserClient } from '../../support/account.ts';
 import { add, addSynced, forget, quote } from '../../support/memory.ts';
 import { event, post, recording } from '../../support/recording.ts';
+import { residentMb } from '../../support/resident-memory.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
 const NONE = { episodes: { deleted: 0, stale: 0 }, facts: { deleted: 0, stale: 0, restored: 0 } };
@@ -35,6 +36,26 @@ describe('deleting memory', () => {
   /** An episode or a fact that a model wrote. */
   const byModel = (table: 'episodes' | 'facts', { id }: { id: string }) =>
     system.database.pool.query(`update ${table} set origin = 'model', model = 'm' where id = $1`, [id]);
+
+  it('reads the sources of what may repeat it one derived row at a time, however many there are', async () => {
+    const secret = 'the parcel waits behind the green door of the boathouse';
+    const long = '😀'.repeat(7900);
+    const raw = [await say(secret)];
+    for (let n = 0; n < 60; n += 1) raw.push(await say(`${n} ${long}`));
+    const episode = await episodeOf(raw);
+    const facts = Array.from({ length: 150 }, (_, n) => ({
+      text: n < 3 ? `${n}: ${secret}` : `Fact ${n}`,
+      episode_ids: [episode.id],
+    }));
+    assert.equal((await person.request('POST', '/api/memory/facts/', facts)).status, 201);
+    const [web] = system.webs;
+    const before = await residentMb(web?.child.pid);
+    const receipt = await forget(person, 'raw', raw[0] ?? assert.fail());
+    assert.deepEqual(receipt.facts, { deleted: 0, stale: 3, restored: 0 });
+    // All sources of all facts are 300 MB.
+    const growth = (await residentMb(web?.child.pid)) - before;
+    assert.ok(growth < 150, `${growth} MB`);
+  }).timeout(30_000);
 
   it('removes what was derived from a raw row alone, through every tier', async () => {
     const raw = await say('I always take the train');

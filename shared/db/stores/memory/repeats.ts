@@ -8,12 +8,11 @@ interface Derived {
   text: string;
 }
 
-interface Compared {
-  id: string;
-  /** What its remaining raw sources say. */
-  kept: string[];
-  /** Whether its text is nearly a part of what was deleted, and of nothing that it still has. */
-  similar: boolean;
+/** A raw source that a derived row still has. */
+interface Kept {
+  content: string;
+  /** Whether the derived row is nearly a part of it. */
+  near: boolean;
 }
 
 /** Above it a text counts as a part of another one (`word_similarity` of pg_trgm). */
@@ -21,7 +20,8 @@ const SIMILAR = 0.6;
 
 /**
  * The ids of the rows that may repeat words of deleted texts: they share five words in a row with these, or are nearly a
- * part of them, and none of their remaining raw sources says the same.
+ * part of them, and none of their remaining raw sources says the same. The sources are read of one row at a time, and only of
+ * those that do repeat: hundreds of rows may have hundreds of long sources.
  */
 export async function findRepeating(
   tx: EntityManager,
@@ -30,37 +30,38 @@ export async function findRepeating(
   deleted: readonly string[],
 ): Promise<string[]> {
   if (rows.length === 0) return [];
-  const compared = await tx.execute<Compared[]>(COMPARE, [
+  const parts = await tx.execute<{ id: string }[]>(PARTS, [
     JSON.stringify(rows),
     JSON.stringify(deleted),
-    accountId,
-    accountId,
-    SIMILAR,
     SIMILAR,
   ]);
+  const nearly = new Set(parts.map(({ id }) => id));
   const lost = new Set(deleted.flatMap((text) => [...shinglesOf(text)]));
-  const texts = new Map(rows.map(({ id, text }) => [id, text]));
-  const repeating = compared.filter(({ id, kept, similar }) => {
-    if (similar) return true;
-    const own = shinglesOf(texts.get(id) ?? '').intersection(lost);
-    return kept.reduce((left, text) => left.difference(shinglesOf(text)), own).size > 0;
-  });
-  return repeating.map(({ id }) => id);
+  const repeating: string[] = [];
+  for (const { id, text } of rows) {
+    const shared = shinglesOf(text).intersection(lost);
+    const isNear = nearly.has(id);
+    if (shared.size === 0 && !isNear) continue;
+    const kept = await tx.execute<Kept[]>(KEPT, [isNear, text, SIMILAR, accountId, accountId, id]);
+    const left = kept.reduce((own, { content }) => own.difference(shinglesOf(content)), shared);
+    if (left.size > 0 || (isNear && !kept.some(({ near }) => near))) repeating.push(id);
+  }
+  return repeating;
 }
 
+/** The rows whose text is nearly a part of a deleted one. */
+const PARTS = `
+  select d.id
+    from (select id, search_text(text) as text from json_to_recordset(?::json) d (id uuid, text text)) d
+   where exists (
+     select from (select search_text(value) as text from json_array_elements_text(?::json)) x
+      where word_similarity(d.text, x.text) >= ?)`;
+
 /** The raw sources of a row are those that it names, and those of the episodes that it names. */
-const COMPARE = `
-  with derived as (select id, search_text(text) as text from json_to_recordset(?::json) d (id uuid, text text)),
-  deleted as (select search_text(value) as text from json_array_elements_text(?::json)),
-  kept as (
-    select d.id, r.content
-      from derived d
-      join memory_links l on l.account_id = ? and l.from_id = d.id
-      left join memory_links e on e.account_id = ? and e.from_id = l.to_id
-      join raw_memories r on r.id = coalesce(e.to_id, l.to_id)
-  )
-  select d.id, coalesce((select json_agg(distinct k.content) from kept k where k.id = d.id), '[]') as kept,
-         exists (select from deleted x where word_similarity(d.text, x.text) >= ?)
-           and not exists (
-             select from kept k where k.id = d.id and word_similarity(d.text, search_text(k.content)) >= ?) as similar
-    from derived d`;
+const KEPT = `
+  select r.content, ?::boolean and word_similarity(search_text(?), search_text(r.content)) >= ? as near
+    from raw_memories r
+   where r.id in (
+     select coalesce(e.to_id, l.to_id)
+       from memory_links l left join memory_links e on e.account_id = ? and e.from_id = l.to_id
+      where l.account_id = ? and l.from_id = ?)`;
