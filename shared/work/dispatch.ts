@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { batcher } from '../db/batcher.ts';
 import type { TicketQueue } from '../queue/queues.ts';
+import { rejectionOf } from '../rejection.ts';
 import { retry } from '../retry.ts';
 
 /** How long a producer tries before it reports that the queue is unreachable. */
@@ -33,14 +33,10 @@ export function createDispatch(queue: TicketQueue): (id: string) => Promise<void
 /** Limits the time from outside: a client that waits for its connection may never answer. */
 async function inTime(work: (over: AbortSignal) => Promise<void>): Promise<void> {
   const over = new AbortController();
+  const timer = setTimeout(() => over.abort(new Error('the queue took no ticket in time')), PATIENCE_MS);
   try {
-    await Promise.race([
-      work(over.signal),
-      sleep(PATIENCE_MS, undefined, { signal: over.signal }).then(() => {
-        throw new Error('the queue took no ticket in time');
-      }),
-    ]);
+    await Promise.race([work(over.signal), rejectionOf(over.signal)]);
   } finally {
-    over.abort();
+    clearTimeout(timer);
   }
 }
