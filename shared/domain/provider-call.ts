@@ -1,8 +1,9 @@
-/** How a request to a provider ended. The first three have an answer; `aborted` is the caller's doing. */
+/** How a request to a provider ended. The first four have an answer; `aborted` is the caller's doing. */
 export const CALL_OUTCOMES = [
   'answered',
   'refused',
   'cut_off',
+  'unusable',
   'timeout',
   'not_configured',
   'rate_limited',

@@ -6,10 +6,16 @@ import { aCall } from '../support/booked-call.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import {
   delay,
+  empty,
   hang,
+  html,
+  huge,
+  json,
   lengthStop,
+  message,
   ok,
   refusal,
+  reset,
   type Step,
   status,
   truncatedJson,
@@ -70,7 +76,9 @@ describe('the ledger of calls to the provider', () => {
     ['rate_limited', status(429), [0, 0]],
     ['not_configured', status(401), [0, 0]],
     ['failed', status(500), [0, 0]],
-    ['failed', truncatedJson(), [0, 0]],
+    ['unusable', json({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } }), [7, 3]],
+    ['unusable', message({ content: { anchor: 'no text' } }), [12, 5]],
+    ['answered', message({ content: 'not the answer format' }), [12, 5]],
   ];
   for (const [outcome, step, tokens] of outcomes)
     it(`has a row for an attempt that ends ${outcome}`, async () => {
@@ -82,6 +90,24 @@ describe('the ledger of calls to the provider', () => {
         [row.outcome, row.aborted, row.input_tokens, row.output_tokens, others.length],
         [outcome, false, ...tokens, 0],
       );
+    });
+
+  const unread: [name: string, step: Step][] = [
+    ['is cut in the middle', truncatedJson()],
+    ['breaks off', reset()],
+    ['is too large', huge()],
+    ['is empty', empty()],
+    ['is a page', html()],
+    ['is an error with status 200', json({ error: { message: 'scripted', code: 500 } })],
+  ];
+  for (const [name, step] of unread)
+    it(`estimates and flags what an answer costs that ${name}`, async () => {
+      const app = await system.app();
+      system.provider.respond(step);
+      assert.equal((await app.predict(predictionBody())).code, 'provider_failed');
+      const [row] = await booked(app);
+      assert.deepEqual([row.outcome, row.aborted, row.output_tokens], ['unusable', true, 0]);
+      assert.ok(row.input_tokens > 100 && Number(row.cost_microcents) > 0);
     });
 
   it('has a row for each of several attempts, those that timed out with an estimate', async () => {

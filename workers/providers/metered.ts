@@ -1,4 +1,5 @@
 import type { ModelPrices } from '../../shared/config/model-prices.ts';
+import type { BookedCall } from '../../shared/db/stores/provider-calls.ts';
 import { type CallOutcome, costOf, estimateTokens } from '../../shared/domain/provider-call.ts';
 import { newId } from '../../shared/ids.ts';
 import type { Chat, ChatRequest } from './chat.ts';
@@ -7,31 +8,51 @@ import { type Call, ProviderError, type Usage } from './provider.ts';
 
 const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 };
 
-/** Books each request that is sent, whatever comes of it. One that was not waited for is estimated: it may cost as much. */
+/**
+ * Books each request that is sent, whatever comes of it. Where the provider may charge for an answer but its count cannot
+ * be read, because nobody waited for it or it came broken, what it has read is estimated.
+ */
 export function metered(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: ModelPrices): Chat {
   return async (request, call) => {
     call.signal.throwIfAborted();
     const sentAt = performance.now();
-    const book = (outcome: CallOutcome, usage: Usage) =>
-      ledger.add(bookedCall(call, outcome, usage, { prices, latencyMs: performance.now() - sentAt }), sentAt);
+    const book = (outcome: CallOutcome, counted: Usage | null) => {
+      const usage = counted ?? estimated(request);
+      const row = {
+        outcome,
+        usage,
+        aborted: counted === null,
+        cost: costOf(prices.get(call.model), usage),
+        latencyMs: performance.now() - sentAt,
+      };
+      ledger.add(bookedCall(call, row), sentAt);
+    };
     try {
       const completion = await chat(request, call);
       book(completion.state === 'written' ? 'answered' : completion.state, completion.usage);
       return completion;
     } catch (error) {
-      const outcome = call.signal.aborted ? 'aborted' : outcomeOf(error);
-      book(outcome, isGivenUp(outcome) ? estimated(request) : NOTHING);
+      if (call.signal.aborted) book('aborted', null);
+      else if (!(error instanceof ProviderError)) book('failed', NOTHING);
+      else if (error.charged !== undefined) book('unusable', error.charged);
+      else book(error.fault, error.fault === 'timeout' ? null : NOTHING);
       throw error;
     }
   };
 }
 
+interface Booking {
+  outcome: CallOutcome;
+  usage: Usage;
+  aborted: boolean;
+  cost: number | null;
+  latencyMs: number;
+}
+
 function bookedCall(
   { model, charge }: Call,
-  outcome: CallOutcome,
-  usage: Usage,
-  { prices, latencyMs }: { prices: ModelPrices; latencyMs: number },
-) {
+  { outcome, usage, aborted, cost, latencyMs }: Booking,
+): BookedCall {
   return {
     id: newId(),
     account_id: charge.accountId,
@@ -42,20 +63,11 @@ function bookedCall(
     model,
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
-    cost_microcents: costOf(prices.get(model), usage),
-    aborted: isGivenUp(outcome),
+    cost_microcents: cost,
+    aborted,
     outcome,
     latency_ms: Math.round(latencyMs),
   };
-}
-
-function outcomeOf(error: unknown): CallOutcome {
-  return error instanceof ProviderError ? error.fault : 'failed';
-}
-
-/** The provider may still be working on the answer. */
-function isGivenUp(outcome: CallOutcome): boolean {
-  return outcome === 'aborted' || outcome === 'timeout';
 }
 
 /** What the provider has read; what it would have written is unknown. */

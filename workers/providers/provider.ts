@@ -84,6 +84,8 @@ interface ProviderErrorDetails {
   retryAfterMs?: number | undefined;
   /** Whether the provider itself is in trouble, so that other requests are likely to fail too. */
   outage?: boolean;
+  /** What the provider counted for an answer that cannot be used; null when that cannot be read. */
+  charged?: Usage | null | undefined;
 }
 
 /** `message` is for the log: it has the fault and a status, never a person's text or a key. */
@@ -91,16 +93,18 @@ export class ProviderError extends Error {
   readonly fault: ProviderFault;
   readonly retryAfterMs: number | undefined;
   readonly outage: boolean;
+  readonly charged: Usage | null | undefined;
 
   constructor(
     fault: ProviderFault,
     message: string,
-    { retryAfterMs, outage = false }: ProviderErrorDetails = {},
+    { retryAfterMs, outage = false, charged }: ProviderErrorDetails = {},
   ) {
     super(message);
     this.name = 'ProviderError';
     this.fault = fault;
     this.retryAfterMs = retryAfterMs;
     this.outage = outage;
+    this.charged = charged;
   }
 }

@@ -25,7 +25,7 @@ export const ProviderCall = defineEntity({
     outputTokens: p.integer(),
     /** Millionths of a cent by the prices of that time; null when the model had none. */
     costMicrocents: p.bigint('number').nullable(),
-    /** The answer was not waited for: the tokens are estimated. */
+    /** The provider's count is unknown, because nobody waited for the answer or it came broken: the tokens are estimated. */
     aborted: p.boolean(),
     /** `CALL_OUTCOMES` */
     outcome: p.text(),

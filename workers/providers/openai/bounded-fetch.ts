@@ -7,6 +7,11 @@ import { MIB } from '../../../shared/schemas/limits.ts';
 const BODY_MAX = MIB;
 export const BODY_TOO_LARGE = 'ERR_BODY_TOO_LARGE';
 
+/** A good answer had begun, and cannot be read to its end: the provider may charge for it. */
+export class BrokenAnswer extends Error {
+  override readonly name = 'BrokenAnswer';
+}
+
 /**
  * The part of `fetch` that the SDK uses, at half its CPU time: over the platform's own HTTP client and its connection pool.
  * Follows no redirect, because the request carries the key and a person's text. Asks for no compression, and reads at most
@@ -26,22 +31,23 @@ export async function boundedFetch(input: string | URL | Request, init: RequestI
   // An abort while the body is read is an event here as well.
   request.on('error', () => {});
   request.end(body);
+  const [message] = (await once(request, 'response')) as [IncomingMessage];
+  const { statusCode: status = 0, headersDistinct } = message;
   try {
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    const bytes = await bodyOf(response);
-    return new Response(bytes, { status: response.statusCode, headers: headersOf(response) });
+    return new Response(await bodyOf(message), { status, headers: pairsOf(headersDistinct) });
   } catch (error) {
     // To the reader of a body an abort is a connection that breaks off; the SDK tells its time-out by the reason.
     signal?.throwIfAborted();
-    throw error;
+    if (status < 200 || status > 299) throw error;
+    throw new BrokenAnswer('the answer broke off', { cause: error });
   }
 }
 
-async function bodyOf(response: IncomingMessage): Promise<Buffer> {
+async function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // An error thrown in the loop destroys the response, which closes the socket.
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  // An error thrown in the loop destroys the message, which closes the socket.
+  for await (const chunk of message as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > BODY_MAX) throw Object.assign(new Error('answer too large'), { code: BODY_TOO_LARGE });
     chunks.push(chunk);
@@ -49,6 +55,6 @@ async function bodyOf(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function headersOf({ headersDistinct }: IncomingMessage): [string, string][] {
-  return Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')]);
+function pairsOf(headers: NodeJS.Dict<string[]>): [string, string][] {
+  return Object.entries(headers).map(([name, values = []]) => [name, values.join(', ')]);
 }

@@ -8,16 +8,20 @@ const TOKENS_MAX = 100_000_000;
 export function readCompletion(body: unknown): Completion {
   const choice = field(field(body, 'choices'), 0);
   const message = field(choice, 'message');
-  if (!isRecord(message)) throw new ProviderError('failed', 'unusable answer: no message');
   const usage = readUsage(field(body, 'usage'));
+  if (!isRecord(message)) throw unusable('no message', isRecord(field(body, 'usage')) ? usage : null);
   const { content, refusal } = message;
   const finish = field(choice, 'finish_reason');
   if (finish === 'length') return { state: 'cut_off', usage };
   if (finish === 'content_filter' || (typeof refusal === 'string' && refusal !== ''))
     return { state: 'refused', usage };
   const text = content ?? '';
-  if (typeof text !== 'string') throw new ProviderError('failed', 'unusable answer: content is no text');
+  if (typeof text !== 'string') throw unusable('content is no text', usage);
   return { state: 'written', text, usage };
+}
+
+function unusable(why: string, charged: Usage | null): ProviderError {
+  return new ProviderError('failed', `unusable answer: ${why}`, { charged });
 }
 
 function readUsage(usage: unknown): Usage {

@@ -14,7 +14,7 @@ import {
 import type { Format } from '../chat.ts';
 import { FormatRefused } from '../formats.ts';
 import { ProviderError, type ProviderFault } from '../provider.ts';
-import { BODY_TOO_LARGE } from './bounded-fetch.ts';
+import { BODY_TOO_LARGE, BrokenAnswer } from './bounded-fetch.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 /** Every error class of the SDK, subclasses before their parents. Anything else counts as `failed`. */
@@ -43,7 +43,14 @@ export function providerError(error: unknown, format: Format): ProviderError {
   return new ProviderError(fault, describe(error), {
     retryAfterMs: error instanceof APIError ? retryAfterMs(error.headers) : undefined,
     outage: isOutage(error),
+    charged: isUnreadable(error) ? null : undefined,
   });
+}
+
+/** A 200 that broke off, was too large or is no JSON (the SDK's parser throws a bare `SyntaxError`). */
+function isUnreadable(error: unknown): boolean {
+  if (error instanceof APIConnectionError) return error.cause instanceof BrokenAnswer;
+  return error instanceof SyntaxError;
 }
 
 /** Whether the server complains about the format. There is no code for it, only words. */
