@@ -1,6 +1,6 @@
 import type { Job } from '../../shared/db/stores/work/jobs.ts';
 import { type JobReport, stepsOf } from '../../shared/domain/jobs.ts';
-import type { Outcome } from '../../shared/domain/work.ts';
+import { failureOf, type Outcome } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
 import type { JobResponse } from '../../shared/schemas/jobs.ts';
@@ -99,8 +99,8 @@ export function callOf(
 }
 
 /** What work that has failed or was cancelled is answered with. */
-export function refusalOf({ code, source }: Pick<Outcome, 'code' | 'source'>): AppError {
-  return new AppError(endingOf(code), source === null ? {} : { source });
+export function refusalOf(outcome: Outcome): AppError {
+  return failureOf(endingOf(outcome.code), outcome);
 }
 
 /** Work that outlives its callers is never abandoned. */

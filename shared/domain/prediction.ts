@@ -1,7 +1,7 @@
 import { AppError } from '../errors/app-error.ts';
 import type { PREDICTION_MODES } from '../schemas/limits.ts';
 import type { CancelResponse, PredictionResponse } from '../schemas/predictions.ts';
-import { type Outcome, requestKey } from './work.ts';
+import { failureOf, type Outcome, requestKey } from './work.ts';
 
 /** The key of an app's prediction, from the id that the app gave it. */
 export function predictionKey(appId: string, requestId: string): string {
@@ -33,9 +33,10 @@ export interface PredictionReport {
 export type PredictionOutcome = Outcome<PredictionFacts, PredictionReport>;
 
 /** The error that a prediction ended with, for its caller; undefined when it has an answer. */
-export function refusalOf({ state, code, source, answer }: PredictionOutcome): AppError | undefined {
+export function refusalOf(outcome: PredictionOutcome): AppError | undefined {
+  const { state, code, answer } = outcome;
   if (code === 'abandoned') return new AppError('service_unavailable');
-  if (code !== null) return new AppError(code, source === null ? {} : { source });
+  if (code !== null) return failureOf(code, outcome);
   // It was read at the very moment the window closed.
   return state === 'suggested' && answer === null ? new AppError('recovery_window_expired') : undefined;
 }

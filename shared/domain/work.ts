@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { AppError } from '../errors/app-error.ts';
 import type { ErrorCode, ErrorSource } from '../errors/catalogue.ts';
 
 /** The state of a piece of work, for a caller that waits or asks again. */
@@ -23,6 +24,8 @@ export interface Outcome<Facts = unknown, Report = unknown> {
   facts: Facts;
   /** What its handler reported; null when something else ended it. */
   report: Report | null;
+  /** After work that failed: for how long, from its end, a new try was pointless, where that is known. */
+  retryAfterMs: number | null;
   /** Null when there is none or it was erased. */
   answer: string | null;
 }
@@ -35,6 +38,19 @@ export interface End<Report = unknown> {
   source?: ErrorSource;
   answer?: string;
   report?: Report;
+  /** For how long a new try is pointless, where that is known. */
+  retryAfterMs?: number | undefined;
+}
+
+/** The error that work ended with, for its caller. */
+export function failureOf(
+  code: ErrorCode,
+  { source, retryAfterMs }: Pick<Outcome, 'source' | 'retryAfterMs'>,
+): AppError {
+  return new AppError(code, {
+    ...(source !== null && { source }),
+    ...(retryAfterMs !== null && { retryAfterS: retryAfterMs / 1000 }),
+  });
 }
 
 /** Whether it will not change any more, unless the request is repeated. */

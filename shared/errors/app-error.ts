@@ -20,7 +20,7 @@ export class AppError extends Error {
     const entry: ErrorEntry = catalogue[code];
     this.code = code;
     this.source = options.source ?? entry.source;
-    this.retryAfterS = options.retryAfterS ?? entry.retryAfterS;
+    this.retryAfterS = options.retryAfterS ?? entry.retryAfterS ?? undefined;
     this.explanation = options.explanation ?? entry.message;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Every error code of the product: its HTTP status, which part caused it, and, where a retry can help, after how many
- * whole seconds.
+ * whole seconds, unless more is known about the case at hand.
  *
  * `source` becomes `X-Error-Source`; a failed prediction may override it with the source in its row.
  */
@@ -11,7 +11,8 @@ export interface ErrorEntry {
   source: ErrorSource;
   /** One sentence for people: `/api` answers with it. */
   message: string;
-  retryAfterS?: number;
+  /** Null: only said where it is known. */
+  retryAfterS?: number | null;
 }
 
 export type ErrorSource = 'ingress' | 'worker' | 'provider';
@@ -159,6 +160,7 @@ export const catalogue = {
     status: 502,
     source: 'provider',
     message: 'The language-model provider gave no usable answer.',
+    retryAfterS: null,
   },
   overloaded: {
     status: 503,

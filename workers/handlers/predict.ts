@@ -68,8 +68,9 @@ export function createPredict(
         : { state, report: report() };
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      log.warn({ prediction: id, fault: error.fault, reason: error.message }, 'provider failed');
-      return { state: 'failed', ...FAILURES[error.fault], report: report() };
+      const { fault, retryAfterMs } = error;
+      log.warn({ prediction: id, fault, reason: error.message }, 'provider failed');
+      return { state: 'failed', ...FAILURES[fault], retryAfterMs, report: report() };
     }
   };
 }

@@ -108,8 +108,9 @@ export function createReply({ pool, em, providerOf, settings, log }: ReplyParts)
       return { state: 'succeeded', report };
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      log.warn({ reply: claim.id, fault: error.fault, reason: error.message }, 'provider failed');
-      return { state: 'failed', ...FAILURES[error.fault] };
+      const { fault, retryAfterMs } = error;
+      log.warn({ reply: claim.id, fault, reason: error.message }, 'provider failed');
+      return { state: 'failed', ...FAILURES[fault], retryAfterMs };
     }
   };
 }

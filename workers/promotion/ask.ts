@@ -18,8 +18,8 @@ const FAILURES: Record<ProviderFault, { code: ErrorCode; source?: ErrorSource }>
 };
 
 /** How a promotion ends when its provider fails. What it has stored until then stays. */
-export function failureOf({ fault }: ProviderError): End<never> {
-  return { state: 'failed', ...FAILURES[fault] };
+export function failureOf({ fault, retryAfterMs }: ProviderError): End<never> {
+  return { state: 'failed', ...FAILURES[fault], retryAfterMs };
 }
 
 /** How long a model may take for an answer: as long as the provider may, but that the job has time to store it. */

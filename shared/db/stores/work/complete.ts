@@ -73,7 +73,7 @@ function parameters(batch: readonly Completion[], recoveryWindowS: number) {
 }
 
 function itemOf(completion: Completion, place: number) {
-  const { id, month, guard, state, settle = false, code, source, report } = completion;
+  const { id, month, guard, state, settle = false, code, source } = completion;
   return {
     place,
     id,
@@ -85,6 +85,12 @@ function itemOf(completion: Completion, place: number) {
     settle,
     code,
     source,
-    report: report === undefined ? undefined : JSON.stringify(report),
+    report: reportText(completion),
   };
+}
+
+/** The column has both; `parsed` in `outcomes.ts` tells them apart. */
+function reportText({ report, retryAfterMs }: End): string | undefined {
+  if (report === undefined && retryAfterMs === undefined) return undefined;
+  return JSON.stringify(retryAfterMs === undefined ? report : { ...(report as object), retryAfterMs });
 }

@@ -5,7 +5,10 @@ import { query } from '../../statement.ts';
 const COLUMNS = `id, party, key, month, state, code, source, attempt, units,
   extract(epoch from expires_at)::float8 as "expiresAt", queue_ms as "queueMs", facts, report, answer`;
 
-type OutcomeRow = Omit<Outcome, 'facts' | 'report'> & { facts: string; report: string | null };
+type OutcomeRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> & {
+  facts: string;
+  report: string | null;
+};
 
 const OUTCOMES = { name: 'outcomes_v1', text: `select ${COLUMNS} from outcomes_v1($1::uuid[])` };
 
@@ -41,5 +44,12 @@ export async function findRequest(pool: Pool, sought: Sought): Promise<Outcome |
 }
 
 function parsed({ facts, report, ...row }: OutcomeRow): Outcome {
-  return { ...row, facts: JSON.parse(facts), report: report === null ? null : JSON.parse(report) };
+  return { ...row, facts: JSON.parse(facts), ...reported(report === null ? null : JSON.parse(report)) };
+}
+
+/** What `reportText` in `complete.ts` has put together. */
+function reported(column: { retryAfterMs?: number } | null): Pick<Outcome, 'report' | 'retryAfterMs'> {
+  if (column?.retryAfterMs === undefined) return { report: column, retryAfterMs: null };
+  const { retryAfterMs, ...report } = column;
+  return { report: Object.keys(report).length === 0 ? null : report, retryAfterMs };
 }
