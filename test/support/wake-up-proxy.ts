@@ -64,5 +64,5 @@ export async function dropWakeUps(
 function isWakeUp(message: Buffer): boolean {
   if (message[0] !== NOTIFICATION) return false;
   const start = HEADER_BYTES + 4;
-  return /_(ended|cancel)$/.test(message.toString('utf8', start, message.indexOf(0, start)));
+  return /_(ended|cancel|providers)$/.test(message.toString('utf8', start, message.indexOf(0, start)));
 }
