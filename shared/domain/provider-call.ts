@@ -26,7 +26,10 @@ export function costOf(
   price: ModelPrice | undefined,
   { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number },
 ): number | null {
-  return price === undefined ? null : Math.ceil(price.input * inputTokens + price.output * outputTokens);
+  if (price === undefined) return null;
+  const cost = price.input * inputTokens + price.output * outputTokens;
+  // A price has four decimals at most; what is beyond them is noise of the arithmetic, and must not be rounded up.
+  return Math.ceil(Math.round(cost * 10_000) / 10_000);
 }
 
 /** Tokens of a text, for calls whose provider reported none: four bytes of UTF-8 each. */

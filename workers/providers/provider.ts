@@ -79,6 +79,9 @@ export interface Provider {
 /** Why an attempt failed. Only after a `timeout` can another attempt within the same deadline help. */
 export type ProviderFault = 'timeout' | 'not_configured' | 'rate_limited' | 'failed';
 
+/** A provider that asks to be left alone for longer is asked again after this time: quotas are raised, and headers can be wrong. */
+export const LONGEST_PAUSE_MS = 600_000;
+
 interface ProviderErrorDetails {
   /** How long the provider asked to be left alone. */
   retryAfterMs?: number | undefined;

@@ -86,10 +86,12 @@ export function readCircuits(pool: Pool, { provider }: CircuitTerms): Promise<Ci
 }
 
 const PROBE = {
-  name: 'probe_circuit_v1',
+  name: 'probe_circuit_v2',
+  // Further off than one interval only after the clock has gone back.
   text: `
     update provider_circuits set probe_at = clock_timestamp() + make_interval(secs => $3::float8 / 1000)
-     where provider = $1 and model = $2 and probe_at <= clock_timestamp()
+     where provider = $1 and model = $2
+       and (probe_at <= clock_timestamp() or probe_at > clock_timestamp() + make_interval(secs => $3::float8 / 1000))
     returning model`,
 };
 

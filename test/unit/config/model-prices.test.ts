@@ -18,6 +18,10 @@ describe('the prices of models', () => {
     assert.equal(costOf(prices?.get('small'), million), 75_000_000);
     assert.equal(costOf(prices?.get('large'), million), null);
     assert.equal(costOf({ input: 0.5, output: 0 }, { inputTokens: 1, outputTokens: 0 }), 1);
+    // 0.07 × 100 is a little more than 7 in floating point.
+    const exact = parseModelPrices('m=0.07:0.29')?.get('m');
+    assert.equal(costOf(exact, { inputTokens: 1, outputTokens: 0 }), 7);
+    assert.equal(costOf(exact, { inputTokens: 0, outputTokens: 100 }), 2900);
   });
 
   it('are refused when malformed or given twice', () => {

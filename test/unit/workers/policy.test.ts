@@ -159,6 +159,44 @@ describe('the policy towards a provider, in one worker', () => {
     assert.ok(calls - before <= 2, `${calls - before}`);
   });
 
+  it('never probes without the claim, even when the next probe is due by the time it knows', async () => {
+    const shared = memory();
+    const due = { ...shared, claimProbe: async () => false, read: async () => [{ ...open, probeMs: 0 }] };
+    const send = start(due);
+    await until(() =>
+      send().then(
+        () => false,
+        ({ message }) => message === 'not called: circuit open',
+      ),
+    );
+    const before = calls;
+    for (let n = 0; n < 5; n++) await assert.rejects(send(), { fault: 'failed' });
+    assert.equal(calls, before);
+  });
+
+  it('ignores times that can only come from a clock that has gone back', async () => {
+    let claims = 0;
+    const hourMs = 60 * 60 * 1000;
+    const send = start({
+      ...memory(),
+      read: async () => [{ ...open, pausedMs: hourMs, probeMs: hourMs }],
+      async claimProbe() {
+        claims += 1;
+        return true;
+      },
+    });
+    await until(async () => {
+      await send();
+      return claims > 0;
+    });
+  });
+
+  it('sends nothing when its time was over before it may', async () => {
+    const send = start(ALONE);
+    await assert.rejects(send({ timeoutMs: 0 }), { fault: 'timeout' });
+    assert.equal(calls, 0);
+  });
+
   it('reports what it could not report while the database was gone', async () => {
     const shared = memory();
     shared.gone = true;
@@ -170,6 +208,17 @@ describe('the policy towards a provider, in one worker', () => {
     shared.gone = false;
     await until(() => shared.row()?.failures === 4);
   });
+
+  /** A circuit that others have opened for the party of these calls. */
+  const open: CircuitState = {
+    model: 'm',
+    failures: TERMS.failuresToOpen,
+    // More than the policy tells apart: everybody's.
+    parties: Array.from({ length: 101 }, (_, n) => `${n}`),
+    fault: 'failed',
+    pausedMs: null,
+    probeMs: null,
+  };
 
   /** What workers share, in memory. */
   function memory() {

@@ -1,5 +1,5 @@
 import type { CircuitNews, CircuitState, CircuitTerms } from '../../../shared/db/stores/provider-circuits.ts';
-import { ProviderError, type ProviderFault } from '../provider.ts';
+import { LONGEST_PAUSE_MS, ProviderError, type ProviderFault } from '../provider.ts';
 import { concerns, joined, NO_FAILURE, type Streak } from './streak.ts';
 
 interface Unreported {
@@ -47,8 +47,13 @@ export class Circuit {
     const now = performance.now();
     if (this.#pausedUntil > now) throw this.#refusal('it asked to be left alone', this.#pausedUntil - now);
     if (this.#probeAt === undefined || !concerns(this.#streak, party)) return false;
-    if (this.#probeAt > now) throw this.#refusal('circuit open', this.#probeAt - now);
+    if (this.#probeAt > now) throw this.refusal();
     return true;
+  }
+
+  /** What a call gets while the circuit is open. */
+  refusal(): ProviderError {
+    return this.#refusal('circuit open', Math.max(0, (this.#probeAt ?? 0) - performance.now()));
   }
 
   /** This process probes, or another one does: the next probe is an interval away. */
@@ -110,15 +115,21 @@ export class Circuit {
     const own = this.#unreported;
     this.#streak = joined(own?.succeeded ? NO_FAILURE : streakOf(state), own?.streak ?? NO_FAILURE);
     if (state !== undefined && own === undefined) this.#fault = faultOf(state.fault);
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + (state?.pausedMs ?? 0));
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + possible(state?.pausedMs, LONGEST_PAUSE_MS));
     if (this.#streak.failures < this.#terms.failuresToOpen) this.#probeAt = undefined;
-    else if (typeof state?.probeMs === 'number') this.#probeAt = now + state.probeMs;
+    else if (typeof state?.probeMs === 'number')
+      this.#probeAt = now + possible(state.probeMs, this.#terms.probeEveryMs);
     else if (!this.isOpen) this.probing();
   }
 
   #refusal(why: string, retryAfterMs: number): ProviderError {
     return new ProviderError(this.#fault, `not called: ${why}`, { retryAfterMs, outage: true });
   }
+}
+
+/** The time, or 0 if it is longer than it ever was: the database's clock has gone back, as a failover may make it. */
+function possible(ms: number | null | undefined, longestMs: number): number {
+  return typeof ms === 'number' && ms <= longestMs ? ms : 0;
 }
 
 function streakOf({ failures, parties }: Streak = NO_FAILURE): Streak {

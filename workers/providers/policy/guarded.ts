@@ -1,5 +1,6 @@
 import type { Chat } from '../chat.ts';
 import { FormatRefused } from '../formats.ts';
+import { ProviderError } from '../provider.ts';
 import type { ProviderPolicy } from './policy.ts';
 
 /** Sends what the policy allows, and reports to it what came of it. */
@@ -9,6 +10,7 @@ export function guarded(chat: Chat, policy: ProviderPolicy): Chat {
     const leave = await policy.enter(call, until);
     const sent = { ...call, timeoutMs: until - performance.now() };
     try {
+      if (sent.timeoutMs <= 0) throw new ProviderError('timeout', 'not called: no time left');
       const completion = await chat(request, sent);
       policy.succeeded(sent);
       return completion;

@@ -111,7 +111,8 @@ export class ProviderPolicy {
     const isOurs = await this.#options.shared.claimProbe(model).catch(() => true);
     if (isOurs) return;
     await this.#exchange();
-    circuit.check(party);
+    // Still open, even if the next probe is due by now.
+    if (circuit.check(party)) throw circuit.refusal();
   }
 
   #circuitOf(model: string): Circuit {
