@@ -28,7 +28,8 @@ const MODELS_MAX = 4;
 
 /** What the weights are without any label: sceptical, because an automatic reply speaks for a person. */
 const PRIOR_MEANS = [-0.8, 0.7, 0.5, 1, -1, 0.3, -0.25];
-const PRIOR_DEVIATIONS = [1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5];
+/** Wide for what differs most: how far a model may be believed, and how far a person keeps to their habits. */
+const PRIOR_DEVIATIONS = [1, 0.75, 0.5, 1, 0.5, 0.5, 0.5];
 const OFFSET_DEVIATION = 0.5;
 /** Weights of the raw probability and the margin: never negative, so that a better raw one is never reversed. */
 const NOT_NEGATIVE = [1, 2];
