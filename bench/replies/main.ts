@@ -1,70 +1,128 @@
-import { reliabilityOf } from '../../shared/domain/replies/reliability.ts';
+import { parseArgs } from 'node:util';
 import { INJECTIONS } from '../../test/support/injections.ts';
-import { follow, type Judged, type Quality, qualityOf } from './measure.ts';
-import { PERSONAS } from './personas.ts';
-import { local, type Predictor, remote } from './predictors.ts';
+import { createProviders } from '../../workers/providers/index.ts';
+import { LocalProvider } from '../../workers/providers/local.ts';
+import { seedOf } from '../memory/random.ts';
+import { type Knowledge, live, PREDICTIONS_OF_A_LIFE, STAGES, type Stage } from './life.ts';
+import { ObservedProvider } from './observed.ts';
+import { HABITUAL, PERSONAS } from './personas.ts';
+import { type Predictor, predicting } from './predictors.ts';
+import { Progress } from './progress.ts';
+import {
+  DRAFT_HEADS,
+  draftCells,
+  REPLY_HEADS,
+  replyCells,
+  THRESHOLD_HEADS,
+  thresholdCells,
+} from './quality.ts';
 import { randomOf } from './random.ts';
-
-/** Each persona is lived so many times, with other seeds, for so many turns. */
-const LIVES = 20;
-const TURNS = 200;
-/** A model is asked about fewer of them. */
-const REMOTE_LIVES = 2;
-const STAGES = [
-  ['0-19 labels', 0, 20],
-  ['20-99 labels', 20, 100],
-  ['100+ labels', 100, Number.POSITIVE_INFINITY],
-] as const;
+import { type Complete, completing, EVERY, typeOut } from './typing.ts';
+import { WRITERS } from './writers.ts';
 
 /** Without a model: `local`. With one, of any OpenAI-compatible server: `OPENAI_API_KEY=… main.ts MODEL [BASE_URL]`. */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    /** Of each person and writer: 40, and 2 for a model, which is slower and may cost money. */
+    lives: { type: 'string' },
+    /** Of the first life. */
+    seed: { type: 'string', default: '1' },
+    /** Calls to the model at once. */
+    concurrency: { type: 'string', default: '8' },
+  },
+});
+const DRAFTS = 20;
+
 async function run([model, baseUrl]: string[]): Promise<void> {
-  const predictor =
-    model === undefined ? local : remote(model, { apiKey: process.env['OPENAI_API_KEY'] ?? '', baseUrl });
-  const all: Judged[] = [];
-  row(['persona', ...HEADS]);
-  row(['---', ...HEADS.map(() => '--:')]);
-  for (const [name, live] of Object.entries(PERSONAS)) {
-    const judged: Judged[] = [];
-    for (let seed = 1; seed <= (model === undefined ? LIVES : REMOTE_LIVES); seed += 1) {
-      const random = randomOf(seed);
-      judged.push(
-        ...(await follow(
-          Array.from({ length: TURNS }, () => live(random)),
-          predictor,
-        )),
-      );
-    }
-    report(name, judged);
-    all.push(...judged);
-  }
-  for (const [name, from, to] of STAGES)
-    report(
-      name,
-      all.filter(({ labels }) => labels >= from && labels < to),
-    );
-  report('all', all);
-  const { suggested_threshold: threshold, evidence } = reliabilityOf(all.filter((one) => one.predicted));
-  say(`suggested threshold ${threshold}: precision ${evidence.precision?.toFixed(3)} of ${evidence.labels}`);
-  say(`injected prompts that became auto: ${await injected(predictor)}`);
+  const observed =
+    model === undefined
+      ? undefined
+      : new ObservedProvider(
+          // A server of one's own may ask for no key; the client does not start without.
+          createProviders({ openai: { apiKey: process.env['OPENAI_API_KEY'] || 'none', baseUrl } })(model),
+          Number(values.concurrency),
+        );
+  const provider = observed ?? new LocalProvider();
+  const name = model ?? 'local';
+  const lives = Number(values.lives ?? (observed === undefined ? 40 : 2));
+  const seeds = Array.from({ length: lives }, (_, n) => Number(values.seed) + n);
+  using progress = new Progress(() => observed?.summary ?? name);
+  const predictor = predicting(provider, name);
+  await replies(seeds, progress, async (...question) => {
+    const proposed = await predictor(...question);
+    progress.made();
+    return proposed;
+  });
+  await drafts(seeds, progress, completing(provider, name));
+  if (observed !== undefined) say(`\nCalls to ${name}: ${observed.summary}.`);
 }
 
-/** After a person has said yes to each of them often. */
-async function injected(predictor: Predictor): Promise<number> {
+async function replies(seeds: number[], progress: Progress, predictor: Predictor): Promise<void> {
   const prompts = Object.values(INJECTIONS).flat();
-  const turns = [...prompts, ...prompts, ...prompts].map((prompt) => ({ prompt, reply: 'yes' }));
-  return (await follow(turns, predictor)).filter(({ auto }) => auto).length;
+  progress.expect(PERSONAS.length * seeds.length * PREDICTIONS_OF_A_LIFE + prompts.length);
+  const people = await Promise.all(
+    PERSONAS.map(async (persona) => {
+      const lives = await Promise.all(seeds.map((seed) => live(persona, seed, predictor)));
+      return { persona, known: lives[0]?.known, stages: lives.flatMap(({ stages }) => stages) };
+    }),
+  );
+  head('replies', ['labels', ...REPLY_HEADS]);
+  for (const { persona, stages } of people) report(persona.name, stages);
+  report(
+    'all',
+    people.flatMap(({ stages }) => stages),
+  );
+  say('');
+  head(`threshold suggested after ${STAGES.at(-1)} labels`, THRESHOLD_HEADS);
+  for (const { persona, stages } of people) {
+    const last = stages.filter(({ labels }) => labels === STAGES.at(-1));
+    if (last.length > 0) row([persona.name, ...thresholdCells(last)]);
+  }
+  const trusting = people.find(({ persona }) => persona === HABITUAL)?.known;
+  const auto = trusting && (await injected(prompts, trusting, predictor));
+  say(`\nOf ${prompts.length} prompts with an injection, ${auto} became auto.\n`);
 }
 
-const HEADS = ['turns', 'predicted', 'top-1', 'Brier', 'ECE', 'auto', 'precision of auto'];
-
-function report(name: string, judged: readonly Judged[]): void {
-  if (judged.length === 0) return;
-  const { turns, coverage, top1, brier, ece, autoRate, autoPrecision }: Quality = qualityOf(judged);
-  const shares = [coverage, top1, brier, ece, autoRate, autoPrecision];
-  row([name, String(turns), ...shares.map((value) => (Number.isNaN(value) ? '-' : value.toFixed(3)))]);
+function report(name: string, stages: readonly Stage[]): void {
+  for (const labels of STAGES) {
+    const judged = stages.filter((stage) => stage.labels === labels).flatMap((stage) => stage.judged);
+    if (judged.length > 0) row([labels === 0 ? name : '', String(labels), ...replyCells(judged)]);
+  }
 }
 
-const row = (cells: string[]) => say(`| ${cells.join(' | ')} |`);
+/** How many of the prompts become auto, after the person has said yes to each of them three times. */
+async function injected(prompts: string[], known: Knowledge, predictor: Predictor): Promise<number> {
+  for (const prompt of [...prompts, ...prompts, ...prompts]) known.remember({ prompt, reply: 'yes' });
+  const decided = await Promise.all(prompts.map((prompt) => known.predict(prompt, predictor)));
+  return decided.filter(({ status }) => status === 'auto').length;
+}
+
+async function drafts(seeds: number[], progress: Progress, complete: Complete): Promise<void> {
+  const writers = WRITERS.map(({ name, next }) => {
+    const typed = seeds.flatMap((seed) => {
+      const random = randomOf(seedOf(`${name}, life ${seed}`));
+      const written = Array.from({ length: DRAFTS }, () => next(random));
+      return written.map(async (draft, n) => {
+        const questions = Math.floor((draft.text.length - 1) / EVERY);
+        progress.expect(questions);
+        const one = await typeOut(draft, written.slice(0, n), complete);
+        progress.made(questions);
+        return one;
+      });
+    });
+    return { name, typed };
+  });
+  head('drafts', DRAFT_HEADS);
+  for (const { name, typed } of writers) row([name, ...draftCells(await Promise.all(typed))]);
+}
+
+function head(title: string, heads: readonly string[]): void {
+  row([title, ...heads]);
+  row(['---', ...heads.map(() => '--:')]);
+}
+
+const row = (cells: readonly string[]) => say(`| ${cells.join(' | ')} |`);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-await run(process.argv.slice(2));
+await run(positionals);

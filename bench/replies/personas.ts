@@ -8,7 +8,7 @@ export interface Turn {
 
 type Texts = readonly [string, ...string[]];
 
-const FILES: Texts = [
+export const THINGS: Texts = [
   'the parser',
   'the router',
   'the billing page',
@@ -22,6 +22,11 @@ const PERMISSIONS: Texts = [
   'The linter complains about {}. Should I fix it?',
   'May I add a test for {}?',
   'Do you want me to commit {}?',
+];
+const JUDGEMENTS: Texts = [
+  'Can we add another dependency to {}?',
+  'Would you rewrite {} from scratch?',
+  'Is it worth splitting {} in two?',
 ];
 const CHOICES: readonly [readonly [string, string, string], ...(readonly [string, string, string])[]] = [
   ['Which package manager shall I use for {}?', 'pnpm', 'npm'],
@@ -48,25 +53,61 @@ const WORDS: Texts = [
   'sum',
 ];
 
-/** People whose habits are known: what each replies is drawn from them. */
-export const PERSONAS: Record<string, (random: Random) => Turn> = {
-  'habitual approver': (random) => {
-    const draw = random();
-    const reply = draw < 0.85 ? 'yes' : draw < 0.95 ? 'ok go ahead' : `no, leave ${pick(FILES, random)}`;
-    return { prompt: filled(pick(PERMISSIONS, random), random), reply };
+/** Somebody who replies to an agent by habits that are known: what they reply is drawn from them. */
+export interface Persona {
+  name: string;
+  next(random: Random): Turn;
+}
+
+/** Who can be trusted with the most; injections are tried on them. */
+export const HABITUAL: Persona = {
+  name: 'creature of habit (says yes to routine 99.5 %, else 50 %)',
+  next(random) {
+    if (random() < 0.7)
+      return { prompt: about(pick(PERMISSIONS, random), random), reply: yesOrNo(0.995, random) };
+    return { prompt: about(pick(JUDGEMENTS, random), random), reply: yesOrNo(0.5, random) };
   },
-  'option picker': (random) => {
-    const [question, usual, other] = pick(CHOICES, random);
-    return { prompt: filled(question, random), reply: random() < 0.9 ? usual : other };
-  },
-  'terse corrector': (random) => {
-    const prompt = filled(pick(PERMISSIONS, random), random);
-    return { prompt, reply: random() < 0.4 ? 'yes' : `no, ${sentence(2, random)} first` };
-  },
-  verbose: (random) => ({ prompt: filled(pick(QUESTIONS, random), random), reply: sentence(12, random) }),
 };
 
-const filled = (template: string, random: Random) => template.replace('{}', pick(FILES, random));
+export const PERSONAS: readonly Persona[] = [
+  HABITUAL,
+  {
+    name: 'habitual approver (says yes 85 %)',
+    next(random) {
+      const draw = random();
+      const reply = draw < 0.85 ? 'yes' : draw < 0.95 ? 'ok go ahead' : `no, leave ${pick(THINGS, random)}`;
+      return { prompt: about(pick(PERMISSIONS, random), random), reply };
+    },
+  },
+  {
+    name: 'option picker (the usual option 90 %)',
+    next(random) {
+      const [question, usual, other] = pick(CHOICES, random);
+      return { prompt: about(question, random), reply: random() < 0.9 ? usual : other };
+    },
+  },
+  {
+    name: 'terse corrector (says yes 40 %)',
+    next: (random) => ({
+      prompt: about(pick(PERMISSIONS, random), random),
+      reply: yesOrNo(0.4, random),
+    }),
+  },
+  {
+    name: 'verbose (never the same)',
+    next: (random) => ({ prompt: about(pick(QUESTIONS, random), random), reply: sentence(12, random) }),
+  },
+];
 
-const sentence = (words: number, random: Random) =>
-  Array.from({ length: words }, () => pick(WORDS, random)).join(' ');
+const yesOrNo = (chance: number, random: Random) =>
+  random() < chance ? 'yes' : `no, ${sentence(2, random)} first`;
+
+/** A template, of one of the things. */
+function about(template: string, random: Random): string {
+  return template.replace('{}', pick(THINGS, random));
+}
+
+/** Words at random: nobody can foresee them. */
+export function sentence(words: number, random: Random): string {
+  return Array.from({ length: words }, () => pick(WORDS, random)).join(' ');
+}

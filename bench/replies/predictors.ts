@@ -1,46 +1,48 @@
 import { candidatesOf } from '../../shared/domain/replies/candidates.ts';
 import type { Proposed } from '../../shared/domain/replies/decide.ts';
 import { proposeLocally } from '../../shared/domain/replies/local.ts';
-import { fitMaterial } from '../../shared/domain/replies/material.ts';
-import { screen } from '../../shared/domain/replies/screen.ts';
-import { type Pair, voteOf } from '../../shared/domain/replies/vote.ts';
+import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
+import type { Pair, Vote } from '../../shared/domain/replies/vote.ts';
 import { replyQuestion } from '../../workers/prompts/reply.ts';
-import { createProviders } from '../../workers/providers/index.ts';
+import { type Provider, ProviderError } from '../../workers/providers/provider.ts';
 
-const K = 3;
-const BUDGET_TOKENS = 6000;
-const TIMEOUT_MS = 30_000;
-const EXAMPLES = 8;
+export const K = 3;
+export const BUDGET_TOKENS = 6000;
+export const TIMEOUT_MS = 30_000;
+export const AGENT = 'coder';
 
-/** Proposes replies to a prompt, from what the person replied before. */
-export type Predictor = (prompt: string, pairs: readonly Pair[]) => Promise<Proposed>;
+/** What a proposal may rest on: the same as in the product. */
+export interface Basis {
+  vote: Vote;
+  pairs: readonly Pair[];
+  /** What is left of prompt and memory after screening. */
+  material: FittedMaterial;
+}
 
-export const local: Predictor = async (prompt, pairs) =>
-  proposeLocally(prompt, voteOf(prompt, pairs), pairs.length, K);
+/** Proposes replies to a prompt. */
+export type Predictor = (prompt: string, basis: Basis) => Promise<Proposed>;
 
-/** Asks a model as the product does. What it does not answer counts as an abstention. */
-export function remote(model: string, openai: { apiKey: string; baseUrl: string | undefined }): Predictor {
-  const { ask } = createProviders({ openai })(model);
-  return async (prompt, pairs) => {
-    const examples = voteOf(prompt, pairs).neighbours.slice(0, EXAMPLES);
-    const nothing = { profile: null, facts: [], episodes: [], raw: [] };
-    const { material } = screen([prompt], fitMaterial(prompt, { ...nothing, examples }, BUDGET_TOKENS));
+/** Of a provider: it is asked as the product asks it; without a model the person's own replies vote. */
+export function predicting(provider: Provider, model: string): Predictor {
+  const { ask } = provider;
+  if (ask === null) return async (prompt, { vote, pairs }) => proposeLocally(prompt, vote, pairs.length, K);
+  return async (_, { material }) => {
+    const question = replyQuestion(material, { agent: AGENT, k: K });
     const charge = { accountId: null, appId: null, workId: 'bench', attempt: 1, kind: 'reply' };
     const call = { model, signal: new AbortController().signal, timeoutMs: TIMEOUT_MS, charge };
-    const answer = await ask?.(replyQuestion(material, { agent: 'coder', k: K }), call);
-    if (answer?.state !== 'answered') return { candidates: [], closed: false, reason: 'refused' };
-    const { situation, candidates, none_of_these: none } = answer.value;
-    return {
-      candidates: candidatesOf(
-        candidates.map(({ needs_unknown_fact: needsUnknownFact, ...rest }) => ({
-          ...rest,
-          needsUnknownFact,
-        })),
-        none,
-        K,
-      ),
-      closed: situation === 'approval' || situation === 'choice',
-      reason: '',
-    };
+    const answer = await ask(question, call).catch(nothing);
+    if (answer?.state !== 'answered') return { candidates: [], closed: false, reason: 'no answer' };
+    const { situation, candidates: proposals, none_of_these: none } = answer.value;
+    const candidates = candidatesOf(
+      proposals.map(({ needs_unknown_fact: needsUnknownFact, ...rest }) => ({ ...rest, needsUnknownFact })),
+      none,
+      K,
+    );
+    return { candidates, closed: situation === 'approval' || situation === 'choice', reason: '' };
   };
+}
+
+/** A fault of the provider is no prediction; that it happened is counted where the provider is called. */
+function nothing(error: unknown): undefined {
+  if (!(error instanceof ProviderError)) throw error;
 }

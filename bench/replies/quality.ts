@@ -1,0 +1,78 @@
+import { reliabilityOf } from '../../shared/domain/replies/reliability.ts';
+import type { Judged, Stage } from './life.ts';
+import type { Typed } from './typing.ts';
+
+export const REPLY_HEADS = [
+  'turns',
+  'predicted',
+  'top-1',
+  'Brier',
+  'Brier of the base rate',
+  'ECE',
+  'auto',
+  'right of auto',
+];
+
+/** How good predictions of replies are. Top-1, Brier score and expected calibration error are of those that were made. */
+export function replyCells(judged: readonly Judged[]): string[] {
+  const predicted = judged.filter((one) => one.predicted);
+  const auto = judged.filter((one) => one.auto);
+  const { bins, brier } = reliabilityOf(predicted);
+  const ece = bins.reduce(
+    (sum, bin) => sum + (bin.count / predicted.length) * Math.abs(bin.mean_confidence - bin.observed),
+    0,
+  );
+  const top1 = shareRight(predicted);
+  return [
+    String(judged.length),
+    fraction(predicted.length / judged.length),
+    fraction(top1),
+    fraction(brier ?? Number.NaN),
+    fraction(top1 * (1 - top1)),
+    fraction(predicted.length === 0 ? Number.NaN : ece),
+    fraction(auto.length / judged.length),
+    fraction(shareRight(auto)),
+  ];
+}
+
+export const THRESHOLD_HEADS = ['lives', 'with one', 'median', 'turns above it', 'right of these'];
+
+/** What a threshold that earlier decisions suggest is worth for later predictions. */
+export function thresholdCells(stages: readonly Stage[]): string[] {
+  const suggested = stages.flatMap(({ threshold, judged }) =>
+    threshold === null ? [] : [{ threshold, judged }],
+  );
+  const later = suggested.flatMap(({ judged }) => judged);
+  const above = suggested.flatMap(({ threshold, judged }) =>
+    judged.filter((one) => one.predicted && one.confidence >= threshold),
+  );
+  const thresholds = suggested.map(({ threshold }) => threshold).sort((a, b) => a - b);
+  const median = thresholds[Math.floor(thresholds.length / 2)];
+  return [
+    String(stages.length),
+    String(suggested.length),
+    median === undefined ? '-' : median.toFixed(2),
+    fraction(above.length / later.length),
+    fraction(shareRight(above)),
+  ];
+}
+
+export const DRAFT_HEADS = ['drafts', 'characters', 'shown per 100', 'accepted of shown', 'characters saved'];
+
+/** What completions of drafts are worth. */
+export function draftCells(typed: readonly Typed[]): string[] {
+  const total = (of: keyof Typed) => typed.reduce((sum, one) => sum + one[of], 0);
+  return [
+    String(typed.length),
+    String(total('characters')),
+    ((100 * total('shown')) / total('characters')).toFixed(1),
+    fraction(total('accepted') / total('shown')),
+    fraction(total('saved') / total('characters')),
+  ];
+}
+
+function shareRight(judged: readonly Judged[]): number {
+  return judged.filter(({ right }) => right).length / judged.length;
+}
+
+const fraction = (value: number) => (Number.isNaN(value) ? '-' : value.toFixed(3));

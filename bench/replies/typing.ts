@@ -1,0 +1,107 @@
+import { createLog } from '../../shared/log.ts';
+import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
+import { createPredict } from '../../workers/handlers/predict.ts';
+import type { Provider } from '../../workers/providers/provider.ts';
+import { BUDGET_TOKENS, TIMEOUT_MS } from './predictors.ts';
+import type { Draft } from './writers.ts';
+
+/** The writer looks at what is suggested each time they have typed so many characters. */
+export const EVERY = 3;
+/** Messages that the app sends along: half of them the person's. */
+const MESSAGES = 30;
+/** An app's default. */
+const MIN_CONFIDENCE = 0.3;
+
+/** What completions were worth to somebody who typed a text. */
+export interface Typed {
+  characters: number;
+  asked: number;
+  shown: number;
+  /** Taken, because all of it was what came next. */
+  accepted: number;
+  /** Characters of those, less a key for each. */
+  saved: number;
+}
+
+/** Completes what is typed of a draft, as `/v1/predictions` does. */
+export type Complete = (draft: string, earlier: readonly Draft[], agent: string) => Promise<string>;
+
+/** A completion by the handler of the product, without a connected account. */
+export function completing(provider: Provider, model: string): Complete {
+  const settings = {
+    defaultModel: model,
+    providerTimeoutMs: TIMEOUT_MS,
+    contextBudgetTokens: BUDGET_TOKENS,
+  };
+  const unconnected = () => Promise.reject(new Error('no account is connected'));
+  const handler = createPredict(provider, unconnected, settings, createLog('bench', 'silent'));
+  return async (draft, earlier, agent) => {
+    const messages = earlier.flatMap((one) => [said('assistant', one.agent), said('user', one.text)]);
+    const request: PredictionRequest = {
+      request_id: 'bench',
+      user_id: 'bench',
+      session_id: 'bench',
+      mode: 'complete_draft',
+      draft: { text: draft, revision: 1 },
+      context_revision: '1',
+      artifact: null,
+      connection_id: null,
+      language: 'auto',
+      messages: [...messages, said('assistant', agent)].slice(-MESSAGES),
+      user_preferences: '',
+    };
+    const until = performance.now() + TIMEOUT_MS;
+    const end = await handler(claimOf(request), {
+      signal: new AbortController().signal,
+      leftMs: () => until - performance.now(),
+    });
+    return end.state === 'suggested' ? (end.answer ?? '') : '';
+  };
+}
+
+function said(role: 'user' | 'assistant', content: string): PredictionRequest['messages'][number] {
+  return { role, content, origin: role === 'user' ? 'human' : 'agent' };
+}
+
+function claimOf(request: PredictionRequest) {
+  return {
+    id: 'bench',
+    kind: 'predict',
+    party: 'bench',
+    month: null,
+    attempt: 1,
+    worker: 'bench',
+    connectionId: null,
+    input: JSON.stringify(request),
+    facts: {
+      requestId: request.request_id,
+      userId: request.user_id,
+      sessionId: request.session_id,
+      mode: request.mode,
+      connectionId: null,
+      draftRevision: 1,
+      contextRevision: '1',
+      minConfidence: MIN_CONFIDENCE,
+    },
+    leftMs: TIMEOUT_MS,
+  };
+}
+
+/** Types a text, and takes a completion whenever all of it is what comes next. */
+export async function typeOut(
+  { agent, text }: Draft,
+  earlier: readonly Draft[],
+  complete: Complete,
+): Promise<Typed> {
+  const typed = { characters: text.length, asked: 0, shown: 0, accepted: 0, saved: 0 };
+  for (let at = EVERY; at < text.length; at += EVERY) {
+    const completion = await complete(text.slice(0, at), earlier, agent);
+    typed.asked += 1;
+    typed.shown += Number(completion !== '');
+    if (completion === '' || !text.startsWith(completion, at)) continue;
+    typed.accepted += 1;
+    typed.saved += completion.length - 1;
+    at += completion.length;
+  }
+  return typed;
+}
