@@ -9,7 +9,9 @@ import { bareEnvironment } from '../support/environment.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
-const STORY = 'In four commands';
+/** Printed between the outputs of the commands. */
+const PASTED = '--- pasted ---';
+const STORY = '## A reply in five commands';
 
 describe('the README', function () {
   this.timeout(120_000);
@@ -22,26 +24,31 @@ describe('the README', function () {
   });
   after(() => system?.stop());
 
-  it('has four commands from a recording to a prediction that uses what was recorded', async () => {
+  it('has five commands from a recording to a calibrated reply, and one that completes a draft from the same memory', async () => {
     const readme = await readFile(join(CHECKOUT, 'README.md'), 'utf8');
     const story = readme.slice(readme.indexOf(STORY), readme.indexOf('## The path of a prediction'));
-    const commands = [...story.matchAll(/^```sh\n(.*?)^```/gms)].map(([, command]) => command);
-    assert.equal(commands.length, 4);
+    const blocks = [...story.matchAll(/^```(sh)?\n(.*?)^```/gms)];
+    const commands = blocks.flatMap(([, language, text]) => (language === 'sh' ? (text ?? '') : []));
+    const [claimed] = blocks.flatMap(([, language, text]) => (language === 'sh' ? [] : (text ?? '')));
+    assert.equal(commands.length, 6);
     const { key, url } = await system.app({ redirectUris: ['http://localhost:3000/callback'] });
     // Where the story says what `npm start` prints.
     const script = commands
-      .join('\n')
+      .join(`\necho ${PASTED}\n`)
       .replaceAll('http://127.0.0.1:8080', url)
       .replace('$(cat .data/app-key)', key);
-    const answer = (await run(script)).split('\n').at(-1) ?? '';
-    const { status, completion }: PredictionResponse = JSON.parse(
-      answer.slice(answer.lastIndexOf('{"request_id"')),
+    const [recorded = '', promoted = '', , read, fedBack = '', drafted = ''] = (await run(script)).split(
+      `${PASTED}\n`,
     );
+    assert.equal(recorded.match(/"accepted":2,"duplicates":0/g)?.length, 8);
+    assert.match(promoted, /"text":"yes, I always want coverage"/);
+    assert.equal(read, claimed);
+    const [decision, confidence] = fedBack.split('\n');
+    assert.equal(decision, 'accepted');
+    assert.ok(story.includes(`The confidence is ${confidence} now`), fedBack);
+    const { status, completion }: PredictionResponse = JSON.parse(drafted);
     assert.equal(status, 'suggested');
-    assert.ok(
-      story.includes(`completes the draft \`${completion}\``),
-      `the README does not promise ${completion}`,
-    );
+    assert.ok(story.includes(`completes the draft with \`${completion}\``), drafted);
   });
 
   async function run(script: string): Promise<string> {
