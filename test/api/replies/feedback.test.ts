@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import fc from 'fast-check';
 import type {
   ReplyCalibration,
   ReplyDetail,
   ReplyList,
-  ReplyResponse,
   ReplyStats,
 } from '../../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
@@ -100,43 +98,6 @@ describe('what becomes of a prediction', function () {
   });
 
   describe('the statistics', () => {
-    it('equal a recount of the rows after any sequence of feedback', async () => {
-      const replies: ReplyResponse[] = [];
-      for (const threshold of [0.01, 1, 1, 0.01]) replies.push(await predicted(ann, { threshold }));
-      await failed();
-      const decision = fc.record({
-        which: fc.integer({ min: 0, max: replies.length - 1 }),
-        given: fc.constantFrom(
-          { status: 'accepted' },
-          { status: 'edited', actual_response: 'Navy' },
-          { status: 'rejected' },
-        ),
-      });
-      await fc.assert(
-        fc.asyncProperty(fc.array(decision, { maxLength: 6 }), async (decisions) => {
-          for (const { which, given } of decisions) await decide(replies[which] ?? { id: '' }, given);
-          const stats = await get<ReplyStats>('stats/');
-          const { results, total } = await get<ReplyList>('?limit=200');
-          const count = (...of: string[]) => results.filter(({ status }) => of.includes(status)).length;
-          const answered = count('auto', 'accepted', 'edited', 'rejected');
-          assert.deepEqual(stats, {
-            total,
-            by_status: {
-              pending: count('pending'),
-              auto: count('auto'),
-              escalated: count('escalated'),
-              accepted: count('accepted'),
-              edited: count('edited'),
-              rejected: count('rejected'),
-            },
-            precision: answered === 0 ? null : count('auto', 'accepted') / answered,
-            automation_rate: answered / total,
-          });
-        }),
-        { numRuns: 8 },
-      );
-    });
-
     it('are of the period that is asked for', async () => {
       await predicted(ann);
       const { results } = await get<ReplyList>('');
