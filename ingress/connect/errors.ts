@@ -2,7 +2,7 @@ import type { Next } from 'koa';
 import type { AttemptView } from '../../shared/db/stores/connections/attempts.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
-import { linger, setError, toAppError } from '../http/errors.ts';
+import { setError, toAppError } from '../http/errors.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { type Html, html } from './html.ts';
 import { closedPage, messagePage, startOver } from './pages.ts';
@@ -26,7 +26,6 @@ export async function pageErrors(ctx: RequestContext, next: Next): Promise<void>
     setError(ctx, known);
     ctx.type = 'html';
     ctx.body = pageOf(ctx, known).text;
-    if (known.code === 'body_too_large') linger(ctx);
   }
 }
 

@@ -5,6 +5,7 @@ import { apiCors } from './cors.ts';
 import { errors } from './errors.ts';
 import { checkHead } from './head.ts';
 import { type RequestState, requestContext } from './request-context.ts';
+import { dropRests } from './rests.ts';
 import { createRouter, type Serving } from './router.ts';
 import { cutUnread } from './sending.ts';
 import type { Surface } from './surface.ts';
@@ -25,6 +26,7 @@ export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<Requ
   const { pages, trustProxy, corsOrigins, sendTimeoutMs, log, isShuttingDown } = dependencies;
   const app = new Koa<RequestState>();
   app.use(cutUnread(sendTimeoutMs));
+  app.use(dropRests());
   app.use(requestContext(log, addressReader(trustProxy), isShuttingDown));
   app.use(errors);
   app.use(checkHead);

@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { Readable } from 'node:stream';
 import type { Next } from 'koa';
 import { isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
@@ -45,13 +43,14 @@ export function setError(ctx: RequestContext, error: AppError): void {
   ctx.set('X-Error-Source', error.source);
   if (error.retryAfterS !== undefined)
     ctx.set('Retry-After', String(Math.max(1, Math.ceil(error.retryAfterS))));
+  // The rest of such a body may be long in coming.
+  if (error.code === 'body_too_large' || error.code === 'request_timeout') ctx.set('Connection', 'close');
 }
 
 function answerCode(ctx: RequestContext, error: AppError): void {
   setError(ctx, error);
   if (ctx.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
   send(ctx, ctx.status, errorBodyOf(error.code, ctx.state.surface, error.explanation));
-  if (error.code === 'body_too_large' || error.code === 'request_timeout') linger(ctx);
 }
 
 /** The body of an error: its code, and on `/api` a sentence for people. */
@@ -67,24 +66,4 @@ function send(ctx: RequestContext, status: number, body: object): void {
   ctx.status = status;
   ctx.type = 'json';
   ctx.body = JSON.stringify(body);
-}
-
-const LINGER_MS = 1000;
-
-/**
- * Answers in full at once, then reads on for a moment before the connection closes. Closing on a client that is still
- * writing would make TCP reset the connection, and the client would never see the answer.
- */
-export function linger(ctx: RequestContext): void {
-  const text = ctx.body as string;
-  ctx.set('Connection', 'close');
-  ctx.body = Readable.from(thenDrain(ctx, text));
-  ctx.length = Buffer.byteLength(text);
-}
-
-async function* thenDrain({ req }: RequestContext, text: string) {
-  yield text;
-  req.unpipe();
-  req.resume();
-  if (!req.closed) await once(req, 'close', { signal: AbortSignal.timeout(LINGER_MS) }).catch(() => {});
 }

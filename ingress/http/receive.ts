@@ -46,9 +46,7 @@ export async function receive(ctx: RequestContext, receiving: Receiving): Promis
     // Anything else that fails here is the client's fault: broken compression, or a broken connection.
     throw error instanceof AppError ? error : new AppError('invalid_json');
   } finally {
-    // Discards the rest, so that a client that is still writing gets to read the answer.
     req.unpipe();
-    req.resume();
     unpacking?.destroy();
   }
   throw new AppError('invalid_content_type');

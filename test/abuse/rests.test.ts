@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type System, startSystem } from '../support/system.ts';
+
+const MIB = 1024 * 1024;
+/** What the four take into buffers beyond what is read of them. */
+const BUFFERED = 32 * MIB;
+
+describe('the rest of a refused body', () => {
+  let system: System;
+  let url: string;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+    url = system.webs[0]?.url ?? '';
+  });
+  after(() => system?.stop());
+
+  /** Posts a body without end, as fast as it is taken. */
+  const flood = (): Socket => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(`POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 ** 40}\r\n\r\n`);
+    const piece = Buffer.alloc(MIB / 16);
+    const more = () => {
+      while (!socket.destroyed && socket.write(piece));
+      socket.once('drain', more);
+    };
+    more();
+    return socket;
+  };
+
+  it('is read at a bounded pace, of all connections together', async () => {
+    const sockets = Array.from({ length: 4 }, flood);
+    await Promise.all(sockets.map((socket) => once(socket, 'data')));
+    const sent = () => sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
+    const before = sent();
+    const since = performance.now();
+    await sleep(2000);
+    const mibPerS = (sent() - before - BUFFERED) / MIB / ((performance.now() - since) / 1000);
+    for (const socket of sockets) socket.destroy();
+    assert.ok(mibPerS < 100, `${mibPerS} MiB/s were read`);
+  });
+
+  it('does not keep the answer from a client that closes, nor the connection from one that goes on', async () => {
+    const post = async (agent: Agent | false) => {
+      const outgoing = request(`${url}/v1/predictions`, {
+        method: 'POST',
+        agent,
+        headers: { 'content-length': 8 * MIB },
+      });
+      outgoing.end(Buffer.alloc(8 * MIB));
+      const sent = once(outgoing, 'finish');
+      const [response]: IncomingMessage[] = await once(outgoing, 'response');
+      await sent;
+      response?.resume();
+      return { status: response?.statusCode, port: response?.socket.localPort };
+    };
+    for (let n = 0; n < 10; n += 1) assert.equal((await post(false)).status, 401);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    assert.deepEqual(await post(agent), await post(agent));
+    agent.destroy();
+  });
+});
