@@ -68,13 +68,15 @@ export class Bodies {
     const bytes = await receive(ctx, { limit, share, weigh: (size) => this.#weigh(ctx, size) });
     if (bytes.length <= UNCOUNTED) {
       await checkStructure(bytes, values);
-      return { result: use(parse(bytes)) };
+      return { result: use(parse(decode(bytes))) };
     }
     const work = async () => {
       await nextTurn();
       await checkStructure(bytes, values);
       await nextTurn();
-      const body = parse(bytes);
+      const text = decode(bytes);
+      await nextTurn();
+      const body = parse(text);
       // Checking it takes about as long as parsing it.
       await nextTurn();
       return { result: use(body) };
@@ -90,10 +92,18 @@ export class Bodies {
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Drops the parser's error, which quotes the body. */
-function parse(bytes: Buffer): unknown {
+function decode(bytes: Buffer): string {
+  return orInvalid(() => UTF_8.decode(bytes));
+}
+
+function parse(text: string): unknown {
+  return orInvalid(() => JSON.parse(text));
+}
+
+/** Drops the error, which quotes the body. */
+function orInvalid<T>(read: () => T): T {
   try {
-    return JSON.parse(UTF_8.decode(bytes));
+    return read();
   } catch {
     throw new AppError('invalid_json');
   }

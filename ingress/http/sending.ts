@@ -30,19 +30,35 @@ function isLarge(body: RequestContext['body']): body is Large {
   return (typeof body === 'string' || Buffer.isBuffer(body)) && body.length > PIECE;
 }
 
-/** The pieces are copies, so that one that waits in a buffer does not keep all of its answer. */
 async function* inPieces(body: Large, cut: () => void, timeoutMs: number): AsyncGenerator<Buffer> {
   const chunks: AsyncIterable<string | Buffer> | (string | Buffer)[] =
     body instanceof Readable ? body : [body];
   for await (const chunk of chunks) {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    for (let at = 0; at < bytes.length; at += PIECE) {
+    for (const piece of typeof chunk === 'string' ? encoded(chunk) : copied(chunk)) {
       const tooSlow = setTimeout(cut, timeoutMs);
       try {
-        yield Buffer.copyBytesFrom(bytes, at, PIECE);
+        yield piece;
       } finally {
         clearTimeout(tooSlow);
       }
     }
   }
+}
+
+const UTF_8 = new TextEncoder();
+
+/** In UTF-8, a piece at a time, so that a text that waits is not held twice. */
+function* encoded(text: string): Generator<Buffer> {
+  for (let at = 0; at < text.length; ) {
+    // No code unit takes more than three bytes.
+    const piece = Buffer.allocUnsafeSlow(Math.min(PIECE, 3 * (text.length - at)));
+    const { read, written } = UTF_8.encodeInto(text.slice(at), piece);
+    yield piece.subarray(0, written);
+    at += read;
+  }
+}
+
+/** Copies, so that a piece that waits in a buffer does not keep all of its answer. */
+function* copied(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE) yield Buffer.copyBytesFrom(bytes, at, PIECE);
 }
