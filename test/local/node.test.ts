@@ -36,6 +36,11 @@ describe('bin/node', () => {
     assert.equal(output, `[ ${child.pid}, '${process.version}', 'a b', '*' ]`);
   });
 
+  it('has the C library return large blocks to the system', async () => {
+    const { output } = await run('-p', 'process.env.MALLOC_MMAP_THRESHOLD_');
+    assert.equal(output, '1048576');
+  });
+
   it('is of the version that package-lock.json pins', async () => {
     const lock = JSON.parse(await readFile(join(CHECKOUT, 'package-lock.json'), 'utf8'));
     const { optionalDependencies } = lock.packages[''];
