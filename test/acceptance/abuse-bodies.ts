@@ -7,6 +7,7 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
+import { flood } from '../support/flooder.ts';
 import { emptyArrays, nested, postPacked, unfinished } from '../support/hostile-bodies.ts';
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
@@ -55,6 +56,8 @@ try {
       const post = () => postPacked(url, '/api/recording/events/', body, { access });
       return whileTime(() => Promise.all(Array.from({ length: 12 }, post)));
     },
+    'whole batches of 16 MiB, 12 at a time, of one account': () => floodAs(1),
+    'the same, of 12 accounts': () => floodAs(12),
     'unfinished gzip on recording, 100 at once': () => holdUnfinished(100, Buffer.alloc(16 * MIB, ' ')),
     'unfinished gzip behind noise, 100 at once': () => {
       const noise = randomBytes(160 * 1024);
@@ -151,9 +154,16 @@ async function holdUnfinished(count: number, content: Buffer): Promise<string[]>
   );
 }
 
+async function floodAs(accounts: number): Promise<Record<string, number>> {
+  const people = await Promise.all(Array.from({ length: accounts }, () => signUp(system)));
+  const tokens = people.map(({ access }) => access);
+  return flood({ url: people[0]?.url ?? '', tokens, atOnce: 12, forMs: ATTACK_MS, bytes: 15 * MIB });
+}
+
 function counted(answers: unknown): Record<string, number> {
+  if (!Array.isArray(answers)) return answers as Record<string, number>;
   const counts: Record<string, number> = {};
-  for (const answer of answers as (string | { status: number; code?: string })[]) {
+  for (const answer of answers) {
     const name = typeof answer === 'string' ? answer : `${answer.status} ${answer.code}`;
     counts[name] = (counts[name] ?? 0) + 1;
   }
