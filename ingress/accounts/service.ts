@@ -6,6 +6,7 @@ import {
   emailKey,
   findAccount,
   findByEmail,
+  findPasswordHash,
 } from '../../shared/db/stores/accounts.ts';
 import { isInvite, useInvite } from '../../shared/db/stores/invites.ts';
 import { issueRefreshToken, ownerOfRefreshToken } from '../../shared/db/stores/refresh-tokens.ts';
@@ -101,11 +102,12 @@ export class AccountService {
     return failures.guard(this.#guess(key, key, address), async () => {
       // The look-up as well in its turn: those of a storm would all come at once.
       const look = async () => {
-        const found = await findByEmail(em(), email);
-        return [found, await verifyPassword(password, found?.passwordHash)] as const;
+        const hash = await findPasswordHash(em(), email);
+        return (await verifyPassword(password, hash)) ? hash : undefined;
       };
-      const [account, right] = await this.#inTurn('log-in', address, gone, look);
-      if (!right || account === undefined || !account.active) throw new AppError('invalid_credentials');
+      const hash = await this.#inTurn('log-in', address, gone, look);
+      const account = hash === undefined ? undefined : await findByEmail(em(), email);
+      if (!account?.active || account.passwordHash !== hash) throw new AppError('invalid_credentials');
       await networks.remember(account, address);
       return account;
     });

@@ -31,6 +31,18 @@ export async function findByEmail(em: EntityManager, email: string): Promise<Acc
   return (await em.findOne(Account, { emailKey: emailKey(email) })) ?? undefined;
 }
 
+/**
+ * The password's hash of the account with this e-mail address; undefined without one. One row of one column either way: to
+ * make an entity takes half a millisecond, which would tell who has an account.
+ */
+export async function findPasswordHash(em: EntityManager, email: string): Promise<string | undefined> {
+  const [row] = await em.execute<{ hash: string | null }[]>(
+    'select (select password_hash from accounts where email_key = ?) as hash',
+    [emailKey(email)],
+  );
+  return row?.hash ?? undefined;
+}
+
 /** The account with this id, even when it is disabled, unless it is being erased. */
 export async function findById(em: EntityManager, id: string): Promise<Account | undefined> {
   return (await em.findOne(Account, { id, erasingAt: null })) ?? undefined;
