@@ -38,8 +38,8 @@ export async function answerJob<Result extends object>(
     const { result, replayed } = await jobs.perform(kind, request, signal);
     return { body: result, headers: replayedHeader(replayed) };
   }
-  const { id, replayed } = await jobs.start(kind, request, signal);
   if (isAsync) {
+    const { id, replayed } = await jobs.start(kind, request, signal);
     const location = `${publicUrl}/api/jobs/${id}/`;
     return {
       status: 202,
@@ -47,11 +47,17 @@ export async function answerJob<Result extends object>(
       headers: { ...replayedHeader(replayed), 'Preference-Applied': 'respond-async' },
     };
   }
-  return {
-    body: streamJob(() => jobs.read(user.id, id), signal),
-    type: EVENT_STREAM,
-    headers: replayedHeader(replayed),
-  };
+  const { release } = await jobs.openStream(user.id);
+  // A stream that was never read does not end by itself.
+  signal.addEventListener('abort', release);
+  try {
+    const { id, replayed } = await jobs.start(kind, request, signal);
+    const body = streamJob(() => jobs.read(user.id, id), signal).once('close', release);
+    return { body, type: EVENT_STREAM, headers: replayedHeader(replayed) };
+  } catch (error) {
+    release();
+    throw error;
+  }
 }
 
 /** Tells a caller that another call started the work. */

@@ -7,7 +7,11 @@ import type { JobResponse } from '../../shared/schemas/jobs.ts';
 import { jobAdmission } from '../../shared/work/admission.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import { jobKinds, type NoFacts } from '../../shared/work/kinds.ts';
+import { ConcurrencyLimiter, type Permit } from '../limits/concurrency-limiter.ts';
 import type { Call, WorkService } from '../work/service.ts';
+
+/** Streams that an account may have open at once: each reads its job's row twice a second, for minutes. */
+const STREAMS = { atOnce: Number.POSITIVE_INFINITY, each: 20, longest: 0 };
 
 /** A kind whose requests are answered with `Result`. */
 export type JobKind<Result extends object = object> = Kind<NoFacts, JobReport<Result>>;
@@ -37,6 +41,7 @@ export interface JobParts {
 /** An account's jobs: kinds of work that run to their end whether or not their callers wait. */
 export class JobService {
   readonly #parts: JobParts;
+  readonly #streams = new ConcurrencyLimiter(STREAMS);
 
   constructor(parts: JobParts) {
     this.#parts = parts;
@@ -62,6 +67,11 @@ export class JobService {
     const call = callOf(kind, request);
     const { replayed } = await this.#parts.work.start(kind, call, gone);
     return { id: call.key, replayed };
+  }
+
+  /** Held while a stream is open. Throws `overloaded` when the account has too many. */
+  openStream(accountId: string): Promise<Permit> {
+    return this.#streams.acquire({ party: accountId });
   }
 
   /** The account's job. Throws `not_found`, also for one that ended more than 24 hours ago. */
