@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { signUp, type UserClient } from '../support/account.ts';
+import { hang } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -9,20 +10,33 @@ describe('event streams', () => {
   let system: System;
   let person: UserClient;
   before(async () => {
-    // Nobody performs the jobs, so their streams stay open.
-    system = await startSystem({ workers: 0 });
-    person = await signUp(system);
+    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
+    // The jobs wait for it, and their streams stay open.
+    system.provider.respond(hang());
+    person = await withMemory();
   });
   after(() => system?.stop());
 
+  /** A person with something to promote. */
+  const withMemory = async () => {
+    const one = await signUp(system);
+    const rows = [
+      { content: 'Shall I use tabs?', kind: 'prompt' },
+      { content: 'I always indent with two spaces.', kind: 'reply' },
+    ];
+    assert.equal((await one.request('POST', '/api/memory/raw/', rows)).status, 201);
+    return one;
+  };
+
   const open = async (one: UserClient, cut: AbortSignal) => {
-    const answer = await fetch(`${one.url}/api/memory/sync/`, {
+    const answer = await fetch(`${one.url}/api/memory/promote/episodes/`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${one.access}`,
         accept: 'text/event-stream',
         'content-type': 'application/json',
         'idempotency-key': 'one job',
+        prefer: 'wait',
       },
       body: '{}',
       signal: cut,
@@ -36,7 +50,7 @@ describe('event streams', () => {
     for (let n = 0; n < STREAMS; n += 1) assert.equal(await open(person, cut.signal), 200);
     assert.equal(await open(person, cut.signal), 503);
     const other = new AbortController();
-    assert.equal(await open(await signUp(system), other.signal), 200);
+    assert.equal(await open(await withMemory(), other.signal), 200);
     cut.abort();
     await until(async () => (await open(person, other.signal)) === 200);
     other.abort();
