@@ -49,7 +49,7 @@ export const REPLY_EXAMPLES: [TSchema, unknown][] = [
     ...SUMMARY,
     agent_input: PROMPT,
     context: {
-      prompt_revision: 1,
+      prompt_revision: 2,
       memory_revision: 7,
       profile: true,
       fact_ids: ['019a9fd7-5e3c-7d22-b1c4-6a7b8c9d0e1f'],

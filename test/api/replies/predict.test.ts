@@ -83,7 +83,7 @@ describe('predicting a reply', function () {
     );
     assert.ok(acted_at !== null && acted_at >= created_at);
     assert.deepEqual(context?.fact_ids, [fact.id]);
-    assert.equal(context?.prompt_revision, 1);
+    assert.equal(context?.prompt_revision, 2);
   });
 
   it('is auto exactly when the confidence reaches the threshold', async () => {
