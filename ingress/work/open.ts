@@ -48,9 +48,9 @@ export async function openWork(
 ): Promise<Work> {
   const { recoveryWindowS } = config;
   const room = opening.adopt(openRoom(pool, log), close);
-  const listener = { channel: 'ended', wake: (ids: readonly string[]) => room.wake(ids) } as const;
+  const ended = (ids: readonly string[]) => room.wake(ids);
   const bus = opening.adopt(createBus(config, pool, log), close);
-  const wakeUps = opening.adopt(await openWakeUps(bus, config.queuePrefix, listener, log), close);
+  const wakeUps = opening.adopt(await openWakeUps(bus, config.queuePrefix, { ended }, log), close);
   const complete = createCompletion(pool, recoveryWindowS, wakeUps);
   const tickets = Object.fromEntries(POOLS.map((name) => [name, queues.queue(name)])) as Record<
     PoolName,

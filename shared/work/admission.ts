@@ -41,11 +41,33 @@ interface JobRequest {
 /** The admission of a job, before anything is known of the load. */
 export function jobAdmission(
   kind: Pick<Kind, 'name'>,
-  { accountId, body, requestId: given, wait }: JobRequest,
+  { accountId, body, requestId, wait }: JobRequest,
 ): Omit<Admission<NoFacts>, 'overloaded' | 'kind'> {
   const id = newId();
-  const requestId = given ?? id;
-  const input = canonicalJson(body);
+  return admissionOf(kind, { id, accountId, body, requestId: requestId ?? id, wait, facts: {} });
+}
+
+/** A piece of work that another one is made of. */
+export interface Part {
+  /** Names it: the same again is the same part. */
+  id: string;
+  /** What its handler works on. */
+  body: object;
+  facts: object;
+}
+
+/** The admission of a part of an account's work. */
+export function partAdmission(kind: Pick<Kind, 'name'>, accountId: string, part: Part): Admission {
+  const admission = admissionOf(kind, { ...part, accountId, requestId: part.id, wait: false });
+  return { ...admission, kind: kind.name, overloaded: false };
+}
+
+function admissionOf<Facts>(
+  kind: Pick<Kind, 'name'>,
+  asked: { id: string; accountId: string; body: object; requestId: string; wait: boolean; facts: Facts },
+): Omit<Admission<Facts>, 'overloaded' | 'kind'> {
+  const { id, accountId, requestId, wait, facts } = asked;
+  const input = canonicalJson(asked.body);
   return {
     id,
     party: accountId,
@@ -57,7 +79,7 @@ export function jobAdmission(
     line: null,
     wait,
     cancelOnDisconnect: false,
-    facts: {},
+    facts,
     input,
   };
 }

@@ -22,6 +22,8 @@ export interface Kind<Facts = unknown, Report = unknown> {
   readonly outlivesCallers: boolean;
   /** Whether a party's work of this kind runs one piece after the other, over all workers. */
   readonly oneAtATime: boolean;
+  /** The kind of its parts, if its handler admits some and waits for them. */
+  readonly parts?: Kind;
   /** Never set: it carries the types. */
   readonly types?: { facts: Facts; report: Report };
 }

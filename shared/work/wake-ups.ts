@@ -2,8 +2,13 @@ import { batcher } from '../db/batcher.ts';
 import type { Log } from '../log.ts';
 import type { Bus } from '../queue/bus.ts';
 
-/** `ended`: to every ingress, whose callers may wait. `cancel`: to every worker, which may be running it. */
+/**
+ * `ended`: to every ingress, whose callers may wait, and to workers whose work waits for its parts. `cancel`: to every
+ * worker, which may be running it.
+ */
 export type Channel = 'ended' | 'cancel';
+
+type Wake = (ids: readonly string[]) => void;
 
 /** A notification of PostgreSQL holds 8,000 bytes at most. */
 const MOST_IDS = 200;
@@ -22,15 +27,18 @@ export interface WakeUps {
   close(): Promise<void>;
 }
 
-/** Sends and hears wake-ups on a bus, which stays its owner's. */
+/** Sends wake-ups on a bus, which stays its owner's, and hears those of some channels. */
 export async function openWakeUps(
   bus: Bus,
   queuePrefix: string,
-  listener: { channel: Channel; wake: (ids: readonly string[]) => void },
+  listeners: Partial<Record<Channel, Wake>>,
   log: Log,
 ): Promise<WakeUps> {
   const nameOf = (channel: Channel) => `${queuePrefix}_${channel}`;
-  await bus.listen(nameOf(listener.channel), (payload) => listener.wake(payload.split(',')));
+  for (const channel of ['ended', 'cancel'] as const) {
+    const wake = listeners[channel];
+    if (wake !== undefined) await bus.listen(nameOf(channel), (payload) => wake(payload.split(',')));
+  }
 
   /** Ids that arrive while a message is in flight share the next one. */
   const publish = batcher(
@@ -52,7 +60,7 @@ export async function openWakeUps(
   let last = Promise.resolve();
   const send = (channel: Channel, ids: readonly string[]) => {
     // This process need not wait for its own message.
-    if (channel === listener.channel) listener.wake(ids);
+    listeners[channel]?.(ids);
     for (const id of ids) last = publish({ channel, id });
   };
   return {

@@ -9,6 +9,7 @@ import { WORKER_MARGIN_MS } from '../../shared/schemas/limits.ts';
 import type { Complete } from '../../shared/work/completion.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import type { Allowance } from './handler.ts';
+import type { PartsRoom } from './parts.ts';
 import type { RunningAttempts } from './running.ts';
 
 export interface AttemptSteps {
@@ -16,6 +17,7 @@ export interface AttemptSteps {
   perform(claim: Claim, allowance: Allowance): Promise<End>;
   complete: Complete;
   running: RunningAttempts;
+  parts: PartsRoom;
   log: Log;
 }
 
@@ -23,8 +25,10 @@ class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
 
-/** Performs one attempt within its deadline and completes its row. Never rejects. */
-export async function attemptWork(steps: AttemptSteps, claim: Claim): Promise<void> {
+/**
+ * Performs one attempt within its deadline and completes its row; `freeSlot` gives its slot back before that. Never rejects.
+ */
+export async function attemptWork(steps: AttemptSteps, claim: Claim, freeSlot: () => void): Promise<void> {
   const { id, party, month, attempt, worker } = claim;
   const log = steps.log.child({ work: id, kind: claim.kind });
   const controller = steps.running.begin(claim);
@@ -32,12 +36,15 @@ export async function attemptWork(steps: AttemptSteps, claim: Claim): Promise<vo
   const budgetMs = claim.leftMs - WORKER_MARGIN_MS;
   const timer = setTimeout(() => controller.abort(new OutOfTime()), Math.max(0, budgetMs));
   try {
-    const allowance = {
-      signal: controller.signal,
-      leftMs: () => until - WORKER_MARGIN_MS - performance.now(),
+    const { signal } = controller;
+    const leftMs = () => until - WORKER_MARGIN_MS - performance.now();
+    const park = () => {
+      steps.running.park(claim);
+      freeSlot();
     };
-    const work = Promise.try(steps.perform, claim, allowance);
-    const end = await performed(work, controller.signal, steps.kind, log);
+    const parts = steps.parts.of({ claim, kind: steps.kind, signal, leftMs, park });
+    const work = Promise.try(steps.perform, claim, { signal, leftMs, freeSlot, parts });
+    const end = await performed(work, signal, steps.kind, log);
     if (end === undefined) return;
     const completion = { id, party, month, guard: 'attempt', attempt, worker, ...end } as const;
     // Keeps trying through a short database outage: the provider's answer is paid for.

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import type { End } from '../../shared/domain/work.ts';
+import type { Part } from '../../shared/work/admission.ts';
 import type { FactsOf, Kind, Kinds, ReportOf } from '../../shared/work/kind.ts';
 
 /** How handlers reach the database. */
@@ -14,6 +15,18 @@ export interface Stores {
 export interface Allowance {
   signal: AbortSignal;
   leftMs(): number;
+  /** Gives the slot back before the end: what is left to do needs none. */
+  freeSlot(): void;
+  /** For a kind that has parts. */
+  parts: Parts;
+}
+
+/** The parts of a piece of work: work of the same party, of the kind that its own kind names. */
+export interface Parts {
+  /** Admits them, unless they were admitted before. They end in time for this work to report them. */
+  admit(parts: readonly Part[]): Promise<void>;
+  /** Resolves when all of them have ended. The handler's slot is given back: parts need slots as well. */
+  ended(ids: readonly string[]): Promise<void>;
 }
 
 /**

@@ -4,10 +4,12 @@ import { POOLS, type PoolName } from '../../shared/config/pools.ts';
 import type { Database } from '../../shared/db/orm.ts';
 import type { Heartbeat } from '../../shared/db/processes.ts';
 import { finishErasures } from '../../shared/db/stores/erase-account.ts';
+import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
 import {
   type ClaimableKinds,
   claim,
   heldAmong,
+  liveAmong,
   type Room,
   reclaim,
   release,
@@ -17,12 +19,14 @@ import { close } from '../../shared/lifecycle.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Bus } from '../../shared/queue/bus.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
+import { admissionTerms, NO_UNITS } from '../../shared/work/admission.ts';
 import { createCompletion } from '../../shared/work/completion.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
-import { type Kinds, kindNamed, kindsOf, oneAtATimeOf } from '../../shared/work/kind.ts';
+import { type Kind, type Kinds, kindNamed, kindsOf, oneAtATimeOf } from '../../shared/work/kind.ts';
 import { openWakeUps } from '../../shared/work/wake-ups.ts';
 import { type AttemptSteps, attemptWork } from './attempt.ts';
 import type { Handler, Handlers } from './handler.ts';
+import { PartsRoom } from './parts.ts';
 import { WorkerPool } from './pool.ts';
 import { RunningAttempts } from './running.ts';
 
@@ -62,9 +66,14 @@ export async function openWork(opening: AsyncDisposableStack, parts: WorkParts):
   const rows = rowsOf(parts, ticket);
   const running = opening.adopt(new RunningAttempts(rows, log), close);
   heartbeat.onRecovered(() => running.look());
-  const listener = { channel: 'cancel', wake: (ids: readonly string[]) => running.wake(ids) } as const;
-  const wakeUps = opening.adopt(await openWakeUps(bus, config.queuePrefix, listener, log), close);
+  const hasParents = Object.values(kinds).some(({ pool, parts: of }) => of && parts.pools.includes(pool));
+  const listeners = {
+    cancel: (ids: readonly string[]) => running.wake(ids),
+    ...(hasParents && { ended: (ids: readonly string[]) => room.wake(ids) }),
+  };
+  const wakeUps = opening.adopt(await openWakeUps(bus, config.queuePrefix, listeners, log), close);
   const complete = createCompletion(database.pool, recoveryWindowS, wakeUps);
+  const room: PartsRoom = new PartsRoom({ ...partRowsOf(parts), ticket, complete, log });
   const housekeeper = new Housekeeper({
     pool: database.pool,
     kinds,
@@ -78,7 +87,7 @@ export async function openWork(opening: AsyncDisposableStack, parts: WorkParts):
     log,
   });
   opening.adopt(housekeeper, close);
-  const steps = { rows, ticket, attempt: { complete, running, log } };
+  const steps = { rows, ticket, attempt: { complete, running, parts: room, log } };
   return {
     pools: parts.pools.map((name) => ({ name, slots: createSlots(name, parts, steps) })),
     finish: (withinMs) => finish(running, withinMs, log),
@@ -99,6 +108,17 @@ function rowsOf({ database: { pool }, heartbeat: { id }, pools }: WorkParts, tic
   };
 }
 
+/** The statements on parts of what this process runs. */
+function partRowsOf({ config: { recoveryWindowS }, database: { pool }, heartbeat, kinds }: WorkParts) {
+  const terms = { process: heartbeat.id, recoveryWindowS, units: NO_UNITS };
+  return {
+    async admit(kind: Kind, admissions: readonly Admission[], timeoutMs: number) {
+      await admit(pool, admissions, admissionTerms(kind, kinds, { ...terms, timeoutMs }));
+    },
+    live: (ids: readonly string[]) => liveAmong(pool, ids),
+  };
+}
+
 /** The slots of one pool, over the handlers of its kinds. */
 function createSlots(
   name: PoolName,
@@ -109,10 +129,10 @@ function createSlots(
   return new WorkerPool(config.slots[name], {
     claim: (room) => rows.claim(claimable, room),
     mayClaim: () => heartbeat.recoveredMs > RECLAIM_FIRST_MS && !heartbeat.paused.has(name),
-    attempt(one) {
+    attempt(one, freeSlot) {
       // A claim names one of the pool's kinds, and the table has a handler for each.
       const perform = handlers[one.kind] as Handler<Kinds[string]>;
-      return attemptWork({ ...attempt, kind: kindNamed(kinds, one.kind), perform }, one);
+      return attemptWork({ ...attempt, kind: kindNamed(kinds, one.kind), perform }, one, freeSlot);
     },
     claimLost: () => attempt.running.claimLost(),
     passOn: () =>
@@ -121,13 +141,19 @@ function createSlots(
   });
 }
 
-/** Waits for what runs; aborts and releases what still does when the time is over. */
+/**
+ * Waits for what runs; aborts and releases what still does when the time is over. What waits for its parts is released at
+ * once: nobody here takes these up.
+ */
 async function finish(running: RunningAttempts, withinMs: number, log: Log): Promise<void> {
+  const released = (releasing: Promise<void>) =>
+    releasing.catch((error: unknown) =>
+      log.warn({ err: error }, 'could not release unfinished work: it is taken over when this lease ends'),
+    );
   const until = performance.now() + withinMs;
-  while (running.ids.length > 0 && performance.now() < until) await sleep(IDLE_POLL_MS);
-  try {
-    await running.relinquish();
-  } catch (error) {
-    log.warn({ err: error }, 'could not release unfinished work: it is taken over when this lease ends');
+  while (running.ids.length > 0 && performance.now() < until) {
+    await released(running.relinquishParked());
+    await sleep(IDLE_POLL_MS);
   }
+  await released(running.relinquish());
 }

@@ -13,8 +13,8 @@ export interface PoolSteps {
   claim(room: Room): Promise<Claimed>;
   /** False for a moment after a database outage, so that owners reclaim their work first, and while the pool is paused. */
   mayClaim(): boolean;
-  /** Performs one claim to its end; never rejects. */
-  attempt(claim: Claim): Promise<void>;
+  /** Performs one claim to its end; never rejects. `freeSlot` gives its slot back before that. */
+  attempt(claim: Claim, freeSlot: () => void): Promise<void>;
   /** A claim failed, but may have taken effect. */
   claimLost(): void;
   /** Queues a ticket for another worker: there is more work than this one can take. */
@@ -143,16 +143,32 @@ export class WorkerPool {
   }
 
   async #run(claim: Claim): Promise<void> {
+    const leave = this.#occupy(claim.party);
+    const freeEarly = () => {
+      // More may wait than the last claim saw: work that waits for its parts has just admitted them.
+      this.#more = true;
+      leave();
+    };
+    await this.#steps.attempt(claim, freeEarly);
+    leave();
+  }
+
+  /** Takes a slot for a party. Returns what gives it back, once. */
+  #occupy(party: string): () => void {
     this.#inHand += 1;
-    this.#held.set(claim.party, (this.#held.get(claim.party) ?? 0) + 1);
-    await this.#steps.attempt(claim);
-    this.#inHand -= 1;
-    const held = (this.#held.get(claim.party) ?? 1) - 1;
-    if (held === 0) this.#held.delete(claim.party);
-    else this.#held.set(claim.party, held);
-    // Before the waiter for a free slot looks again.
-    if (this.#more) void this.#fill();
-    this.#freed();
+    this.#held.set(party, (this.#held.get(party) ?? 0) + 1);
+    let isOccupied = true;
+    return () => {
+      if (!isOccupied) return;
+      isOccupied = false;
+      this.#inHand -= 1;
+      const held = (this.#held.get(party) ?? 1) - 1;
+      if (held === 0) this.#held.delete(party);
+      else this.#held.set(party, held);
+      // Before the waiter for a free slot looks again.
+      if (this.#more) void this.#fill();
+      this.#freed();
+    };
   }
 
   #freed(): void {

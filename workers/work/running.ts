@@ -12,6 +12,8 @@ export class Relinquished extends Error {
 interface Attempt {
   attempt: number;
   controller: AbortController;
+  /** It holds no slot: it waits for its parts. */
+  isParked: boolean;
 }
 
 /** The rows of what this process runs. */
@@ -38,7 +40,6 @@ export class RunningAttempts {
   #poll: Promise<void> | undefined;
   #pollAgain = false;
   #mayHaveStrays = false;
-  #relinquished = false;
   #strays: string[] = [];
 
   constructor(rows: HeldRows, log: Log) {
@@ -53,8 +54,14 @@ export class RunningAttempts {
 
   begin({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): AbortController {
     const controller = new AbortController();
-    this.#attempts.set(id, { attempt, controller });
+    this.#attempts.set(id, { attempt, controller, isParked: false });
     return controller;
+  }
+
+  /** It waits for its parts, and holds no slot meanwhile. */
+  park({ id }: Pick<Claim, 'id'>): void {
+    const attempt = this.#attempts.get(id);
+    if (attempt !== undefined) attempt.isParked = true;
   }
 
   finish({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): void {
@@ -71,11 +78,13 @@ export class RunningAttempts {
   }
 
   /** Aborts everything that still runs, and releases it to other processes. */
-  async relinquish(): Promise<void> {
-    this.#relinquished = true;
-    const unfinished = this.ids;
-    for (const { controller } of this.#attempts.values()) controller.abort(new Relinquished('released'));
-    if (unfinished.length > 0) await this.#rows.release(unfinished);
+  relinquish(): Promise<void> {
+    return this.#release(() => true);
+  }
+
+  /** The same for what only waits for its parts: another process can do that as well. */
+  relinquishParked(): Promise<void> {
+    return this.#release(({ isParked }) => isParked);
   }
 
   close(): void {
@@ -111,10 +120,17 @@ export class RunningAttempts {
     if (this.#mayHaveStrays) await this.#releaseStrays();
   }
 
+  async #release(which: (attempt: Attempt) => boolean): Promise<void> {
+    const released = [...this.#attempts].filter(([, attempt]) => which(attempt));
+    for (const [, { controller }] of released) controller.abort(new Relinquished('released'));
+    if (released.length > 0) await this.#rows.release(released.map(([id]) => id));
+  }
+
   async #giveUp(lost: ReadonlyMap<string, Attempt>): Promise<void> {
-    const numbers = new Map([...lost].map(([id, { attempt }]) => [id, attempt] as const));
-    // After `relinquish` rows are queued because they were released: those are not to be reclaimed.
-    const ours = new Set(this.#relinquished ? [] : await this.#rows.reclaim(numbers));
+    // Aborted ones are queued because they were released: those are not to be reclaimed.
+    const kept = [...lost].filter(([, { controller }]) => !controller.signal.aborted);
+    const numbers = new Map(kept.map(([id, { attempt }]) => [id, attempt] as const));
+    const ours = new Set(numbers.size === 0 ? [] : await this.#rows.reclaim(numbers));
     for (const [id, { controller }] of lost)
       if (!ours.has(id)) controller.abort(new Relinquished('taken away'));
   }

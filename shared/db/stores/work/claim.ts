@@ -114,6 +114,14 @@ export async function heldAmong(
   return new Map(rows.map(({ id, attempt }) => [id, attempt]));
 }
 
+const LIVE = { name: 'live_v1', text: 'select id from work where id = any ($1::uuid[])' };
+
+/** The work among these ids that has not ended. */
+export async function liveAmong(pool: Pool, ids: readonly string[]): Promise<string[]> {
+  const rows = await query<{ id: string }>(pool, LIVE, [ids]);
+  return rows.map(({ id }) => id);
+}
+
 const RECLAIM = {
   name: 'reclaim_v1',
   text: 'select id from reclaim_v1($1::uuid[], $2::int[], $3::uuid) as id',

@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PoolName } from '../../shared/config/pools.ts';
+import { persistently } from '../../shared/db/retries.ts';
+import type { Admission } from '../../shared/db/stores/work/admit.ts';
+import type { Claim } from '../../shared/db/stores/work/claim.ts';
+import type { Guard } from '../../shared/db/stores/work/complete.ts';
+import type { End } from '../../shared/domain/work.ts';
+import type { Log } from '../../shared/log.ts';
+import { type Part, partAdmission } from '../../shared/work/admission.ts';
+import type { Complete } from '../../shared/work/completion.ts';
+import type { Kind } from '../../shared/work/kind.ts';
+import type { Allowance, Parts } from './handler.ts';
+
+/** How much earlier than their parent's time parts end, so that it can report what became of them. */
+const MARGIN_MS = 500;
+/** Wake-ups may be lost. */
+const POLL_EVERY_MS = 1000;
+/** How soon the database is asked again whether a deadline is over: its clock decides. */
+const CLOCK_GRACE_MS = 50;
+
+export interface PartSteps {
+  admit(kind: Kind, admissions: readonly Admission[], timeoutMs: number): Promise<void>;
+  /** Notifies a pool's workers that there is work. */
+  ticket(pool: PoolName): Promise<void>;
+  /** Those of the ids whose work has not ended. */
+  live(ids: readonly string[]): Promise<string[]>;
+  complete: Complete;
+  log: Log;
+}
+
+/** A claim whose kind has parts, and what its handler may do. */
+interface Parent extends Pick<Allowance, 'signal' | 'leftMs'> {
+  claim: Pick<Claim, 'id' | 'party'>;
+  kind: Kind;
+  /** Gives its slot back. */
+  park(): void;
+}
+
+interface Waiting {
+  /** Not announced to have ended. */
+  left: Set<string>;
+  woken: PromiseWithResolvers<void>;
+}
+
+/**
+ * Where work of this process waits for its parts, which any process may perform. Wake-ups announce those that have ended,
+ * a poll finds the rest. When the parent is gone, its parts are cancelled; those of a parent that another process runs by
+ * now go on.
+ */
+export class PartsRoom {
+  readonly #steps: PartSteps;
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(steps: PartSteps) {
+    this.#steps = steps;
+  }
+
+  /** Work has ended. */
+  wake(ids: readonly string[]): void {
+    for (const id of ids) {
+      const waiting = this.#waiting.get(id);
+      if (waiting?.left.delete(id) && waiting.left.size === 0) waiting.woken.resolve();
+    }
+  }
+
+  of(parent: Parent): Parts {
+    return {
+      admit: (parts) => this.#admit(parent, parts),
+      ended: (ids) => this.#ended(parent, ids),
+    };
+  }
+
+  async #admit(parent: Parent, parts: readonly Part[]): Promise<void> {
+    const { admit, ticket, log } = this.#steps;
+    const { claim, kind, signal, leftMs } = parent;
+    const ofParts = partsOf(kind);
+    const admissions = parts.map((part) => partAdmission(ofParts, claim.party, part));
+    await persistently(
+      () => admit(ofParts, admissions, Math.max(1, Math.floor(leftMs() - MARGIN_MS))),
+      performance.now() + leftMs(),
+    );
+    if (signal.aborted) {
+      const ids = parts.map(({ id }) => id);
+      void this.#cancelWithout(parent, ids);
+    }
+    signal.throwIfAborted();
+    // Without a ticket the housekeeping notices a second later.
+    await ticket(ofParts.pool).catch((error: unknown) => log.warn({ err: error }, 'no ticket'));
+  }
+
+  async #ended(parent: Parent, ids: readonly string[]): Promise<void> {
+    parent.park();
+    const waiting = { left: new Set(ids), woken: Promise.withResolvers<void>() };
+    for (const id of ids) this.#waiting.set(id, waiting);
+    try {
+      await this.#wait(parent, ids, waiting);
+    } finally {
+      // Not those of a later attempt here.
+      for (const id of ids) if (this.#waiting.get(id) === waiting) this.#waiting.delete(id);
+      if (parent.signal.aborted) void this.#cancelWithout(parent, ids);
+    }
+  }
+
+  async #wait({ claim, kind, signal, leftMs }: Parent, ids: readonly string[], waiting: Waiting) {
+    const stop = () => waiting.woken.resolve();
+    signal.addEventListener('abort', stop);
+    for (;;) {
+      signal.throwIfAborted();
+      const live = await persistently(() => this.#steps.live(ids), performance.now() + leftMs());
+      if (live.length === 0) return;
+      const restMs = leftMs() - MARGIN_MS;
+      if (restMs <= 0) {
+        const end = { state: 'failed', code: partsOf(kind).codes.timeout };
+        await this.#end(claim.party, live, 'overdue', end);
+        await sleep(CLOCK_GRACE_MS);
+        continue;
+      }
+      // What was announced since this look began has ended as well.
+      waiting.left = waiting.left.intersection(new Set(live));
+      const pollMs = waiting.left.size === 0 ? CLOCK_GRACE_MS : POLL_EVERY_MS;
+      await this.#wokenWithin(waiting, Math.min(pollMs, restMs));
+    }
+  }
+
+  async #wokenWithin(waiting: Waiting, ms: number): Promise<void> {
+    const timer = setTimeout(waiting.woken.resolve, ms);
+    await waiting.woken.promise;
+    clearTimeout(timer);
+    waiting.woken = Promise.withResolvers<void>();
+  }
+
+  async #cancelWithout({ claim, kind }: Parent, ids: readonly string[]): Promise<void> {
+    const { live, log } = this.#steps;
+    try {
+      if ((await live([claim.id])).length > 0) return;
+      const end = { state: 'cancelled', code: partsOf(kind).codes.cancelled };
+      await this.#end(claim.party, await live(ids), 'live', end);
+    } catch (error) {
+      log.warn({ err: error, work: claim.id }, 'could not cancel the parts of work that has ended');
+    }
+  }
+
+  async #end(
+    party: string,
+    ids: readonly string[],
+    guard: Extract<Guard['guard'], 'overdue' | 'live'>,
+    end: End,
+  ): Promise<void> {
+    await Promise.all(ids.map((id) => this.#steps.complete({ id, party, month: null, guard, ...end })));
+  }
+}
+
+function partsOf({ name, parts }: Kind): Kind {
+  if (parts === undefined) throw new Error(`work of this kind has no parts: ${name}`);
+  return parts;
+}
