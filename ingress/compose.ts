@@ -32,6 +32,7 @@ import { publishedFiles } from './openapi/published-files.ts';
 import { PredictionService } from './predictions/service.ts';
 import { RecordingService } from './recording/service.ts';
 import { openUploads } from './recording/uploads.ts';
+import { batchView } from './replies/batch.ts';
 import { ReplyService } from './replies/service.ts';
 import { endpoints, type Parts, routes } from './routes/index.ts';
 import { usageReporter } from './usage/report.ts';
@@ -110,7 +111,11 @@ function composeApp(config: IngressConfig, open: Awaited<ReturnType<typeof openP
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     reportUsage: usageReporter(em, config.sandboxUnits),
     assembleContext: (accountId, asked, reserve) => assembleContext(pool, accountId, asked, reserve),
-    jobs: new JobService({ work: work.service, find: (named) => findJob(pool, named) }),
+    jobs: new JobService({
+      work: work.service,
+      find: (named) => findJob(pool, named),
+      views: { predict_batch: batchView(em) },
+    }),
     publicUrl,
     supportedModels: config.supportedModels,
     replies: new ReplyService({ work: work.service, em, ...config }),

@@ -2,9 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { JobReceipt } from '../../shared/schemas/jobs.ts';
 import { NAME_MAX } from '../../shared/schemas/limits.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
+import type { NoFacts } from '../../shared/work/kinds.ts';
 import type { Answer } from '../http/endpoint.ts';
 import { accepts, prefers } from '../http/preferences.ts';
-import type { JobKind, JobService } from './service.ts';
+import type { Call } from '../work/service.ts';
+import { callOf, type JobKind, type JobService } from './service.ts';
 import { streamJob } from './stream.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
@@ -24,22 +26,32 @@ interface JobInput {
 
 /**
  * Answers a request for a job as its caller wants it: with the result, with where to ask for it (`Prefer:
- * respond-async`, RFC 7240), or with a stream of what happens (`Accept: text/event-stream`).
+ * respond-async`, RFC 7240), or with a stream of what happens (`Accept: text/event-stream`). Not async, so that the body is
+ * not held while the caller waits.
  */
-export async function answerJob<Result extends object>(
-  kind: JobKind<Result>,
+export function answerJob<Reported extends object, Result extends object = Reported>(
+  kind: JobKind<Reported>,
   { user, body, headers, signal }: JobInput,
-  { jobs, publicUrl }: JobRoutes,
+  routes: JobRoutes,
 ): Promise<Answer<Result | JobReceipt>> {
   const wait = prefers(headers, 'wait');
-  const request = { accountId: user.id, body, idempotencyKey: idempotencyKeyOf(headers), wait };
+  const call = callOf(kind, { accountId: user.id, body, idempotencyKey: idempotencyKeyOf(headers), wait });
+  return answerCall(kind, call, { headers, signal }, routes);
+}
+
+async function answerCall<Reported extends object, Result extends object>(
+  kind: JobKind<Reported>,
+  call: Call<NoFacts>,
+  { headers, signal }: Pick<JobInput, 'headers' | 'signal'>,
+  { jobs, publicUrl }: JobRoutes,
+): Promise<Answer<Result | JobReceipt>> {
   const isAsync = prefers(headers, 'respond-async');
   if (!isAsync && !accepts(headers, EVENT_STREAM)) {
-    const { result, replayed } = await jobs.perform(kind, request, signal);
+    const { result, replayed } = await jobs.perform<Reported, Result>(kind, call, signal);
     return { body: result, headers: replayedHeader(replayed) };
   }
   if (isAsync) {
-    const { id, replayed } = await jobs.start(kind, request, signal);
+    const { id, replayed } = await jobs.start(kind, call, signal);
     const location = `${publicUrl}/api/jobs/${id}/`;
     return {
       status: 202,
@@ -47,12 +59,13 @@ export async function answerJob<Result extends object>(
       headers: { ...replayedHeader(replayed), 'Preference-Applied': 'respond-async' },
     };
   }
-  const { release } = await jobs.openStream(user.id);
+  const { release } = await jobs.openStream(call.party);
   // A stream that was never read does not end by itself.
   signal.addEventListener('abort', release);
   try {
-    const { id, replayed } = await jobs.start(kind, request, signal);
-    const body = streamJob(() => jobs.read(user.id, id), signal).once('close', release);
+    const { id, replayed } = await jobs.start(kind, call, signal);
+    const items = (shown: ReadonlySet<number>) => jobs.items(kind, call.party, id, shown);
+    const body = streamJob(() => jobs.read(call.party, id), signal, { items }).once('close', release);
     return { body, type: EVENT_STREAM, headers: replayedHeader(replayed) };
   } catch (error) {
     release();

@@ -1,5 +1,5 @@
 import type { Job } from '../../shared/db/stores/work/jobs.ts';
-import { type JobReport, stepsOf } from '../../shared/domain/jobs.ts';
+import { type JobReport, type Steps, stepsOf } from '../../shared/domain/jobs.ts';
 import { failureOf, type Outcome } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
@@ -33,8 +33,25 @@ export interface Finished<Result> {
   replayed: boolean;
 }
 
+/** A part of a job's result that is ready before the rest. */
+export interface JobItem {
+  index: number;
+}
+
+/** How a job shows that is made of other rows. */
+export interface JobView {
+  /** How far it has come, by what its handler has kept. */
+  steps(accountId: string, kept: unknown): Promise<Steps>;
+  /** What is ready, but for what was shown before. */
+  items(accountId: string, kept: unknown, shown: ReadonlySet<number>): Promise<JobItem[]>;
+  /** What its request is answered with. */
+  result(accountId: string, reported: object): Promise<object>;
+}
+
 export interface JobParts {
   work: Pick<WorkService, 'perform' | 'start' | 'cancel'>;
+  /** By kind. A kind without one reports its answer, and keeps its steps. */
+  views: Readonly<Record<string, JobView>>;
   find(named: { party: string; key: string; kinds: readonly string[] }): Promise<Job | undefined>;
 }
 
@@ -48,23 +65,24 @@ export class JobService {
   }
 
   /** Runs a request, or joins the run that it repeats, and resolves when that has ended. Throws what it ended with. */
-  async perform<Result extends object>(
-    kind: JobKind<Result>,
-    request: JobRequest,
+  async perform<Reported extends object, Result extends object = Reported>(
+    kind: JobKind<Reported>,
+    call: Call<NoFacts>,
     gone: AbortSignal,
   ): Promise<Finished<Result>> {
-    const { outcome, replayed } = await this.#parts.work.perform(kind, callOf(kind, request), gone);
+    const { outcome, replayed } = await this.#parts.work.perform(kind, call, gone);
     if (outcome.report === null) throw refusalOf(outcome);
-    return { result: outcome.report.result, replayed };
+    // The kind's answer, made by its view where it has one.
+    const result = (await this.#resultOf(kind.name, call.party, outcome.report.result)) as Result;
+    return { result, replayed };
   }
 
   /** Admits a request, or finds the one that it repeats. Resolves with the job's id. */
   async start(
     kind: JobKind,
-    request: JobRequest,
+    call: Call<NoFacts>,
     gone: AbortSignal,
   ): Promise<{ id: string; replayed: boolean }> {
-    const call = callOf(kind, request);
     const { replayed } = await this.#parts.work.start(kind, call, gone);
     return { id: call.key, replayed };
   }
@@ -76,7 +94,26 @@ export class JobService {
 
   /** The account's job. Throws `not_found`, also for one that ended more than 24 hours ago. */
   async read(accountId: string, id: string): Promise<JobResponse> {
-    return presentJob(await this.#find(accountId, id));
+    const job = await this.#find(accountId, id);
+    const report = reportOf(job);
+    return {
+      ...presentJob(job),
+      progress: report?.steps ?? (await this.#stepsOf(accountId, job)),
+      result: report && (await this.#resultOf(job.kind, accountId, report.result)),
+    };
+  }
+
+  /** The parts of its result that are ready, but for those that were shown before. */
+  async items(
+    { name }: JobKind,
+    accountId: string,
+    id: string,
+    shown: ReadonlySet<number>,
+  ): Promise<JobItem[]> {
+    const view = this.#parts.views[name];
+    if (view === undefined) return [];
+    const job = await this.#find(accountId, id);
+    return view.items(accountId, reportOf(job)?.result ?? job.progress, shown);
   }
 
   /** Cancels a job that still runs; what it has stored stays. Resolves with the job. Throws `not_found`. */
@@ -85,6 +122,14 @@ export class JobService {
     // A job is only ever named by its key.
     await this.#parts.work.cancel(kindOf(kind), accountId, { requestId: '', key: id }, () => {});
     return this.read(accountId, id);
+  }
+
+  async #resultOf(kind: string, accountId: string, reported: object): Promise<object> {
+    return this.#parts.views[kind]?.result(accountId, reported) ?? reported;
+  }
+
+  async #stepsOf(accountId: string, { kind, progress }: Job): Promise<Steps> {
+    return this.#parts.views[kind]?.steps(accountId, progress) ?? stepsOf(progress);
   }
 
   async #find(accountId: string, id: string): Promise<Job> {
@@ -118,17 +163,25 @@ function endingOf(code: Outcome['code']): ErrorCode {
   return code === null || code === 'abandoned' ? 'internal_error' : code;
 }
 
+/** What its handler wrote; work that failed may have a report, too, of when to try again. */
+function reportOf({ state, report }: Job): JobReport | null {
+  return state === 'succeeded' ? (report as JobReport) : null;
+}
+
 const STATES = ['queued', 'running', 'succeeded', 'cancelled'] as const;
 
-function presentJob({ key, kind, state, code, progress, report, admittedMs, endedMs }: Job): JobResponse {
-  // Its handler wrote it.
-  const reported = report as JobReport | null;
+function presentJob({
+  key,
+  kind,
+  state,
+  code,
+  admittedMs,
+  endedMs,
+}: Job): Omit<JobResponse, 'progress' | 'result'> {
   return {
     id: key,
     kind,
     state: STATES.find((known) => known === state) ?? 'failed',
-    progress: stepsOf(reported ?? progress),
-    result: reported?.result ?? null,
     error: code === null ? null : { code: endingOf(code), message: catalogue[endingOf(code)].message },
     created_at: new Date(admittedMs).toISOString(),
     finished_at: endedMs === null ? null : new Date(endedMs).toISOString(),

@@ -45,6 +45,25 @@ export const REPLY_EXAMPLES: [TSchema, unknown][] = [
     session_id: SUMMARY.session_id,
   }),
   example(replies.ReplyResponse, REPLY),
+  example(replies.BatchRequest, {
+    prompts: [
+      { agent: SUMMARY.agent, agent_input: PROMPT, session_id: SUMMARY.session_id },
+      { agent: SUMMARY.agent, agent_input: 'Shall I go on with the tests?' },
+    ],
+    k: REPLY.k,
+    threshold: REPLY.threshold,
+    recency_minutes: 60,
+  }),
+  example(replies.BatchResponse, {
+    results: [
+      { index: 0, prediction: REPLY },
+      { index: 1, error: { code: 'provider_failed' } },
+    ],
+    succeeded: 1,
+    failed: 1,
+    usage: REPLY.usage,
+    latency_ms: 1040,
+  }),
   example(replies.ReplyDetail, {
     ...SUMMARY,
     agent_input: PROMPT,

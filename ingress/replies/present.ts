@@ -2,7 +2,7 @@ import type { ListedReply, Reply } from '../../shared/db/entities/reply.ts';
 import type { ReplyDetail, ReplyResponse, ReplySummary } from '../../shared/schemas/replies.ts';
 
 /** What the call that predicts is answered with: the answer as it was given, whatever was decided on it since. */
-export function presentAnswer(row: Reply): ReplyResponse {
+export function presentAnswer(row: ListedReply): ReplyResponse {
   return { ...answerOf(row), status: row.actedAt ? 'auto' : 'escalated' };
 }
 

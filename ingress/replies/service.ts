@@ -41,11 +41,12 @@ export class ReplyService {
     wishes: Wishes,
     gone: AbortSignal,
   ): Promise<{ row: Reply; replayed: boolean }> {
-    this.#check(body);
+    this.check(body);
     return this.#perform(accountId, callOf(reply, { accountId, body, ...wishes }), gone);
   }
 
-  #check({ k, model }: ReplyRequest): void {
+  /** Throws a `ValidationError` for what the configuration forbids. */
+  check({ k, model }: Pick<ReplyRequest, 'k' | 'model'>): void {
     const { maxK, supportedModels } = this.#parts;
     const faults = new Faults();
     checkModel(model, supportedModels, faults);

@@ -107,6 +107,7 @@ export const routes: readonly Route<Parts>[] = [
   api('POST', '/api/memory/promote/episodes/', 'user', promotion.promoteToEpisodes),
   api('POST', '/api/memory/promote/facts/', 'user', promotion.promoteToFacts),
   api('POST', '/api/predictions/predict/', 'user', replies.predictReply),
+  api('POST', '/api/predictions/predict/batch/', 'user', replies.predictReplies),
   api('GET', '/api/predictions/', 'user', replies.listPredictedReplies),
   api('GET', '/api/predictions/stats/', 'user', replies.readReplyStats),
   api('GET', '/api/predictions/calibration/', 'user', replies.readReplyCalibration),

@@ -32,6 +32,19 @@ export const ReplyRequest = closed({
 });
 export type ReplyRequest = Static<typeof ReplyRequest>;
 
+const BATCH_MAX = 100;
+const { k, threshold, model, recency_minutes, ...prompt } = ReplyRequest.properties;
+
+/** Prompts to which the replies are predicted from one memory bundle. */
+export const BatchRequest = closed({
+  prompts: Type.Array(closed(prompt), { minItems: 1, maxItems: BATCH_MAX }),
+  k,
+  threshold,
+  model,
+  recency_minutes,
+});
+export type BatchRequest = Static<typeof BatchRequest>;
+
 export const ReplyCandidate = closed({
   response: Type.String(),
   confidence: Share,
@@ -56,6 +69,26 @@ const reply = {
 };
 export const ReplyResponse = closed(reply);
 export type ReplyResponse = Static<typeof ReplyResponse>;
+
+const Index = Type.Integer({ minimum: 0, maximum: BATCH_MAX - 1 });
+
+export const BatchItem = Type.Union([
+  closed({ index: Index, prediction: ReplyResponse }),
+  /** The code with which a prediction alone would have been refused. */
+  closed({ index: Index, error: closed({ code: Type.String() }) }),
+]);
+export type BatchItem = Static<typeof BatchItem>;
+
+export const BatchResponse = closed({
+  /** In the order of the prompts. */
+  results: Type.Array(BatchItem),
+  succeeded: Count,
+  failed: Count,
+  /** Of all predictions together. */
+  usage: ReplyResponse.properties.usage,
+  latency_ms: Count,
+});
+export type BatchResponse = Static<typeof BatchResponse>;
 
 const stored = {
   ...reply,

@@ -1,5 +1,6 @@
 import type { JobReport } from '../domain/jobs.ts';
 import type { PredictionFacts, PredictionReport } from '../domain/prediction.ts';
+import type { BatchReplyFacts, BatchReport } from '../domain/replies/batch.ts';
 import type { ReplyReport } from '../domain/replies/report.ts';
 import type { PromoteResult, SyncResult } from '../schemas/memory-jobs.ts';
 import { defineKind } from './kind.ts';
@@ -63,8 +64,36 @@ export const reply = defineKind<NoFacts, ReplyReport>({
   oneAtATime: false,
 });
 
+/** One reply of a batch. */
+export const batchReply = defineKind<BatchReplyFacts, ReplyReport>({
+  name: 'batch_reply',
+  pool: 'batch',
+  step: 1,
+  charged: false,
+  // Those of a batch end with it.
+  deadline: 'batchTimeoutMs',
+  codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
+  outlivesCallers: true,
+  oneAtATime: false,
+});
+
+/** Replies to many prompts, from one memory bundle: `POST /api/predictions/predict/batch/`. */
+export const predictBatch = defineKind<NoFacts, JobReport<BatchReport>>({
+  ...job,
+  pool: 'batch',
+  name: 'predict_batch',
+  deadline: 'batchTimeoutMs',
+  oneAtATime: false,
+  parts: batchReply,
+});
+
 /** The kinds that an account's `/api/jobs/` shows, by the names that it shows. */
-export const jobKinds = { sync, promote_episodes: promoteEpisodes, promote_facts: promoteFacts };
+export const jobKinds = {
+  sync,
+  promote_episodes: promoteEpisodes,
+  promote_facts: promoteFacts,
+  predict_batch: predictBatch,
+};
 
 /** Every kind of work there is. */
-export const kinds = { predict, reply, ...jobKinds };
+export const kinds = { predict, reply, batch_reply: batchReply, ...jobKinds };

@@ -54,7 +54,7 @@ describe('the queue commands', function () {
       pools.map(({ pool, state, workers }) => [pool, state, workers]),
       [
         ['predict', 'open', 1],
-        ['batch', 'open', 0],
+        ['batch', 'open', 1],
         ['memory', 'open', 1],
       ],
     );

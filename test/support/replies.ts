@@ -1,7 +1,7 @@
-import type { ReplyDetail, ReplyResponse } from '../../shared/schemas/replies.ts';
+import type { BatchResponse, ReplyDetail, ReplyResponse } from '../../shared/schemas/replies.ts';
 import type { UserClient } from './account.ts';
 import type { Options, Reply } from './client.ts';
-import { type Step, structured } from './fake-provider.ts';
+import { type ProviderCall, type Step, structured } from './fake-provider.ts';
 
 export const PREDICT = '/api/predictions/predict/';
 
@@ -24,6 +24,39 @@ export async function predicted(person: UserClient, part: object = {}): Promise<
   if (status !== 200) throw new Error(`predicting was answered ${status} ${text}`);
   return body;
 }
+
+export const BATCH = '/api/predictions/predict/batch/';
+
+/** A batch of prompts with these texts. */
+export function batchBody<Part extends object>(inputs: readonly string[], part?: Part) {
+  return { prompts: inputs.map((agent_input) => ({ agent: 'coder', agent_input })), ...part };
+}
+
+export function predictBatch<Body = BatchResponse>(
+  person: UserClient,
+  inputs: readonly string[],
+  { part = {}, ...options }: Options & { part?: object } = {},
+): Promise<Reply<Body>> {
+  return person.request<Body>('POST', BATCH, batchBody(inputs, part), options);
+}
+
+/** `Prompt 0?`, `Prompt 1?`, … */
+export const inputsOf = (count: number) => Array.from({ length: count }, (_, n) => `Prompt ${n}?`);
+
+/** The prompt that a call for a reply asks about. */
+export function promptIn(call: ProviderCall): string {
+  return (call.record as unknown as { prompt: string }).prompt;
+}
+
+/** The step for the prompts of which the test says so; `otherwise` for the others. */
+export const forPrompts =
+  (is: (prompt: string) => boolean, step: Step, otherwise: Step = proposing([{ response: 'Blue' }])): Step =>
+  (response, call) =>
+    (is(promptIn(call)) ? step : otherwise)(response, call);
+
+/** The fake answers each prompt with itself. */
+export const echoing: Step = (response, call) =>
+  proposing([{ response: `Re: ${promptIn(call)}` }])(response, call);
 
 export function feedback(
   person: UserClient,

@@ -7,7 +7,9 @@ import { createPromoteEpisodes } from '../promotion/episodes.ts';
 import { createPromoteFacts } from '../promotion/facts.ts';
 import type { ProviderOf } from '../providers/index.ts';
 import type { Handlers, Stores } from '../work/handler.ts';
+import { createBatchReply } from './batch-reply.ts';
 import { createPredict } from './predict.ts';
+import { createPredictBatch } from './predict-batch.ts';
 import { createReply } from './reply.ts';
 import { createSync } from './sync.ts';
 
@@ -19,13 +21,15 @@ export function createHandlers(
 ): Handlers<typeof kinds> {
   const readMemory = (connectionId: string, question: string) =>
     assembleConnectedContext(pool, connectionId, { query: question, ...CONTEXT_DEFAULTS });
-  const reply = createReply({ pool, em, providerOf, settings: config, log });
+  const replies = { pool, em, providerOf, settings: config, log };
   const promotion = { em, providerOf, settings: config, log };
   return {
     sync: createSync(em),
     promote_episodes: createPromoteEpisodes(promotion),
     promote_facts: createPromoteFacts(promotion),
-    reply,
+    reply: createReply(replies),
+    predict_batch: createPredictBatch(replies),
+    batch_reply: createBatchReply(replies),
     predict: createPredict(providerOf(config.defaultModel), readMemory, config, log),
   };
 }

@@ -14,7 +14,7 @@ import {
   ProviderError,
   type ProviderFault,
 } from '../providers/provider.ts';
-import type { Allowance, Handler } from '../work/handler.ts';
+import type { Handler, Time } from '../work/handler.ts';
 
 /** With less time left another attempt is pointless. */
 const SHORTEST_ATTEMPT_MS = 250;
@@ -39,8 +39,8 @@ export function createPredict(
   readMemory: ReadMemory,
   settings: Settings,
   log: Log,
-): Handler<typeof predict> {
-  return async ({ id, party, attempt, input, facts, connectionId }, allowance) => {
+): Handler<typeof predict, Time> {
+  return async ({ id, party, attempt, input, facts, connectionId }, time) => {
     // The ingress wrote it in canonical form, after validation.
     const request = JSON.parse(input) as PredictionRequest;
     const { bundle, ...revisions } =
@@ -48,7 +48,7 @@ export function createPredict(
         ? UNCONNECTED
         : await persistently(
             () => readMemory(connectionId, questionOf(request)),
-            performance.now() + allowance.leftMs(),
+            performance.now() + time.leftMs(),
           );
     if (hasNothingToWorkOn(request))
       return { state: 'abstained', report: { ...revisions, contextTruncated: false, providerMs: null } };
@@ -61,7 +61,7 @@ export function createPredict(
     });
     try {
       const charge = { accountId: null, appId: party, workId: id, attempt, kind: 'predict' };
-      const guess = await ask(provider, task, settings, allowance, charge);
+      const guess = await ask(provider, task, settings, time, charge);
       const { state, completion } = decide(guess, request, facts.minConfidence);
       return state === 'suggested'
         ? { state, settle: true, answer: completion, report: report() }
@@ -80,10 +80,10 @@ async function ask(
   provider: Provider,
   task: PredictionTask,
   settings: Settings,
-  allowance: Allowance,
+  time: Time,
   charge: Charge,
 ): Promise<Guess> {
-  const { signal, leftMs } = allowance;
+  const { signal, leftMs } = time;
   for (;;) {
     try {
       const timeoutMs = Math.min(settings.providerTimeoutMs, leftMs());

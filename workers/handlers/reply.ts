@@ -1,30 +1,24 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
 import type { WorkerConfig } from '../../shared/config/config.ts';
 import { persistently } from '../../shared/db/retries.ts';
-import { assembleContext } from '../../shared/db/stores/memory/context.ts';
-import { readCalibrator } from '../../shared/db/stores/replies/calibrator.ts';
-import { readPairs } from '../../shared/db/stores/replies/pairs.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import { candidatesOf } from '../../shared/domain/replies/candidates.ts';
 import { decideReply, type Proposed } from '../../shared/domain/replies/decide.ts';
 import { proposeLocally } from '../../shared/domain/replies/local.ts';
-import { fitMaterial } from '../../shared/domain/replies/material.ts';
-import { type Screened, screen } from '../../shared/domain/replies/screen.ts';
-import { type Pair, voteOf } from '../../shared/domain/replies/vote.ts';
+import type { ReplyReport } from '../../shared/domain/replies/report.ts';
+import type { Screened } from '../../shared/domain/replies/screen.ts';
+import type { Pair } from '../../shared/domain/replies/vote.ts';
+import type { End } from '../../shared/domain/work.ts';
 import type { ErrorCode, ErrorSource } from '../../shared/errors/catalogue.ts';
 import type { Log } from '../../shared/log.ts';
-import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { ReplyContext, ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { reply } from '../../shared/work/kinds.ts';
 import { REPLY_PROMPT_REVISION, replyQuestion } from '../prompts/reply.ts';
 import { type Provider, ProviderError, type ProviderFault, type Usage } from '../providers/provider.ts';
-import type { Allowance, Handler } from '../work/handler.ts';
+import type { Handler, Time } from '../work/handler.ts';
+import { type Basis, type BasisParts, readBasis } from './reply-basis.ts';
 
 /** With less time left another attempt is pointless. */
 const SHORTEST_ATTEMPT_MS = 250;
-/** Examples that a model is shown. */
-const EXAMPLES_MAX = 8;
 
 const FAILURES: Record<ProviderFault, { code: ErrorCode; source?: ErrorSource }> = {
   timeout: { code: 'prediction_timeout', source: 'provider' },
@@ -41,43 +35,46 @@ interface Answered extends Proposed {
   usage: Usage;
 }
 
-export interface ReplyParts {
-  pool: Pool;
-  em: () => EntityManager;
+export interface ReplyParts extends BasisParts {
   providerOf: (model: string) => Provider;
-  settings: Pick<WorkerConfig, 'defaultModel' | 'provider' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
+  settings: Pick<
+    WorkerConfig,
+    'defaultModel' | 'provider' | 'providerTimeoutMs' | 'replyTimeoutMs' | 'contextBudgetTokens'
+  >;
   log: Log;
 }
 
+type Predicted = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
+
 /**
- * Predicts what a person replies to an agent: reads their memory, takes out what would dictate a reply, asks the model for
- * candidates (or the person's own replies to similar prompts), and decides whether the first is certain enough to act on.
+ * Predicts what a person replies to an agent: asks the model for candidates (or takes the person's own replies to similar
+ * prompts), and decides whether the first is certain enough to act on.
  */
-export function createReply({ pool, em, providerOf, settings, log }: ReplyParts): Handler<typeof reply> {
-  return async (claim, allowance) => {
+export function createPredictReply({ providerOf, settings, log }: Omit<ReplyParts, 'pool' | 'em'>) {
+  return async (
+    claim: Predicted,
+    request: ReplyRequest,
+    time: Time,
+    basis: () => Promise<Basis>,
+  ): Promise<End<ReplyReport>> => {
     const since = performance.now();
-    // The ingress wrote it, after validation.
-    const request = JSON.parse(claim.input) as ReplyRequest;
     const { agent, agent_input: prompt, threshold } = request;
-    const known = await persistently(
-      () => readKnown(pool, em(), claim.party, request),
-      since + allowance.leftMs(),
+    const { screened, vote, pairs, calibrator, memoryRevision } = await persistently(
+      basis,
+      since + time.leftMs(),
     );
-    const vote = voteOf(prompt, known.pairs);
-    const material = { ...known.bundle, examples: vote.neighbours.slice(0, EXAMPLES_MAX) };
-    const screened = screen([prompt, agent], fitMaterial(prompt, material, settings.contextBudgetTokens));
     const model = request.model ?? settings.defaultModel;
     const { ask } = providerOf(model);
     try {
       const locally = () => ({
-        ...proposeLocally(prompt, vote, known.pairs.length, request.k),
+        ...proposeLocally(prompt, vote, pairs.length, request.k),
         model: LOCAL,
         usage: NOTHING,
       });
       const answered =
         ask === null
           ? locally()
-          : await askModel(ask, { request, model, screened, claim }, settings, allowance).catch(
+          : await askModel(ask, { request, model, screened, claim }, settings, time).catch(
               (error: unknown) => {
                 if (!settings.provider.fallbackModels.includes(LOCAL) || !isOutage(error)) throw error;
                 return locally();
@@ -88,9 +85,9 @@ export function createReply({ pool, em, providerOf, settings, log }: ReplyParts)
         threshold,
         agent,
         model: answered.model,
-        calibrator: known.calibrator,
+        calibrator,
         suspicion: screened.suspicion,
-        history: known.pairs.map((pair) => pair.reply),
+        history: pairs.map((pair) => pair.reply),
         supportOf: vote.shareOf,
       });
       const report = {
@@ -100,7 +97,7 @@ export function createReply({ pool, em, providerOf, settings, log }: ReplyParts)
         input_tokens: answered.usage.inputTokens,
         output_tokens: answered.usage.outputTokens,
         context: contextOf(
-          known.memoryRevision,
+          memoryRevision,
           screened,
           answered.model === LOCAL ? vote.neighbours : screened.material.examples,
         ),
@@ -115,41 +112,24 @@ export function createReply({ pool, em, providerOf, settings, log }: ReplyParts)
   };
 }
 
-const LOCAL = 'local';
-const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 };
-
-/** The rows that are worth most come first; the raw ones of them are the latest. */
-async function readKnown(
-  pool: Pool,
-  em: EntityManager,
-  accountId: string,
-  { agent_input: query, recency_minutes: recencyMinutes }: ReplyRequest,
-) {
-  const bundle = await assembleContext(pool, accountId, { ...CONTEXT_DEFAULTS, query, recencyMinutes });
-  const { byWorth, meta } = bundle;
-  return {
-    bundle: {
-      profile: bundle.profile,
-      facts: inOrder(bundle.facts, byWorth.facts),
-      episodes: inOrder(bundle.episodes, byWorth.episodes),
-      raw: bundle.raw,
-    },
-    memoryRevision: meta.revision,
-    pairs: await readPairs(em, accountId),
-    calibrator: await readCalibrator(em, accountId),
+/** Reads the person's memory, takes out what would dictate a reply, and predicts. */
+export function createReply(parts: ReplyParts): Handler<typeof reply, Time> {
+  const predict = createPredictReply(parts);
+  return (claim, time) => {
+    // The ingress wrote it, after validation.
+    const request = JSON.parse(claim.input) as ReplyRequest;
+    return predict(claim, request, time, () => readBasis(parts, claim.party, request));
   };
 }
 
-function inOrder<Row extends { id: string }>(rows: readonly Row[], ids: readonly string[]): Row[] {
-  const places = new Map(ids.map((id, place) => [id, place]));
-  return rows.toSorted((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
-}
+const LOCAL = 'local';
+const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 };
 
 interface Asked {
   request: ReplyRequest;
   model: string;
   screened: Screened;
-  claim: Pick<Claim, 'id' | 'party' | 'attempt'>;
+  claim: Predicted;
 }
 
 /** A refusal is an answer: nothing is proposed. An answer without any usable candidate is a fault. */
@@ -157,7 +137,7 @@ async function askModel(
   ask: Asker,
   { request, model, screened, claim }: Asked,
   settings: ReplyParts['settings'],
-  { signal, leftMs }: Allowance,
+  { signal, leftMs }: Time,
 ): Promise<Answered> {
   const question = replyQuestion(screened.material, request);
   const charge = {
@@ -165,7 +145,7 @@ async function askModel(
     appId: null,
     workId: claim.id,
     attempt: claim.attempt,
-    kind: 'reply',
+    kind: claim.kind,
   };
   const answer = await inAttempts(leftMs, () => {
     const timeoutMs = Math.min(settings.providerTimeoutMs, leftMs());

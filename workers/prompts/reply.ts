@@ -50,7 +50,10 @@ Answer with:
 - candidates: as many different replies as are wanted, the likeliest first. For each: reasoning (one sentence: which examples, facts or habits speak for it), response (the reply itself), needs_unknown_fact (whether it needs something that neither memory nor prompt says), likelihood (that the person sends just this, unchanged).
 - none_of_these: how likely it is that the person replies something else.`;
 
-/** The question for a prompt. Fixed rules, then the memory in the order of its ids, and last what differs from call to call. */
+/**
+ * The question for a prompt. Fixed rules, then the memory in the order of its ids, which is the same for all prompts of a
+ * batch, and last what differs from call to call.
+ */
 export function replyQuestion(
   material: FittedMaterial,
   { agent, k }: { agent: string; k: number },

@@ -26,7 +26,8 @@ class OutOfTime extends Error {
 }
 
 /**
- * Performs one attempt within its deadline and completes its row; `freeSlot` gives its slot back before that. Never rejects.
+ * Performs one attempt within its deadline and completes its row; `freeSlot` gives its slot back while it waits for its parts.
+ * Never rejects.
  */
 export async function attemptWork(steps: AttemptSteps, claim: Claim, freeSlot: () => void): Promise<void> {
   const { id, party, month, attempt, worker } = claim;
@@ -43,7 +44,7 @@ export async function attemptWork(steps: AttemptSteps, claim: Claim, freeSlot: (
       freeSlot();
     };
     const parts = steps.parts.of({ claim, kind: steps.kind, signal, leftMs, park });
-    const work = Promise.try(steps.perform, claim, { signal, leftMs, freeSlot, parts });
+    const work = Promise.try(steps.perform, claim, { signal, leftMs, parts });
     const end = await performed(work, signal, steps.kind, log);
     if (end === undefined) return;
     const completion = { id, party, month, guard: 'attempt', attempt, worker, ...end } as const;

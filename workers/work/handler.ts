@@ -12,11 +12,12 @@ export interface Stores {
 }
 
 /** The time a handler has: until the signal aborts, which is `leftMs()` from now at the latest. */
-export interface Allowance {
+export interface Time {
   signal: AbortSignal;
   leftMs(): number;
-  /** Gives the slot back before the end: what is left to do needs none. */
-  freeSlot(): void;
+}
+
+export interface Allowance extends Time {
   /** For a kind that has parts. */
   parts: Parts;
 }
@@ -33,9 +34,9 @@ export interface Parts {
  * Performs one piece of claimed work. An `AppError` ends it with its code, `ClaimLost` says that it is another's by now,
  * and any other rejection ends it as `internal_error`.
  */
-export type Handler<K extends Kind> = (
+export type Handler<K extends Kind, Given = Allowance> = (
   claim: Claim<FactsOf<K>>,
-  allowance: Allowance,
+  given: Given,
 ) => Promise<End<ReportOf<K>>>;
 
 /** A handler for every kind of a table: a missing one does not compile. */

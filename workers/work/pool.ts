@@ -13,7 +13,7 @@ export interface PoolSteps {
   claim(room: Room): Promise<Claimed>;
   /** False for a moment after a database outage, so that owners reclaim their work first, and while the pool is paused. */
   mayClaim(): boolean;
-  /** Performs one claim to its end; never rejects. `freeSlot` gives its slot back before that. */
+  /** Performs one claim to its end; never rejects. `freeSlot` gives its slot back while it only waits. */
   attempt(claim: Claim, freeSlot: () => void): Promise<void>;
   /** A claim failed, but may have taken effect. */
   claimLost(): void;

@@ -2,11 +2,14 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { recordFeedback } from '../../../shared/db/stores/replies/feedback.ts';
 import { findReply, listReplies } from '../../../shared/db/stores/replies/read.ts';
 import { countReplies, readOutcomes } from '../../../shared/db/stores/replies/stats.ts';
+import type { BatchReport } from '../../../shared/domain/replies/batch.ts';
 import { reliabilityOf } from '../../../shared/domain/replies/reliability.ts';
 import { statisticsOf } from '../../../shared/domain/replies/statistics.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import {
+  BatchRequest,
+  BatchResponse,
   FeedbackRequest,
   ReplyCalibration,
   ReplyDetail,
@@ -17,9 +20,11 @@ import {
   ReplyResponse,
   ReplyStats,
 } from '../../../shared/schemas/replies.ts';
+import { predictBatch } from '../../../shared/work/kinds.ts';
 import { type Answer, endpoint } from '../../http/endpoint.ts';
 import { prefers } from '../../http/preferences.ts';
-import { idempotencyKeyOf, replayedHeader } from '../../jobs/answer.ts';
+import { answerJob, idempotencyKeyOf, type JobRoutes, replayedHeader } from '../../jobs/answer.ts';
+import { JOB_ERRORS, job, WAYS } from '../../jobs/declaration.ts';
 import { queryTime } from '../../memory/list.ts';
 import { presentAnswer, presentReply, presentSummary } from '../../replies/present.ts';
 import type { ReplyService } from '../../replies/service.ts';
@@ -64,6 +69,22 @@ async function answer(predicted: ReturnType<ReplyService['predict']>): Promise<A
   const { row, replayed } = await predicted;
   return { body: presentAnswer(row), headers: replayedHeader(replayed) };
 }
+
+export const predictReplies = endpoint('user', {
+  ...job,
+  operationId: 'predictReplies',
+  tag: 'Replies',
+  summary: 'Predict the replies to many prompts',
+  description: `From one memory bundle. A prompt that fails, however many do, is an item with the code of its error. With
+\`Accept: text/event-stream\`, \`result\` events have the items as they are ready. ${WAYS}`,
+  body: BatchRequest,
+  bodyLimit: 4 * MIB,
+  errors: JOB_ERRORS,
+  response: BatchResponse,
+}).handle((input, { replies, ...routes }: ReplyRoutes & JobRoutes) => {
+  replies.check(input.body);
+  return answerJob<BatchReport, BatchResponse>(predictBatch, input, routes);
+});
 
 export const readReply = endpoint('user', {
   operationId: 'readReply',

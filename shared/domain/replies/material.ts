@@ -42,6 +42,8 @@ const PROMPT_SHARE = 1 / 2;
 const HEAD_SHARE = 0.3;
 /** Examples that count more than facts. */
 const FIRST_EXAMPLES = 3;
+/** The share of the budget for what the predictions of a batch have in common, and the prompt. The rest is for examples. */
+const COMMON_SHARE = 3 / 4;
 
 /**
  * As much of prompt and material as fits into `budgetTokens`. Rows are whole or left out, in this order: the oldest raw rows
@@ -62,13 +64,40 @@ export function fitMaterial(prompt: string, material: Material, budgetTokens: nu
   const episodes = material.episodes.filter(({ title, summary: text }) => ladder.holds(`${title} ${text}`));
   const raw = material.raw.filter(({ content }) => ladder.holds(content));
   return {
-    prompt: tail === undefined ? head : `${head}\n…\n${tail}`,
+    prompt: joined(head, tail),
     profile: profile && { summary, data },
     facts: [...pinned, ...others],
     examples: [...examples, ...more],
     episodes,
     raw,
     truncated: ladder.isFull || tail !== undefined,
+  };
+}
+
+/** What the predictions of a batch have in common: all but the examples, beside any of the prompts. */
+export function fitCommon(
+  prompts: readonly string[],
+  material: Omit<Material, 'examples'>,
+  budgetTokens: number,
+): FittedMaterial {
+  const longest = prompts.reduce((a, b) => (estimateTokens(b) > estimateTokens(a) ? b : a), '');
+  return fitMaterial(longest, { ...material, examples: [] }, budgetTokens * COMMON_SHARE);
+}
+
+/** One prompt of a batch and its examples, beside what the batch has in common. */
+export function fitBesideCommon(
+  prompt: string,
+  common: Omit<FittedMaterial, 'examples' | 'prompt'>,
+  examples: readonly Pair[],
+  budgetTokens: number,
+): FittedMaterial {
+  const { head, tail } = fitPrompt(prompt, budgetTokens * COMMON_SHARE * PROMPT_SHARE);
+  const ladder = new Ladder(budgetTokens * (1 - COMMON_SHARE));
+  return {
+    ...common,
+    prompt: joined(head, tail),
+    examples: examples.filter((pair) => ladder.holds(textOfPair(pair))),
+    truncated: common.truncated || ladder.isFull || tail !== undefined,
   };
 }
 
@@ -88,6 +117,9 @@ class Ladder {
     return !this.isFull;
   }
 }
+
+const joined = (head: string, tail: string | undefined) =>
+  tail === undefined ? head : `${head}\n…\n${tail}`;
 
 const textOfPair = ({ prompt, reply }: Pair) => `${prompt} ${reply}`;
 

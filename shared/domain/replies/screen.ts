@@ -1,5 +1,6 @@
 import { dictates } from './dictation.ts';
 import type { FittedMaterial } from './material.ts';
+import type { Pair } from './vote.ts';
 
 /** Material without what would dictate a reply, and the ids of that. */
 export interface Screened {
@@ -18,7 +19,7 @@ export function screen(asked: readonly string[], material: FittedMaterial): Scre
   const facts = material.facts.filter(({ text }) => !dictates(text));
   const episodes = material.episodes.filter(({ title, summary }) => !dictates(title) && !dictates(summary));
   const raw = material.raw.filter(({ content }) => !dictates(content));
-  const examples = material.examples.filter((pair) => !dictates(pair.prompt) && !dictates(pair.reply));
+  const examples = material.examples.filter(isHarmless);
   const screened = { ...material, profile, facts, episodes, raw, examples };
   const withheld = (['facts', 'episodes', 'raw', 'examples'] as const).flatMap((tier) => {
     const left = new Set(screened[tier].map(({ id }) => id));
@@ -28,6 +29,25 @@ export function screen(asked: readonly string[], material: FittedMaterial): Scre
   const suspicion = asked.some(dictates) ? 'prompt' : inMemory ? 'memory' : undefined;
   return { material: screened, withheld: [...new Set(withheld)], suspicion };
 }
+
+/** The same for one prompt with its examples, beside material that was screened before. */
+export function screenBeside(
+  asked: readonly string[],
+  material: FittedMaterial,
+  before: Omit<Screened, 'material'>,
+): Screened {
+  const examples = material.examples.filter(isHarmless);
+  const left = new Set(examples);
+  const withheld = material.examples.flatMap((pair) => (left.has(pair) ? [] : pair.id));
+  const inMemory = withheld.length > 0 || before.suspicion !== undefined;
+  return {
+    material: { ...material, examples },
+    withheld: [...new Set([...before.withheld, ...withheld])],
+    suspicion: asked.some(dictates) ? 'prompt' : inMemory ? 'memory' : undefined,
+  };
+}
+
+const isHarmless = (pair: Pair) => !dictates(pair.prompt) && !dictates(pair.reply);
 
 /** Every text in a JSON value, the names of properties too. */
 function textsIn(value: unknown): string[] {

@@ -45,9 +45,18 @@ const AFFIRMATIONS = new Set(
  * one vote is always for something new, so that a single case never makes a certainty.
  */
 export function voteOf(prompt: string, pairs: readonly Pair[]): Vote {
-  const neighbours = neighboursOf(prompt, pairs);
-  const total = neighbours.reduce((sum, { weight }) => sum + weight, NOVELTY);
+  return votesOf(pairs)(prompt);
+}
+
+/** The same for many prompts. */
+export function votesOf(pairs: readonly Pair[]): (prompt: string) => Vote {
+  const documents = pairs.map((pair) => countsOf(pair.prompt));
   const classes = new Map(pairs.map((pair) => [pair, classOf(pair.reply)] as const));
+  return (prompt) => voteAmong(neighboursOf(prompt, pairs, documents), classes);
+}
+
+function voteAmong(neighbours: { pair: Pair; weight: number }[], classes: ReadonlyMap<Pair, string>): Vote {
+  const total = neighbours.reduce((sum, { weight }) => sum + weight, NOVELTY);
   const times = Map.groupBy(classes.values(), (one) => one);
   const byReply = Map.groupBy(neighbours, ({ pair }) => classes.get(pair) ?? '');
   const shares = new Map(
@@ -78,8 +87,11 @@ function commonest(wordings: string[]): string {
   return counted[0]?.[0] ?? '';
 }
 
-function neighboursOf(prompt: string, pairs: readonly Pair[]): { pair: Pair; weight: number }[] {
-  const documents = pairs.map((pair) => countsOf(pair.prompt));
+function neighboursOf(
+  prompt: string,
+  pairs: readonly Pair[],
+  documents: readonly Counted[],
+): { pair: Pair; weight: number }[] {
   const asked = countsOf(prompt);
   const holding = new Map<string, number>();
   for (const { counts } of documents)

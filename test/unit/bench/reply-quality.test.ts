@@ -20,7 +20,7 @@ describe('the quality of replies and drafts', function () {
   beforeEach(() => provider.reset());
 
   const run = async (...args: string[]) => {
-    const child = spawn('bin/node', ['bench/replies/main.ts', ...args], {
+    const child = spawn(join(CHECKOUT, 'bin/node'), ['bench/replies/main.ts', ...args], {
       cwd: CHECKOUT,
       env: { ...bareEnvironment(), OPENAI_API_KEY: 'sk-test' },
       stdio: ['ignore', 'pipe', 'pipe'],

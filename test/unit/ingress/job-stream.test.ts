@@ -37,6 +37,27 @@ describe('the stream of a job', () => {
     );
   });
 
+  it('has each part of the result once, when it is ready, before the result', async () => {
+    const items = [[{ index: 1 }], [], [{ index: 0 }, { index: 2 }]];
+    const seen: number[][] = [];
+    const ready = async (shown: ReadonlySet<number>) => {
+      seen.push([...shown]);
+      return items.shift() ?? assert.fail('asked after the end');
+    };
+    const stream = streamJob(looks({}, {}, { result: {} }), signal, { ...FAST, items: ready });
+    const names = [...(await text(stream)).matchAll(/^event: (.*)\ndata: (.*)$/gm)].map(
+      ([, name, data]) => `${name} ${data}`,
+    );
+    assert.deepEqual(names, [
+      'progress {"done":0,"total":2}',
+      'result {"index":1}',
+      'result {"index":0}',
+      'result {"index":2}',
+      'done {}',
+    ]);
+    assert.deepEqual(seen, [[], [1], [1]]);
+  });
+
   it('ends with what the job failed with', async () => {
     const error = { code: 'job_timeout', message: 'The job took too long.' };
     const streamed = await text(streamJob(looks({ state: 'failed', error }), signal, FAST));

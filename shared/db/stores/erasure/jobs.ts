@@ -17,7 +17,7 @@ export function endJobs(em: EntityManager, accountId: string, windowS: number): 
       live.map(({ kind, ...subject }) => ({
         ...subject,
         ...end,
-        code: kind === 'reply' ? 'prediction_cancelled' : 'job_cancelled',
+        code: kind === 'reply' || kind === 'batch_reply' ? 'prediction_cancelled' : 'job_cancelled',
       })),
       windowS,
     );

@@ -1,6 +1,8 @@
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { type ListedReply, Reply } from '../../entities/reply.ts';
 
+const UNLISTED = ['agentInput', 'context', 'features'] as const;
+
 /** Which predictions to list: the latest first, from a place on. */
 export interface ReplyListTerms {
   status?: string | undefined;
@@ -21,6 +23,32 @@ export async function findReply(
   return (await em.findOne(Reply, { id, accountId })) ?? undefined;
 }
 
+/** Those of the account's predictions that have ended, of these. */
+export function findEndedReplies(
+  em: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+): Promise<ListedReply[]> {
+  return em.find(Reply, endedAmong(accountId, ids), { exclude: UNLISTED });
+}
+
+/** How many those are. */
+export function countEndedReplies(
+  em: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+): Promise<number> {
+  return em.count(Reply, endedAmong(accountId, ids));
+}
+
+function endedAmong(accountId: string, ids: readonly string[]): FilterQuery<Reply> {
+  return {
+    id: { $in: [...ids] },
+    accountId,
+    $or: [{ status: { $ne: 'pending' } }, { error: { $ne: null } }],
+  };
+}
+
 /** A page of the account's predictions, without what was asked and used, and how many there are in all. */
 export async function listReplies(
   em: EntityManager,
@@ -31,7 +59,7 @@ export async function listReplies(
     orderBy: { createdAt: 'desc', id: 'desc' },
     limit,
     offset,
-    exclude: ['agentInput', 'context', 'features'],
+    exclude: UNLISTED,
   });
   return { total, rows };
 }

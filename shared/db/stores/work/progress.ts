@@ -9,7 +9,10 @@ export class ClaimLost extends Error {
 type Holder = Pick<Claim, 'id' | 'attempt' | 'worker'>;
 
 /** What earlier attempts of the work have done; undefined when none has kept anything. */
-export async function progressOf<Progress>(em: EntityManager, { id }: Holder): Promise<Progress | undefined> {
+export async function progressOf<Progress>(
+  em: EntityManager,
+  { id }: Pick<Holder, 'id'>,
+): Promise<Progress | undefined> {
   const [row] = await em.execute<{ progress: string | null }[]>('select progress from work where id = ?', [
     id,
   ]);

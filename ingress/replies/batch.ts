@@ -1,0 +1,64 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ListedReply } from '../../shared/db/entities/reply.ts';
+import { countEndedReplies, findEndedReplies } from '../../shared/db/stores/replies/read.ts';
+import type { BatchProgress, BatchReport } from '../../shared/domain/replies/batch.ts';
+import type { BatchItem, BatchResponse } from '../../shared/schemas/replies.ts';
+import type { JobView } from '../jobs/service.ts';
+import { presentAnswer } from './present.ts';
+
+/** A batch keeps and reports the ids of its predictions: how it comes on and what it is answered with is in their rows. */
+export function batchView(em: () => EntityManager): JobView {
+  const rowsOf = async (accountId: string, ids: readonly string[]) => {
+    const rows = await findEndedReplies(em(), accountId, ids);
+    return new Map(rows.map((row) => [row.id, row]));
+  };
+  return {
+    async steps(accountId, kept) {
+      const ids = idsIn(kept);
+      return { done: await countEndedReplies(em(), accountId, ids), total: ids.length };
+    },
+
+    async items(accountId, kept, shown) {
+      const left = idsIn(kept)
+        .map((id, index) => ({ id, index }))
+        .filter(({ index }) => !shown.has(index));
+      const rows = await rowsOf(
+        accountId,
+        left.map(({ id }) => id),
+      );
+      return left.flatMap(({ id, index }) => (rows.has(id) ? itemOf(index, rows.get(id)) : []));
+    },
+
+    async result(accountId, reported): Promise<BatchResponse> {
+      // Its handler wrote it.
+      const { ids, latency_ms } = reported as BatchReport;
+      const rows = await rowsOf(accountId, ids);
+      const results = ids.map((id, index) => itemOf(index, rows.get(id)));
+      const succeeded = results.filter((item) => 'prediction' in item).length;
+      const sum = (of: (row: ListedReply) => number) =>
+        [...rows.values()].reduce((all, row) => all + of(row), 0);
+      return {
+        results,
+        succeeded,
+        failed: results.length - succeeded,
+        usage: {
+          input_tokens: sum(({ inputTokens }) => inputTokens),
+          output_tokens: sum(({ outputTokens }) => outputTokens),
+        },
+        latency_ms,
+      };
+    },
+  };
+}
+
+/** While it runs, and when it has ended; none before it has begun. */
+function idsIn(kept: unknown): string[] {
+  return (kept as BatchProgress | BatchReport | null)?.ids ?? [];
+}
+
+/** A failover of the database may lose a row. */
+function itemOf(index: number, row: ListedReply | undefined): BatchItem {
+  if (row === undefined || row.error != null)
+    return { index, error: { code: row?.error ?? 'internal_error' } };
+  return { index, prediction: presentAnswer(row) };
+}

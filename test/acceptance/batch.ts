@@ -1,0 +1,118 @@
+import { parseArgs } from 'node:util';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { predictionBody } from '../support/client.ts';
+import { bySchema, delay, ok, status } from '../support/fake-provider.ts';
+import { percentile } from '../support/keep-alive-client.ts';
+import { forPrompts, inputsOf, predictBatch, proposing } from '../support/replies.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/**
+ * By hand: how long a batch of 100 takes with a provider of 200 ms and 20 slots for its account, and how much later
+ * interactive predictions are answered meanwhile. One worker process serves all pools, so they share everything but slots.
+ */
+const PROMPTS = 100;
+const SERVICE_MS = 200;
+/** Of these one party gets 20: seven eighths. */
+const SLOTS = 23;
+const PARTY_SLOTS = 20;
+const MOST_MS = 1.15 * (PROMPTS / PARTY_SLOTS) * SERVICE_MS + 100;
+const MOST_SLOWER = 1.2;
+const FAILING = ['Prompt 11?', 'Prompt 50?', 'Prompt 99?'];
+
+const { values: options } = parseArgs({
+  options: {
+    batches: { type: 'string', default: '10' },
+    /** Callers of interactive predictions, one call after the other each. */
+    callers: { type: 'string', default: '4' },
+    seconds: { type: 'string', default: '10' },
+  },
+});
+
+await mochaGlobalSetup();
+const system = await startSystem({
+  workerEntry: ['workers/main.ts', 'all'],
+  env: { BATCH_CONCURRENCY: `${SLOTS}`, LOG_LEVEL: 'warn' },
+});
+try {
+  const run = await measure(system);
+  console.log(JSON.stringify(run, undefined, 2));
+  process.exitCode = run.broken.length === 0 ? 0 : 1;
+} finally {
+  await system.stop();
+  await mochaGlobalTeardown();
+}
+
+async function measure(installation: System) {
+  const reply = forPrompts(
+    (prompt) => FAILING.includes(prompt),
+    status(500),
+    proposing([{ response: 'Blue' }]),
+  );
+  installation.provider.respond(delay(SERVICE_MS, bySchema({ reply }, ok())));
+  const person = await signUp(installation);
+  await batchMs(person);
+  const tookMs: number[] = [];
+  for (let n = 0; n < Number(options.batches); n += 1) tookMs.push(await batchMs(person));
+  const alone = await interactiveMs(installation);
+  const over = new AbortController();
+  const batches = repeat(() => batchMs(person), over.signal);
+  const beside = await interactiveMs(installation);
+  over.abort();
+  const p95 = [percentile(alone, 0.95), percentile(beside, 0.95)] as const;
+  const promises: [kept: boolean, promise: string][] = [
+    [Math.max(...tookMs) < MOST_MS, `every batch takes less than ${MOST_MS} ms`],
+    [p95[1] < MOST_SLOWER * p95[0], `interactive predictions keep their p95 within ${MOST_SLOWER} ×`],
+  ];
+  return {
+    batchMs: { median: Math.round(percentile(tookMs, 0.5)), slowest: Math.round(Math.max(...tookMs)) },
+    interactive: {
+      alone: { calls: alone.length, p50: percentile(alone, 0.5), p95: p95[0] },
+      beside: { calls: beside.length, p50: percentile(beside, 0.5), p95: p95[1], batches: await batches },
+    },
+    broken: promises.filter(([kept]) => !kept).map(([, promise]) => promise),
+  };
+}
+
+/** One batch, whole, in order, and with the errors that it must have. */
+async function batchMs(person: UserClient): Promise<number> {
+  const since = performance.now();
+  const { status: code, body } = await predictBatch(person, inputsOf(PROMPTS));
+  const ms = performance.now() - since;
+  const failed = body.results.flatMap((item) => ('error' in item ? `Prompt ${item.index}?` : []));
+  const isOrdered = body.results.every(({ index }, place) => index === place);
+  if (
+    code !== 200 ||
+    !isOrdered ||
+    body.succeeded !== PROMPTS - FAILING.length ||
+    `${failed}` !== `${FAILING}`
+  )
+    throw new Error(`a batch was answered ${code}, ${body.succeeded} succeeded, failed: ${failed}`);
+  return ms;
+}
+
+async function interactiveMs({ app: makeApp }: System): Promise<number[]> {
+  const app = await makeApp();
+  const took: number[] = [];
+  const ask = async () => {
+    const since = performance.now();
+    const answer = await app.predict(predictionBody());
+    took.push(performance.now() - since);
+    if (answer.status !== 200) throw new Error(`a prediction was answered ${answer.status}`);
+  };
+  await ask();
+  took.length = 0;
+  const over = AbortSignal.timeout(Number(options.seconds) * 1000);
+  await Promise.all(Array.from({ length: Number(options.callers) }, () => repeat(ask, over)));
+  return took;
+}
+
+/** Does it again and again. Resolves with how often. */
+async function repeat(work: () => Promise<unknown>, over: AbortSignal): Promise<number> {
+  let times = 0;
+  while (!over.aborted) {
+    await work();
+    times += 1;
+  }
+  return times;
+}

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { pausePools, resumePools, workerBeats } from '../../shared/db/stores/work/operate.ts';
+import type { BatchResponse } from '../../shared/schemas/replies.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import type { Reply } from '../support/client.ts';
+import { hang, type Step, when } from '../support/fake-provider.ts';
+import { echoing, forPrompts, inputsOf, predictBatch, promptIn } from '../support/replies.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const ENTRY = ['workers/main.ts', 'batch'];
+
+describe('a batch', function () {
+  this.timeout(60_000);
+  let system: System;
+  let ann: UserClient;
+  afterEach(() => system?.stop());
+
+  const begin = async (env: Record<string, string>) => {
+    system = await startSystem({ workerEntry: ENTRY, env });
+    ann = await signUp(system);
+    system.provider.respond(echoing);
+  };
+  const workerIds = async () => [...(await workerBeats(system.database.pool, ['batch'])).keys()];
+  /** How often the model was asked about each prompt. */
+  const asked = () => {
+    const counts = new Map<string, number>();
+    for (const call of system.provider.calls)
+      counts.set(promptIn(call), (counts.get(promptIn(call)) ?? 0) + 1);
+    return counts;
+  };
+  const assertWhole = ({ status, body }: Reply<BatchResponse>, inputs: string[]) => {
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.deepEqual(
+      body.results.map((item) => ('prediction' in item ? item.prediction.predicted_response : item.error)),
+      inputs.map((input) => `Re: ${input}`),
+    );
+  };
+
+  for (const [victim, isParent] of [
+    ['the worker that runs the batch', true],
+    ['a worker that runs some of its predictions', false],
+  ] as const)
+    it(`goes on when ${victim} is killed: nothing that is done is lost, or asked again`, async () => {
+      await begin({ LEASE_MS: '1500', BATCH_CONCURRENCY: '3' });
+      const [first] = await workerIds();
+      await system.startWorker();
+      const inputs = inputsOf(24);
+      const answered = Promise.withResolvers<void>();
+      const late = (prompt: string) => Number(prompt.match(/\d+/)) >= 12;
+      system.provider.respond(forPrompts(late, when(answered.promise, echoing), echoing));
+      const waiting = predictBatch(ann, inputs);
+      // The first half is done, and each worker has some of the second.
+      await until(() => system.provider.running === 6);
+      const { rows } = await system.database.pool.query<{ worker: string }>(
+        `select worker from work where kind = 'predict_batch' and state = 'running'`,
+      );
+      const done = system.provider.calls.filter(({ finishedAt }) => finishedAt !== null).map(promptIn);
+      assert.equal(done.length, 12);
+      const place = (rows[0]?.worker === first) === isParent ? 0 : 1;
+      const [killed] = system.workers.splice(place, 1);
+      await killed?.stop('SIGKILL');
+      answered.resolve();
+      assertWhole(await waiting, inputs);
+      const counts = asked();
+      for (const prompt of done) assert.equal(counts.get(prompt), 1, prompt);
+      assert.equal(system.provider.calls.length, inputs.length + 3);
+    });
+
+  it('is handed to another worker at once when its own stops', async () => {
+    await begin({ BATCH_CONCURRENCY: '2' });
+    const answered = Promise.withResolvers<void>();
+    system.provider.respond(when(answered.promise, echoing));
+    const waiting = predictBatch(ann, inputsOf(10));
+    await system.provider.called(2);
+    const [old] = system.workers.splice(0, 1);
+    await system.startWorker();
+    const stopped = old?.stop('SIGTERM');
+    await until(async () => {
+      const { rows } = await system.database.pool.query<{ workers: number }>(
+        `select count(distinct worker)::int as workers from work where state = 'running'`,
+      );
+      return rows[0]?.workers === 2;
+    });
+    answered.resolve();
+    assertWhole(await waiting, inputsOf(10));
+    await stopped;
+    assert.equal(system.provider.calls.length, 10);
+  });
+
+  it('ends at its deadline with what is done; what is not is an item error', async () => {
+    await begin({ BATCH_TIMEOUT_MS: '3000', BATCH_CONCURRENCY: '4' });
+    // Three of four slots are one party's; so some prompts are never asked about.
+    const hanging = (prompt: string) => prompt !== 'Prompt 0?';
+    system.provider.respond(forPrompts(hanging, hang(), echoing));
+    const { status, body } = await predictBatch(ann, inputsOf(6));
+    assert.deepEqual([status, body.succeeded, body.failed], [200, 1, 5]);
+    assert.deepEqual(
+      body.results.slice(1).map((item) => 'error' in item && item.error.code),
+      Array.from({ length: 5 }, () => 'prediction_timeout'),
+    );
+    await until(() => system.provider.running === 0);
+  });
+
+  it('does not wait for one prompt longer than a prediction alone may take', async () => {
+    await begin({ REPLY_TIMEOUT_MS: '1000', PROVIDER_TIMEOUT_MS: '700' });
+    system.provider.respond(forPrompts((prompt) => prompt === 'Prompt 1?', hang(), echoing));
+    const { status, body } = await predictBatch(ann, inputsOf(3));
+    assert.deepEqual([status, body.succeeded], [200, 2]);
+    assert.deepEqual(body.results[1], { index: 1, error: { code: 'prediction_timeout' } });
+  });
+
+  it('is 504 when no worker has begun it in time, and is done under the same key then', async () => {
+    await begin({ BATCH_TIMEOUT_MS: '2000' });
+    const { pool } = system.database;
+    const paused = async (change: typeof pausePools) => {
+      await change(pool, ['batch']);
+      const before = await workerBeats(pool, ['batch']);
+      // A heartbeat on its way may have read before the change; the one after it has not.
+      for (let beats = 0, last = [...before.values()][0]; beats < 2; beats += 1)
+        last = await until(async () => {
+          const [now] = (await workerBeats(pool, ['batch'])).values();
+          return now !== last && now;
+        });
+    };
+    await paused(pausePools);
+    const headers = { 'idempotency-key': 'k' };
+    const { status, code } = await predictBatch(ann, inputsOf(2), { headers });
+    assert.deepEqual([status, code], [504, 'job_timeout']);
+    await paused(resumePools);
+    assertWhole(await predictBatch(ann, inputsOf(2), { headers }), inputsOf(2));
+  });
+
+  it('is gone under its key after the recovery window, but its predictions are not', async () => {
+    await begin({ RECOVERY_WINDOW_S: '1' });
+    const headers = { 'idempotency-key': 'k' };
+    await predictBatch(ann, inputsOf(2), { headers });
+    const late = await until(async () => {
+      const again = await predictBatch(ann, inputsOf(2), { headers });
+      return again.status === 410 && again;
+    });
+    assert.equal(late.code, 'recovery_window_expired');
+    const { body } = await ann.request<{ total: number }>('GET', '/api/predictions/');
+    assert.equal(body.total, 2);
+  });
+
+  it('is shed without a worker for it', async () => {
+    system = await startSystem({ env: { BATCH_TIMEOUT_MS: '1000' } });
+    ann = await signUp(system);
+    const shed = await until(async () => {
+      const reply = await predictBatch(ann, inputsOf(2));
+      return reply.code === 'overloaded' && reply;
+    });
+    assert.equal(shed.status, 503);
+  });
+
+  it('holds no slot while it waits: many batches at once share a single one', async () => {
+    await begin({ BATCH_CONCURRENCY: '1' });
+    const bob = await signUp(system);
+    const all = await Promise.all([ann, bob, ann, bob].map((person) => predictBatch(person, inputsOf(4))));
+    for (const one of all) assertWhole(one, inputsOf(4));
+  });
+
+  it("takes turns with other accounts' batches", async () => {
+    await begin({ BATCH_CONCURRENCY: '1' });
+    const bob = await signUp(system);
+    let open = Promise.withResolvers<void>();
+    const inTurn: Step = (response, call) => when(open.promise, echoing)(response, call);
+    system.provider.respond(inTurn);
+    const many = predictBatch(ann, inputsOf(60));
+    await system.provider.called(1);
+    const few = predictBatch(
+      bob,
+      inputsOf(3).map((input) => `Bob: ${input}`),
+    );
+    await until(async () => {
+      const { rowCount } = await system.database.pool.query(
+        `select from work where kind = 'predict_batch' and state = 'queued'`,
+      );
+      return rowCount === 1;
+    });
+    open.resolve();
+    open = Promise.withResolvers();
+    open.resolve();
+    assert.equal((await few).body.succeeded, 3);
+    const order = system.provider.calls.map(promptIn);
+    assert.ok(order.findLastIndex((prompt) => prompt.startsWith('Bob')) < 20, order.join());
+    assert.equal((await many).body.succeeded, 60);
+  });
+});

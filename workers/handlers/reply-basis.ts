@@ -1,0 +1,68 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+import type { WorkerConfig } from '../../shared/config/config.ts';
+import { assembleContext } from '../../shared/db/stores/memory/context.ts';
+import { readCalibrator } from '../../shared/db/stores/replies/calibrator.ts';
+import { readPairs } from '../../shared/db/stores/replies/pairs.ts';
+import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
+import type { Calibrator } from '../../shared/domain/replies/calibrator.ts';
+import { fitMaterial } from '../../shared/domain/replies/material.ts';
+import { type Screened, screen } from '../../shared/domain/replies/screen.ts';
+import { type Pair, type Vote, voteOf } from '../../shared/domain/replies/vote.ts';
+import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
+import type { ReplyRequest } from '../../shared/schemas/replies.ts';
+
+/** Examples that a model is shown. */
+export const EXAMPLES_MAX = 8;
+
+/** What a prediction is made from. */
+export interface Basis {
+  screened: Screened;
+  vote: Vote;
+  /** The person's own replies, from which the vote is. */
+  pairs: readonly Pair[];
+  calibrator: Calibrator;
+  memoryRevision: number;
+}
+
+/** What reads it. */
+export interface BasisParts {
+  pool: Pool;
+  em: () => EntityManager;
+  settings: Pick<WorkerConfig, 'contextBudgetTokens'>;
+}
+
+/** What a single prediction is made from, as it is now. */
+export async function readBasis(
+  { pool, em, settings }: BasisParts,
+  accountId: string,
+  { agent, agent_input: prompt, recency_minutes: recencyMinutes }: ReplyRequest,
+): Promise<Basis> {
+  const query = { ...CONTEXT_DEFAULTS, query: prompt, recencyMinutes };
+  const bundle = await assembleContext(pool, accountId, query);
+  const pairs = await readPairs(em(), accountId);
+  const vote = voteOf(prompt, pairs);
+  const material = { ...materialOf(bundle), examples: vote.neighbours.slice(0, EXAMPLES_MAX) };
+  return {
+    screened: screen([prompt, agent], fitMaterial(prompt, material, settings.contextBudgetTokens)),
+    vote,
+    pairs,
+    calibrator: await readCalibrator(em(), accountId),
+    memoryRevision: bundle.meta.revision,
+  };
+}
+
+/** The rows that are worth most come first; the raw ones of them are the latest. */
+export function materialOf({ profile, facts, episodes, raw, byWorth }: ContextBundle) {
+  return {
+    profile,
+    facts: inOrder(facts, byWorth.facts),
+    episodes: inOrder(episodes, byWorth.episodes),
+    raw,
+  };
+}
+
+function inOrder<Row extends { id: string }>(rows: readonly Row[], ids: readonly string[]): Row[] {
+  const places = new Map(ids.map((id, place) => [id, place]));
+  return rows.toSorted((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
+}
