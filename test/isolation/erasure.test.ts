@@ -1,4 +1,9 @@
 import assert from 'node:assert/strict';
+import type { Pool } from 'pg';
+import { admit } from '../../shared/db/stores/work/admit.ts';
+import { newId } from '../../shared/ids.ts';
+import { admissionTerms, jobAdmission, NO_UNITS } from '../../shared/work/admission.ts';
+import { kinds, sync } from '../../shared/work/kinds.ts';
 import { anonymously, signUp, type UserClient } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
@@ -93,6 +98,33 @@ describe('an account that is being erased', () => {
       assert.notEqual((await signUp(system, { email })).id, person.id);
     });
     assert.equal((await erased)?.status, 204);
+  });
+
+  it('leaves no work behind that was admitted at the last moment', async () => {
+    const person = await signUp(system);
+    const { pool } = system.database;
+    await pool.query(`insert into flows (kind, party, touched_at) values ('sync', $1, now())`, [person.id]);
+    const late = await pool.connect();
+    let erased: ReturnType<typeof person.request> | undefined;
+    try {
+      await late.query('begin');
+      const terms = { process: newId(), timeoutMs: 60_000, recoveryWindowS: 600, units: NO_UNITS };
+      const job = jobAdmission(sync, { accountId: person.id, body: {}, requestId: undefined, wait: false });
+      const admission = { ...job, kind: sync.name, overloaded: false };
+      await admit(late as unknown as Pool, [admission], admissionTerms(sync, kinds, terms));
+      erased = person.request('DELETE', '/api/auth/me/');
+      const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%from flows%'`;
+      await until(async () => (await pool.query(waits)).rows.length > 0);
+    } finally {
+      await late.query('commit');
+      late.release();
+    }
+    assert.equal((await erased)?.status, 204);
+    await until(() => isGone(person));
+    assert.deepEqual(
+      (await pool.query('select kind, state from work where party = $1', [person.id])).rows,
+      [],
+    );
   });
 
   it('is erased even when the person disconnects', async () => {

@@ -26,8 +26,22 @@ export function endJobs(em: EntityManager, accountId: string, windowS: number): 
 
 /** Erases what is left of the account's jobs: unlike an app's predictions, they leave no tombstones. */
 export async function eraseJobs(em: EntityManager, accountId: string, windowS: number): Promise<void> {
-  await endJobs(em, accountId, windowS);
+  do await endJobs(em, accountId, windowS);
+  while (!(await deleteFlows(em, accountId)));
   // An account's work costs no unit; by the index on that.
   await em.execute('delete from history where party = ? and month is null', [accountId]);
-  await em.execute('delete from flows where party = ?', [accountId]);
+}
+
+/**
+ * False when one has work again: without its flow nobody would ever find that. Locked in a statement of their own, because
+ * an admission adds its work while it holds the lock.
+ */
+function deleteFlows(em: EntityManager, accountId: string): Promise<boolean> {
+  return transaction(em, async (tx) => {
+    await tx.execute('select from flows where party = ? order by kind for update', [accountId]);
+    const idle = 'not exists (select from work w where w.kind = f.kind and w.party = f.party)';
+    await tx.execute(`delete from flows f where f.party = ? and ${idle}`, [accountId]);
+    const left = await tx.execute<object[]>('select from flows where party = ? limit 1', [accountId]);
+    return left.length === 0;
+  });
 }
