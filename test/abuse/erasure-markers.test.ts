@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { endpoints } from '../../ingress/routes/index.ts';
 import type { LoginResponse } from '../../shared/schemas/accounts.ts';
 import type { JobReceipt } from '../../shared/schemas/jobs.ts';
+import type { BatchResponse } from '../../shared/schemas/replies.ts';
 import { Visitor } from '../connect/visitor.ts';
 import { type AppClient, call, predictionBody, type Reply } from '../support/client.ts';
 import { connectingApp, REDIRECT_URI, type Started, startBody } from '../support/connection.ts';
@@ -179,6 +180,14 @@ async function useReplies(system: System, person: Person, { mine }: Markers): Pr
   await person.done('POST', '/api/predictions/:id/feedback/', { names: [id], body: told });
   await person.done('GET', '/api/predictions/:id/', { names: [id] });
   for (const path of ['', 'stats/', 'calibration/']) await person.done('GET', `/api/predictions/${path}`);
+  const batch = {
+    prompts: [
+      { agent: mine, agent_input: mine, session_id: mine },
+      { agent: mine, agent_input: `${mine}?` },
+    ],
+  };
+  const answer = await person.done<BatchResponse>('POST', '/api/predictions/predict/batch/', { body: batch });
+  assert.equal(answer.succeeded, 2);
 }
 
 /** By the app's user `userId`, approved on the page. */
