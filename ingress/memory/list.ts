@@ -1,30 +1,40 @@
-import type { ListTerms, Position } from '../../shared/db/stores/memory/list.ts';
+import type { ListTerms, Page, Position } from '../../shared/db/stores/memory/list.ts';
 import { EARLIEST, momentOf } from '../../shared/domain/moment.ts';
+import { MIB } from '../../shared/schemas/limits.ts';
 import type { ListQuery } from '../../shared/schemas/memory.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
+import type { Reserve } from '../limits/answer-budget.ts';
 import { positionOf, tokenOf } from './cursor.ts';
 
 const PAGE_LIMIT = 50;
+/** Bytes of the rows of a page, since `limit` counts rows of any size. No row is larger. */
+const PAGE_SIZE_MAX = MIB;
 
-/** Reads one page of a list, and a row more, which shows whether there is another page. */
+/** What every list of memory says of its pages. */
+export const PAGE_DESCRIPTION =
+  'A page ends before `limit` rows where they come to 1 MiB; `next` is null on the last page only.';
+
+/** Reads one page of a list, once there is room for it. Throws as `reserve` does. */
 export async function readPage<Row>(
   list: { accountId: string; tier: string },
   { limit, cursor, since, until, tag, q }: Omit<ListQuery, 'session_id'>,
-  read: (terms: ListTerms) => Promise<Row[]>,
+  reserve: Reserve,
+  read: (terms: ListTerms) => Promise<Page<Row>>,
   placeOf: (row: Row) => Position,
 ): Promise<{ rows: Row[]; next: string | null }> {
-  const size = limit === undefined ? PAGE_LIMIT : Number(limit);
-  const found = await read({
-    limit: size + 1,
+  const terms = {
+    limit: limit === undefined ? PAGE_LIMIT : Number(limit),
+    sizeMax: PAGE_SIZE_MAX,
     after: cursor === undefined ? undefined : positionOf(cursor, list),
     since: queryTime('since', since),
     until: queryTime('until', until),
     tag,
     q,
-  });
-  const rows = found.slice(0, size);
+  };
+  await reserve(PAGE_SIZE_MAX);
+  const { rows, more } = await read(terms);
   const last = rows.at(-1);
-  return { rows, next: found.length > size && last !== undefined ? tokenOf(placeOf(last), list) : null };
+  return { rows, next: more && last !== undefined ? tokenOf(placeOf(last), list) : null };
 }
 
 /** A time in the query. Throws a `ValidationError` for what the schema's format lets through. */

@@ -96,6 +96,36 @@ describe('answers that are not read', () => {
     assert.equal((await other.request('GET', '/api/recording/events/large/', undefined, at)).status, 200);
   });
 
+  it('hold no more than that as lists either', async () => {
+    const at = { at: patient };
+    const one = await signUp(system);
+    await system.database.pool.query(
+      `with rows as (
+         insert into raw_memories (id, account_id, content, kind, origin, source, occurred_at, tags, metadata, created_at)
+         select gen_random_uuid(), $1, repeat('x', 8000), 'note', 'human', 'test', now(), '{}', '{}', now()
+           from generate_series(1, 200)
+       )
+       insert into replies (id, account_id, agent, agent_input, k, threshold, status, actual_response, created_at)
+       select gen_random_uuid(), $1, 'coder', 'Which?', 1, 0.8, 'edited', repeat('é', 20000), now()
+         from generate_series(1, 200)`,
+      [one.id],
+    );
+    const paths = ['raw', 'episodes', 'facts'].map((tier) => `/api/memory/${tier}/?limit=200`);
+    const replies = '/api/predictions/?limit=200';
+    // Eight million bytes each.
+    for (const socket of await Promise.all([1, 2].map(() => unread(one, replies, patient.url))))
+      await once(socket, 'readable');
+    const refused = await Promise.all(
+      [...paths, replies].map((path) => one.request('GET', path, undefined, at)),
+    );
+    assert.deepEqual(
+      refused.map(({ status, code }) => `${status} ${code}`),
+      refused.map(() => '503 overloaded'),
+    );
+    assert.equal((await one.request('GET', '/api/predictions/?limit=1', undefined, at)).status, 200);
+    assert.equal((await person.request('GET', replies, undefined, at)).status, 200);
+  });
+
   (process.platform === 'linux' ? it : it.skip)(
     'cost a bounded amount of memory, of whatever kind',
     async () => {

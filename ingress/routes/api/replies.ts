@@ -105,10 +105,10 @@ export const listPredictedReplies = endpoint('user', {
   tag: 'Replies',
   summary: 'The predictions, the latest first',
   query: ReplyListQuery,
-  errors: [],
+  errors: ['overloaded'],
   status: 200,
   response: ReplyList,
-}).handle(async ({ user, query }, { em }: ReplyRoutes) => {
+}).handle(async ({ user, query, reserve }, { em }: ReplyRoutes) => {
   const limit = query.limit === undefined ? PAGE_LIMIT : Number(query.limit);
   const offset = Number(query.offset ?? 0);
   const terms = {
@@ -118,7 +118,7 @@ export const listPredictedReplies = endpoint('user', {
     since: queryTime('since', query.since),
     until: queryTime('until', query.until),
   };
-  const { total, rows } = await listReplies(em(), user.id, { ...terms, limit, offset });
+  const { total, rows } = await listReplies(em(), user.id, { ...terms, limit, offset }, reserve);
   return { body: { total, limit, offset, results: rows.map(presentSummary) } };
 });
 

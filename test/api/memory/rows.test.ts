@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../shared/ids.ts';
 import type { ValidationErrorBody } from '../../../shared/schemas/errors.ts';
+import { MIB } from '../../../shared/schemas/limits.ts';
 import type { EpisodeResponse, RawMemoryResponse } from '../../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { add, forget } from '../../support/memory.ts';
@@ -229,6 +230,44 @@ describe('rows of memory', () => {
       const third = await page(`limit=2&cursor=${second.next}`);
       assert.equal(contents(third), '1,0');
       assert.equal(third.next, null);
+    });
+
+    it('end a page early where their rows are large, and lose and repeat none', async () => {
+      const text = '\u0001'.repeat(8000);
+      const ids = (rows: { id: string }[]) => rows.map(({ id }) => id).toSorted();
+      const dates = { started_at: MOMENT, ended_at: MOMENT };
+      const tiers = {
+        raw: { content: text },
+        episodes: { title: 'Long', summary: text, ...dates },
+        facts: {
+          text: text.slice(0, 2000),
+          tags: Array.from({ length: 50 }, (_, n) => `${n}`.padEnd(80, '\u0001')),
+        },
+      };
+      for (const [tier, row] of Object.entries(tiers)) {
+        const path = `/api/memory/${tier}/`;
+        const posted: { id: string }[] = [];
+        for (let batch = 0; batch < 5; batch++) {
+          const { status, text, body } = await person.request<{ id: string }[]>(
+            'POST',
+            path,
+            Array(10).fill(row),
+          );
+          assert.equal(status, 201, text);
+          posted.push(...body);
+        }
+        const listed: { id: string }[][] = [];
+        for (let cursor = ''; ; ) {
+          const query = `?limit=200${cursor && `&cursor=${cursor}`}`;
+          const { body, text } = await person.request<Page>('GET', `${path}${query}`);
+          assert.ok(text.length <= MIB, `${text.length} bytes`);
+          listed.push(body.results);
+          if (body.next === null) break;
+          cursor = body.next;
+        }
+        assert.ok(listed.length > 1 && listed.every(({ length }) => length > 1), tier);
+        assert.deepEqual(ids(listed.flat()), ids(posted));
+      }
     });
 
     it('are narrowed by time, session and tag', async () => {

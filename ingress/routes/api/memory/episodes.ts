@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { deleteEpisode } from '../../../../shared/db/stores/memory/delete.ts';
 import { addEpisodes, changeEpisode, findEpisode } from '../../../../shared/db/stores/memory/episodes.ts';
-import { withSources } from '../../../../shared/db/stores/memory/links.ts';
 import { listEpisodes } from '../../../../shared/db/stores/memory/list.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { episodeValues, newEpisode } from '../../../../shared/domain/memory-rows.ts';
@@ -17,7 +16,7 @@ import {
   ListQuery,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { readPage } from '../../../memory/list.ts';
+import { PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
 import { presentEpisode } from '../../../memory/present.ts';
 import { asPosted } from '../../../memory/request.ts';
 
@@ -29,19 +28,20 @@ export const listMemoryEpisodes = endpoint('user', {
   operationId: 'listEpisodes',
   tag: 'Memory',
   summary: 'The episodes, the latest first',
+  description: PAGE_DESCRIPTION,
   query: ListQuery,
-  errors: [],
+  errors: ['overloaded'],
   status: 200,
   response: EpisodePage,
-}).handle(async ({ user, query: { session_id: sessionId, ...query } }, { em }: EpisodeRoutes) => {
+}).handle(async ({ user, query: { session_id: sessionId, ...query }, reserve }, { em }: EpisodeRoutes) => {
   const { rows, next } = await readPage(
     { accountId: user.id, tier: 'episodes' },
     query,
+    reserve,
     (terms) => listEpisodes(em(), user.id, { ...terms, sessionId }),
-    ({ endedAt, id }) => ({ at: endedAt, id }),
+    ({ row }) => ({ at: row.endedAt, id: row.id }),
   );
-  const episodes = await withSources(em(), user.id, 'raw', rows);
-  return { body: { results: episodes.map(presentEpisode), next } };
+  return { body: { results: rows.map(presentEpisode), next } };
 });
 
 export const addMemoryEpisodes = endpoint('user', {

@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { deleteFact } from '../../../../shared/db/stores/memory/delete.ts';
 import { addFacts, changeFact, findFact } from '../../../../shared/db/stores/memory/facts.ts';
-import { withSources } from '../../../../shared/db/stores/memory/links.ts';
 import { listFacts } from '../../../../shared/db/stores/memory/list.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { factValues, newFact } from '../../../../shared/domain/memory-rows.ts';
@@ -18,7 +17,7 @@ import {
   FactResponses,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { readPage } from '../../../memory/list.ts';
+import { PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
 import { presentFact, presentFactDetail } from '../../../memory/present.ts';
 import { asPosted } from '../../../memory/request.ts';
 
@@ -30,20 +29,20 @@ export const listMemoryFacts = endpoint('user', {
   operationId: 'listFacts',
   tag: 'Memory',
   summary: 'The facts, the latest first',
-  description: 'Superseded ones too. The former wordings of a fact are listed by `revision_of`.',
+  description: `Superseded ones too. The former wordings of a fact are listed by \`revision_of\`. ${PAGE_DESCRIPTION}`,
   query: FactListQuery,
-  errors: [],
+  errors: ['overloaded'],
   status: 200,
   response: FactPage,
-}).handle(async ({ user, query: { revision_of: revisionOf, ...query } }, { em }: FactRoutes) => {
+}).handle(async ({ user, query: { revision_of: revisionOf, ...query }, reserve }, { em }: FactRoutes) => {
   const { rows, next } = await readPage(
     { accountId: user.id, tier: 'facts' },
     query,
+    reserve,
     (terms) => listFacts(em(), user.id, { ...terms, revisionOf }),
-    ({ createdAt, id }) => ({ at: createdAt, id }),
+    ({ row }) => ({ at: row.createdAt, id: row.id }),
   );
-  const facts = await withSources(em(), user.id, 'episode', rows);
-  return { body: { results: facts.map(presentFact), next } };
+  return { body: { results: rows.map(presentFact), next } };
 });
 
 export const addMemoryFacts = endpoint('user', {

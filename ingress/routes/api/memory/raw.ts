@@ -16,7 +16,7 @@ import {
   RawMemoryResponses,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { readPage } from '../../../memory/list.ts';
+import { PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
 import { presentRaw } from '../../../memory/present.ts';
 import { asPosted } from '../../../memory/request.ts';
 
@@ -28,14 +28,16 @@ export const listRawMemory = endpoint('user', {
   operationId: 'listRawMemory',
   tag: 'Memory',
   summary: 'The raw rows, the latest first',
+  description: PAGE_DESCRIPTION,
   query: ListQuery,
-  errors: [],
+  errors: ['overloaded'],
   status: 200,
   response: RawMemoryPage,
-}).handle(async ({ user, query: { session_id: sessionId, ...query } }, { em }: RawMemoryRoutes) => {
+}).handle(async ({ user, query: { session_id: sessionId, ...query }, reserve }, { em }: RawMemoryRoutes) => {
   const { rows, next } = await readPage(
     { accountId: user.id, tier: 'raw' },
     query,
+    reserve,
     (terms) => listRaw(em(), user.id, { ...terms, sessionId }),
     ({ occurredAt, id }) => ({ at: occurredAt, id }),
   );

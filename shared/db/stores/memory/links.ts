@@ -17,7 +17,7 @@ export interface Sourced<Row extends { id: string }> {
 
 /** The tables of the tiers that others are derived from. */
 const SOURCE_TABLES = { raw: 'raw_memories', episode: 'episodes' } as const;
-type SourceTier = keyof typeof SOURCE_TABLES;
+export type SourceTier = keyof typeof SOURCE_TABLES;
 
 /** The links of these rows to what they are derived from, in order. */
 export async function linksOf(em: EntityManager, accountId: string, ids: string[]): Promise<MemoryLink[]> {

@@ -1,12 +1,15 @@
-import { type ObjectQuery, raw } from '@mikro-orm/core';
+import type { EntityDictionary, EntityName } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Episode } from '../../entities/memory/episode.ts';
 import { Fact } from '../../entities/memory/fact.ts';
 import { RawMemory } from '../../entities/memory/raw.ts';
+import { DERIVED_FROM, type Sourced, type SourceTier } from './links.ts';
 
 /** Which rows of a tier to list, and from where on. */
 export interface ListTerms {
   limit: number;
+  /** Bytes of the rows together, as JSON. A row that is larger is a page of its own. */
+  sizeMax: number;
   /** The last row of the previous page. */
   after?: Position | undefined;
   since?: Date | undefined;
@@ -22,23 +25,25 @@ export interface Position {
   id: string;
 }
 
+/** Rows of a list, and whether there are others behind them. */
+export interface Page<Row> {
+  rows: Row[];
+  more: boolean;
+}
+
 interface OfSession {
   sessionId?: string | undefined;
 }
 
 /** By when it happened, newest first. */
-export function listRaw(
+export async function listRaw(
   em: EntityManager,
   accountId: string,
   { sessionId, ...terms }: ListTerms & OfSession,
-): Promise<RawMemory[]> {
-  const narrowing = narrow<RawMemory>('occurredAt', (row) => `${row}.content`, terms);
-  const ofSession = sessionId === undefined ? [] : [{ sessionId }];
-  return em.find(
-    RawMemory,
-    { account: accountId, $and: [...narrowing, ...ofSession] },
-    { orderBy: { occurredAt: 'desc', id: 'desc' }, limit: terms.limit },
-  );
+): Promise<Page<RawMemory>> {
+  const ofSession = sessionId === undefined ? [] : [condition('r.session_id = ?', sessionId)];
+  const { rows, more } = await readPage<RawMemory>(em, RAW, accountId, terms, ofSession);
+  return { rows: rows.map(({ row }) => row), more };
 }
 
 /** By their end, newest first. An episode is of a session when one of its raw rows is. */
@@ -46,70 +51,132 @@ export function listEpisodes(
   em: EntityManager,
   accountId: string,
   { sessionId, ...terms }: ListTerms & OfSession,
-): Promise<Episode[]> {
-  const text = (row: string) => `(${row}.title || ' ' || ${row}.summary)`;
-  const narrowing = narrow<Episode>('endedAt', text, terms);
-  const ofSession = sessionId === undefined ? [] : [condition<Episode>(OF_SESSION, [sessionId])];
-  return em.find(
-    Episode,
-    { account: accountId, $and: [...narrowing, ...ofSession] },
-    { orderBy: { endedAt: 'desc', id: 'desc' }, limit: terms.limit },
-  );
+): Promise<Page<Sourced<Episode>>> {
+  const ofSession = sessionId === undefined ? [] : [condition(OF_SESSION, sessionId)];
+  return readPage<Episode>(em, EPISODES, accountId, terms, ofSession);
 }
 
-const OF_SESSION = (row: string) => `exists (
-  select from memory_links l join raw_memories r on r.id = l.to_id
-   where l.account_id = ${row}.account_id and l.from_id = ${row}.id and r.session_id = ?)`;
+const OF_SESSION = `exists (
+  select from memory_links l join raw_memories s on s.id = l.to_id
+   where l.account_id = r.account_id and l.from_id = r.id and s.session_id = ?)`;
 
 /** By when they were first stated, newest first: the present wordings, or the former ones of one fact. */
 export function listFacts(
   em: EntityManager,
   accountId: string,
-  { revisionOf = null, ...terms }: ListTerms & { revisionOf?: string | null | undefined },
-): Promise<Fact[]> {
-  const narrowing = narrow<Fact>('createdAt', (row) => `${row}.text`, terms);
-  return em.find(
-    Fact,
-    { account: accountId, revisionOf, $and: narrowing },
-    { orderBy: { createdAt: 'desc', id: 'desc' }, limit: terms.limit },
-  );
+  { revisionOf, ...terms }: ListTerms & { revisionOf?: string | undefined },
+): Promise<Page<Sourced<Fact>>> {
+  const wording =
+    revisionOf === undefined
+      ? condition('r.revision_of is null')
+      : condition('r.revision_of = ?', revisionOf);
+  return readPage<Fact>(em, FACTS, accountId, terms, [wording]);
 }
 
-/** `text` is the expression of the tier's search indexes. */
-function narrow<Row extends object>(
-  time: string,
-  text: (row: string) => string,
+interface ListedTier<Row> {
+  entity: EntityName<Row>;
+  table: string;
+  time: string;
+  /** The expression of the tier's search indexes. */
+  text: string;
+  /** The ids of what the row `f` is derived from, as JSON. */
+  sources: string;
+}
+
+const RAW: ListedTier<RawMemory> = {
+  entity: RawMemory,
+  table: 'raw_memories',
+  time: 'occurred_at',
+  text: 'r.content',
+  sources: `'[]'::json`,
+};
+const EPISODES: ListedTier<Episode> = {
+  entity: Episode,
+  table: 'episodes',
+  time: 'ended_at',
+  text: `(r.title || ' ' || r.summary)`,
+  sources: sourcesIn('raw'),
+};
+const FACTS: ListedTier<Fact> = {
+  entity: Fact,
+  table: 'facts',
+  time: 'created_at',
+  text: 'r.text',
+  sources: sourcesIn('episode'),
+};
+
+function sourcesIn(tier: SourceTier): string {
+  return `to_json(array(
+    select l.to_id from memory_links l
+     where l.account_id = f.account_id and l.from_id = f.id and l.relation = '${DERIVED_FROM}' and l.to_tier = '${tier}'
+     order by l.to_id))`;
+}
+
+/** A part of a statement, about the row `r`. */
+interface Condition {
+  sql: string;
+  values: unknown[];
+}
+
+/** A page with the ids of its rows' sources, cut where its limit or its size is reached. One statement. */
+async function readPage<Row extends { id: string }>(
+  em: EntityManager,
+  tier: ListedTier<Row>,
+  accountId: string,
+  terms: ListTerms,
+  conditions: Condition[],
+): Promise<Page<Sourced<Row>>> {
+  const { limit, sizeMax } = terms;
+  const chosen = [condition('r.account_id = ?', accountId), ...conditions, ...narrow(tier, terms)];
+  const found = await em.execute<(Record<string, unknown> & { sources: string[]; more: boolean })[]>(
+    `with found as materialized (
+       select r.* from ${tier.table} r
+        where ${chosen.map(({ sql }) => sql).join(' and ')}
+        order by r.${tier.time} desc, r.id desc limit ?
+     ), sourced as materialized (
+       select f.*, ${tier.sources} as sources from found f
+     ), measured as (
+       select s.*, row_number() over by_age as place, lead(s.id) over by_age is not null as more,
+              sum(octet_length(to_json(s)::text)) over by_age as together
+         from sourced s window by_age as (order by s.${tier.time} desc, s.id desc)
+     )
+     select m.* from measured m where m.place = 1 or (m.place <= ? and m.together <= ?) order by m.place`,
+    [...chosen.flatMap(({ values }) => values), limit + 1, limit, sizeMax],
+  );
+  const rows = found.map(({ sources, more, together, place, ...row }) => ({
+    row: em.map(tier.entity, row as EntityDictionary<Row>),
+    sources,
+  }));
+  return { rows, more: found.at(-1)?.more ?? false };
+}
+
+function narrow(
+  { time, text }: Pick<ListedTier<unknown>, 'time' | 'text'>,
   { after, since, until, tag, q }: ListTerms,
-): ObjectQuery<Row>[] {
-  const conditions: object[] = [];
-  if (since !== undefined) conditions.push({ [time]: { $gte: since } });
-  if (until !== undefined) conditions.push({ [time]: { $lt: until } });
-  if (tag !== undefined) conditions.push(condition((row) => `${row}.tags @> array[?]::text[]`, [tag]));
+): Condition[] {
+  const conditions: Condition[] = [];
+  if (since !== undefined) conditions.push(condition(`r.${time} >= ?`, since));
+  if (until !== undefined) conditions.push(condition(`r.${time} < ?`, until));
+  if (tag !== undefined) conditions.push(condition('r.tags @> array[?]::text[]', tag));
   if (q !== undefined) conditions.push(matching(text, q));
   if (after !== undefined)
-    conditions.push({
-      [time]: { $lte: after.at },
-      $or: [{ [time]: { $lt: after.at } }, { id: { $lt: after.id } }],
-    });
-  return conditions as ObjectQuery<Row>[];
+    conditions.push(condition(`(r.${time}, r.id) < (?::timestamptz, ?::uuid)`, after.at, after.id));
+  return conditions;
 }
 
 /**
  * Has the very characters, or all of the words, or something that is nearly each of the words. The cheapest to check comes
  * first.
  */
-function matching(text: (row: string) => string, q: string): object {
+function matching(text: string, q: string): Condition {
   const words = q.split(/\s+/u).filter(Boolean);
-  const sql = (row: string) => {
-    const stored = `search_text(${text(row)})`;
-    const nearly = words.map(() => `search_text(?) <% ${stored}`).join(' and ') || 'false';
-    return `(${stored} like '%' || search_text(?) || '%'
+  const stored = `search_text(${text})`;
+  const nearly = words.map(() => `search_text(?) <% ${stored}`).join(' and ') || 'false';
+  const sql = `(${stored} like '%' || search_text(?) || '%'
       or to_tsvector('simple', ${stored}) @@ websearch_to_tsquery('simple', search_text(?)) or (${nearly}))`;
-  };
-  return condition(sql, [q.replaceAll(/[\\%_]/g, '\\$&'), q, ...words]);
+  return condition(sql, q.replaceAll(/[\\%_]/g, '\\$&'), q, ...words);
 }
 
-/** A condition in SQL, given the name of the row in its statement. */
-function condition<Row extends object>(sql: (row: string) => string, values: unknown[]): ObjectQuery<Row> {
-  return { [raw(sql, values)]: [] } as ObjectQuery<Row>;
+function condition(sql: string, ...values: unknown[]): Condition {
+  return { sql, values };
 }

@@ -49,30 +49,61 @@ function endedAmong(accountId: string, ids: readonly string[]): FilterQuery<Repl
   };
 }
 
-/** A page of the account's predictions, without what was asked and used, and how many there are in all. */
+/**
+ * A page of the account's predictions, without what was asked and used, and how many there are in all. The rows are read
+ * once there is room for them, which `reserve` waits for. Throws as `reserve` does.
+ */
 export async function listReplies(
   em: EntityManager,
   accountId: string,
-  { limit, offset, ...terms }: ReplyListTerms,
+  terms: ReplyListTerms,
+  reserve: (bytes: number) => Promise<void>,
 ): Promise<{ total: number; rows: ListedReply[] }> {
-  const [rows, total] = await em.findAndCount(Reply, chosen(accountId, terms), {
-    orderBy: { createdAt: 'desc', id: 'desc' },
-    limit,
-    offset,
-    exclude: UNLISTED,
-  });
+  const { total, size, ids } = await measurePage(em, accountId, terms);
+  await reserve(size);
+  const rows = await em.find(
+    Reply,
+    { accountId, id: { $in: ids } },
+    { orderBy: { createdAt: 'desc', id: 'desc' }, exclude: UNLISTED },
+  );
   return { total, rows };
+}
+
+interface Measured {
+  total: number;
+  /** Bytes of the page, as JSON. */
+  size: number;
+  ids: string[];
+}
+
+async function measurePage(
+  em: EntityManager,
+  accountId: string,
+  { limit, offset, ...terms }: ReplyListTerms,
+): Promise<Measured> {
+  const { sql, values } = chosen(accountId, terms);
+  const [measured] = await em.execute<Measured[]>(
+    `select (select count(*) from replies r where ${sql})::int as total,
+            coalesce(sum(octet_length(to_json(p)::text)), 0)::int as size, to_json(array_agg(p.id)) as ids
+       from (select r.id, r.agent, r.session_id, r.model, r.response, r.reasoning, r.candidates, r.actual_response
+               from replies r where ${sql} order by r.created_at desc, r.id desc limit ? offset ?) p`,
+    [...values, ...values, limit, offset],
+  );
+  return { total: measured?.total ?? 0, size: measured?.size ?? 0, ids: measured?.ids ?? [] };
 }
 
 function chosen(
   accountId: string,
   { status, agent, sessionId, since, until }: Omit<ReplyListTerms, 'limit' | 'offset'>,
-): FilterQuery<Reply> {
-  return {
-    accountId,
-    ...(status !== undefined && { status }),
-    ...(agent !== undefined && { agent }),
-    ...(sessionId !== undefined && { sessionId }),
-    ...((since ?? until) && { createdAt: { ...(since && { $gte: since }), ...(until && { $lt: until }) } }),
-  };
+): { sql: string; values: unknown[] } {
+  const conditions: [string, unknown][] = [
+    ['r.account_id = ?', accountId],
+    ['r.status = ?', status],
+    ['r.agent = ?', agent],
+    ['r.session_id = ?', sessionId],
+    ['r.created_at >= ?', since],
+    ['r.created_at < ?', until],
+  ];
+  const given = conditions.filter(([, value]) => value !== undefined);
+  return { sql: given.map(([sql]) => sql).join(' and '), values: given.map(([, value]) => value) };
 }
