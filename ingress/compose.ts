@@ -28,6 +28,7 @@ import { JobService } from './jobs/service.ts';
 import { CredentialThrottle } from './limits/credential-throttle.ts';
 import { openLimits } from './limits/open-limits.ts';
 import { requestLimits } from './limits/request-limits.ts';
+import { openSearches } from './memory/searches.ts';
 import { publishedFiles } from './openapi/published-files.ts';
 import { PredictionService } from './predictions/service.ts';
 import { RecordingService } from './recording/service.ts';
@@ -111,6 +112,7 @@ function composeApp(config: IngressConfig, open: Awaited<ReturnType<typeof openP
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     reportUsage: usageReporter(em, config.sandboxUnits),
     assembleContext: (accountId, asked, reserve) => assembleContext(pool, accountId, asked, reserve),
+    search: openSearches(config.database.poolSize),
     jobs: new JobService({
       work: work.service,
       find: (named) => findJob(pool, named),

@@ -5,6 +5,7 @@ import type { ListQuery } from '../../shared/schemas/memory.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { Reserve } from '../limits/answer-budget.ts';
 import { positionOf, tokenOf } from './cursor.ts';
+import type { Search } from './searches.ts';
 
 const PAGE_LIMIT = 50;
 /** Bytes of the rows of a page, since `limit` counts rows of any size. No row is larger. */
@@ -14,11 +15,19 @@ const PAGE_SIZE_MAX = MIB;
 export const PAGE_DESCRIPTION =
   'A page ends before `limit` rows where they come to 1 MiB; `next` is null on the last page only.';
 
-/** Reads one page of a list, once there is room for it. Throws as `reserve` does. */
+/** What a page is read with. */
+interface Reading {
+  reserve: Reserve;
+  search: Search;
+  /** Aborted when the caller disconnects. */
+  signal: AbortSignal;
+}
+
+/** Reads one page of a list, once there is room for it. Throws as `reserve` and `search` do. */
 export async function readPage<Row>(
   list: { accountId: string; tier: string },
   { limit, cursor, since, until, tag, q }: Omit<ListQuery, 'session_id'>,
-  reserve: Reserve,
+  { reserve, search, signal }: Reading,
   read: (terms: ListTerms) => Promise<Page<Row>>,
   placeOf: (row: Row) => Position,
 ): Promise<{ rows: Row[]; next: string | null }> {
@@ -31,8 +40,12 @@ export async function readPage<Row>(
     tag,
     q,
   };
-  await reserve(PAGE_SIZE_MAX);
-  const { rows, more } = await read(terms);
+  const page = async () => {
+    await reserve(PAGE_SIZE_MAX);
+    return read(terms);
+  };
+  const searcher = { accountId: list.accountId, gone: signal };
+  const { rows, more } = await (q === undefined ? page() : search(searcher, page));
   const last = rows.at(-1);
   return { rows, next: more && last !== undefined ? tokenOf(placeOf(last), list) : null };
 }

@@ -14,8 +14,11 @@ const SERIALIZATION_CONFLICTS = ['40001', '40P01'];
  */
 const UNAVAILABLE_STATES = /^(08...|53...|57P..|25006|25P03|25P04)$/;
 
-/** `lock_timeout` expired; a statement was cancelled, by `statement_timeout` or by an operator. */
-const LOCK_TIMEOUTS = ['55P03', '57014'];
+/** A statement was cancelled, by `statement_timeout` or by an operator. */
+const CANCELLED = '57014';
+
+/** `lock_timeout` expired, or as above. */
+const LOCK_TIMEOUTS = ['55P03', CANCELLED];
 
 const UNAVAILABLE_CODES = new Set([
   'ECONNREFUSED',
@@ -54,6 +57,11 @@ export function isUnavailable(error: unknown): boolean {
  */
 export function isLockTimeout(error: unknown): boolean {
   return causes(error).some(({ code }) => code !== undefined && LOCK_TIMEOUTS.includes(code));
+}
+
+/** Whether a statement was cut off because it took too long. */
+export function isCancelled(error: unknown): boolean {
+  return causes(error).some(({ code }) => code === CANCELLED);
 }
 
 /** Whether the transaction conflicted with another (serialization failure, deadlock): it is safe to run it again. */

@@ -19,9 +19,11 @@ import { endpoint } from '../../../http/endpoint.ts';
 import { PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
 import { presentEpisode } from '../../../memory/present.ts';
 import { asPosted } from '../../../memory/request.ts';
+import type { Search } from '../../../memory/searches.ts';
 
 export interface EpisodeRoutes {
   em: () => EntityManager;
+  search: Search;
 }
 
 export const listMemoryEpisodes = endpoint('user', {
@@ -33,16 +35,21 @@ export const listMemoryEpisodes = endpoint('user', {
   errors: ['overloaded'],
   status: 200,
   response: EpisodePage,
-}).handle(async ({ user, query: { session_id: sessionId, ...query }, reserve }, { em }: EpisodeRoutes) => {
-  const { rows, next } = await readPage(
-    { accountId: user.id, tier: 'episodes' },
-    query,
-    reserve,
-    (terms) => listEpisodes(em(), user.id, { ...terms, sessionId }),
-    ({ row }) => ({ at: row.endedAt, id: row.id }),
-  );
-  return { body: { results: rows.map(presentEpisode), next } };
-});
+}).handle(
+  async (
+    { user, query: { session_id: sessionId, ...query }, reserve, signal },
+    { em, search }: EpisodeRoutes,
+  ) => {
+    const { rows, next } = await readPage(
+      { accountId: user.id, tier: 'episodes' },
+      query,
+      { reserve, search, signal },
+      (terms) => listEpisodes(em(), user.id, { ...terms, sessionId }),
+      ({ row }) => ({ at: row.endedAt, id: row.id }),
+    );
+    return { body: { results: rows.map(presentEpisode), next } };
+  },
+);
 
 export const addMemoryEpisodes = endpoint('user', {
   operationId: 'addEpisodes',

@@ -20,9 +20,11 @@ import { endpoint } from '../../../http/endpoint.ts';
 import { PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
 import { presentFact, presentFactDetail } from '../../../memory/present.ts';
 import { asPosted } from '../../../memory/request.ts';
+import type { Search } from '../../../memory/searches.ts';
 
 export interface FactRoutes {
   em: () => EntityManager;
+  search: Search;
 }
 
 export const listMemoryFacts = endpoint('user', {
@@ -34,16 +36,21 @@ export const listMemoryFacts = endpoint('user', {
   errors: ['overloaded'],
   status: 200,
   response: FactPage,
-}).handle(async ({ user, query: { revision_of: revisionOf, ...query }, reserve }, { em }: FactRoutes) => {
-  const { rows, next } = await readPage(
-    { accountId: user.id, tier: 'facts' },
-    query,
-    reserve,
-    (terms) => listFacts(em(), user.id, { ...terms, revisionOf }),
-    ({ row }) => ({ at: row.createdAt, id: row.id }),
-  );
-  return { body: { results: rows.map(presentFact), next } };
-});
+}).handle(
+  async (
+    { user, query: { revision_of: revisionOf, ...query }, reserve, signal },
+    { em, search }: FactRoutes,
+  ) => {
+    const { rows, next } = await readPage(
+      { accountId: user.id, tier: 'facts' },
+      query,
+      { reserve, search, signal },
+      (terms) => listFacts(em(), user.id, { ...terms, revisionOf }),
+      ({ row }) => ({ at: row.createdAt, id: row.id }),
+    );
+    return { body: { results: rows.map(presentFact), next } };
+  },
+);
 
 export const addMemoryFacts = endpoint('user', {
   operationId: 'addFacts',

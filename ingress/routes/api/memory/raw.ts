@@ -19,9 +19,11 @@ import { endpoint } from '../../../http/endpoint.ts';
 import { PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
 import { presentRaw } from '../../../memory/present.ts';
 import { asPosted } from '../../../memory/request.ts';
+import type { Search } from '../../../memory/searches.ts';
 
 export interface RawMemoryRoutes {
   em: () => EntityManager;
+  search: Search;
 }
 
 export const listRawMemory = endpoint('user', {
@@ -33,16 +35,21 @@ export const listRawMemory = endpoint('user', {
   errors: ['overloaded'],
   status: 200,
   response: RawMemoryPage,
-}).handle(async ({ user, query: { session_id: sessionId, ...query }, reserve }, { em }: RawMemoryRoutes) => {
-  const { rows, next } = await readPage(
-    { accountId: user.id, tier: 'raw' },
-    query,
-    reserve,
-    (terms) => listRaw(em(), user.id, { ...terms, sessionId }),
-    ({ occurredAt, id }) => ({ at: occurredAt, id }),
-  );
-  return { body: { results: rows.map(presentRaw), next } };
-});
+}).handle(
+  async (
+    { user, query: { session_id: sessionId, ...query }, reserve, signal },
+    { em, search }: RawMemoryRoutes,
+  ) => {
+    const { rows, next } = await readPage(
+      { accountId: user.id, tier: 'raw' },
+      query,
+      { reserve, search, signal },
+      (terms) => listRaw(em(), user.id, { ...terms, sessionId }),
+      ({ occurredAt, id }) => ({ at: occurredAt, id }),
+    );
+    return { body: { results: rows.map(presentRaw), next } };
+  },
+);
 
 export const addRawMemory = endpoint('user', {
   operationId: 'addRawMemory',

@@ -1,8 +1,11 @@
 import type { EntityDictionary, EntityName } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { AppError } from '../../../errors/app-error.ts';
 import { Episode } from '../../entities/memory/episode.ts';
 import { Fact } from '../../entities/memory/fact.ts';
 import { RawMemory } from '../../entities/memory/raw.ts';
+import { isCancelled } from '../../faults.ts';
+import { transaction } from '../../transaction.ts';
 import { DERIVED_FROM, type Sourced, type SourceTier } from './links.ts';
 
 /** Which rows of a tier to list, and from where on. */
@@ -42,7 +45,7 @@ export async function listRaw(
   { sessionId, ...terms }: ListTerms & OfSession,
 ): Promise<Page<RawMemory>> {
   const ofSession = sessionId === undefined ? [] : [condition('r.session_id = ?', sessionId)];
-  const { rows, more } = await readPage<RawMemory>(em, RAW, accountId, terms, ofSession);
+  const { rows, more } = await findPage<RawMemory>(em, RAW, accountId, terms, ofSession);
   return { rows: rows.map(({ row }) => row), more };
 }
 
@@ -53,7 +56,7 @@ export function listEpisodes(
   { sessionId, ...terms }: ListTerms & OfSession,
 ): Promise<Page<Sourced<Episode>>> {
   const ofSession = sessionId === undefined ? [] : [condition(OF_SESSION, sessionId)];
-  return readPage<Episode>(em, EPISODES, accountId, terms, ofSession);
+  return findPage<Episode>(em, EPISODES, accountId, terms, ofSession);
 }
 
 const OF_SESSION = `exists (
@@ -70,7 +73,7 @@ export function listFacts(
     revisionOf === undefined
       ? condition('r.revision_of is null')
       : condition('r.revision_of = ?', revisionOf);
-  return readPage<Fact>(em, FACTS, accountId, terms, [wording]);
+  return findPage<Fact>(em, FACTS, accountId, terms, [wording]);
 }
 
 interface ListedTier<Row> {
@@ -117,6 +120,34 @@ interface Condition {
   sql: string;
   values: unknown[];
 }
+
+/** How long a search may take. Each row that the indexes offer is compared with each word. */
+const SEARCH_TIMEOUT_MS = 3000;
+
+/** Throws `overloaded` for a search that takes too long. */
+async function findPage<Row extends { id: string }>(
+  em: EntityManager,
+  tier: ListedTier<Row>,
+  accountId: string,
+  terms: ListTerms,
+  conditions: Condition[],
+): Promise<Page<Sourced<Row>>> {
+  if (terms.q === undefined) return readPage(em, tier, accountId, terms, conditions);
+  try {
+    return await transaction(em, async (tx) => {
+      await tx.execute(
+        `set local statement_timeout = ${SEARCH_TIMEOUT_MS}; set local max_parallel_workers_per_gather = 0`,
+      );
+      return readPage(tx, tier, accountId, terms, conditions);
+    });
+  } catch (error) {
+    if (!isCancelled(error)) throw error;
+    throw new AppError('overloaded', { cause: error, explanation: TOO_LONG });
+  }
+}
+
+const TOO_LONG =
+  'The search takes too long: narrow it by since, until, tag or session_id, or search for fewer words.';
 
 /** A page with the ids of its rows' sources, cut where its limit or its size is reached. One statement. */
 async function readPage<Row extends { id: string }>(

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { signUp, type UserClient } from '../support/account.ts';
+import { predictionBody } from '../support/client.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+const ROWS = 600;
+const SEARCHES = 30;
+const FILLER = 'lorem ipsum dolor sit amet consetetur';
+
+/** Each row has these, and the trigrams of a last one far from each other: only after all its words it shows that it does not match. */
+const WORDS = Array.from({ length: 19 }, (_, n) => `zq${String.fromCharCode(97 + n)}xjkvw`);
+const LAST = 'mwqpxgb';
+const SCATTERED = Array.from({ length: LAST.length - 2 }, (_, at) => `y${LAST.slice(at, at + 3)}y`);
+const CONTENT = [...WORDS, `${LAST[0]}yy`, ...SCATTERED].map((part) => `${part} ${FILLER}`).join(' ');
+const SLOW = `/api/memory/raw/?q=${encodeURIComponent([...WORDS, LAST].join(' '))}`;
+
+describe('searches of a large memory', () => {
+  let system: System;
+  let person: UserClient;
+  before(async () => {
+    system = await startSystem();
+    person = await signUp(system);
+    await system.database.pool.query(
+      `insert into raw_memories (id, account_id, content, kind, origin, source, occurred_at, tags, metadata, created_at)
+       select gen_random_uuid(), $1, repeat($3, 4) || n, 'note', 'human', 'test', now(), '{}', '{}', now()
+         from generate_series(1, $2::int) n`,
+      [person.id, ROWS, CONTENT],
+    );
+  });
+  after(() => system?.stop());
+
+  it('are refused when they take too long, and delay nobody else, however many are asked for', async () => {
+    const app = await system.app();
+    const other = await signUp(system);
+    const searches = Promise.all(Array.from({ length: SEARCHES }, () => person.request('GET', SLOW)));
+    const calls = await pacedUntil(
+      5,
+      async () => {
+        const { status } = await app.predict(predictionBody());
+        const found = await other.request('GET', '/api/memory/raw/?q=any');
+        return `${status} ${found.status}`;
+      },
+      searches,
+    );
+    for (const { status, code } of await searches) assert.equal(`${status} ${code}`, '503 overloaded');
+    assert.deepEqual(
+      calls,
+      calls.map(() => '200 200'),
+    );
+    assert.equal((await person.request('GET', '/api/memory/raw/?q=lorem&limit=1')).status, 200);
+  });
+});
