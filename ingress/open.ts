@@ -1,0 +1,59 @@
+import { waitForDatabase } from '../shared/boot.ts';
+import type { IngressConfig } from '../shared/config/config.ts';
+import { openDatabase } from '../shared/db/orm.ts';
+import { openHeartbeat } from '../shared/db/processes.ts';
+import { ProcessHealth } from '../shared/health.ts';
+import { close } from '../shared/lifecycle.ts';
+import type { Log } from '../shared/log.ts';
+import { openOperatorPort } from '../shared/operator-port.ts';
+import { openQueues } from '../shared/queue/backend.ts';
+import { STOP_LIMITS } from '../shared/stop-limits.ts';
+import { kinds } from '../shared/work/kinds.ts';
+import { trustOf } from './http/address.ts';
+import { connectionLimits } from './http/connection-limits.ts';
+import { type Listening, listen } from './http/server.ts';
+import { openLimits } from './limits/open-limits.ts';
+import { openUploads } from './recording/uploads.ts';
+import { openWork, type Work } from './work/open.ts';
+
+const SHARED = { openDatabase, openOperatorPort, waitForDatabase, openHeartbeat, openQueues };
+export const OPENERS = { ...SHARED, openUploads, openLimits, openWork, listen };
+
+export type Opened = Awaited<ReturnType<typeof openParts>>;
+
+/** Opens everything that has to be closed, in the order in which the parts need each other. */
+export async function openParts(
+  opening: AsyncDisposableStack,
+  open: typeof OPENERS,
+  config: IngressConfig,
+  log: Log,
+) {
+  const health = new ProcessHealth();
+  const database = opening.adopt(await open.openDatabase(config, log, 'forecue web'), close);
+  const { pool, orm } = database;
+  health.require(() => pool.query('select 1'));
+  const limits = opening.adopt(open.openLimits(config, pool, log), close);
+  opening.adopt(await open.openOperatorPort(config.operator, health), close);
+  await open.waitForDatabase(database, config, log);
+
+  const lease = { kind: 'web', leaseMs: config.leaseMs, log };
+  const heartbeat = await open.openHeartbeat(opening, pool, lease);
+  const queues = opening.adopt(await open.openQueues(config, log), close);
+  health.require(() => queues.ping());
+  const em = () => orm.em.fork();
+  const needs = { config, pool, em, queues, process: heartbeat.id, kinds, log };
+  const work = await open.openWork(opening, needs);
+  health.watch(heartbeat, work.wakeUps);
+  const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);
+  const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), close);
+  const server = opening.adopt(await open.listen(config, limit), (one) => drain(one, work, health));
+  return { pool, em, uploads, limits, work, health, server };
+}
+
+/** Lets calls finish; those that still wait at the limit get 503, and a moment to receive it. */
+async function drain(server: Listening, work: Work, health: ProcessHealth): Promise<void> {
+  health.serving = false;
+  const lastCall = setTimeout(() => work.closeRoom(), STOP_LIMITS.ingressDrain);
+  await server.close(STOP_LIMITS.ingressConnections);
+  clearTimeout(lastCall);
+}
