@@ -268,6 +268,12 @@ export function reset(): Step {
   };
 }
 
+/** Not HTTP any more, says the server, and the client did not ask for that. */
+export const switchProtocols = (): Step => (response) => {
+  brokenOff.add(response);
+  response.socket?.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+};
+
 /** A well-formed answer with `bytes` of continuation. */
 export const huge = (bytes = 20_000_000): Step => ok({ continuation: 'x'.repeat(bytes) });
 

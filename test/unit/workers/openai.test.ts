@@ -80,6 +80,7 @@ describe('openai provider', () => {
     ['429', fake.status(429, { 'retry-after': '1' }), 'rate_limited'],
     ['500', fake.status(500), 'failed'],
     ['503', fake.status(503, { 'retry-after': '0' }), 'failed'],
+    ['a switch of protocols', fake.switchProtocols(), 'failed'],
     ['a redirect', fake.status(302, { location: '/v1/chat/completions' }), 'failed'],
     ['a reset in the middle of the body', fake.reset(), 'failed'],
     ['truncated JSON', fake.truncatedJson(), 'failed'],

@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { MIB } from '../../../shared/schemas/limits.ts';
 
@@ -28,10 +27,8 @@ export async function boundedFetch(input: string | URL | Request, init: RequestI
     signal: signal ?? undefined,
   };
   const request = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
-  // An abort while the body is read is an event here as well.
-  request.on('error', () => {});
   request.end(body);
-  const [message] = (await once(request, 'response')) as [IncomingMessage];
+  const message = await answerTo(request);
   const { statusCode: status = 0, headersDistinct } = message;
   try {
     return new Response(await bodyOf(message), { status, headers: pairsOf(headersDistinct) });
@@ -41,6 +38,15 @@ export async function boundedFetch(input: string | URL | Request, init: RequestI
     if (status < 200 || status > 299) throw error;
     throw new BrokenAnswer('the answer broke off', { cause: error });
   }
+}
+
+function answerTo(request: ClientRequest): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  // An abort while the body is read is an event here as well.
+  request.on('response', resolve).on('error', reject);
+  // The only event when a server switches protocols; not even an abort is one after it.
+  request.on('close', () => reject(new Error('closed without an answer')));
+  return promise;
 }
 
 async function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
