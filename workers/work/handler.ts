@@ -24,7 +24,7 @@ export interface Allowance extends Time {
 
 /** The parts of a piece of work: work of the same party, of the kind that its own kind names. */
 export interface Parts {
-  /** Admits them, unless they were admitted before. They end in time for this work to report them. */
+  /** Admits them, unless they were admitted before or this work has ended. They end in time for this work to report them. */
   admit(parts: readonly Part[]): Promise<void>;
   /** Resolves when all of them have ended. The handler's slot is given back: parts need slots as well. */
   ended(ids: readonly string[]): Promise<void>;

@@ -344,6 +344,33 @@ describe('predicting the replies to many prompts', function () {
       });
   });
 
+  it('has no predictions when it has ended before they are admitted', async () => {
+    const { pool } = system.database;
+    const holder = await pool.connect();
+    const rowsOf = async (text: string) => (await pool.query(text, [ann.id])).rowCount;
+    try {
+      await holder.query('begin');
+      await holder.query(`insert into flows (kind, party, touched_at) values ('batch_reply', $1, now())`, [
+        ann.id,
+      ]);
+      const job = await start(inputsOf(3));
+      await until(() => rowsOf('select from work where party = $1 and progress is not null'));
+      assert.equal((await ann.request('DELETE', job)).status, 200);
+      await until(async () => {
+        const { rowCount } = await pool.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%admit_v3%'`,
+        );
+        return rowCount === 1;
+      });
+    } finally {
+      await holder.query('commit');
+      holder.release();
+    }
+    assert.equal((await predictBatch(ann, inputsOf(1))).status, 200);
+    assert.equal(await rowsOf('select from replies where account_id = $1'), 1);
+    assert.equal(system.provider.calls.length, 1);
+  });
+
   it('keeps no text of a person in the history of the work', async () => {
     await predictBatch(ann, ['A very private question?']);
     const { rows } = await system.database.pool.query<{ row: string }>(
