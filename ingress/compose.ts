@@ -2,7 +2,8 @@ import type Koa from 'koa';
 import type { IngressConfig } from '../shared/config/config.ts';
 import { assembleContext } from '../shared/db/stores/memory/context.ts';
 import { recordEvent } from '../shared/db/stores/prediction-events.ts';
-import { findJob } from '../shared/db/stores/work/jobs.ts';
+import { findJobs } from '../shared/db/stores/work/jobs.ts';
+import { isErased } from '../shared/db/stores/work/parties.ts';
 import type { Running } from '../shared/lifecycle.ts';
 import type { Log } from '../shared/log.ts';
 import { AccessTokens } from '../shared/security/access-tokens.ts';
@@ -70,8 +71,9 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     search: openSearches(config.database.poolSize),
     jobs: new JobService({
       work: work.service,
-      find: (named) => findJob(pool, named),
-      views: { predict_batch: batchView(em) },
+      find: (named, kinds) => findJobs(pool, named, kinds),
+      isErased: (accountId) => isErased(pool, accountId),
+      views: { predict_batch: batchView(pool, em) },
     }),
     publicUrl,
     supportedModels: config.supportedModels,

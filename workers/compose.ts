@@ -65,10 +65,10 @@ export async function startWorker<Table extends Kinds>(
   const heartbeat = await open.openHeartbeat(opening, pool, lease);
   const queues = opening.adopt(await open.openQueues(config, log), close);
   health.require(() => queues.ping());
-  // The table has a handler for each of its kinds.
   const bus = opening.adopt(createBus(config, pool, log), close);
   const providerOf = await open.openProviders(opening, { config, pool, bus, log });
   const em = () => orm.em.fork();
+  // The table has a handler for each of its kinds.
   const handlers = createHandlers(config, { pool, em, providerOf }, log) as Handlers<Kinds>;
   const parts = { config, database, queues, bus, heartbeat, kinds, pools, handlers, log };
   const work = await open.openWork(opening, parts);

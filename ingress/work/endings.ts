@@ -14,6 +14,8 @@ export type Request = Pick<Admission, 'kind' | 'party' | 'requestId' | 'key'>;
 export interface EndingSteps {
   complete(completion: Completion): Promise<boolean>;
   find(request: Request): Promise<Outcome | undefined>;
+  /** Whether the party is an account that has been erased since its admission. */
+  isErased(party: string): Promise<boolean>;
   codes(kind: string): Kind['codes'];
 }
 
@@ -28,9 +30,13 @@ export class Endings {
   /** The row of a request that was admitted. */
   async find(request: Request): Promise<Outcome> {
     const found = await this.#steps.find(request);
-    // A failover may lose the latest commits, and this row with them.
-    if (found === undefined) throw new AppError('service_unavailable');
-    return found;
+    return found ?? this.lost(request);
+  }
+
+  /** Throws why a request that was admitted is in no table any more. */
+  async lost({ party }: Pick<Request, 'party'>): Promise<never> {
+    // A failover may lose the latest commits.
+    throw new AppError((await this.#steps.isErased(party)) ? 'not_authenticated' : 'service_unavailable');
   }
 
   /** Ends work whose deadline has passed, unless it has ended before. Resolves with how it ended. */

@@ -6,6 +6,7 @@ import { batcher } from '../../shared/db/batcher.ts';
 import { finishErasures } from '../../shared/db/stores/erase-account.ts';
 import { detach } from '../../shared/db/stores/work/detach.ts';
 import { findRequest, outcomesOf } from '../../shared/db/stores/work/outcomes.ts';
+import { isErased } from '../../shared/db/stores/work/parties.ts';
 import { close } from '../../shared/lifecycle.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
@@ -65,6 +66,7 @@ export async function openWork(
         process,
         tickets: tickets[kind.pool],
         isBusy: () => room.isBusy,
+        isCrowded: () => room.isCrowded,
         log,
       };
       const one = serveKind(kind, parts);
@@ -87,6 +89,7 @@ export async function openWork(
       { most: MOST_TOGETHER, partyOf: ({ party }) => party },
     ),
     find: (request) => findRequest(pool, { ...request, kinds: served(request.kind).names, process }),
+    isErased: (party) => isErased(pool, party),
     codes: (kind) => served(kind).kind.codes,
     room,
     wakeUps,
@@ -125,13 +128,15 @@ export async function openWork(
 }
 
 function openRoom(pool: Pool, log: Log): WaitingRoom {
+  const isBusy = () => room.isCrowded;
   const look = async (keys: string[]) => {
-    const byKey = new Map((await outcomesOf(pool, keys)).map((outcome) => [outcome.key, outcome]));
+    const byKey = await outcomesOf(pool, keys);
     return keys.map((key) => byKey.get(key));
   };
   const rows = {
-    look: batcher(look, { most: MOST_TOGETHER }),
+    look: batcher(look, { most: MOST_TOGETHER, isBusy }),
     poll: (keys: string[], options: { withinMs: number }) => outcomesOf(pool, keys, options),
   };
-  return new WaitingRoom(rows, log);
+  const room = new WaitingRoom(rows, log);
+  return room;
 }

@@ -23,11 +23,16 @@ export interface KindParts {
   tickets: TicketQueue;
   /** Whether callers wait at this ingress. */
   isBusy(): boolean;
+  /** Whether several do. */
+  isCrowded(): boolean;
   log: Log;
 }
 
 /** An ingress's side of one kind of work: how it is admitted and queued, and when its load is shed. */
-export function serveKind(kind: Kind, { config, pool, kinds, process, tickets, isBusy, log }: KindParts) {
+export function serveKind(
+  kind: Kind,
+  { config, pool, kinds, process, tickets, isBusy, isCrowded, log }: KindParts,
+) {
   const timeoutMs = config[kind.deadline];
   const names = kindsOf(kinds, kind.pool);
   const { recoveryWindowS } = config;
@@ -46,6 +51,7 @@ export function serveKind(kind: Kind, { config, pool, kinds, process, tickets, i
       partyOf: ({ party, connectionId }) => `${party} ${connectionId ?? ''}`,
       bytesOf: ({ input }) => input.length,
       keysOf: ({ key, line }) => (line === null ? [key] : [key, line.key]),
+      isBusy: isCrowded,
     }),
   };
 }

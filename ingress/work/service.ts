@@ -205,9 +205,9 @@ export class WorkService {
     if (gone.aborted) leave();
     let ended = false;
     try {
-      const outcome = await waiter.ended;
+      const fate = await waiter.ended;
       ended = true;
-      return outcome;
+      return fate === 'gone' ? await this.#endings.lost(request) : fate;
     } finally {
       clearTimeout(deadline);
       gone.removeEventListener('abort', leave);

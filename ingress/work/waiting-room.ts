@@ -1,4 +1,4 @@
-import type { Outcome } from '../../shared/domain/work.ts';
+import type { Fate } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { every, type Repeated } from '../../shared/every.ts';
 import type { Log } from '../../shared/log.ts';
@@ -7,11 +7,11 @@ const POLL_EVERY_MS = 1000;
 /** Longer than a database under load needs, and shorter than the poll: a lost wake-up must not last to the deadline. */
 const POLL_WITHIN_MS = 900;
 
-/** One waiting caller. `ended` resolves with the work's outcome, whoever ended it and whether or not a wake-up came. */
+/** One waiting caller. `ended` resolves with what became of the work, whoever ended it and whether or not a wake-up came. */
 export interface Waiter {
-  ended: Promise<Outcome>;
+  ended: Promise<Fate>;
   /** Resolves `ended` for this caller alone. */
-  resolve(outcome: Outcome): void;
+  resolve(fate: Fate): void;
   /** Rejects `ended` for this caller alone. */
   reject(error: unknown): void;
   /** The caller waits no longer. */
@@ -25,12 +25,12 @@ interface Waited {
 
 type Caller = Pick<Waiter, 'resolve' | 'reject'>;
 
-/** How the room reads what has ended. */
+/** How the room reads what no longer runs. */
 export interface Rows {
   /** One request by its key; shares its statement with others that are read at the same time. */
-  look(key: string): Promise<Outcome | undefined>;
-  /** Many requests, or an error after `withinMs`. */
-  poll(keys: string[], options: { withinMs: number }): Promise<Outcome[]>;
+  look(key: string): Promise<Fate | undefined>;
+  /** Many requests, by their keys; or an error after `withinMs`. */
+  poll(keys: string[], options: { withinMs: number }): Promise<ReadonlyMap<string, Fate>>;
 }
 
 /**
@@ -56,9 +56,14 @@ export class WaitingRoom {
     return this.#callers.size > 0;
   }
 
+  /** Whether several wait. */
+  get isCrowded(): boolean {
+    return this.#callers.size > 1;
+  }
+
   /** Starts to wait. To be called before the work is queued, so that no answer can come too early. */
   enter({ id, key }: Waited): Waiter {
-    const { promise: ended, resolve, reject } = Promise.withResolvers<Outcome>();
+    const { promise: ended, resolve, reject } = Promise.withResolvers<Fate>();
     const caller: Caller = { resolve, reject };
     const waited = this.#callers.get(id) ?? { key, callers: new Set() };
     this.#callers.set(id, waited);
@@ -70,7 +75,7 @@ export class WaitingRoom {
   wake(ids: readonly string[]): void {
     for (const id of ids) {
       const waited = this.#callers.get(id);
-      if (waited !== undefined) void this.#look(waited.key);
+      if (waited !== undefined) void this.#look({ id, key: waited.key });
     }
   }
 
@@ -82,9 +87,9 @@ export class WaitingRoom {
     }
   }
 
-  async #look(key: string): Promise<void> {
+  async #look({ id, key }: Waited): Promise<void> {
     try {
-      this.#resolve(await this.#rows.look(key));
+      this.#resolve(id, await this.#rows.look(key));
     } catch (error) {
       this.#log.warn({ err: error }, 'could not read the row of a wake-up');
     }
@@ -92,13 +97,18 @@ export class WaitingRoom {
 
   async #poll(): Promise<void> {
     if (this.#callers.size === 0) return;
-    const keys = [...this.#callers.values()].map(({ key }) => key);
-    for (const outcome of await this.#rows.poll(keys, { withinMs: POLL_WITHIN_MS })) this.#resolve(outcome);
+    const waited = [...this.#callers].map(([id, { key }]) => ({ id, key }));
+    const fates = await this.#rows.poll(
+      waited.map(({ key }) => key),
+      { withinMs: POLL_WITHIN_MS },
+    );
+    for (const { id, key } of waited) this.#resolve(id, fates.get(key));
   }
 
-  #resolve(outcome: Outcome | undefined): void {
-    if (outcome === undefined) return;
-    for (const caller of this.#callers.get(outcome.id)?.callers ?? []) caller.resolve(outcome);
+  /** Who waits was admitted before the look began, so work that the look did not find will never be there again. */
+  #resolve(id: string, fate: Fate | undefined): void {
+    if (fate === undefined || (fate !== 'gone' && fate.id !== id)) return;
+    for (const caller of this.#callers.get(id)?.callers ?? []) caller.resolve(fate);
   }
 
   #leave(id: string, caller: Caller): void {

@@ -22,6 +22,8 @@ export interface BatcherOptions<In> {
    * many while some are stuck.
    */
   atOnce?: number;
+  /** Whether the process has more to do: then all that arrive in one turn of the event loop share a statement. */
+  isBusy?: () => boolean;
 }
 
 interface Waiting<In, Out> {
@@ -51,7 +53,7 @@ interface Flight<In, Out> {
 
 /**
  * Callers that arrive while a statement of their party is in flight share the next one. A lone caller is not delayed:
- * its statement starts at once.
+ * its statement starts at once, unless `isBusy`.
  *
  * `run` takes up to `most` items and returns one output for each, in the same order. When a shared statement fails, its
  * items are retried alone, so that one item's fault or lock never fails another; unless the database is unreachable,
@@ -79,6 +81,7 @@ class Batcher<In, Out> {
   readonly #inFlight = new Set<Flight<In, Out>>();
   /** Names of the parties whose latest statement ended in a lock time-out. */
   readonly #stuck = new Set<string>();
+  #startsSoon = false;
 
   constructor(run: (items: In[]) => Promise<Out[]>, options: BatcherOptions<In>) {
     this.#run = run;
@@ -107,7 +110,7 @@ class Batcher<In, Out> {
     };
     gone?.addEventListener('abort', leave);
     party.waiting.push(waiting);
-    this.#start();
+    this.#startSoon();
     return promise;
   }
 
@@ -125,6 +128,17 @@ class Batcher<In, Out> {
     party.waiting.splice(place, 1);
     if (isIdle(party)) this.#parties.delete(party.name);
     one.reject(one.gone?.reason);
+  }
+
+  #startSoon(): void {
+    if (this.#startsSoon) return;
+    this.#startsSoon = true;
+    const start = () => {
+      this.#startsSoon = false;
+      this.#start();
+    };
+    if (this.#options.isBusy?.()) setImmediate(start);
+    else start();
   }
 
   /** Starts what may start, parties in turn. */
@@ -198,7 +212,7 @@ class Batcher<In, Out> {
       this.#inFlight.delete(flight);
       party.inFlight.delete(flight);
       this.#toEnd(party);
-      this.#start();
+      this.#startSoon();
     }
   }
 

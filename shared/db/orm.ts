@@ -62,7 +62,7 @@ export async function openDatabase(
 
 /** The heart's tables are partitioned or tuned, and only its own statements read them: no entity describes them. */
 const HEART_TABLES = [
-  /^(work|answers|flows|queues|leases|installed_functions)$/,
+  /^(work|answers|flows|queues|queue_snapshots|leases|installed_functions)$/,
   /^(history|drafts)(_\d+)?$/,
 ];
 

@@ -4,13 +4,18 @@ import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { query } from './statement.ts';
 
+/**
+ * `since` is when the beats last began to be unbroken, and only who has it a lease behind may declare others dead. A silence
+ * of half a lease breaks them: after an outage of nearly a lease, others may be about to beat in the last moment of theirs.
+ */
 const BEAT = {
-  name: 'beat_v3',
+  name: 'beat_v4',
   text: `insert into processes (id, kind, alive_until, since, pools)
          values ($1::uuid, $2, clock_timestamp() + make_interval(secs => $3 / 1000.0), clock_timestamp(), $4::jsonb)
          on conflict (id) do update
             set alive_until = excluded.alive_until, pools = excluded.pools,
-                since = case when processes.alive_until > excluded.since then processes.since else excluded.since end
+                since = case when processes.alive_until > excluded.since + make_interval(secs => $3 / 2000.0)
+                             then processes.since else excluded.since end
          returning array(select pool from paused_pools) as paused`,
 };
 

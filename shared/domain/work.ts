@@ -30,6 +30,12 @@ export interface Outcome<Facts = unknown, Report = unknown> {
   answer: string | null;
 }
 
+/**
+ * What became of work that somebody waits for. `gone`: no table has it any more, because its account was erased or a failover
+ * of the database lost it.
+ */
+export type Fate = Outcome | 'gone';
+
 /** How work ends. `settle` charges its unit; otherwise it is refunded. */
 export interface End<Report = unknown> {
   state: string;

@@ -14,6 +14,7 @@ export function createCompletion(
   pool: Pool,
   recoveryWindowS: number,
   wakeUps: Pick<WakeUps, 'ended' | 'completed'>,
+  isBusy: () => boolean = () => false,
 ): Complete {
   return batcher(
     async (batch: Completion[]) => {
@@ -30,6 +31,7 @@ export function createCompletion(
       partyOf: ({ party }) => party,
       bytesOf: ({ answer }) => answer?.length ?? 0,
       keysOf: ({ id }) => [id],
+      isBusy,
     },
   );
 }

@@ -33,6 +33,7 @@ export async function openWakeUps(
   queuePrefix: string,
   listeners: Partial<Record<Channel, Wake>>,
   log: Log,
+  isBusy: () => boolean = () => false,
 ): Promise<WakeUps> {
   const nameOf = (channel: Channel) => `${queuePrefix}_${channel}`;
   for (const channel of ['ended', 'cancel'] as const) {
@@ -54,7 +55,7 @@ export async function openWakeUps(
         .catch((error: unknown) => log.warn({ err: error, count: batch.length }, 'could not send wake-ups'));
       return batch.map(() => undefined);
     },
-    { most: MOST_IDS },
+    { most: MOST_IDS, isBusy },
   );
 
   let last = Promise.resolve();

@@ -13,7 +13,7 @@ import {
   recordOf,
   episode as someEpisode,
 } from '../support/facts-promotion.ts';
-import { bySchema, hang, type Step } from '../support/fake-provider.ts';
+import { bySchema, hang, lengthStop, type Step } from '../support/fake-provider.ts';
 import { episode, episodesOf, promote, rowsIn, say } from '../support/promotion.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -82,6 +82,30 @@ describe('what a promotion always fails about', function () {
     assert.deepEqual([created, skipped, considered], [3, 1, 4]);
     const titles = (await episodesOf(ann)).map(({ title }) => title);
     assert.deepEqual(titles, ['About fine 1', 'About fine 2', 'About fine 3']);
+  });
+
+  it('is one row of a cluster: the rows around it become episodes, in the same job', async () => {
+    const said = Array.from({ length: 20 }, (_, n) => (n === 13 ? POISON : `fine ${n}`));
+    await say(ann, said, { session_id: 'a' });
+    system.provider.respond(poisoned(episode()));
+    const { created, skipped, considered } = await promoted('episodes');
+    assert.deepEqual([skipped, considered], [1, 20]);
+    assert.ok(created > 1);
+    assert.equal((await backoffs('raw_memories')).length, 1);
+    // Of 20 rows at most, then 10, 5, 3, 2 and 1.
+    const asked = system.provider.calls.filter((call) => textOf(call).includes(POISON)).length;
+    assert.ok(asked > 1 && asked <= 6, `asked ${asked} times`);
+  });
+
+  it('is everything: the parts of a cluster are not divided for nothing', async () => {
+    await say(
+      ann,
+      Array.from({ length: 20 }, () => POISON),
+      { session_id: 'a' },
+    );
+    system.provider.respond(lengthStop());
+    assert.equal((await promote(ann, 'episodes')).code, 'provider_failed');
+    assert.equal(system.provider.calls.length, 3);
   });
 
   it('gets its turn in what a person asks for, but after all others, also those within the limit', async () => {

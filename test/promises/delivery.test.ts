@@ -8,7 +8,7 @@ import { createLog } from '../../shared/log.ts';
 import { openQueues } from '../../shared/queue/backend.ts';
 import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
-import { ok } from '../support/fake-provider.ts';
+import { ok, when } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -100,6 +100,24 @@ describe('delivery', () => {
     await until(async () => (await system.queue.jobs()) === 0);
     const row = await rowOf(system, { request_id: request.requestId });
     assert.deepEqual([row.state, row.attempt], ['suggested', 1]);
+    assert.equal(system.provider.calls.length, 1);
+    await assertUnits(app, 1);
+  });
+
+  it('of an answer whose claim a crash of the database undid stores it, and asks the provider no second time', async () => {
+    const app = await system.app();
+    const answered = Promise.withResolvers<void>();
+    system.provider.respond(when(answered.promise, ok()));
+    const body = predictionBody();
+    const asked = app.predict(body);
+    await system.provider.called(1);
+    await system.database.pool.query(
+      `update work set state = 'queued', worker = null, started_at = null where party = $1 and state = 'running'`,
+      [app.id],
+    );
+    answered.resolve();
+    assert.equal((await asked).status, 200);
+    assert.equal((await rowOf(system, { request_id: body.request_id })).attempt, 1);
     assert.equal(system.provider.calls.length, 1);
     await assertUnits(app, 1);
   });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { MIGRATIONS } from '../../shared/db/orm.ts';
 import { migrate } from '../../shared/migrate.ts';
 import { fetchPublished, predictionBody } from '../support/client.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { administer, createDatabase, type TestDatabase } from '../support/database.ts';
 import { type System, startSystem, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -85,6 +85,24 @@ describe('start-up', () => {
     assert.equal(await readiness(operatorPort), 200);
     await web.stop();
     proxy.close();
+  });
+
+  it('a process whose database takes no writes, such as a replica, is unready until it does', async () => {
+    const { FORECUE_TEST_SERVER: server = '' } = process.env;
+    const name = new URL(system.database.url).pathname.slice(1);
+    const switchWrites = async (readOnly: 'on' | 'off') => {
+      await administer(server, `alter database ${name} set default_transaction_read_only = ${readOnly}`);
+      // It is a session's when it begins.
+      await administer(
+        server,
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+      );
+    };
+    await switchWrites('on');
+    const started = [system.launch('web'), system.launch('worker')];
+    for (const { log } of await Promise.all(started.map(saysWhy))) assert.match(log, /read-only/);
+    await switchWrites('off');
+    await Promise.all(started.map((process) => process.ready()));
   });
 
   it('a bad value stops the process with one line that names the variable', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type AppClient, predictionBody } from '../support/client.ts';
-import { delay, ok, type Step, status } from '../support/fake-provider.ts';
+import { delay, hang, ok, type Step, status } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -100,6 +100,18 @@ describe('waiting', () => {
           await Promise.all([assertOwn(one, body, n), assertOwn(other, namesake, n + 1)]);
         }),
       );
+    });
+
+    it('a caller whose work the database has lost is told long before its deadline', async () => {
+      system.provider.respond(hang());
+      const app = await system.app();
+      const waiting = app.predict(predictionBody());
+      await until(() => system.provider.running === 1);
+      // As after a failover to a replica that lacks the latest commits.
+      await system.database.pool.query('delete from work where party = $1', [app.id]);
+      const { code, tookMs } = await waiting;
+      assert.equal(code, 'service_unavailable');
+      assert.ok(tookMs < 7000, `told after ${tookMs} ms`);
     });
 
     it('200 callers waiting at one ingress use no more database connections than its pools allow', async () => {

@@ -18,6 +18,8 @@ export interface RedisServer {
   holds(text: string): Promise<boolean>;
   /** From now on it accepts connections and commands, and answers none until the time is over. */
   pause(ms: number): Promise<void>;
+  /** From now on it has no memory for writes, or has some again. */
+  fill(full: boolean): Promise<void>;
 }
 
 /** A suite that starts a Redis of its own. */
@@ -54,6 +56,7 @@ export async function startRedisServer(): Promise<RedisServer> {
     flush: () => command(url, 'FLUSHALL'),
     holds: (text) => holds(url, text),
     pause: (ms) => command(url, 'CLIENT', 'PAUSE', `${ms}`, 'ALL'),
+    fill: (full) => command(url, 'CONFIG', 'SET', 'maxmemory', full ? '1' : '0'),
   };
   await server.start();
   return server;

@@ -24,7 +24,7 @@ interface Common {
 
 /**
  * Predicts one reply of a batch. Memory is read and screened once for those that run here at the same time. One whose batch
- * has ended is cancelled; one that the model does not answer in the time of a prediction alone fails.
+ * has ended, or has run anew since, is cancelled; one that the model does not answer in the time of a prediction alone fails.
  */
 export function createBatchReply(parts: ReplyParts): Handler<typeof batchReply, Time> {
   const { pool, settings } = parts;
@@ -36,7 +36,7 @@ export function createBatchReply(parts: ReplyParts): Handler<typeof batchReply, 
     const request = JSON.parse(claim.input) as ReplyRequest;
     const limited = withinMs(settings.replyTimeoutMs, time);
     const until = performance.now() + limited.leftMs();
-    const kept = await persistently(() => keptBundle(pool, batch), until);
+    const kept = await persistently(() => keptBundle(pool, batch, claim.id), until);
     if (kept === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
     const read = () => readCommon(parts, claim.party, kept.bundle);
     // Read again when memory has changed: what was deleted is not used any more.

@@ -1,31 +1,23 @@
 import type { WorkerConfig } from '../../shared/config/config.ts';
 import { persistently } from '../../shared/db/retries.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
-import { candidatesOf } from '../../shared/domain/replies/candidates.ts';
 import { decideReply, type Proposed } from '../../shared/domain/replies/decide.ts';
 import { proposeLocally } from '../../shared/domain/replies/local.ts';
 import type { ReplyReport } from '../../shared/domain/replies/report.ts';
 import type { Screened } from '../../shared/domain/replies/screen.ts';
 import type { Pair } from '../../shared/domain/replies/vote.ts';
 import type { End } from '../../shared/domain/work.ts';
-import type { ErrorCode, ErrorSource } from '../../shared/errors/catalogue.ts';
 import type { Log } from '../../shared/log.ts';
 import type { ReplyContext, ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { reply } from '../../shared/work/kinds.ts';
-import { REPLY_PROMPT_REVISION, replyQuestion } from '../prompts/reply.ts';
-import { type Provider, ProviderError, type ProviderFault, type Usage } from '../providers/provider.ts';
+import { REPLY_PROMPT_REVISION, readReply, replyQuestion } from '../prompts/reply.ts';
+import { type Provider, ProviderError, type Usage } from '../providers/provider.ts';
 import type { Handler, Time } from '../work/handler.ts';
+import { failureOf, inAttempts } from './asking.ts';
 import { type Basis, type BasisParts, readBasis } from './reply-basis.ts';
 
-/** With less time left another attempt is pointless. */
-const SHORTEST_ATTEMPT_MS = 250;
-
-const FAILURES: Record<ProviderFault, { code: ErrorCode; source?: ErrorSource }> = {
-  timeout: { code: 'prediction_timeout', source: 'provider' },
-  not_configured: { code: 'provider_not_configured' },
-  rate_limited: { code: 'provider_rate_limited' },
-  failed: { code: 'provider_failed' },
-};
+const LOCAL = 'local';
+const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 };
 
 type Asker = NonNullable<Provider['ask']>;
 
@@ -51,6 +43,24 @@ type Predicted = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
  * prompts), and decides whether the first is certain enough to act on.
  */
 export function createPredictReply({ providerOf, settings, log }: Omit<ReplyParts, 'pool' | 'em'>) {
+  /** The person's own replies vote where there is no model, or where `local` stands in for one in trouble. */
+  const propose = async (asked: Asked, { vote, pairs }: Basis, time: Time): Promise<Answered> => {
+    const { agent_input: prompt, k } = asked.request;
+    const locally = () => ({
+      ...proposeLocally(prompt, vote, pairs.length, k),
+      model: LOCAL,
+      usage: NOTHING,
+    });
+    const { ask } = providerOf(asked.model);
+    if (ask === null) return locally();
+    try {
+      return await askModel(ask, asked, settings, time);
+    } catch (error) {
+      if (!isOutage(error) || !settings.provider.fallbackModels.includes(LOCAL)) throw error;
+      return locally();
+    }
+  };
+
   return async (
     claim: Predicted,
     request: ReplyRequest,
@@ -59,27 +69,11 @@ export function createPredictReply({ providerOf, settings, log }: Omit<ReplyPart
   ): Promise<End<ReplyReport>> => {
     const since = performance.now();
     const { agent, agent_input: prompt, threshold } = request;
-    const { screened, vote, pairs, calibrator, memoryRevision } = await persistently(
-      basis,
-      since + time.leftMs(),
-    );
+    const read = await persistently(basis, since + time.leftMs());
+    const { screened, vote, pairs, calibrator, memoryRevision } = read;
     const model = request.model ?? settings.defaultModel;
-    const { ask } = providerOf(model);
     try {
-      const locally = () => ({
-        ...proposeLocally(prompt, vote, pairs.length, request.k),
-        model: LOCAL,
-        usage: NOTHING,
-      });
-      const answered =
-        ask === null
-          ? locally()
-          : await askModel(ask, { request, model, screened, claim }, settings, time).catch(
-              (error: unknown) => {
-                if (!settings.provider.fallbackModels.includes(LOCAL) || !isOutage(error)) throw error;
-                return locally();
-              },
-            );
+      const answered = await propose({ request, model, screened, claim }, read, time);
       const decided = decideReply(answered, {
         prompt,
         threshold,
@@ -105,9 +99,8 @@ export function createPredictReply({ providerOf, settings, log }: Omit<ReplyPart
       return { state: 'succeeded', report };
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error;
-      const { fault, retryAfterMs } = error;
-      log.warn({ reply: claim.id, fault, reason: error.message }, 'provider failed');
-      return { state: 'failed', ...FAILURES[fault], retryAfterMs };
+      log.warn({ reply: claim.id, fault: error.fault, reason: error.message }, 'provider failed');
+      return failureOf(error);
     }
   };
 }
@@ -121,9 +114,6 @@ export function createReply(parts: ReplyParts): Handler<typeof reply, Time> {
     return predict(claim, request, time, () => readBasis(parts, claim.party, request));
   };
 }
-
-const LOCAL = 'local';
-const NOTHING: Usage = { inputTokens: 0, outputTokens: 0 };
 
 interface Asked {
   request: ReplyRequest;
@@ -154,32 +144,14 @@ async function askModel(
   const cost = { model: answer.model, usage: answer.usage };
   if (answer.state === 'refused')
     return { candidates: [], closed: false, reason: 'The model refused to predict a reply.', ...cost };
-  const { situation, candidates: proposals, none_of_these: none } = answer.value;
-  const candidates = candidatesOf(
-    proposals.map(({ needs_unknown_fact: needsUnknownFact, ...rest }) => ({ ...rest, needsUnknownFact })),
-    none,
-    request.k,
-  );
-  if (candidates.length === 0) throw new ProviderError('failed', 'unusable answer: no candidate');
-  return { candidates, closed: situation === 'approval' || situation === 'choice', reason: '', ...cost };
+  const read = readReply(answer.value, request.k);
+  if (read.candidates.length === 0) throw new ProviderError('failed', 'unusable answer: no candidate');
+  return { ...read, reason: '', ...cost };
 }
 
 /** Whether the provider itself is in trouble. */
 function isOutage(error: unknown): boolean {
   return error instanceof ProviderError && error.outage;
-}
-
-/** Retries after a timeout while there is time; any other fault fails at once. */
-async function inAttempts<T>(leftMs: () => number, attempt: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      const again =
-        error instanceof ProviderError && error.fault === 'timeout' && leftMs() > SHORTEST_ATTEMPT_MS;
-      if (!again) throw error;
-    }
-  }
 }
 
 /** Names every row of memory whose text may stand in the answer: a deletion finds the predictions by them. */

@@ -37,10 +37,23 @@ export interface Turns<Piece> {
   setAside(piece: Piece, failure: ProviderError): Promise<void>;
 }
 
+/** A piece whose turn comes, with what it is a part of: a piece that failed, or all of them. */
+interface Turn<Piece> {
+  piece: Piece;
+  whole: Whole;
+}
+
+interface Whole {
+  isAll: boolean;
+  /** A model answered about some of it. */
+  answered: boolean;
+}
+
 /**
  * Promotes one piece after the other. A piece that fails by its own doing, because its answer cannot be used or takes too
- * long, holds up no others: it is set aside, and its parts get a second try after all others. Resolves with a failure that
- * was not a piece's own doing; any counts as such when a model answered about no piece at all.
+ * long, holds up no others: it is set aside, and its parts get a second try after all others. Where some of them are
+ * answered, what fails again is tried in smaller parts, and so on: it may be one row that spoils it. Resolves with a failure
+ * that was not a piece's own doing; any counts as such when a model answered about no piece at all.
  */
 export async function promoteEach<Piece>(
   pieces: readonly Piece[],
@@ -49,18 +62,22 @@ export async function promoteEach<Piece>(
   providerTimeoutMs: number,
 ): Promise<ProviderError | undefined> {
   const fairMs = answerMs(allowance, providerTimeoutMs) / 2;
-  const second: Piece[] = [];
+  const all: Whole = { isAll: true, answered: false };
   let answered = false;
   let failure: ProviderError | undefined;
   let unexplained: ProviderError | undefined;
-  for (const round of [pieces, second]) {
+  let round: Turn<Piece>[] = pieces.map((piece) => ({ piece, whole: all }));
+  while (round.length > 0) {
+    const again: Turn<Piece>[] = [];
     let outages = 0;
-    for (const piece of round) {
+    for (const turn of round) {
+      const { piece, whole } = turn;
       const ms = answerMs(allowance, providerTimeoutMs);
       if (failure !== undefined && ms < SHORTEST_ATTEMPT_MS) return failure;
       try {
         if (!(await promote(piece))) continue;
         answered = true;
+        whole.answered = true;
         outages = 0;
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;
@@ -71,11 +88,19 @@ export async function promoteEach<Piece>(
         if (isOwn) await setAside(piece, error);
         outages = outage ? outages + 1 : 0;
         if (outages === OUTAGES_MAX) return error;
-        const parts = partsOf(piece);
-        if (round === pieces && (fault === 'timeout' || parts.length > 1)) second.push(...parts);
+        const isDivisible = partsOf(piece).length > 1;
+        if (whole.isAll ? fault === 'timeout' || isDivisible : isOwn && isDivisible) again.push(turn);
         else if (!isOwn) unexplained = error;
       }
     }
+    round = again
+      .filter(({ whole }) => whole.isAll || whole.answered)
+      .flatMap(({ piece }) => turnsOf(partsOf(piece)));
   }
   return answered ? unexplained : failure;
+}
+
+function turnsOf<Piece>(parts: readonly Piece[]): Turn<Piece>[] {
+  const whole = { isAll: false, answered: false };
+  return parts.map((piece) => ({ piece, whole }));
 }

@@ -68,7 +68,7 @@ export function createPromoteEpisodes(parts: PromotionParts): Handler<typeof pro
           if (!(await promote(piece, total))) changed = true;
           return piece.kind !== 'summarised';
         },
-        partsOf: (piece) => [piece],
+        partsOf,
         setAside: async (piece, { fault, message }) => {
           log.warn({ work: workId, fault, reason: message, rows: piece.rows.length }, 'set aside');
           const note = () => setAside(em(), accountId, concernedBy(piece));
@@ -87,6 +87,13 @@ export function createPromoteEpisodes(parts: PromotionParts): Handler<typeof pro
   };
 }
 
+/** The halves of a cluster; an episode is written anew as a whole. */
+function partsOf(piece: Piece): Piece[] {
+  if (piece.kind !== 'new' || piece.rows.length === 1) return [piece];
+  const middle = Math.floor(piece.rows.length / 2);
+  return [piece.rows.slice(0, middle), piece.rows.slice(middle)].map((rows) => ({ kind: 'new', rows }));
+}
+
 /** The counts once a piece is stored, as the episode of that id, or as none. */
 function advanced(
   { steps, considered, created, updated, skipped, ids }: PromotionProgress,
@@ -95,7 +102,8 @@ function advanced(
   total: number,
 ): Partial<PromotionProgress> {
   return {
-    steps: { done: steps.done + 1, total },
+    // Parts of a cluster that failed count each.
+    steps: { done: steps.done + 1, total: Math.max(total, steps.done + 1) },
     considered: considered + rows.length,
     created: created + Number(id !== undefined && kind === 'new'),
     updated: updated + Number(id !== undefined && kind === 'again'),

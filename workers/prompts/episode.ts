@@ -5,6 +5,7 @@ import { SUMMARY_MAX, shortened, TITLE_MAX } from '../../shared/domain/extract.t
 import { closed, oneOf } from '../../shared/schemas/build.ts';
 import { compile } from '../../shared/schemas/validator.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
+import { enclosed } from './json-text.ts';
 
 /** In words, because models judge those better than numbers. */
 const SALIENCE = { trivial: 0.1, minor: 0.3, ordinary: 0.5, important: 0.7, decisive: 0.9 } as const;
@@ -42,13 +43,11 @@ Answer with:
 
 /** The question for the rows of one episode, which are data that cannot close their own tag. */
 export function episodeQuestion(rows: readonly RawToPromote[]): StructuredQuestion<EpisodeAnswer> {
-  const record = { rows: bounded(rows).map(rowOf) };
-  const json = JSON.stringify(record).replaceAll('<', '\\u003c');
   return {
     name: 'episode',
     messages: [
       { role: 'system', content: RULES },
-      { role: 'user', content: `<record>\n${json}\n</record>` },
+      { role: 'user', content: enclosed('record', { rows: bounded(rows).map(rowOf) }) },
     ],
     schema: Answer,
     check,

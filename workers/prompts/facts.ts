@@ -5,6 +5,7 @@ import { isEvidence, type SourceRow } from '../../shared/domain/facts/statement.
 import { closed, nullable, oneOf } from '../../shared/schemas/build.ts';
 import { compile } from '../../shared/schemas/validator.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
+import { enclosed } from './json-text.ts';
 
 /** Within the limits of strict structured output: all properties required, no others, no numeric or length constraints. */
 const Answer = closed({
@@ -57,12 +58,11 @@ export function factsQuestion({ sources, known }: FactsMaterial): StructuredQues
   };
   const episodes = sources.map(({ title, rows }) => ({ title, rows: rows.map(numbered) }));
   const facts = known.map(({ text, slot }, at) => ({ n: at + 1, text, slot }));
-  const json = JSON.stringify({ facts, episodes }).replaceAll('<', '\\u003c');
   return {
     name: 'facts',
     messages: [
       { role: 'system', content: RULES },
-      { role: 'user', content: `<record>\n${json}\n</record>` },
+      { role: 'user', content: enclosed('record', { facts, episodes }) },
     ],
     schema: Answer,
     check,

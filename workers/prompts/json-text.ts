@@ -1,3 +1,8 @@
+/** A value as JSON between tags that no text in it can close. */
+export function enclosed(tag: string, value: object): string {
+  return `<${tag}>\n${JSON.stringify(value).replaceAll('<', '\\u003c')}\n</${tag}>`;
+}
+
 /**
  * The JSON value in what a model wrote: the whole text, else the first object after its thoughts (`<think>`), with
  * whatever is around it, such as a code fence. Undefined when there is none. Linear in the text's length.

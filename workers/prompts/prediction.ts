@@ -5,7 +5,7 @@ import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { closed, oneOf } from '../../shared/schemas/build.ts';
 import { isStorable } from '../../shared/schemas/storable.ts';
 import { compile } from '../../shared/schemas/validator.ts';
-import { jsonIn } from './json-text.ts';
+import { enclosed, jsonIn } from './json-text.ts';
 
 /** Code points of the draft's end that a model must repeat, to show that it continues rather than rewrites. */
 const ANCHOR = 24;
@@ -49,12 +49,11 @@ export function predictionQuestion(task: PredictionTask): Question {
     mode: task.mode,
     draft: task.draft,
   };
-  const json = JSON.stringify(record).replaceAll('<', '\\u003c');
   return {
     name: 'prediction',
     messages: [
       { role: 'system', content: RULES },
-      { role: 'user', content: `<record>\n${json}\n</record>` },
+      { role: 'user', content: enclosed('record', record) },
     ],
     schema: Answer,
   };

@@ -1,9 +1,12 @@
 import Type, { type Static } from 'typebox';
 import { LIKELIHOODS } from '../../shared/domain/likelihood.ts';
+import { candidatesOf } from '../../shared/domain/replies/candidates.ts';
+import type { Proposed } from '../../shared/domain/replies/decide.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
 import { closed, oneOf } from '../../shared/schemas/build.ts';
 import { compile } from '../../shared/schemas/validator.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
+import { enclosed } from './json-text.ts';
 
 /** Counts changes of the rules or of the schema, so that a stored prediction says which it was made with. */
 export const REPLY_PROMPT_REVISION = 2;
@@ -75,11 +78,26 @@ export function replyQuestion(
     name: 'reply',
     messages: [
       { role: 'system', content: RULES },
-      { role: 'user', content: `<memory>\n${jsonOf(memory)}\n</memory>` },
-      { role: 'user', content: `<record>\n${jsonOf(record)}\n</record>` },
+      { role: 'user', content: enclosed('memory', memory) },
+      { role: 'user', content: enclosed('record', record) },
     ],
     schema: Answer,
     check,
+  };
+}
+
+/** The candidates in an answer, at most `k`, and whether an approval or a choice is asked for. */
+export function readReply(
+  { situation, candidates, none_of_these: none }: ReplyAnswer,
+  k: number,
+): Pick<Proposed, 'candidates' | 'closed'> {
+  const proposals = candidates.map(({ needs_unknown_fact: needsUnknownFact, ...rest }) => ({
+    ...rest,
+    needsUnknownFact,
+  }));
+  return {
+    candidates: candidatesOf(proposals, none, k),
+    closed: situation === 'approval' || situation === 'choice',
   };
 }
 
@@ -91,9 +109,4 @@ function byId<Row extends { id: string }>(rows: readonly Row[]): Row[] {
 /** Without characters that nobody sees, but the joiners that scripts and emoji need. */
 function shown(text: string): string {
   return text.replaceAll(/[\p{Cf}--[\u200c\u200d]]/gv, '');
-}
-
-/** Cannot close the tags around it. */
-function jsonOf(value: object): string {
-  return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

@@ -49,7 +49,13 @@ export async function attemptWork(steps: AttemptSteps, claim: Claim, freeSlot: (
     if (end === undefined) return;
     const completion = { id, party, month, guard: 'attempt', attempt, worker, ...end } as const;
     // Keeps trying through a short database outage: the provider's answer is paid for.
-    const ended = await persistently(() => steps.complete(completion), until);
+    const store = () => persistently(() => steps.complete(completion), until);
+    let ended = await store();
+    if (!ended) {
+      // A crash of the database may have undone the claim: then the row is queued, and the answer still its own.
+      await persistently(() => steps.running.reclaim(claim), until);
+      ended = await store();
+    }
     if (!ended) log.info({ attempt }, 'result discarded: the row no longer belongs to this attempt');
   } catch (error) {
     log.warn({ err: error }, 'could not store a result: the housekeeping ends or retries the work');

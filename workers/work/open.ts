@@ -71,8 +71,9 @@ export async function openWork(opening: AsyncDisposableStack, parts: WorkParts):
     cancel: (ids: readonly string[]) => running.wake(ids),
     ...(hasParents && { ended: (ids: readonly string[]) => room.wake(ids) }),
   };
-  const wakeUps = opening.adopt(await openWakeUps(bus, config.queuePrefix, listeners, log), close);
-  const complete = createCompletion(database.pool, recoveryWindowS, wakeUps);
+  const isBehind = () => served.some(({ slots }) => slots.isBehind);
+  const wakeUps = opening.adopt(await openWakeUps(bus, config.queuePrefix, listeners, log, isBehind), close);
+  const complete = createCompletion(database.pool, recoveryWindowS, wakeUps, isBehind);
   const room: PartsRoom = new PartsRoom({ ...partRowsOf(parts), ticket, complete, log });
   const housekeeper = new Housekeeper({
     pool: database.pool,
@@ -88,8 +89,9 @@ export async function openWork(opening: AsyncDisposableStack, parts: WorkParts):
   });
   opening.adopt(housekeeper, close);
   const steps = { rows, ticket, attempt: { complete, running, parts: room, log } };
+  const served = parts.pools.map((name) => ({ name, slots: createSlots(name, parts, steps) }));
   return {
-    pools: parts.pools.map((name) => ({ name, slots: createSlots(name, parts, steps) })),
+    pools: served,
     finish: (withinMs) => finish(running, withinMs, log),
   };
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Claim, Claimed, Room } from '../../shared/db/stores/work/claim.ts';
 import { claimable, roomOf } from '../../shared/domain/share.ts';
 import type { Log } from '../../shared/log.ts';
@@ -54,6 +55,11 @@ export class WorkerPool {
     return this.#claimed;
   }
 
+  /** Whether more work waits than the slots can take, as far as this process knows. */
+  get isBehind(): boolean {
+    return this.#more;
+  }
+
   /**
    * Handles a ticket. Resolves when this process can use another one: while work is known to wait, each slot that
    * becomes free claims without a ticket, so tickets are left to other processes.
@@ -76,16 +82,17 @@ export class WorkerPool {
     await this.#filling;
   }
 
-  /** One claim at a time. Requests that arrive meanwhile share one more. */
-  #fill(): Promise<void> {
+  /** One claim at a time, the first not before `from`. Requests that arrive meanwhile share one more. */
+  #fill(from?: Promise<void>): Promise<void> {
     if (this.#filling !== undefined) this.#fillAgain = true;
-    this.#filling ??= this.#claimWhileFree().finally(() => {
+    this.#filling ??= this.#claimWhileFree(from).finally(() => {
       this.#filling = undefined;
     });
     return this.#filling;
   }
 
-  async #claimWhileFree(): Promise<void> {
+  async #claimWhileFree(from?: Promise<void>): Promise<void> {
+    await from;
     do {
       this.#fillAgain = false;
       while (this.#inHand < this.slots && !this.#closed) {
@@ -165,8 +172,8 @@ export class WorkerPool {
       const held = (this.#held.get(party) ?? 1) - 1;
       if (held === 0) this.#held.delete(party);
       else this.#held.set(party, held);
-      // Before the waiter for a free slot looks again.
-      if (this.#more) void this.#fill();
+      // Before the waiter for a free slot looks again. Slots that become free in one turn of the event loop share a claim.
+      if (this.#more) void this.#fill(setImmediate());
       this.#freed();
     };
   }

@@ -73,6 +73,11 @@ export class RunningAttempts {
     if (ids.some((id) => this.#attempts.has(id))) this.look();
   }
 
+  /** Takes the row of an attempt back if a crash of the database made it queued again. */
+  async reclaim({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): Promise<void> {
+    await this.#rows.reclaim(new Map([[id, attempt]]));
+  }
+
   claimLost(): void {
     this.#mayHaveStrays = true;
   }
@@ -133,6 +138,9 @@ export class RunningAttempts {
     const ours = new Set(numbers.size === 0 ? [] : await this.#rows.reclaim(numbers));
     for (const [id, { controller }] of lost)
       if (!ours.has(id)) controller.abort(new Relinquished('taken away'));
+    // Those that ended meanwhile: nobody would run them until their deadline.
+    const idle = [...ours].filter((id) => this.#attempts.get(id)?.attempt !== numbers.get(id));
+    if (idle.length > 0) await this.#rows.release(idle);
   }
 
   /** Releases only rows that were unknown twice: at the first look the answer to a claim may still be in flight. */

@@ -18,7 +18,7 @@ end $$;
 create or replace function last_priority_v1(_kind text, _kinds text[], _party uuid) returns bigint
 language plpgsql as $$
 declare
-  floor bigint := coalesce((select min(q.floor) from queues q where q.kind = any (_kinds)), 0);
+  floor bigint := queue_floor_v2(_kinds);
   latest bigint;
 begin
   select w.priority into latest

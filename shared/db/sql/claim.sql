@@ -17,7 +17,7 @@ language plpgsql
 as $$
 #variable_conflict use_column
 declare
-  floor bigint := coalesce((select min(q.floor) from queues q where q.kind = any (_kinds)), 0);
+  floor bigint := queue_floor_v2(_kinds);
   seen int;
   taken int;
   candidates uuid[];

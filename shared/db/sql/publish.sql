@@ -1,3 +1,19 @@
+-- A kind's snapshot of the queue is published several times a second, and its floor is read by every admission and
+-- every claim. While any other snapshot of the database is open (a dump, a report), no old version of a row can be
+-- pruned, and a look-up reads past all of them. So each publication is a new row, the next page, which replaces the one
+-- before: a look-up starts from the newest page, and reads one. One page of a kind is visible at a time.
+
+-- The floor of the priorities: no live work of these kinds has a lower one.
+create or replace function queue_floor_v2(_kinds text[]) returns bigint
+language plpgsql as $$
+begin
+  return coalesce((
+    select min(p.floor)
+      from unnest(_kinds) as k (kind)
+     cross join lateral (
+       select q.floor from queue_snapshots q where q.kind = k.kind order by q.page desc limit 1) p), 0);
+end $$;
+
 -- Publishes the snapshot of a pool's queue that all ingresses read, and moves the floor of its priorities. Only the
 -- leader calls it, several times a second while there is work; nobody else scans the live work. Returns whether there
 -- is any.
@@ -5,17 +21,19 @@ create or replace function publish_v1(_kinds text[]) returns boolean
 language plpgsql
 as $$
 declare
-  old_floor bigint := coalesce((select min(q.floor) from queues q where q.kind = any (_kinds)), 0);
-  mark queues%rowtype;
+  old_floor bigint := queue_floor_v2(_kinds);
+  mark queue_snapshots%rowtype;
   due boolean;
   reached bigint := virtual_time_v1(_kinds, old_floor);
   lowest bigint;
   live record;
 begin
-  insert into queues (kind, floor, next_floor, next_floor_at)
-  select k, 0, 0, now() from unnest(_kinds) k where not exists (select from queues q where q.kind = k)
-  on conflict do nothing;
-  select * into strict mark from queues q where q.kind = _kinds[1];
+  select * into mark from queue_snapshots q where q.kind = _kinds[1] order by q.page desc limit 1;
+  if not found then
+    mark.floor := 0;
+    mark.next_floor := 0;
+    mark.next_floor_at := now();
+  end if;
   -- An admission in progress may use a slightly older virtual time, but not one that is two seconds old. If one does
   -- anyway, the next move finds its work, because that scans everything.
   due := mark.next_floor_at < now() - interval '2 seconds';
@@ -39,14 +57,34 @@ begin
        where f.kind = any (_kinds)
        group by f.party) p;
 
-  update queues q
-     set floor = case when due then least(q.next_floor, live.lowest) else q.floor end,
-         next_floor = case when due then reached else q.next_floor end,
-         next_floor_at = case when due then now() else q.next_floor_at end,
-         published_at = clock_timestamp(),
-         snapshot = json_build_object(
-           'queuedByParty', live.queued_by_party, 'oldestMs', live.oldest_ms, 'lastClaimMs', live.last_claim_ms,
-           'queued', live.queued, 'running', live.running)
-   where q.kind = any (_kinds);
+  if due then
+    mark.floor := least(mark.next_floor, live.lowest);
+    mark.next_floor := reached;
+    mark.next_floor_at := now();
+  end if;
+  mark.published_at := clock_timestamp();
+  mark.snapshot := json_build_object(
+    'queuedByParty', live.queued_by_party, 'oldestMs', live.oldest_ms, 'lastClaimMs', live.last_claim_ms,
+    'queued', live.queued, 'running', live.running);
+  with last as (
+    select k.kind, p.page
+      from unnest(_kinds) as k (kind)
+      left join lateral (
+        select q.page from queue_snapshots q where q.kind = k.kind order by q.page desc limit 1) p on true
+  ), turned as (
+    delete from queue_snapshots q using last where q.kind = last.kind and q.page = last.page
+  )
+  insert into queue_snapshots (kind, page, floor, next_floor, next_floor_at, published_at, snapshot)
+  select last.kind, coalesce(last.page, 0) + 1, mark.floor, mark.next_floor, mark.next_floor_at, mark.published_at,
+         mark.snapshot
+    from last
+      -- Another leader, whose lease has just ended, publishes the same page.
+      on conflict do nothing;
+
+  -- For processes of the version before, until a release later.
+  insert into queues as q (kind, floor, next_floor, next_floor_at, published_at, snapshot)
+  select k, mark.floor, mark.next_floor, mark.next_floor_at, mark.published_at, mark.snapshot from unnest(_kinds) k
+      on conflict (kind) do update
+     set floor = excluded.floor, published_at = excluded.published_at, snapshot = excluded.snapshot;
   return live.queued + live.running > 0;
 end $$;

@@ -11,3 +11,11 @@ returns table (
   id uuid, kind text, party uuid, month text, attempt int, connection_id uuid, input text, facts text, left_ms float8)
 language sql
 as $$ select * from claim_v4(_kinds, '{}', _worker, _slots, _parties, _rooms, _room, _abandon_after_ms) $$;
+
+-- The polls of processes that cannot tell what is gone from what still runs.
+create or replace function outcomes_v1(_keys uuid[])
+returns table (
+  id uuid, kind text, party uuid, key uuid, month text, state text, code text, source text, attempt int, units smallint,
+  expires_at timestamptz, queue_ms float8, facts text, report text, answer text)
+language sql
+as $$ select * from outcomes_v2(_keys) where id is not null $$;

@@ -7,7 +7,7 @@ language plpgsql
 as $$
 #variable_conflict use_column
 declare
-  floor bigint := coalesce((select min(q.floor) from queues q where q.kind = any (_kinds)), 0);
+  floor bigint := queue_floor_v2(_kinds);
   sighted boolean := exists (
     select from processes a
      where a.id = _judge and a.alive_until > now() and a.since < now() - make_interval(secs => _lease_ms / 1000.0));

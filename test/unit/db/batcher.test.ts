@@ -30,6 +30,16 @@ describe('a batcher', () => {
     assert.deepEqual(batches(), [[1]]);
   });
 
+  it('lets those that arrive in one turn of the event loop share a statement while the process is busy', async () => {
+    const { batches, run } = statement<number>();
+    const ask = batcher(run, { most: 10, isBusy: () => true });
+    ask(1);
+    await Promise.resolve();
+    ask(2);
+    await settled();
+    assert.deepEqual(batches(), [[1, 2]]);
+  });
+
   it('lets those that arrive while a statement is in flight share the next one, and gives each its own output', async () => {
     const { flights, batches, run } = statement<number>();
     const ask = batcher(run, { most: 10 });

@@ -114,6 +114,33 @@ describe('openai provider', () => {
       assert.equal(server.calls.length, 1);
     });
 
+  const answers: [name: string, step: fake.Step, outage: boolean][] = [
+    ['204, without a body', fake.status(204), false],
+    ['205, without a body', fake.status(205), false],
+    ['a redirect', fake.status(302, { location: '/v1/chat/completions' }), false],
+    ['304, without a body', fake.status(304), false],
+    ['418', fake.status(418), false],
+    ['503', fake.status(503), true],
+    ['600, which HTTP reads as a 5xx', fake.status(600), true],
+    ['999, which HTTP reads as a 5xx', fake.status(999), true],
+  ];
+  for (const [name, step, outage] of answers)
+    it(`${outage ? 'counts' : 'does not count'} ${name} against the provider`, async () => {
+      server.respond(step);
+      const error = await faultOf(provider.predict(task, call()));
+      assert.deepEqual([error.fault, error.outage], ['failed', outage]);
+    });
+
+  it('waits for the answer after interim ones, and no longer than for any other', async () => {
+    server.respond(async (response, upstream) => {
+      response.writeProcessing();
+      await fake.ok()(response, upstream);
+    });
+    assert.equal((await provider.predict(task, call())).completion, ' with care');
+    server.respond((response) => response.writeProcessing());
+    assert.equal((await faultOf(provider.predict(task, call({ timeoutMs: 150 })))).fault, 'timeout');
+  });
+
   it('calls a refused connection failed and names its code', async () => {
     const closed = await fake.startFakeProvider();
     await closed.close();

@@ -6,6 +6,9 @@ import { MIB } from '../../../shared/schemas/limits.ts';
 const BODY_MAX = MIB;
 export const BODY_TOO_LARGE = 'ERR_BODY_TOO_LARGE';
 
+/** Statuses with which a `Response` may have no body, not even an empty one. */
+const BODILESS = [204, 205, 304];
+
 /** A good answer had begun, and cannot be read to its end: the provider may charge for it. */
 export class BrokenAnswer extends Error {
   override readonly name = 'BrokenAnswer';
@@ -29,9 +32,11 @@ export async function boundedFetch(input: string | URL | Request, init: RequestI
   const request = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
   request.end(body);
   const message = await answerTo(request);
-  const { statusCode: status = 0, headersDistinct } = message;
+  const status = statusOf(message);
   try {
-    return new Response(await bodyOf(message), { status, headers: pairsOf(headersDistinct) });
+    const bytes = await bodyOf(message);
+    const headers = pairsOf(message.headersDistinct);
+    return new Response(BODILESS.includes(status) ? null : bytes, { status, headers });
   } catch (error) {
     // To the reader of a body an abort is a connection that breaks off; the SDK tells its time-out by the reason.
     signal?.throwIfAborted();
@@ -47,6 +52,11 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   // The only event when a server switches protocols; not even an abort is one after it.
   request.on('close', () => reject(new Error('closed without an answer')));
   return promise;
+}
+
+/** One that HTTP does not know is a 5xx (RFC 9110, 15), and a `Response` cannot have it. */
+function statusOf({ statusCode = 0 }: IncomingMessage): number {
+  return statusCode >= 200 && statusCode <= 599 ? statusCode : 500;
 }
 
 async function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {

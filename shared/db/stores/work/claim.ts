@@ -40,14 +40,15 @@ const CLAIM = {
 const CLAIM_WITHIN_MS = 5000;
 
 interface ClaimRow extends Omit<Claim, 'facts' | 'worker'> {
-  id: string;
   facts: string;
 }
 
-/** `more`: work waits that this claim did not take; `takeable`: the next claim may take some of it. */
+/** What a claim took, and what it left. */
 export interface Claimed {
   claims: Claim[];
+  /** Work waits that it did not take. */
   more: boolean;
+  /** The next claim may take some of that. */
   takeable: boolean;
 }
 
@@ -80,6 +81,7 @@ export async function claim(
   const claims = rows.flatMap((row) =>
     row.id === null ? [] : { ...row, worker, facts: JSON.parse(row.facts) },
   );
+  // A row without an id says that work is left; its attempt, how much of it the next claim may take.
   const rest = rows.find(({ id }) => id === null);
   return { claims, more: rest !== undefined, takeable: (rest?.attempt ?? 0) > 0 };
 }

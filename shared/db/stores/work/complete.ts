@@ -89,7 +89,7 @@ function itemOf(completion: Completion, place: number) {
   };
 }
 
-/** The column has both; `parsed` in `outcomes.ts` tells them apart. */
+/** The column `report` holds both; `reported` in `outcomes.ts` tells them apart. */
 function reportText({ report, retryAfterMs }: End): string | undefined {
   if (report === undefined && retryAfterMs === undefined) return undefined;
   return JSON.stringify(retryAfterMs === undefined ? report : { ...(report as object), retryAfterMs });

@@ -15,34 +15,49 @@ export interface Job extends Pick<Outcome, 'key' | 'state' | 'code'> {
   endedMs: number | null;
 }
 
+/** A party's work by its key. */
+export interface NamedJob {
+  party: string;
+  key: string;
+}
+
 interface JobRow extends Omit<Job, 'progress' | 'report'> {
+  place: number;
   progress: string | null;
   report: string | null;
 }
 
-const JOB = {
-  name: 'job_v1',
+const JOBS = {
+  name: 'jobs_v1',
   text: `
-    (select key, kind, state, null as code, progress, null as report,
-            (extract(epoch from admitted_at) * 1000)::float8 as "admittedMs", null::float8 as "endedMs"
-       from work where key = $1::uuid and party = $2::uuid and kind = any ($3::text[]))
-    union all
-    (select key, kind, state, code, null, report,
-            (extract(epoch from admitted_at) * 1000)::float8, (extract(epoch from ended_at) * 1000)::float8
-       from history
-      where key = $1::uuid and party = $2::uuid and kind = any ($3::text[])
-        and ended_at > now() - interval '${KEPT_HOURS} hours'
-      order by ended_at desc limit 1)
-    order by "endedMs" nulls first limit 1`,
+    select named.place::int, job.*
+      from unnest($1::uuid[], $2::uuid[]) with ordinality as named (party, key, place)
+     cross join lateral (
+       (select w.key, w.kind, w.state, null as code, w.progress, null as report,
+               (extract(epoch from w.admitted_at) * 1000)::float8 as "admittedMs", null::float8 as "endedMs"
+          from work w where w.key = named.key and w.party = named.party and w.kind = any ($3::text[]))
+       union all
+       (select h.key, h.kind, h.state, h.code, null, h.report,
+               (extract(epoch from h.admitted_at) * 1000)::float8, (extract(epoch from h.ended_at) * 1000)::float8
+          from history h
+         where h.key = named.key and h.party = named.party and h.kind = any ($3::text[])
+           and h.ended_at > now() - interval '${KEPT_HOURS} hours'
+         order by h.ended_at desc limit 1)
+       order by "endedMs" nulls first limit 1) job`,
 };
 
-/** A party's work by its key; undefined when there is none, or it ended more than 24 hours ago. */
-export async function findJob(
+/** Work of parties by its keys, each undefined when there is none, or it ended more than 24 hours ago. */
+export async function findJobs(
   pool: Pool,
-  { key, party, kinds }: { key: string; party: string; kinds: readonly string[] },
-): Promise<Job | undefined> {
-  const [row] = await query<JobRow>(pool, JOB, [key, party, kinds]);
-  return row && { ...row, progress: parsed(row.progress), report: parsed(row.report) };
+  named: readonly NamedJob[],
+  kinds: readonly string[],
+): Promise<(Job | undefined)[]> {
+  const parties = named.map(({ party }) => party);
+  const keys = named.map(({ key }) => key);
+  const found: (Job | undefined)[] = named.map(() => undefined);
+  for (const { place, progress, report, ...row } of await query<JobRow>(pool, JOBS, [parties, keys, kinds]))
+    found[place - 1] = { ...row, progress: parsed(progress), report: parsed(report) };
+  return found;
 }
 
 function parsed(json: string | null): unknown {

@@ -31,7 +31,7 @@ export function countKinds(pool: Pool, kinds: readonly string[]): Promise<KindCo
   return query<KindCounts>(pool, COUNT, [kinds]);
 }
 
-/** A pool's living workers, and since when it is paused, in Unix milliseconds. */
+/** A pool's living workers with their slots, and since when it is paused, in Unix milliseconds; null: it is not. */
 export interface PoolState {
   pool: string;
   workers: number;
@@ -49,6 +49,7 @@ const POOL_STATES = {
           group by p`,
 };
 
+/** The state of each of these pools. */
 export function poolStates(pool: Pool, names: readonly string[]): Promise<PoolState[]> {
   return query<PoolState>(pool, POOL_STATES, [names]);
 }
@@ -77,6 +78,7 @@ export async function workerBeats(pool: Pool, names: readonly string[]): Promise
 
 const RESUME = { name: 'resume_pools_v1', text: 'delete from paused_pools where pool = any ($1::text[])' };
 
+/** Workers claim from these pools again, from their next heartbeat on. */
 export async function resumePools(pool: Pool, names: readonly string[]): Promise<void> {
   await query(pool, RESUME, [names]);
 }

@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Outcome } from '../../../domain/work.ts';
+import type { Fate, Outcome } from '../../../domain/work.ts';
 import { query } from '../../statement.ts';
 
 const COLUMNS = `id, party, key, month, state, code, source, attempt, units,
@@ -10,16 +10,16 @@ type OutcomeRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> & {
   report: string | null;
 };
 
-const OUTCOMES = { name: 'outcomes_v1', text: `select ${COLUMNS} from outcomes_v1($1::uuid[])` };
+const OUTCOMES = { name: 'outcomes_v2', text: `select ${COLUMNS} from outcomes_v2($1::uuid[])` };
 
-/** The outcomes of those requests, of callers that still wait, that have ended. Gives up after `withinMs`. */
+/** What became of those requests, of callers that still wait, that no longer run, by their keys. Gives up after `withinMs`. */
 export async function outcomesOf(
   pool: Pool,
   keys: readonly string[],
   options?: { withinMs: number },
-): Promise<Outcome[]> {
-  const rows = await query<OutcomeRow>(pool, OUTCOMES, [keys], options);
-  return rows.map(parsed);
+): Promise<Map<string, Fate>> {
+  const rows = await query<OutcomeRow | { id: null; key: string }>(pool, OUTCOMES, [keys], options);
+  return new Map(rows.map((row) => [row.key, row.id === null ? 'gone' : parsed(row)]));
 }
 
 const FIND = {
@@ -47,7 +47,7 @@ function parsed({ facts, report, ...row }: OutcomeRow): Outcome {
   return { ...row, facts: JSON.parse(facts), ...reported(report === null ? null : JSON.parse(report)) };
 }
 
-/** What `reportText` in `complete.ts` has put together. */
+/** Takes apart what `reportText` in `complete.ts` put together. */
 function reported(column: { retryAfterMs?: number } | null): Pick<Outcome, 'report' | 'retryAfterMs'> {
   if (column?.retryAfterMs === undefined) return { report: column, retryAfterMs: null };
   const { retryAfterMs, ...report } = column;

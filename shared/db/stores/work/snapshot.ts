@@ -11,15 +11,17 @@ export async function publish(pool: Pool, kinds: readonly string[]): Promise<boo
 }
 
 const READ = {
-  name: 'snapshot_v1',
+  name: 'snapshot_v2',
   text: `select q.snapshot, (extract(epoch from clock_timestamp() - q.published_at) * 1000)::float8 as "ageMs",
-                count(a.id)::int as workers,
-                coalesce(sum((a.pools -> $2 ->> 'slots')::int), 0)::int as slots,
-                coalesce(sum((a.pools -> $2 ->> 'claimed')::bigint), 0)::float8 as claimed
-           from queues q
-           left join processes a on a.alive_until > now() and a.pools ? $2
-          where q.kind = $1 and q.snapshot is not null
-          group by q.kind`,
+                living.workers, living.slots, living.claimed
+           from (
+             select snapshot, published_at from queue_snapshots where kind = $1 order by page desc limit 1) q
+          cross join (
+             select count(*)::int as workers,
+                    coalesce(sum((pools -> $2 ->> 'slots')::int), 0)::int as slots,
+                    coalesce(sum((pools -> $2 ->> 'claimed')::bigint), 0)::float8 as claimed
+               from processes where alive_until > now() and pools ? $2) living
+          where q.snapshot is not null`,
 };
 
 interface SnapshotRow extends Pick<QueueSnapshot, 'ageMs' | 'workers' | 'slots' | 'claimed'> {

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { signUp, type UserClient } from '../support/account.ts';
+import { predictionBody, type Reply } from '../support/client.ts';
+import { connect, connectingApp } from '../support/connection.ts';
+import { hang } from '../support/fake-provider.ts';
+import { promote, say } from '../support/promotion.ts';
+import { inputsOf, predictBatch, predictReply, proposing } from '../support/replies.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+/** Far less than the deadlines of these calls, and more than the polls need on a busy machine. */
+const SOON_MS = 8000;
+const ROUNDS = 12;
+const CALLS = 16;
+
+describe('a call that waits while its account is erased', () => {
+  let system: System;
+
+  before(async () => {
+    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
+  });
+
+  after(() => system.stop());
+  beforeEach(() => system.provider.reset());
+
+  const isGone = async ({ id }: UserClient) =>
+    (await system.database.pool.query('select from accounts where id = $1', [id])).rows.length === 0;
+
+  /** As if a process that erases the account had died at once: another one goes on, which tells nobody. */
+  const eraseSilently = ({ id }: UserClient) =>
+    system.database.pool.query(
+      `update accounts set active = false, erasing_at = now() - interval '1 minute' where id = $1`,
+      [id],
+    );
+
+  it('is answered soon, whatever it waits for and whoever erases', async () => {
+    const person = await signUp(system);
+    const app = await connectingApp(system);
+    const { connection_id } = await connect(system, app, person);
+    await say(person, ['I want coverage']);
+    system.provider.respond(hang());
+    const calls: Record<string, Promise<Reply<unknown>>> = {
+      reply: predictReply(person),
+      batch: predictBatch(person, inputsOf(2)),
+      promotion: promote(person, 'episodes'),
+      'promotion in the queue': promote(person, 'episodes'),
+      prediction: app.predict(predictionBody({ connection_id })),
+    };
+    const ends = new Map<string, string>();
+    for (const [name, call] of Object.entries(calls))
+      void call.then(({ status, code }) => ends.set(name, `${status} ${code}`));
+    // All but the one in the queue ask the model; the batch, twice.
+    await until(() => system.provider.running === 5);
+    await eraseSilently(person);
+    await until(() => isGone(person));
+    await until(() => ends.size === Object.keys(calls).length, SOON_MS).catch(() => {});
+    const { prediction, ...own } = Object.fromEntries(ends);
+    assert.equal(prediction, '403 connection_revoked');
+    assert.deepEqual(
+      Object.keys(own).sort(),
+      Object.keys(calls)
+        .filter((name) => name !== 'prediction')
+        .sort(),
+    );
+    for (const end of Object.values(own)) assert.match(end, /^(401 not_authenticated|499 \w+_cancelled)$/);
+  });
+
+  it('ends the stream of a job with an error', async () => {
+    const person = await signUp(system);
+    await say(person, ['I want coverage']);
+    system.provider.respond(hang());
+    const streaming = promote(person, 'episodes', {}, { accept: 'text/event-stream' });
+    await until(() => system.provider.running === 1);
+    await eraseSilently(person);
+    const { status, text } = await streaming;
+    assert.equal(status, 200);
+    assert.match(
+      text,
+      /event: error\ndata: {"detail":{"code":"(not_authenticated|job_cancelled)",[^\n]*}}\n\n$/,
+    );
+  });
+
+  it('is answered soon when it comes just before the erasure, during it or just after', async () => {
+    system.provider.respond(proposing([{ response: 'Blue' }]));
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const person = await signUp(system);
+      const signal = AbortSignal.timeout(2 * SOON_MS);
+      const [erased, ...replies] = await Promise.all(
+        Array.from({ length: 1 + CALLS }, (_, n) =>
+          n === CALLS / 2
+            ? person.request('DELETE', '/api/auth/me/', undefined, { signal })
+            : predictReply(person, {}, { signal }),
+        ),
+      );
+      for (const { status, text } of [erased, ...replies].filter((reply) => reply !== undefined))
+        assert.ok([200, 204, 401, 499].includes(status), text);
+    }
+  });
+});

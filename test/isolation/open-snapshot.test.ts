@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import type { ClientBase, PoolClient } from 'pg';
+import { publish } from '../../shared/db/stores/work/snapshot.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+
+const KINDS = ['predict', 'reply'];
+const CLAIM = `select * from claim_v4(array['predict', 'reply'], '{}', gen_random_uuid(), 8, '{}', '{}', 7, 5000)`;
+const COMPLETE = `
+  select * from complete_v1(
+    gen_random_uuid(), '[{"place": 0, "id": "01a1fbaf-da04-7722-9848-4cf73b953179", "guard": "attempt"}]',
+    array[null], 600, 5000)`;
+/** Two minutes of a busy leader, and more heartbeats than a process has in as long. */
+const TIMES = 600;
+
+describe('while a foreign transaction keeps a snapshot', () => {
+  let database: TestDatabase;
+  let holder: PoolClient;
+  before(async () => {
+    database = await createDatabase();
+    holder = await database.pool.connect();
+    await holder.query('begin isolation level repeatable read');
+    await holder.query('select from work');
+  });
+  after(async () => {
+    holder.release(true);
+    await database.drop();
+  });
+
+  it('a claim reads as much after many publications of the queue as after one', async () => {
+    await publish(database.pool, KINDS);
+    const before = await blocksOf(database, CLAIM);
+    for (let n = 0; n < TIMES; n += 1) await publish(database.pool, KINDS);
+    const after = await blocksOf(database, CLAIM);
+    assert.ok(after <= before + 4, `${before} blocks before, ${after} after`);
+  });
+
+  it('a completion reads as much after many heartbeats as after one', async () => {
+    await database.pool.query(
+      `insert into processes (id, kind, alive_until) values (gen_random_uuid(), 'test', now() + interval '1 hour')`,
+    );
+    const before = await blocksOf(database, COMPLETE);
+    for (let n = 0; n < TIMES; n += 1)
+      await database.pool.query(`update processes set alive_until = now() + interval '1 hour'`);
+    const after = await blocksOf(database, COMPLETE);
+    assert.ok(after <= before + 4, `${before} blocks before, ${after} after`);
+  });
+});
+
+/** The blocks that a statement reads, by a session that has planned it. */
+async function blocksOf({ pool }: TestDatabase, statement: string): Promise<number> {
+  const client = await pool.connect();
+  try {
+    await client.query('set enable_seqscan = off');
+    await explained(client, statement);
+    return await explained(client, statement);
+  } finally {
+    client.release(true);
+  }
+}
+
+async function explained(client: ClientBase, statement: string): Promise<number> {
+  const { rows } = await client.query(`explain (analyze, buffers, format json) ${statement}`);
+  const [{ Plan: plan }] = rows[0]['QUERY PLAN'];
+  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+}

@@ -1,0 +1,114 @@
+import { randomBytes } from 'node:crypto';
+import type { Pool } from 'pg';
+import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
+import { type Claim, claim } from '../../shared/db/stores/work/claim.ts';
+import { type Completion, complete } from '../../shared/db/stores/work/complete.ts';
+import { outcomesOf } from '../../shared/db/stores/work/outcomes.ts';
+import { requestKey } from '../../shared/domain/work.ts';
+import { newId } from '../../shared/ids.ts';
+
+export const WINDOW_S = 600;
+/** A request of the usual size. */
+export const TEXT = 'x'.repeat(1400);
+const KINDS = ['predict'];
+
+export const STEPS = ['admit', 'claim', 'complete', 'outcome'] as const;
+/** Milliseconds of each step. */
+export type Took = Record<(typeof STEPS)[number], number>;
+
+/** An app, and the process that serves it. */
+export interface Served {
+  party: string;
+  process: string;
+}
+
+/** Makes an app and a process, without anything that serves HTTP. */
+export async function openServed(pool: Pool): Promise<Served> {
+  const [party, process] = [newId(), newId()];
+  await pool.query(
+    `insert into processes (id, kind, alive_until) values ($1, 'worker', now() + interval '1 day')`,
+    [process],
+  );
+  await pool.query(
+    `insert into apps (id, name, plan, redirect_uris, disabled, fingerprint_key, created_at, updated_at)
+     values ($1, 'an app', 'sandbox', '{}', '{}', '\\x00', now(), now())`,
+    [party],
+  );
+  return { party, process };
+}
+
+/** What a pass did. */
+export interface Pass {
+  took: Took;
+  /** How many predictions it ended. */
+  ended: number;
+}
+
+/**
+ * The statements of the common path: admits a batch of the app, claims as many, completes and reads them. Claims the first
+ * in the fair order, so while others pass as well it may be their work that it ends.
+ */
+export async function pass(pool: Pool, { party, process }: Served, size: number): Promise<Pass> {
+  const times: number[] = [];
+  const timed = async <T>(work: Promise<T>) => {
+    const since = performance.now();
+    const result = await work;
+    times.push(performance.now() - since);
+    return result;
+  };
+  const batch = Array.from({ length: size }, () => admission(party));
+  await timed(
+    admit(pool, batch, {
+      kind: 'predict',
+      kinds: KINDS,
+      process,
+      timeoutMs: 60_000,
+      recoveryWindowS: WINDOW_S,
+      step: 1000,
+      outlivesCallers: false,
+      sandboxUnits: 2_000_000_000,
+      unitPriceMicrocents: 200_000,
+    }),
+  );
+  const room = { slots: size, ofServed: new Map(), ofOthers: size };
+  const { claims } = await timed(claim(pool, { names: KINDS, oneAtATime: [] }, process, room));
+  const byParty = [...Map.groupBy(claims, (one) => one.party).values()];
+  const done = await timed(Promise.all(byParty.map((own) => complete(pool, own.map(suggested), WINDOW_S))));
+  await timed(
+    outcomesOf(
+      pool,
+      batch.map(({ key }) => key),
+    ),
+  );
+  if (done.flat().includes(false)) throw new Error('a pass lost work');
+  const took = Object.fromEntries(STEPS.map((step, n) => [step, times[n]])) as Took;
+  return { took, ended: claims.length };
+}
+
+function admission(party: string): Admission {
+  const requestId = newId();
+  return {
+    id: newId(),
+    kind: 'predict',
+    party,
+    requestId,
+    key: requestKey('predict', party, requestId),
+    fingerprint: randomBytes(32),
+    userId: 'user',
+    connectionId: null,
+    line: { key: newId(), sessionId: requestId, revision: 1, textHash: randomBytes(32), supersedable: true },
+    wait: false,
+    cancelOnDisconnect: false,
+    overloaded: false,
+    facts: { requestId },
+    input: TEXT,
+  };
+}
+
+function suggested({ id, party, month, attempt, worker }: Claim): Completion {
+  const answer = TEXT.slice(0, 200);
+  return {
+    ...{ id, party, month, guard: 'attempt', attempt, worker },
+    ...{ state: 'suggested', settle: true, answer, report: {} },
+  };
+}

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { openHeartbeat } from '../../../shared/db/processes.ts';
+import { createLog } from '../../../shared/log.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+import { until } from '../../support/until.ts';
+
+const LEASE_S = 60;
+
+describe('a heartbeat', () => {
+  let database: TestDatabase;
+  let opened: AsyncDisposableStack;
+  before(async () => {
+    database = await createDatabase();
+  });
+  after(() => database.drop());
+  beforeEach(() => {
+    opened = new AsyncDisposableStack();
+  });
+  afterEach(() => opened.disposeAsync());
+
+  /** Whether the beats still count as unbroken when the latest one was so long ago. */
+  async function isUnbrokenAfter(seconds: number): Promise<boolean> {
+    const { id } = await openHeartbeat(opened, database.pool, {
+      kind: 'test',
+      leaseMs: 1000 * LEASE_S,
+      log: createLog('test', 'silent'),
+    });
+    await database.pool.query(
+      `update processes set since = now() - interval '1 hour', alive_until = now() + make_interval(secs => $2)
+        where id = $1`,
+      [id, LEASE_S - seconds],
+    );
+    const beaten = `select since < now() - interval '30 minutes' as unbroken from processes
+                     where id = $1 and alive_until > now() + make_interval(secs => $2)`;
+    const row = await until(
+      async () => (await database.pool.query<{ unbroken: boolean }>(beaten, [id, LEASE_S - 5])).rows[0],
+    );
+    return row.unbroken;
+  }
+
+  it('is unbroken after a short silence', async () => {
+    assert.equal(await isUnbrokenAfter(LEASE_S / 2 - 10), true);
+  });
+
+  it('is broken after a long one, although its lease has not run out', async () => {
+    assert.equal(await isUnbrokenAfter(LEASE_S / 2 + 10), false);
+  });
+});
