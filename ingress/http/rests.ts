@@ -11,9 +11,9 @@ const BYTES_PER_MS = (64 * MIB) / 1000;
 const LINGER_MS = 1000;
 
 /**
- * Drops what is left of a body when its answer is ready, so that a client that writes all of it first gets to read the
- * answer, and may use the connection again. At a bounded pace: whoever sends what is refused, as fast as they can, would
- * otherwise take the event loop from everybody, and no rate limit counts a 401 or a 404.
+ * Reads and drops the rest of a body whose answer is ready, so that a client that first writes all of it gets to read the
+ * answer, and can use the connection again. It does so at a bounded pace: no rate limit counts a 401 or a 404, and a client
+ * that keeps sending such bodies would take the event loop from everybody else.
  */
 export function dropRests(): Middleware<RequestState> {
   let freeAt = 0;

@@ -1,3 +1,4 @@
+import type { ParsedUrlQuery } from 'node:querystring';
 import { Readable } from 'node:stream';
 import { Router, type RouterContext } from '@koa/router';
 import { requireFreshLogin } from '../../shared/domain/account.ts';
@@ -11,6 +12,7 @@ import {
   NAME_MAX,
   UUID,
 } from '../../shared/schemas/limits.ts';
+import { compileQuery } from '../../shared/schemas/query.ts';
 import { isStorable } from '../../shared/schemas/storable.ts';
 import { compile, ValidationError, type Validator } from '../../shared/schemas/validator.ts';
 import type { Credentials } from '../auth/credentials.ts';
@@ -97,7 +99,7 @@ function serveEndpoint<Parts>(
       );
     };
     const answer = checkBody
-      ? await withBody(ctx, party, (body) => run(checked(checkBody, body)))
+      ? await withBody(ctx, party, (body) => run(checked(checkBody(body))))
       : await run(undefined);
     send(ctx, endpoint, answer);
     // A stream sets its own.
@@ -147,14 +149,13 @@ function checkParams(
 function queryCheck({
   query,
   queryError,
-}: Pick<Declaration, 'query' | 'queryError'>): (sent: unknown) => unknown {
+}: Pick<Declaration, 'query' | 'queryError'>): (sent: ParsedUrlQuery) => unknown {
   if (query === undefined) return (sent) => sent;
-  const check = compile(query, 'query');
-  return (sent) => checked(check, sent, queryError);
+  const check = compileQuery(query);
+  return (sent) => checked(check(sent), queryError);
 }
 
-function checked<T>(check: Validator<T>, value: unknown, code?: ErrorCode): T {
-  const result = check(value);
+function checked<T>(result: ReturnType<Validator<T>>, code?: ErrorCode): T {
   if (result.ok) return result.value;
   throw code === undefined ? new ValidationError(result.faults) : new AppError(code);
 }

@@ -5,9 +5,9 @@ import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { NoFacts } from '../../shared/work/kinds.ts';
 import type { Answer } from '../http/endpoint.ts';
 import { accepts, prefers } from '../http/preferences.ts';
+import type { Reserve } from '../limits/answer-budget.ts';
 import type { Call } from '../work/service.ts';
 import { callOf, type JobKind, type JobService } from './service.ts';
-import { streamJob } from './stream.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 
@@ -22,6 +22,7 @@ interface JobInput {
   body: object;
   headers: IncomingHttpHeaders;
   signal: AbortSignal;
+  reserve: Reserve;
 }
 
 /**
@@ -31,23 +32,23 @@ interface JobInput {
  */
 export function answerJob<Reported extends object, Result extends object = Reported>(
   kind: JobKind<Reported>,
-  { user, body, headers, signal }: JobInput,
+  { user, body, headers, ...rest }: JobInput,
   routes: JobRoutes,
 ): Promise<Answer<Result | JobReceipt>> {
   const wait = prefers(headers, 'wait');
   const call = callOf(kind, { accountId: user.id, body, idempotencyKey: idempotencyKeyOf(headers), wait });
-  return answerCall(kind, call, { headers, signal }, routes);
+  return answerCall(kind, call, { headers, ...rest }, routes);
 }
 
 async function answerCall<Reported extends object, Result extends object>(
   kind: JobKind<Reported>,
   call: Call<NoFacts>,
-  { headers, signal }: Pick<JobInput, 'headers' | 'signal'>,
+  { headers, signal, reserve }: Pick<JobInput, 'headers' | 'signal' | 'reserve'>,
   { jobs, publicUrl }: JobRoutes,
 ): Promise<Answer<Result | JobReceipt>> {
   const isAsync = prefers(headers, 'respond-async');
   if (!isAsync && !accepts(headers, EVENT_STREAM)) {
-    const { result, replayed } = await jobs.perform<Reported, Result>(kind, call, signal);
+    const { result, replayed } = await jobs.perform<Reported, Result>(kind, call, signal, reserve);
     return { body: result, headers: replayedHeader(replayed) };
   }
   if (isAsync) {
@@ -64,8 +65,7 @@ async function answerCall<Reported extends object, Result extends object>(
   signal.addEventListener('abort', release);
   try {
     const { id, replayed } = await jobs.start(kind, call, signal);
-    const items = (shown: ReadonlySet<number>) => jobs.items(kind, call.party, id, shown);
-    const body = streamJob(() => jobs.read(call.party, id), signal, { items }).once('close', release);
+    const body = jobs.stream(call.party, id, { gone: signal, reserve }).once('close', release);
     return { body, type: EVENT_STREAM, headers: replayedHeader(replayed) };
   } catch (error) {
     release();

@@ -1,4 +1,7 @@
-import type { Job } from '../../shared/db/stores/work/jobs.ts';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { batcher } from '../../shared/db/batcher.ts';
+import type { Job, NamedJob } from '../../shared/db/stores/work/jobs.ts';
 import { type JobReport, type Steps, stepsOf } from '../../shared/domain/jobs.ts';
 import { failureOf, type Outcome } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
@@ -7,11 +10,17 @@ import type { JobResponse } from '../../shared/schemas/jobs.ts';
 import { jobAdmission } from '../../shared/work/admission.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import { jobKinds, type NoFacts } from '../../shared/work/kinds.ts';
+import type { Reserve } from '../limits/answer-budget.ts';
 import { ConcurrencyLimiter, type Permit } from '../limits/concurrency-limiter.ts';
 import type { Call, WorkService } from '../work/service.ts';
+import { type JobItem, type JobNews, streamJob } from './stream.ts';
 
-/** Streams that an account may have open at once: each reads its job's row twice a second, for minutes. */
+/** Streams that an account may have open at once: each looks at its job twice a second, for minutes. */
 const STREAMS = { atOnce: Number.POSITIVE_INFINITY, each: 20, longest: 0 };
+const LOOK_EVERY_MS = 500;
+/** Jobs that are read by one statement. */
+const MOST_TOGETHER = 100;
+const KINDS = Object.keys(jobKinds);
 
 /** A kind whose requests are answered with `Result`. */
 export type JobKind<Result extends object = object> = Kind<NoFacts, JobReport<Result>>;
@@ -33,47 +42,57 @@ export interface Finished<Result> {
   replayed: boolean;
 }
 
-/** A part of a job's result that is ready before the rest. */
-export interface JobItem {
-  index: number;
-}
-
 /** How a job shows that is made of other rows. */
 export interface JobView {
   /** How far it has come, by what its handler has kept. */
   steps(accountId: string, kept: unknown): Promise<Steps>;
-  /** What is ready, but for what was shown before. */
-  items(accountId: string, kept: unknown, shown: ReadonlySet<number>): Promise<JobItem[]>;
-  /** What its request is answered with. */
-  result(accountId: string, reported: object): Promise<object>;
+  /** That, and what is ready but for what was shown before. */
+  news(
+    accountId: string,
+    kept: unknown,
+    shown: ReadonlySet<number>,
+  ): Promise<{ steps: Steps; items: JobItem[] }>;
+  /** What its request is answered with, read once there is room for it. */
+  result(accountId: string, reported: object, reserve: Reserve): Promise<object>;
 }
 
 export interface JobParts {
   work: Pick<WorkService, 'perform' | 'start' | 'cancel'>;
   /** By kind. A kind without one reports its answer, and keeps its steps. */
   views: Readonly<Record<string, JobView>>;
-  find(named: { party: string; key: string; kinds: readonly string[] }): Promise<Job | undefined>;
+  /** Many at once: whoever reads while others are being read shares the next statement. */
+  find(named: NamedJob[], kinds: readonly string[]): Promise<(Job | undefined)[]>;
+  isErased(accountId: string): Promise<boolean>;
 }
 
 /** An account's jobs: kinds of work that run to their end whether or not their callers wait. */
 export class JobService {
   readonly #parts: JobParts;
   readonly #streams = new ConcurrencyLimiter(STREAMS);
+  readonly #findShared: (named: NamedJob) => Promise<Job | undefined>;
+  readonly #pause: () => Promise<void>;
 
-  constructor(parts: JobParts) {
+  constructor(parts: JobParts, lookEveryMs = LOOK_EVERY_MS) {
     this.#parts = parts;
+    this.#findShared = batcher((named: NamedJob[]) => parts.find(named, KINDS), { most: MOST_TOGETHER });
+    this.#pause = inStep(lookEveryMs);
   }
 
-  /** Runs a request, or joins the run that it repeats, and resolves when that has ended. Throws what it ended with. */
+  /**
+   * Runs a request, or joins the run that it repeats, and resolves when that has ended. Throws what it ended with, and
+   * `overloaded` when there is no room for its result.
+   */
   async perform<Reported extends object, Result extends object = Reported>(
     kind: JobKind<Reported>,
     call: Call<NoFacts>,
     gone: AbortSignal,
+    reserve: Reserve,
   ): Promise<Finished<Result>> {
     const { outcome, replayed } = await this.#parts.work.perform(kind, call, gone);
     if (outcome.report === null) throw refusalOf(outcome);
     // The kind's answer, made by its view where it has one.
-    const result = (await this.#resultOf(kind.name, call.party, outcome.report.result)) as Result;
+    const { result: reported } = outcome.report;
+    const result = (await this.#resultOf(kind.name, call.party, reported, reserve)) as Result;
     return { result, replayed };
   }
 
@@ -92,51 +111,72 @@ export class JobService {
     return this.#streams.acquire({ party: accountId });
   }
 
-  /** The account's job. Throws `not_found`, also for one that ended more than 24 hours ago. */
-  async read(accountId: string, id: string): Promise<JobResponse> {
-    const job = await this.#find(accountId, id);
+  /** A job as events, until it has ended or its caller is gone. */
+  stream(
+    accountId: string,
+    id: string,
+    { gone, reserve }: { gone: AbortSignal; reserve: Reserve },
+  ): Readable {
+    const look = (shown: ReadonlySet<number>) => this.#news(accountId, id, shown, reserve);
+    return streamJob({ look, pause: this.#pause }, gone);
+  }
+
+  /**
+   * The account's job. Throws `not_found`, also for one that ended more than 24 hours ago, and `overloaded` when there is no
+   * room for its result.
+   */
+  async read(accountId: string, id: string, reserve: Reserve): Promise<JobResponse> {
+    const job = await this.#find({ party: accountId, key: id });
+    const steps = await this.#parts.views[job.kind]?.steps(accountId, keptOf(job));
+    return this.#present(accountId, job, steps, reserve);
+  }
+
+  async #news(accountId: string, id: string, shown: ReadonlySet<number>, reserve: Reserve): Promise<JobNews> {
+    const job = await this.#find({ party: accountId, key: id });
+    const news = await this.#parts.views[job.kind]?.news(accountId, keptOf(job), shown);
+    return { job: await this.#present(accountId, job, news?.steps, reserve), items: news?.items ?? [] };
+  }
+
+  /** Cancels a job that still runs; what it has stored stays. Resolves with the job. Throws as `read` does. */
+  async cancel(accountId: string, id: string, reserve: Reserve): Promise<JobResponse> {
+    const { kind } = await this.#find({ party: accountId, key: id });
+    // A job is only ever named by its key.
+    await this.#parts.work.cancel(kindOf(kind), accountId, { requestId: '', key: id }, () => {});
+    return this.read(accountId, id, reserve);
+  }
+
+  async #resultOf(kind: string, accountId: string, reported: object, reserve: Reserve): Promise<object> {
+    return this.#parts.views[kind]?.result(accountId, reported, reserve) ?? reported;
+  }
+
+  async #present(
+    accountId: string,
+    job: Job,
+    steps: Steps | undefined,
+    reserve: Reserve,
+  ): Promise<JobResponse> {
     const report = reportOf(job);
     return {
       ...presentJob(job),
-      progress: report?.steps ?? (await this.#stepsOf(accountId, job)),
-      result: report && (await this.#resultOf(job.kind, accountId, report.result)),
+      progress: report?.steps ?? steps ?? stepsOf(job.progress),
+      result: report && (await this.#resultOf(job.kind, accountId, report.result, reserve)),
     };
   }
 
-  /** The parts of its result that are ready, but for those that were shown before. */
-  async items(
-    { name }: JobKind,
-    accountId: string,
-    id: string,
-    shown: ReadonlySet<number>,
-  ): Promise<JobItem[]> {
-    const view = this.#parts.views[name];
-    if (view === undefined) return [];
-    const job = await this.#find(accountId, id);
-    return view.items(accountId, reportOf(job)?.result ?? job.progress, shown);
+  async #find(named: NamedJob): Promise<Job> {
+    const job = await this.#findShared(named);
+    if (job !== undefined) return job;
+    throw new AppError((await this.#parts.isErased(named.party)) ? 'not_authenticated' : 'not_found');
   }
+}
 
-  /** Cancels a job that still runs; what it has stored stays. Resolves with the job. Throws `not_found`. */
-  async cancel(accountId: string, id: string): Promise<JobResponse> {
-    const { kind } = await this.#find(accountId, id);
-    // A job is only ever named by its key.
-    await this.#parts.work.cancel(kindOf(kind), accountId, { requestId: '', key: id }, () => {});
-    return this.read(accountId, id);
-  }
-
-  async #resultOf(kind: string, accountId: string, reported: object): Promise<object> {
-    return this.#parts.views[kind]?.result(accountId, reported) ?? reported;
-  }
-
-  async #stepsOf(accountId: string, { kind, progress }: Job): Promise<Steps> {
-    return this.#parts.views[kind]?.steps(accountId, progress) ?? stepsOf(progress);
-  }
-
-  async #find(accountId: string, id: string): Promise<Job> {
-    const job = await this.#parts.find({ party: accountId, key: id, kinds: Object.keys(jobKinds) });
-    if (job === undefined) throw new AppError('not_found');
-    return job;
-  }
+/** Pauses that end together, those that begin later as well: whoever looks after each shares statements with the others. */
+function inStep(ms: number): () => Promise<void> {
+  let pause: Promise<void> | undefined;
+  return () =>
+    (pause ??= sleep(ms).then(() => {
+      pause = undefined;
+    }));
 }
 
 function kindOf(name: string): JobKind {
@@ -166,6 +206,11 @@ function endingOf(code: Outcome['code']): ErrorCode {
 /** What its handler wrote; work that failed may have a report, too, of when to try again. */
 function reportOf({ state, report }: Job): JobReport | null {
   return state === 'succeeded' ? (report as JobReport) : null;
+}
+
+/** By its handler: what it has kept, then what it reported. */
+function keptOf(job: Job): unknown {
+  return reportOf(job)?.result ?? job.progress;
 }
 
 const STATES = ['queued', 'running', 'succeeded', 'cancelled'] as const;

@@ -1,37 +1,45 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+import { batcher } from '../../shared/db/batcher.ts';
 import type { ListedReply } from '../../shared/db/entities/reply.ts';
-import { countEndedReplies, findEndedReplies } from '../../shared/db/stores/replies/read.ts';
+import { endedReplies, findEndedReplies, measureReplies } from '../../shared/db/stores/replies/read.ts';
 import type { BatchProgress, BatchReport } from '../../shared/domain/replies/batch.ts';
 import type { BatchItem, BatchResponse } from '../../shared/schemas/replies.ts';
 import type { JobView } from '../jobs/service.ts';
 import { presentAnswer } from './present.ts';
 
+/** Batches that one statement looks at. */
+const MOST_TOGETHER = 100;
+
 /** A batch keeps and reports the ids of its predictions: how it comes on and what it is answered with is in their rows. */
-export function batchView(em: () => EntityManager): JobView {
+export function batchView(pool: Pool, em: () => EntityManager): JobView {
   const rowsOf = async (accountId: string, ids: readonly string[]) => {
-    const rows = await findEndedReplies(em(), accountId, ids);
+    const rows = ids.length === 0 ? [] : await findEndedReplies(em(), accountId, ids);
     return new Map(rows.map((row) => [row.id, row]));
   };
+  const readEnded = async (batches: string[][]) => {
+    const ended = await endedReplies(pool, batches.flat());
+    return batches.map((ids) => ids.filter((id) => ended.has(id)));
+  };
+  const endedAmong = batcher(readEnded, { most: MOST_TOGETHER });
   return {
-    async steps(accountId, kept) {
+    async steps(_, kept) {
       const ids = idsIn(kept);
-      return { done: await countEndedReplies(em(), accountId, ids), total: ids.length };
+      return { done: (await endedAmong(ids)).length, total: ids.length };
     },
 
-    async items(accountId, kept, shown) {
-      const left = idsIn(kept)
-        .map((id, index) => ({ id, index }))
-        .filter(({ index }) => !shown.has(index));
-      const rows = await rowsOf(
-        accountId,
-        left.map(({ id }) => id),
-      );
-      return left.flatMap(({ id, index }) => (rows.has(id) ? itemOf(index, rows.get(id)) : []));
+    async news(accountId, kept, shown) {
+      const ids = idsIn(kept);
+      const ended = await endedAmong(ids.filter((_, index) => !shown.has(index)));
+      const rows = await rowsOf(accountId, ended);
+      const items = ids.flatMap((id, index) => (rows.has(id) ? itemOf(index, rows.get(id)) : []));
+      return { steps: { done: shown.size + ended.length, total: ids.length }, items };
     },
 
-    async result(accountId, reported): Promise<BatchResponse> {
+    async result(accountId, reported, reserve): Promise<BatchResponse> {
       // Its handler wrote it.
       const { ids, latency_ms } = reported as BatchReport;
+      await reserve(await measureReplies(em(), accountId, ids));
       const rows = await rowsOf(accountId, ids);
       const results = ids.map((id, index) => itemOf(index, rows.get(id)));
       const succeeded = results.filter((item) => 'prediction' in item).length;

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { newId } from '../../shared/ids.ts';
+import type { JobResponse } from '../../shared/schemas/jobs.ts';
+import type { BatchResponse } from '../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { event, post, recording } from '../support/recording.ts';
@@ -124,6 +127,44 @@ describe('answers that are not read', () => {
     );
     assert.equal((await one.request('GET', '/api/predictions/?limit=1', undefined, at)).status, 200);
     assert.equal((await person.request('GET', replies, undefined, at)).status, 200);
+  });
+
+  it('hold no more than that as the results of a batch', async () => {
+    const at = { at: patient };
+    const one = await signUp(system);
+    const id = newId();
+    await system.database.pool.query(
+      `with rows as (
+         insert into replies (id, account_id, agent, agent_input, k, threshold, status, created_at)
+         select gen_random_uuid(), $1, 'coder', 'Which?', 5, 0.8, 'escalated', now() from generate_series(1, 100)
+         returning id)
+       insert into history (
+         id, kind, party, key, fingerprint, state, attempt, admission, admitted_at, ended_at, expires_at, facts, report)
+       select $2, 'predict_batch', $1, $2, '', 'succeeded', 1, $2, now(), now(), now(), '{}',
+              json_build_object('steps', json_build_object('done', 100, 'total', 100),
+                'result', json_build_object('ids', json_agg(id), 'latency_ms', 1))
+         from rows`,
+      [one.id, id],
+    );
+    // Eight million bytes, in the longest replies that a prediction has.
+    await system.database.pool.query(
+      `update replies set response = repeat('漢', 4000), reasoning = 'A habit.', candidates = (
+         select json_agg(json_build_object('response', repeat('漢', 4000), 'confidence', 0.5, 'reasoning', 'A habit.'))
+           from generate_series(1, 5))
+        where account_id = $1`,
+      [one.id],
+    );
+    const path = `/api/jobs/${id}/`;
+    for (const socket of await Promise.all([1, 2].map(() => unread(one, path, patient.url))))
+      await once(socket, 'readable');
+    const refused = await Promise.all(
+      ['GET', 'DELETE'].map((method) => one.request(method, path, undefined, at)),
+    );
+    for (const { status, code } of refused) assert.equal(`${status} ${code}`, '503 overloaded');
+    assert.equal((await one.request('GET', '/api/predictions/?limit=1', undefined, at)).status, 200);
+    for (const socket of sockets.splice(0)) socket.destroy();
+    const { body } = await one.request<JobResponse>('GET', path, undefined, at);
+    assert.equal((body.result as BatchResponse).succeeded, 100);
   });
 
   (process.platform === 'linux' ? it : it.skip)(

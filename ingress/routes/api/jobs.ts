@@ -29,11 +29,11 @@ export const readJob = endpoint('user', {
   summary: 'How a job is coming on, or how it ended',
   description: 'For 24 hours after its end.',
   params: { job_id: 'uuid' },
-  errors: ['not_found'],
+  errors: ['not_found', 'overloaded'],
   status: 200,
   response: JobResponse,
-}).handle(async ({ user, params }, { jobs }: JobRoutes) => ({
-  body: await jobs.read(user.id, params.job_id),
+}).handle(async ({ user, params, reserve }, { jobs }: JobRoutes) => ({
+  body: await jobs.read(user.id, params.job_id, reserve),
 }));
 
 export const cancelJob = endpoint('user', {
@@ -42,9 +42,9 @@ export const cancelJob = endpoint('user', {
   summary: 'Cancel a job',
   description: 'What it has stored stays. One that has ended stays as it is.',
   params: { job_id: 'uuid' },
-  errors: ['not_found'],
+  errors: ['not_found', 'overloaded'],
   status: 200,
   response: JobResponse,
-}).handle(async ({ user, params }, { jobs }: JobRoutes) => ({
-  body: await jobs.cancel(user.id, params.job_id),
+}).handle(async ({ user, params, reserve }, { jobs }: JobRoutes) => ({
+  body: await jobs.cancel(user.id, params.job_id, reserve),
 }));

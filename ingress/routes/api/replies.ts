@@ -34,8 +34,6 @@ export interface ReplyRoutes {
   replies: ReplyService;
 }
 
-const PAGE_LIMIT = 50;
-
 export const predictReply = endpoint('user', {
   operationId: 'predictReply',
   tag: 'Replies',
@@ -109,16 +107,17 @@ export const listPredictedReplies = endpoint('user', {
   status: 200,
   response: ReplyList,
 }).handle(async ({ user, query, reserve }, { em }: ReplyRoutes) => {
-  const limit = query.limit === undefined ? PAGE_LIMIT : Number(query.limit);
-  const offset = Number(query.offset ?? 0);
+  const { limit, offset } = query;
   const terms = {
+    limit,
+    offset,
     status: query.status,
     agent: query.agent,
     sessionId: query.session_id,
     since: queryTime('since', query.since),
     until: queryTime('until', query.until),
   };
-  const { total, rows } = await listReplies(em(), user.id, { ...terms, limit, offset }, reserve);
+  const { total, rows } = await listReplies(em(), user.id, terms, reserve);
   return { body: { total, limit, offset, results: rows.map(presentSummary) } };
 });
 

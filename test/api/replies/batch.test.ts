@@ -266,14 +266,18 @@ describe('predicting the replies to many prompts', function () {
       system.provider.respond(forPrompts((one) => one !== 'Prompt 0?', fake.hang(), echoing));
       const headers = { 'idempotency-key': 'cancelled' };
       const waiting = predictBatch(ann, inputsOf(20), { headers });
-      const calls = await Promise.all([2, 3, 4].map((n) => system.provider.called(n)));
+      const first = await Promise.all([1, 2, 3, 4].map((n) => system.provider.called(n)));
+      // They come in any order; this one ends well.
+      const calls = first.filter((call) => promptIn(call) !== 'Prompt 0?');
       const path = await start(inputsOf(20), { ...headers, prefer: 'respond-async, wait' });
       await until(async () => (await read(path)).progress.done === 1);
       const { status, body } = await ann.request<JobResponse>('DELETE', path);
       assert.deepEqual([status, body.state, body.error?.code], [200, 'cancelled', 'job_cancelled']);
       const { status: ending, code } = await waiting;
       assert.deepEqual([ending, code], [499, 'job_cancelled']);
-      await Promise.all(calls.map((call) => call.aborted));
+      // The one that was answered may have been any of them.
+      const hung = calls.filter((call) => promptIn(call) !== 'Prompt 0?');
+      await Promise.all(hung.map((call) => call.aborted));
       const stored = await until(async () => {
         const { body: list } = await ann.request<ReplyList>('GET', '/api/predictions/');
         return list.results.every(({ status: one, error }) => one !== 'pending' || error !== null) && list;
@@ -369,6 +373,30 @@ describe('predicting the replies to many prompts', function () {
     assert.equal((await predictBatch(ann, inputsOf(1))).status, 200);
     assert.equal(await rowsOf('select from replies where account_id = $1'), 1);
     assert.equal(system.provider.calls.length, 1);
+  });
+
+  it('asks about no prediction that it does not name: one that is left of a run that failed', async () => {
+    const answered = Promise.withResolvers<void>();
+    system.provider.respond(fake.when(answered.promise, echoing));
+    const waiting = predictBatch(ann, inputsOf(10));
+    await system.provider.called(7);
+    const { pool } = system.database;
+    const { rows } = await pool.query<{ id: string }>(
+      `select id from work where kind = 'batch_reply' and party = $1 and state = 'queued'`,
+      [ann.id],
+    );
+    const [left] = rows;
+    assert.ok(left);
+    // As when the same request runs again, under the id that it had, and has parts of its own.
+    await pool.query(
+      `update work set progress = replace(progress, $2, gen_random_uuid()::text)
+        where kind = 'predict_batch' and party = $1`,
+      [ann.id, left.id],
+    );
+    answered.resolve();
+    assert.deepEqual([(await waiting).body.failed, system.provider.calls.length], [1, 9]);
+    const { body } = await ann.request<ReplyDetail>('GET', `/api/predictions/${left.id}/`);
+    assert.equal(body.error, 'prediction_cancelled');
   });
 
   it('keeps no text of a person in the history of the work', async () => {

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
-import { streamJob } from '../../../ingress/jobs/stream.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { JobService } from '../../../ingress/jobs/service.ts';
+import { type JobItem, streamJob } from '../../../ingress/jobs/stream.ts';
+import type { Job, NamedJob } from '../../../shared/db/stores/work/jobs.ts';
+import { AppError } from '../../../shared/errors/app-error.ts';
 import type { JobResponse } from '../../../shared/schemas/jobs.ts';
 import { until } from '../../support/until.ts';
 
@@ -14,20 +18,34 @@ const JOB: JobResponse = {
   created_at: '2026-11-20T10:00:00.000Z',
   finished_at: null,
 };
-const FAST = { everyMs: 1 };
+const ROW: Job = {
+  key: '',
+  kind: 'sync',
+  state: 'running',
+  code: null,
+  progress: { steps: JOB.progress },
+  report: null,
+  admittedMs: 0,
+  endedMs: null,
+};
+const REPORT = { steps: { done: 2, total: 2 }, result: { created: 7 } };
+const pause = () => sleep(1);
 
 describe('the stream of a job', () => {
   const { signal } = new AbortController();
   const looks = (...jobs: Partial<JobResponse>[]) => {
     const rest = jobs.map((job) => ({ ...JOB, ...job }));
-    return async () => rest.shift() ?? assert.fail('looked after the end');
+    return async (_: ReadonlySet<number>, items: JobItem[] = []) => ({
+      job: rest.shift() ?? assert.fail('looked after the end'),
+      items,
+    });
   };
 
   it('has each progress once, then the result', async () => {
     const half = { progress: { done: 1, total: 2 } };
     const done = { progress: { done: 2, total: 2 }, state: 'succeeded' as const, result: { created: 7 } };
     assert.equal(
-      await text(streamJob(looks({}, {}, half, half, done), signal, FAST)),
+      await text(streamJob({ look: looks({}, {}, half, half, done), pause }, signal)),
       [
         'event: progress\ndata: {"done":0,"total":2}\n\n',
         'event: progress\ndata: {"done":1,"total":2}\n\n',
@@ -40,11 +58,12 @@ describe('the stream of a job', () => {
   it('has each part of the result once, when it is ready, before the result', async () => {
     const items = [[{ index: 1 }], [], [{ index: 0 }, { index: 2 }]];
     const seen: number[][] = [];
-    const ready = async (shown: ReadonlySet<number>) => {
+    const jobs = looks({}, {}, { result: {} });
+    const look = (shown: ReadonlySet<number>) => {
       seen.push([...shown]);
-      return items.shift() ?? assert.fail('asked after the end');
+      return jobs(shown, items.shift());
     };
-    const stream = streamJob(looks({}, {}, { result: {} }), signal, { ...FAST, items: ready });
+    const stream = streamJob({ look, pause }, signal);
     const names = [...(await text(stream)).matchAll(/^event: (.*)\ndata: (.*)$/gm)].map(
       ([, name, data]) => `${name} ${data}`,
     );
@@ -60,22 +79,61 @@ describe('the stream of a job', () => {
 
   it('ends with what the job failed with', async () => {
     const error = { code: 'job_timeout', message: 'The job took too long.' };
-    const streamed = await text(streamJob(looks({ state: 'failed', error }), signal, FAST));
+    const streamed = await text(streamJob({ look: looks({ state: 'failed', error }), pause }, signal));
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"job_timeout",[^\n]*}}\n\n$/);
+  });
+
+  it('ends with what a look is refused with', async () => {
+    const looks = [
+      async () => ({ job: JOB, items: [] }),
+      () => Promise.reject(new AppError('not_authenticated')),
+    ];
+    const look = () => looks.shift()?.() ?? assert.fail();
+    const streamed = await text(streamJob({ look, pause }, signal));
+    assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"not_authenticated",[^\n]*}}\n\n$/);
   });
 
   it('has a comment now and then while nothing happens, so that nobody takes it for dead', async () => {
     const quiet = Array.from({ length: 45 }, () => ({}));
-    const streamed = await text(streamJob(looks(...quiet, { result: {} }), signal, FAST));
+    const streamed = await text(streamJob({ look: looks(...quiet, { result: {} }), pause }, signal));
     assert.equal(streamed.match(/^:$/gm)?.length, 2);
   });
 
   it('ends quietly when its caller is gone', async () => {
     const leaving = new AbortController();
-    const stream = streamJob(async () => JOB, leaving.signal, FAST);
+    const never = () => new Promise<void>(() => {});
+    const stream = streamJob({ look: looks({}), pause: never }, leaving.signal);
     const streamed = text(stream);
     await until(() => stream.readableDidRead);
     leaving.abort();
     assert.match(await streamed, /^event: progress/);
+  });
+
+  it('shares its looks with the streams of other jobs', async () => {
+    const streams = 150;
+    const accounts = Array.from({ length: streams }, (_, n) => `account-${n}`);
+    const statements: number[] = [];
+    let over = false;
+    const find = async (named: NamedJob[]) => {
+      statements.push(named.length);
+      await sleep(1);
+      return named.map(({ key }) => ({ ...ROW, key, ...(over && { state: 'succeeded', report: REPORT }) }));
+    };
+    const work = {
+      perform: () => assert.fail('not asked for'),
+      start: () => assert.fail('not asked for'),
+      cancel: () => assert.fail('not asked for'),
+    };
+    const jobs = new JobService({ work, views: {}, find, isErased: async () => false }, 10);
+    const looks = () => statements.reduce((sum, named) => sum + named, 0);
+    const texts = accounts.map(async (account, n) => {
+      await sleep(n % 10);
+      return text(jobs.stream(account, `job-${n}`, { gone: signal, reserve: async () => {} }));
+    });
+    await until(() => looks() > 10 * streams);
+    over = true;
+    for (const streamed of await Promise.all(texts)) assert.match(streamed, /event: done/);
+    // Of one stream that comes first, of a hundred, of the rest; one by one when they begin.
+    assert.ok(statements.length < looks() / 20, `${statements.length} statements for ${looks()} looks`);
   });
 });

@@ -9,15 +9,19 @@ const KEPT = {
           where w.id = $1::uuid and w.progress is not null`,
 };
 
-/** The bundle of a batch that still runs, and the revision of the memory now; undefined when the batch has ended. */
+/**
+ * The bundle of a batch that still runs and has that part, and the revision of the memory now; else undefined. A batch that
+ * failed and runs again has the same id, but other parts: those of the first run may still be queued.
+ */
 export async function keptBundle(
   pool: Pool,
   batchId: string,
+  partId: string,
 ): Promise<{ bundle: BatchBundle; revision: number } | undefined> {
   const [row] = await query<{ progress: string; revision: number }>(pool, KEPT, [batchId]);
   if (row === undefined) return undefined;
-  const { bundle } = JSON.parse(row.progress) as BatchProgress;
-  return { bundle, revision: row.revision };
+  const { bundle, ids } = JSON.parse(row.progress) as BatchProgress;
+  return ids.includes(partId) ? { bundle, revision: row.revision } : undefined;
 }
 
 const MEMORY = {

@@ -1,7 +1,12 @@
-import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
 import { type ListedReply, Reply } from '../../entities/reply.ts';
+import { query } from '../../statement.ts';
 
 const UNLISTED = ['agentInput', 'context', 'features'] as const;
+/** What makes a prediction large, of what is listed. */
+const LARGE =
+  'r.id, r.agent, r.session_id, r.model, r.response, r.reasoning, r.candidates, r.actual_response';
 
 /** Which predictions to list: the latest first, from a place on. */
 export interface ReplyListTerms {
@@ -29,24 +34,37 @@ export function findEndedReplies(
   accountId: string,
   ids: readonly string[],
 ): Promise<ListedReply[]> {
-  return em.find(Reply, endedAmong(accountId, ids), { exclude: UNLISTED });
+  return em.find(
+    Reply,
+    { id: { $in: [...ids] }, accountId, $or: [{ status: { $ne: 'pending' } }, { error: { $ne: null } }] },
+    { exclude: UNLISTED },
+  );
 }
 
-/** How many those are. */
-export function countEndedReplies(
+const ENDED = {
+  name: 'ended_replies_v1',
+  text: `select r.id from unnest($1::uuid[]) asked (id) join replies r using (id)
+          where r.status <> 'pending' or r.error is not null`,
+};
+
+/** Which predictions have ended, of these of any accounts. */
+export async function endedReplies(pool: Pool, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await query<{ id: string }>(pool, ENDED, [ids]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** How many bytes the account's predictions are as JSON, of these. */
+export async function measureReplies(
   em: EntityManager,
   accountId: string,
   ids: readonly string[],
 ): Promise<number> {
-  return em.count(Reply, endedAmong(accountId, ids));
-}
-
-function endedAmong(accountId: string, ids: readonly string[]): FilterQuery<Reply> {
-  return {
-    id: { $in: [...ids] },
-    accountId,
-    $or: [{ status: { $ne: 'pending' } }, { error: { $ne: null } }],
-  };
+  const [measured] = await em.execute<{ size: number }[]>(
+    `select coalesce(sum(octet_length(to_json(p)::text)), 0)::int as size
+       from (select ${LARGE} from replies r where r.account_id = ? and r.id = any (?::uuid[])) p`,
+    [accountId, `{${ids.join()}}`],
+  );
+  return measured?.size ?? 0;
 }
 
 /**
@@ -85,8 +103,7 @@ async function measurePage(
   const [measured] = await em.execute<Measured[]>(
     `select (select count(*) from replies r where ${sql})::int as total,
             coalesce(sum(octet_length(to_json(p)::text)), 0)::int as size, to_json(array_agg(p.id)) as ids
-       from (select r.id, r.agent, r.session_id, r.model, r.response, r.reasoning, r.candidates, r.actual_response
-               from replies r where ${sql} order by r.created_at desc, r.id desc limit ? offset ?) p`,
+       from (select ${LARGE} from replies r where ${sql} order by r.created_at desc, r.id desc limit ? offset ?) p`,
     [...values, ...values, limit, offset],
   );
   return { total: measured?.total ?? 0, size: measured?.size ?? 0, ids: measured?.ids ?? [] };
