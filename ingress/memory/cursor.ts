@@ -3,6 +3,8 @@ import type { Position } from '../../shared/db/stores/memory/list.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 
 const DIGEST_LENGTH = 8;
+/** Milliseconds since 1970 in base 36, and the digits of a UUID. */
+const PLACE = /^([0-9a-z]{1,9})-([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
 
 /** Whose list of which tier: a cursor of another one is refused. */
 interface ListName {
@@ -16,15 +18,12 @@ export function tokenOf({ at, id }: Position, list: ListName): string {
   return `${place}-${checksum(place, list)}`;
 }
 
-/** Throws a `ValidationError` for anything that `tokenOf` did not make for this list. */
+/** Throws a `ValidationError` for anything that `tokenOf` could not have made for this list. */
 export function positionOf(token: string, list: ListName): Position {
   const place = token.slice(0, -DIGEST_LENGTH - 1);
-  if (`${place}-${checksum(place, list)}` !== token) throw new ValidationError([FAULT]);
-  const [at = '', hex = ''] = place.split('-');
-  return {
-    at: new Date(Number.parseInt(at, 36)),
-    id: hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
-  };
+  const [, at = '', ...id] = PLACE.exec(place) ?? [];
+  if (at === '' || `${place}-${checksum(place, list)}` !== token) throw new ValidationError([FAULT]);
+  return { at: new Date(Number.parseInt(at, 36)), id: id.join('-') };
 }
 
 const FAULT = {
@@ -33,7 +32,7 @@ const FAULT = {
   msg: 'Input should be the cursor that the page before ended with',
 };
 
-/** No secret: a forged cursor leads nowhere but into the account's own list. */
+/** No secret: who forges a cursor gets nowhere but into their own list. */
 function checksum(place: string, { accountId, tier }: ListName): string {
   return createHash('sha256')
     .update(`${accountId} ${tier} ${place}`)

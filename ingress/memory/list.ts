@@ -7,7 +7,6 @@ import type { Reserve } from '../limits/answer-budget.ts';
 import { positionOf, tokenOf } from './cursor.ts';
 import type { Search } from './searches.ts';
 
-const PAGE_LIMIT = 50;
 /** Bytes of the rows of a page, since `limit` counts rows of any size. No row is larger. */
 const PAGE_SIZE_MAX = MIB;
 
@@ -32,7 +31,7 @@ export async function readPage<Row>(
   placeOf: (row: Row) => Position,
 ): Promise<{ rows: Row[]; next: string | null }> {
   const terms = {
-    limit: limit === undefined ? PAGE_LIMIT : Number(limit),
+    limit,
     sizeMax: PAGE_SIZE_MAX,
     after: cursor === undefined ? undefined : positionOf(cursor, list),
     since: queryTime('since', since),

@@ -18,7 +18,7 @@ import {
 } from '../../shared/domain/recording.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
-import type { RecordingReceipt } from '../../shared/schemas/recording.ts';
+import type { RecordingReceipt, SessionEventsQuery } from '../../shared/schemas/recording.ts';
 import { type Reserve, UNCOUNTED } from '../limits/answer-budget.ts';
 import { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts';
 
@@ -27,7 +27,6 @@ interface RecordingParts {
   recordBatch(accountId: string, events: readonly RecordedEvent[], gone: AbortSignal): Promise<Recorded>;
 }
 
-const PAGE_LIMIT = 500;
 /** Bytes of the events of a page, since `limit` counts events of any size. An event that is larger is a page of its own. */
 const PAGE_SIZE_MAX = 4 * MIB;
 
@@ -88,7 +87,7 @@ export class RecordingService {
   async readSession(
     accountId: string,
     id: string,
-    { limit = String(PAGE_LIMIT), after }: { limit?: string; after?: string },
+    { limit, after }: SessionEventsQuery,
     reserve: Reserve,
   ): Promise<string> {
     const { em } = this.#parts;
@@ -96,7 +95,7 @@ export class RecordingService {
     if (session === undefined) throw new AppError('not_found');
     await reserve(PAGE_SIZE_MAX);
     const { events, next } = await pageOfEvents(em(), session, {
-      limit: Number(limit),
+      limit,
       sizeMax: PAGE_SIZE_MAX,
       after: after === undefined ? undefined : cursorOf(after),
     });

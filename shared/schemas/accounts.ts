@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { closed, nullable, text } from './build.ts';
-import { Name, Timestamp } from './common.ts';
-import { EMAIL_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX, UUID } from './limits.ts';
+import { Name, pageLimit, Timestamp } from './common.ts';
+import { EMAIL_MAX, KEYS_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX, UUID } from './limits.ts';
 
 /** White space around it does not count. */
 const Email = Type.String({ format: 'email', maxLength: EMAIL_MAX, wellFormed: true });
@@ -71,8 +71,7 @@ export const KeyResponse = closed({
 export type KeyResponse = Static<typeof KeyResponse>;
 
 export const KeyListQuery = Type.Object({
-  /** 1 to `KEYS_MAX`. */
-  limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d?|100)$' })),
+  limit: pageLimit(KEYS_MAX, KEYS_MAX),
   /** The id of the last key of the page before. */
   cursor: Type.Optional(Type.String({ pattern: UUID.source })),
 });

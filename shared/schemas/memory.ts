@@ -1,6 +1,6 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { closed, nullable, nullableOneOf, oneOf, oneOrMany, text } from './build.ts';
-import { Name, Timestamp } from './common.ts';
+import { Name, pageLimit, Timestamp } from './common.ts';
 import { DERIVED_ORIGINS, MESSAGE_ORIGINS } from './limits.ts';
 
 const ROWS_MAX = 200;
@@ -191,8 +191,7 @@ export const DeletionReceipt = closed({
 export type DeletionReceipt = Static<typeof DeletionReceipt>;
 
 const listed = {
-  /** 1 to 200. */
-  limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d?|1\\d\\d|200)$' })),
+  limit: pageLimit(200, 50),
   /** The `next` of the previous page. */
   cursor: Type.Optional(Type.String({ pattern: '^[\\w-]{1,200}$' })),
   since: Type.Optional(Timestamp),

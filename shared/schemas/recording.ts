@@ -1,6 +1,6 @@
 import Type, { type Static, type TProperties } from 'typebox';
 import { closed, nullable, oneOf, text } from './build.ts';
-import { Name, Timestamp } from './common.ts';
+import { Name, pageLimit, Timestamp } from './common.ts';
 import { NAME_MAX } from './limits.ts';
 
 export const BATCH_MAX = 1000;
@@ -80,11 +80,11 @@ export type Session = Static<typeof Session>;
 export const SessionList = closed({ results: Type.Array(Session) });
 
 export const SessionEventsQuery = Type.Object({
-  /** 1 to 2000. */
-  limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d{0,2}|1\\d{3}|2000)$' })),
+  limit: pageLimit(2000, 500),
   /** The `next` of the previous page. */
   after: Type.Optional(Type.String({ pattern: '^\\d{1,15}-\\d{1,15}$' })),
 });
+export type SessionEventsQuery = Static<typeof SessionEventsQuery>;
 
 export const SessionEvents = closed({
   session: Session,

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { closed, defaulted, nullable, oneOf, text } from './build.ts';
-import { Name, Timestamp } from './common.ts';
+import { Name, pageLimit, Timestamp } from './common.ts';
 import { INTEGER_MAX } from './limits.ts';
 
 export const REPLY_STATES = ['pending', 'auto', 'escalated', 'accepted', 'edited', 'rejected'] as const;
@@ -143,9 +143,8 @@ export const ReplyListQuery = Type.Object({
   session_id: Type.Optional(Name),
   since: Type.Optional(Timestamp),
   until: Type.Optional(Timestamp),
-  /** 1 to 200. */
-  limit: Type.Optional(Type.String({ pattern: '^([1-9]\\d?|1\\d\\d|200)$' })),
-  offset: Type.Optional(Type.String({ pattern: '^(0|[1-9]\\d{0,8})$' })),
+  limit: pageLimit(200, 50),
+  offset: defaulted(Type.Integer({ minimum: 0, maximum: 999_999_999 }), 0),
 });
 export type ReplyListQuery = Static<typeof ReplyListQuery>;
 

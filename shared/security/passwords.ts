@@ -9,14 +9,12 @@ const TAG_BYTES = 32;
 /** The hash of a new password as a PHC string, which names its cost, so that later hashes can cost more. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  const tag = await tagOf(password, salt, COST);
-  const { memory, passes, parallelism } = COST;
-  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
+  return write(salt, await tagOf(password, salt, COST));
 }
 
-/** Whether the password matches the hash. Takes the same time without a hash, for an account that does not exist. */
+/** Whether the password matches the hash. Does the same work without a hash, for an account that does not exist. */
 export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
-  const { cost, salt, tag } = hash === undefined ? DECOY : read(hash);
+  const { cost, salt, tag } = read(hash ?? DECOY);
   const same = timingSafeEqual(await tagOf(password, salt, cost), tag);
   return same && hash !== undefined;
 }
@@ -28,6 +26,11 @@ function tagOf(password: string, nonce: Buffer, cost: typeof COST): Promise<Buff
 /** Keyboards compose the same letter in different ways. */
 function normalize(password: string): string {
   return password.normalize('NFC');
+}
+
+function write(salt: Buffer, tag: Buffer): string {
+  const { memory, passes, parallelism } = COST;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
@@ -43,4 +46,4 @@ function unpadded(bytes: Buffer): string {
 }
 
 /** The hash of a password that nobody has: no password is known to give this tag. */
-const DECOY = { cost: COST, salt: randomBytes(SALT_BYTES), tag: randomBytes(TAG_BYTES) };
+const DECOY = write(randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));

@@ -85,6 +85,15 @@ describe('the command line for users and invitations', () => {
     }
   });
 
+  it('shows a name without doing what it says to a terminal', async () => {
+    const name = 'a\u001b]0;b\u0007\nc\u009b2J\u202ed';
+    const { id } = await result(['user', 'create', '--email', someEmail(), '--name', name]);
+    const { stdout } = await admin(['user', 'list']);
+    const [row, ...more] = stdout.split('\n').filter((line) => line.includes(id));
+    assert.deepEqual(more, []);
+    assert.ok((row ?? '').includes('a\\u{1b}]0;b\\u{7}\\u{a}c\\u{9b}2J\\u{202e}d'), row ?? stdout);
+  });
+
   it('makes an invitation that works once', async () => {
     const { code, ...rest } = await result(['invite', 'create']);
     assert.deepEqual(rest, {});

@@ -113,7 +113,7 @@ const routes = [
     endpoint('app', {
       ...undocumented,
       query: Type.Object({
-        limit: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })),
+        limit: Type.Optional(Type.Integer({ minimum: 0 })),
         q: Type.Optional(text(9)),
       }),
       errors: [],
@@ -820,7 +820,11 @@ describe('422', () => {
     for (const query of ['limit=x', 'limit=1&limit=2', 'limit=-1', 'limit=', 'limit=0x10']) {
       const { status, text: answer } = await call(`/v1/usage?${query}`);
       assert.equal(status, 422, query);
-      assert.deepEqual(JSON.parse(answer).detail[0].loc, ['query', 'limit']);
+      const [{ loc, type }] = JSON.parse(answer).detail;
+      assert.deepEqual(
+        [loc, type],
+        [['query', 'limit'], query === 'limit=-1' ? 'greater_than_equal' : 'int_type'],
+      );
     }
     assert.equal((await call('/v1/usage?q=%00')).status, 422);
   });

@@ -13,7 +13,7 @@ import {
   KeyResponse,
   NewKeyResponse,
 } from '../../../shared/schemas/accounts.ts';
-import { KEYS_MAX, SMALL_BODY_LIMIT } from '../../../shared/schemas/limits.ts';
+import { SMALL_BODY_LIMIT } from '../../../shared/schemas/limits.ts';
 import { presentKey } from '../../accounts/present.ts';
 import { endpoint } from '../../http/endpoint.ts';
 
@@ -33,7 +33,7 @@ export const listKeys = endpoint('user', {
   response: KeyList,
   responseHeaders: ['Link'],
 }).handle(async ({ user, query }, { em }: KeyRoutes) => {
-  const limit = Number(query.limit ?? KEYS_MAX);
+  const { limit } = query;
   // One more tells whether there is another page.
   const found = await listServiceKeys(em(), user.id, { limit: limit + 1, before: query.cursor });
   const keys = found.slice(0, limit);

@@ -8,15 +8,16 @@ const ENTRIES_MAX = 1_000_000;
 const FULL_RETRY_S = 3600;
 
 /**
- * Adds an e-mail address to the waitlist; one that is on it already stays as it is. Throws `overloaded` when the waitlist
- * is full.
+ * Adds an e-mail address to the waitlist; one that is on it already stays as it is, but is written all the same: otherwise
+ * only a new one would wait for the disk, and the time would tell who is on the list. Throws `overloaded` when it is full.
  */
 export async function addToWaitlist(em: EntityManager, email: string): Promise<void> {
   const [full] = await em.execute<object[]>(
     `with room as (
        select from pg_class where oid = 'waitlist'::regclass and reltuples < ?
      ), added as (
-       insert into waitlist (email_key, email, created_at) select ?, ?, now() from room on conflict do nothing
+       insert into waitlist as w (email_key, email, created_at) select ?, ?, now() from room
+       on conflict (email_key) do update set email = w.email
      )
      select where not exists (select from room)`,
     [ENTRIES_MAX, emailKey(email), email.normalize('NFC').trim()],

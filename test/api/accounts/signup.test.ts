@@ -144,14 +144,22 @@ describe('signing up', () => {
 
   it('adds an address to the waitlist once, with the same answer each time', async () => {
     const email = someEmail();
+    const versions: { email: string; version: string }[] = [];
     for (const written of [email, email.toUpperCase(), ` ${email}`]) {
       const { status, body } = await anonymously(system, 'POST', '/api/auth/waitlist/', { email: written });
       assert.deepEqual({ status, body }, { status: 200, body: { status: 'added' } });
+      const { rows } = await system.database.pool.query(
+        'select email, created_at, xmin as version from waitlist where email_key = $1',
+        [email],
+      );
+      versions.push(...rows);
     }
-    const { rows } = await system.database.pool.query(`select email from waitlist where email_key = $1`, [
-      email,
-    ]);
-    assert.deepEqual(rows, [{ email }]);
+    assert.equal(versions.length, 3);
+    const [first, ...later] = versions;
+    assert.equal(first?.email, email);
+    for (const row of later) assert.deepEqual({ ...row, version: first?.version }, first);
+    // Each of them was written: otherwise the time tells who is on the list.
+    assert.equal(new Set(versions.map(({ version }) => version)).size, 3);
     assert.equal((await anonymously(system, 'POST', '/api/auth/waitlist/', { email: 'nobody' })).status, 422);
   });
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { newId } from '../../../shared/ids.ts';
 import type { ValidationErrorBody } from '../../../shared/schemas/errors.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
@@ -295,6 +296,29 @@ describe('rows of memory', () => {
         );
         assert.equal(body.results.length, length);
       }
+    });
+
+    it('are refused with a cursor that was made by somebody who knows how', async () => {
+      const forged = (tier: string, place: string) => {
+        const digest = createHash('sha256').update(`${person.id} ${tier} ${place}`).digest('base64url');
+        return `${place}-${digest.slice(0, 8)}`;
+      };
+      const id = '0'.repeat(32);
+      const places = [
+        `zzzzzzzzzz-${id}`,
+        `-1-${id}`,
+        `${id}`,
+        `a-${id}-`,
+        `a-${'z'.repeat(32)}`,
+        `a-${id}0`,
+        '-',
+      ];
+      for (const tier of ['raw', 'episodes', 'facts'])
+        for (const place of places) {
+          const path = `/api/memory/${tier}/?cursor=${forged(tier, place)}`;
+          assert.equal((await person.request('GET', path)).status, 422, path);
+        }
+      assert.deepEqual((await page(`cursor=${forged('raw', `a-${id}`)}`)).results, []);
     });
 
     it('are refused with a query that it cannot be', async () => {

@@ -53,6 +53,8 @@ describe('searching memory', () => {
     assert.deepEqual(await found('100%'), [2]);
     assert.deepEqual(await found('%'), [2]);
     assert.deepEqual(await found('n_s'), [2]);
+    assert.deepEqual(await found('％'), [2]);
+    assert.deepEqual(await found('１００％'), [2]);
     assert.deepEqual(await found('\\nord'), [2]);
     assert.deepEqual(await found(`'" or & | ! ( <->`), []);
   });

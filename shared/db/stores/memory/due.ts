@@ -40,15 +40,19 @@ const accountsAfter = (kind: DueKind) => {
   )`;
 };
 
+/** No live work of that kind has a lower priority (`publish_v1`). */
+const floorOf = (kind: string) =>
+  `coalesce((select q.floor from queue_snapshots q where q.kind = ${kind} order by q.page desc limit 1), 0)`;
+
 const statements = (kind: DueKind) => ({
   page: {
-    name: `due_${kind}_v1`,
+    name: `due_${kind}_v2`,
     text: `${accountsAfter(kind)}
       select p.account_id as id,
              coalesce(a.active, false) and not exists (
                select from work w
                 where w.kind = $3 and w.party = p.account_id
-                  and w.priority >= coalesce((select q.floor from queues q where q.kind = $3), 0)) as due
+                  and w.priority >= ${floorOf('$3')}) as due
         from (select account_id from accounts_after limit $2) p
         left join accounts a on a.id = p.account_id
        order by p.account_id`,
@@ -81,13 +85,13 @@ export async function countDue(pool: Pool, kind: DueKind, after: string, most: n
 }
 
 const BUSY = {
-  name: 'has_live_work_v1',
+  name: 'has_live_work_v2',
   text: `select exists (
            select from flows f
             cross join lateral (
               select w.id from work w
                where w.kind = f.kind and w.party = f.party
-                 and w.priority >= coalesce((select q.floor from queues q where q.kind = $1), 0) limit 1) l
+                 and w.priority >= ${floorOf('$1')} limit 1) l
             where f.kind = $1) as busy`,
 };
 

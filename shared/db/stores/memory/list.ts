@@ -203,10 +203,13 @@ function matching(text: string, q: string): Condition {
   const words = q.split(/\s+/u).filter(Boolean);
   const stored = `search_text(${text})`;
   const nearly = words.map(() => `search_text(?) <% ${stored}`).join(' and ') || 'false';
-  const sql = `(${stored} like '%' || search_text(?) || '%'
+  const sql = `(${stored} like '%' || ${VERBATIM} || '%'
       or to_tsvector('simple', ${stored}) @@ websearch_to_tsquery('simple', search_text(?)) or (${nearly}))`;
-  return condition(sql, q.replaceAll(/[\\%_]/g, '\\$&'), q, ...words);
+  return condition(sql, q, q, ...words);
 }
+
+/** A pattern of the very characters. Escaped last: the compatibility form of a full-width per cent sign is one. */
+const VERBATIM = String.raw`regexp_replace(search_text(?), '([\\%_])', '\\\1', 'g')`;
 
 function condition(sql: string, ...values: unknown[]): Condition {
   return { sql, values };
