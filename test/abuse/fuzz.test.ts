@@ -9,7 +9,7 @@ describe('generated requests', () => {
   let system: System;
 
   before(async () => {
-    system = await startSystem({ env: FUZZED });
+    system = await startSystem(FUZZED);
   });
   after(() => system.stop());
 

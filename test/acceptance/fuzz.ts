@@ -23,7 +23,7 @@ const LOG_SHOWN = 5000;
 const PROGRESS_EVERY = 10_000;
 
 await mochaGlobalSetup();
-const system = await startSystem({ env: FUZZED });
+const system = await startSystem(FUZZED);
 try {
   const since = performance.now();
   const seed = Number(options.seed);

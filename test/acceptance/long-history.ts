@@ -1,16 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Pool } from 'pg';
 import pg from 'pg';
-import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
-import { claim } from '../../shared/db/stores/work/claim.ts';
-import { complete } from '../../shared/db/stores/work/complete.ts';
 import { eraseAnswers } from '../../shared/db/stores/work/forget.ts';
-import { outcomesOf } from '../../shared/db/stores/work/outcomes.ts';
-import { requestKey } from '../../shared/domain/work.ts';
-import { newId } from '../../shared/ids.ts';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { openServed, pass, type Served, STEPS, TEXT, type Took, WINDOW_S } from '../support/common-path.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 
@@ -30,88 +24,22 @@ const { values: options } = parseArgs({
 });
 
 const WORST_RATIO = 1.3;
-const WINDOW_S = 600;
 const FILLED_AT_ONCE = 500_000;
 const PER_SECOND = 200;
 const ERASE_EVERY_S = 5;
-const KINDS = ['predict'];
-const TEXT = 'x'.repeat(1400);
-const PROCESS = newId();
-const PARTY = newId();
 
-const STEPS = ['admit', 'claim', 'complete', 'outcome'] as const;
-type Took = Record<(typeof STEPS)[number], number>;
-
-function admission(): Admission {
-  const requestId = newId();
-  return {
-    id: newId(),
-    kind: 'predict',
-    party: PARTY,
-    requestId,
-    key: requestKey('predict', PARTY, requestId),
-    fingerprint: randomBytes(32),
-    userId: 'user',
-    connectionId: null,
-    line: { key: newId(), sessionId: requestId, revision: 1, textHash: randomBytes(32), supersedable: true },
-    wait: false,
-    cancelOnDisconnect: false,
-    overloaded: false,
-    facts: { requestId },
-    input: TEXT,
-  };
-}
-
-/** Admits, claims, completes and reads a batch; milliseconds of each step. */
-async function pass(pool: Pool, size: number): Promise<Took> {
-  const took: number[] = [];
-  const timed = async <T>(work: Promise<T>) => {
-    const since = performance.now();
-    const result = await work;
-    took.push(performance.now() - since);
-    return result;
-  };
-  const batch = Array.from({ length: size }, admission);
-  await timed(
-    admit(pool, batch, {
-      kind: 'predict',
-      kinds: KINDS,
-      process: PROCESS,
-      timeoutMs: 60_000,
-      recoveryWindowS: WINDOW_S,
-      step: 1000,
-      outlivesCallers: false,
-      sandboxUnits: 2_000_000_000,
-      unitPriceMicrocents: 200_000,
-    }),
-  );
-  const room = { slots: size, ofServed: new Map(), ofOthers: size };
-  const { claims } = await timed(claim(pool, { names: KINDS, oneAtATime: [] }, PROCESS, room));
-  const done = await timed(
-    complete(
-      pool,
-      claims.map(({ id, party, month, attempt }) => ({
-        ...{ id, party, month, guard: 'attempt', attempt, worker: PROCESS },
-        ...{ state: 'suggested', settle: true, answer: TEXT.slice(0, 200), report: {} },
-      })),
-      WINDOW_S,
-    ),
-  );
-  const outcomes = await timed(
-    outcomesOf(
-      pool,
-      batch.map(({ key }) => key),
-    ),
-  );
-  if (outcomes.length !== size || done.includes(false)) throw new Error('a pass lost work');
-  return Object.fromEntries(STEPS.map((step, n) => [step, took[n]])) as Took;
+/** A batch on its own, which must end whole. */
+async function passAlone({ pool, served }: Opened, size: number): Promise<Took> {
+  const { took, ended } = await pass(pool, served, size);
+  if (ended !== size) throw new Error('a pass lost work');
+  return took;
 }
 
 /** The median of each step in each database, which take turns so that the machine's noise is the same for both. */
-async function medians(pools: readonly Pool[], samples: number): Promise<Took[]> {
-  const passes = pools.map((): Took[] => []);
+async function medians(both: readonly Opened[], samples: number): Promise<Took[]> {
+  const passes = both.map((): Took[] => []);
   for (let n = 0; n < samples; n += 1)
-    for (const [which, pool] of pools.entries()) passes[which]?.push(await pass(pool, 1));
+    for (const [which, one] of both.entries()) passes[which]?.push(await passAlone(one, 1));
   return passes.map(
     (ofOne) =>
       Object.fromEntries(
@@ -145,14 +73,14 @@ async function fill(pool: Pool, rows: number): Promise<void> {
 
 /** The slowest batch and a usual one, of so many admissions in all. */
 async function admitMany(
-  pool: Pool,
+  opened: Opened,
   admissions: number,
 ): Promise<{ usualMs: number; slowestMs: number } | undefined> {
   if (admissions === 0) return undefined;
   const size = Number(options.batch);
   const took: number[] = [];
   for (let n = 0; n < admissions; n += size) {
-    took.push((await pass(pool, size)).admit);
+    took.push((await passAlone(opened, size)).admit);
     if (n % (size * 1000) === 0) process.stderr.write(`\r${n} admissions`);
   }
   process.stderr.write('\n');
@@ -196,30 +124,27 @@ async function readToErase(pool: Pool): Promise<{ read: number; erased: number }
   return rounds;
 }
 
+interface Opened {
+  database: TestDatabase;
+  pool: Pool;
+  served: Served;
+}
+
 /** A database with one app, and one connection, so that every statement keeps the plans that were made while it was empty. */
-async function open(): Promise<{ database: TestDatabase; pool: Pool }> {
+async function open(): Promise<Opened> {
   const database = await createDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
-  await pool.query(
-    `insert into processes (id, kind, alive_until) values ($1, 'worker', now() + interval '1 day')`,
-    [PROCESS],
-  );
-  await pool.query(
-    `insert into apps (id, name, plan, redirect_uris, disabled, fingerprint_key, created_at, updated_at)
-     values ($1, 'an app', 'sandbox', '{}', '{}', '\\x00', now(), now())`,
-    [PARTY],
-  );
-  return { database, pool };
+  return { database, pool, served: await openServed(pool) };
 }
 
 await mochaGlobalSetup();
 const [small, large] = [await open(), await open()];
 try {
   const samples = Number(options.samples);
-  const both = [small.pool, large.pool];
+  const both = [small, large];
   await medians(both, samples / 10);
   await fill(large.pool, Number(options.rows));
-  const many = await admitMany(large.pool, Number(options.admissions));
+  const many = await admitMany(large, Number(options.admissions));
   await large.pool.query('checkpoint');
   const [empty, full] = (await medians(both, samples)) as [Took, Took];
   const ratios = Object.fromEntries(STEPS.map((step) => [step, full[step] / empty[step]]));

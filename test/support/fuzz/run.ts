@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import { readDeadlines } from '../../../shared/config/deadlines.ts';
+import { Env } from '../../../shared/config/env.ts';
 import type { System } from '../system.ts';
 import { faultOf } from './judge.ts';
 import { type Plan, plans } from './plans.ts';
@@ -6,16 +8,22 @@ import { requestOf } from './request.ts';
 import { Sender } from './send.ts';
 import { operationOf, World } from './world.ts';
 
-/** What the fuzzed processes are started with: no limit of rates, the built-in predictor, callers from everywhere. */
+/** The fuzzed installation: workers for everything, no limit of rates, the built-in predictor, callers from everywhere. */
 export const FUZZED = {
-  RATE_LIMIT_RPS: '0',
-  OPENAI_API_KEY: '',
-  DEFAULT_MODEL: 'local',
-  SANDBOX_UNITS: '100000000',
-  TRUST_PROXY: 'loopback',
-  CORS_ORIGINS: 'https://app.example',
-  LOG_LEVEL: 'warn',
+  workerEntry: ['workers/main.ts', 'all'],
+  env: {
+    RATE_LIMIT_RPS: '0',
+    OPENAI_API_KEY: '',
+    DEFAULT_MODEL: 'local',
+    SANDBOX_UNITS: '100000000',
+    TRUST_PROXY: 'loopback',
+    CORS_ORIGINS: 'https://app.example',
+    LOG_LEVEL: 'warn',
+  },
 };
+
+/** The longest deadline of a call, and what a busy machine adds. */
+const HANG_MS = Math.max(...Object.values(readDeadlines(new Env(FUZZED.env)))) + 5000;
 
 export interface Options {
   requests: number;
@@ -46,7 +54,7 @@ const BATCH = 100;
 export async function fuzz(system: System, options: Options): Promise<Report> {
   const world = await World.open(system);
   const { requests, seed, connections, progress = () => {} } = options;
-  const sender = new Sender(system.webs[0]?.url ?? '', connections);
+  const sender = new Sender(system.webs[0]?.url ?? '', { connections, hangMs: HANG_MS });
   const report: Report = { requests: 0, ends: new Map(), failures: [] };
   const upcoming = generated(seed, requests);
   const work = async () => {
@@ -71,7 +79,7 @@ export function errorsIn({ webs, workers }: System): string[] {
 /** Sends a single request again, as `replayLine` printed it. */
 export async function replay(system: System, line: string): Promise<Report> {
   const report: Report = { requests: 1, ends: new Map(), failures: [] };
-  const sender = new Sender(system.webs[0]?.url ?? '', 1);
+  const sender = new Sender(system.webs[0]?.url ?? '', { connections: 1, hangMs: HANG_MS });
   await attempt(
     JSON.parse(Buffer.from(line, 'base64url').toString()),
     await World.open(system),

@@ -13,18 +13,19 @@ export interface Received {
   answers: number;
 }
 
-/** Longer than any deadline of the product. */
-const HANG_MS = 25_000;
 const LEAVE_AFTER_MS = 20;
 
 /** Sends requests on kept-alive connections, so many at once. */
 export class Sender {
   readonly #agent: Agent;
   readonly #port: number;
+  readonly #hangMs: number;
 
-  constructor(url: string, connections: number) {
+  /** A request without an answer for `hangMs` hangs. */
+  constructor(url: string, { connections, hangMs }: { connections: number; hangMs: number }) {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
     this.#port = Number(new URL(url).port);
+    this.#hangMs = hangMs;
   }
 
   /** The answer; undefined when it was not waited for. Rejects when none came. */
@@ -60,9 +61,9 @@ export class Sender {
         ...(isSized ? ['Content-Length', String(body.length)] : []),
         ...(framing === undefined ? [] : ['Transfer-Encoding', 'chunked']),
       ],
-      timeout: HANG_MS,
+      timeout: this.#hangMs,
     });
-    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${HANG_MS} ms`)));
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${this.#hangMs} ms`)));
     outgoing.on('error', reject);
     outgoing.on('upgrade', () => reject(new Error('the connection was upgraded')));
     outgoing.on('response', (incoming) => {
@@ -102,8 +103,8 @@ export class Sender {
     // What is refused is closed while it is still sent.
     socket.on('error', () => {});
     socket.on('close', () => resolve(parsed(Buffer.concat(chunks))));
-    socket.setTimeout(HANG_MS, () => {
-      reject(new Error(`the connection stayed open for ${HANG_MS} ms`));
+    socket.setTimeout(this.#hangMs, () => {
+      reject(new Error(`the connection stayed open for ${this.#hangMs} ms`));
       socket.destroy();
     });
     // Half-closed by the client, so that what has no end ends.
