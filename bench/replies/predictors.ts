@@ -1,9 +1,8 @@
-import { candidatesOf } from '../../shared/domain/replies/candidates.ts';
 import type { Proposed } from '../../shared/domain/replies/decide.ts';
 import { proposeLocally } from '../../shared/domain/replies/local.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
 import type { Pair, Vote } from '../../shared/domain/replies/vote.ts';
-import { replyQuestion } from '../../workers/prompts/reply.ts';
+import { readReply, replyQuestion } from '../../workers/prompts/reply.ts';
 import { type Provider, ProviderError } from '../../workers/providers/provider.ts';
 
 export const K = 3;
@@ -32,13 +31,7 @@ export function predicting(provider: Provider, model: string): Predictor {
     const call = { model, signal: new AbortController().signal, timeoutMs: TIMEOUT_MS, charge };
     const answer = await ask(question, call).catch(nothing);
     if (answer?.state !== 'answered') return { candidates: [], closed: false, reason: 'no answer' };
-    const { situation, candidates: proposals, none_of_these: none } = answer.value;
-    const candidates = candidatesOf(
-      proposals.map(({ needs_unknown_fact: needsUnknownFact, ...rest }) => ({ ...rest, needsUnknownFact })),
-      none,
-      K,
-    );
-    return { candidates, closed: situation === 'approval' || situation === 'choice', reason: '' };
+    return { ...readReply(answer.value, K), reason: '' };
   };
 }
 

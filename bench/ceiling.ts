@@ -1,0 +1,50 @@
+import { parseArgs } from 'node:util';
+import pg from 'pg';
+import { openServed, pass } from '../test/support/common-path.ts';
+import { install } from './installation.ts';
+import { openPostgres } from './stores.ts';
+
+/**
+ * What one PostgreSQL can do: predictions a second that are admitted, claimed, completed and read by the statements of the
+ * common path alone, without HTTP, queue or provider. Loops of batches of so many predictions, each with a connection; all
+ * of one app, or each of its own.
+ */
+const { values: options } = parseArgs({
+  options: {
+    batch: { type: 'string', default: '1,10,100' },
+    loops: { type: 'string', default: '8' },
+    seconds: { type: 'string', default: '5' },
+  },
+});
+
+const WARM_UP_MS = 1000;
+const LOOPS = Number(options.loops);
+
+async function measure(url: string, apps: number, size: number): Promise<number> {
+  const pool = new pg.Pool({ connectionString: url, max: LOOPS });
+  const served = await Promise.all(Array.from({ length: apps }, () => openServed(pool)));
+  const since = performance.now() + WARM_UP_MS;
+  const until = since + 1000 * Number(options.seconds);
+  let ended = 0;
+  const loop = async (n: number) => {
+    const one = served[n % apps];
+    if (one === undefined) throw new Error('no app');
+    while (performance.now() < until) {
+      const done = await pass(pool, one, size);
+      if (performance.now() > since) ended += done.ended;
+    }
+  };
+  await Promise.all(Array.from({ length: LOOPS }, (_, n) => loop(n)));
+  await pool.end();
+  return Math.round((1000 * ended) / (performance.now() - since));
+}
+
+await using postgres = await openPostgres();
+await using installation = await install(postgres.url, 'forecue-ceiling');
+for (const size of options.batch.split(',').map(Number))
+  for (const apps of [1, LOOPS]) {
+    const perSecond = await measure(installation.databaseUrl, apps, size);
+    process.stdout.write(
+      `${JSON.stringify({ apps, batch: size, loops: LOOPS, perSecond, ...postgres.facts })}\n`,
+    );
+  }
