@@ -9,10 +9,10 @@ const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 const SERIALIZATION_CONFLICTS = ['40001', '40P01'];
 
 /**
- * Connection lost (08), out of resources (53), operator shutdown (57P), read-only former primary, idle transaction
- * ended.
+ * Connection lost (08), out of resources (53), operator shutdown (57P), the server's disk or files fail (58), read-only
+ * former primary, idle transaction ended.
  */
-const UNAVAILABLE_STATES = /^(08...|53...|57P..|25006|25P03|25P04)$/;
+const UNAVAILABLE_STATES = /^(08...|53...|57P..|58...|25006|25P03|25P04)$/;
 
 /** A statement was cancelled, by `statement_timeout` or by an operator. */
 const CANCELLED = '57014';

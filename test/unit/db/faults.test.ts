@@ -11,7 +11,7 @@ describe('a fault of the database', () => {
       assert.equal(isUnavailable(fault(code)), false);
     });
 
-  for (const code of ['57P01', '57P03', '53300', '08006', '25006', 'ECONNREFUSED'])
+  for (const code of ['57P01', '57P03', '53300', '58030', '58P01', '08006', '25006', 'ECONNREFUSED'])
     it(`is an outage (${code}), not a lock`, () => {
       assert.equal(isUnavailable(fault(code)), true);
       assert.equal(isLockTimeout(fault(code)), false);
