@@ -16,7 +16,7 @@ import type { LoginResponse } from '../../shared/schemas/accounts.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { AccessTokens } from '../../shared/security/access-tokens.ts';
 import { weaknessOf } from '../../shared/security/password-rules.ts';
-import { hashPassword, verifyPassword } from '../../shared/security/passwords.ts';
+import { DECOY_HASH, hashPassword, verifyPassword } from '../../shared/security/passwords.ts';
 import type { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts';
 import type { FailureThrottle, Guess } from '../limits/failure-throttle.ts';
 import { networkOf } from '../limits/network.ts';
@@ -102,7 +102,7 @@ export class AccountService {
     return failures.guard(this.#guess(key, key, address), async () => {
       // The look-up as well in its turn: those of a storm would all come at once.
       const look = async () => {
-        const hash = await findPasswordHash(em(), email);
+        const hash = await findPasswordHash(em(), email, DECOY_HASH);
         return (await verifyPassword(password, hash)) ? hash : undefined;
       };
       const hash = await this.#inTurn('log-in', address, gone, look);

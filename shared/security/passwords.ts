@@ -12,11 +12,10 @@ export async function hashPassword(password: string): Promise<string> {
   return write(salt, await tagOf(password, salt, COST));
 }
 
-/** Whether the password matches the hash. Does the same work without a hash, for an account that does not exist. */
-export async function verifyPassword(password: string, hash: string | undefined): Promise<boolean> {
-  const { cost, salt, tag } = read(hash ?? DECOY);
-  const same = timingSafeEqual(await tagOf(password, salt, cost), tag);
-  return same && hash !== undefined;
+/** Whether the password matches the hash. */
+export async function verifyPassword(password: string, hash: string): Promise<boolean> {
+  const { cost, salt, tag } = read(hash);
+  return timingSafeEqual(await tagOf(password, salt, cost), tag);
 }
 
 function tagOf(password: string, nonce: Buffer, cost: typeof COST): Promise<Buffer> {
@@ -45,5 +44,5 @@ function unpadded(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-/** The hash of a password that nobody has: no password is known to give this tag. */
-const DECOY = write(randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
+/** The hash of a password that nobody knows, so that an account that does not exist costs the same work. */
+export const DECOY_HASH = write(randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));

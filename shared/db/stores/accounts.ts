@@ -32,15 +32,15 @@ export async function findByEmail(em: EntityManager, email: string): Promise<Acc
 }
 
 /**
- * The password's hash of the account with this e-mail address; undefined without one. One row of one column either way: to
- * make an entity takes half a millisecond, which would tell who has an account.
+ * The password's hash of the account with this e-mail address, or `decoy` without one. One row of one text either way: to
+ * make an entity takes half a millisecond, and to read a text 9 µs more than none, which would tell who has an account.
  */
-export async function findPasswordHash(em: EntityManager, email: string): Promise<string | undefined> {
-  const [row] = await em.execute<{ hash: string | null }[]>(
-    'select (select password_hash from accounts where email_key = ?) as hash',
-    [emailKey(email)],
+export async function findPasswordHash(em: EntityManager, email: string, decoy: string): Promise<string> {
+  const [row] = await em.execute<{ hash: string }[]>(
+    'select coalesce((select password_hash from accounts where email_key = ?), ?) as hash',
+    [emailKey(email), decoy],
   );
-  return row?.hash ?? undefined;
+  return row?.hash ?? decoy;
 }
 
 /** The account with this id, even when it is disabled, unless it is being erased. */

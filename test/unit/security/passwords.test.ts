@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hashPassword, verifyPassword } from '../../../shared/security/passwords.ts';
+import { DECOY_HASH, hashPassword, verifyPassword } from '../../../shared/security/passwords.ts';
 
 describe('the hash of a password', () => {
   it('names its algorithm, its cost and its own salt', async () => {
@@ -23,7 +23,9 @@ describe('the hash of a password', () => {
     assert.ok(!(await verifyPassword('Password', known)));
   });
 
-  it('matches nothing where there is no password', async () => {
-    assert.ok(!(await verifyPassword('some password', undefined)));
+  it('costs as much where there is no account, and no password is right', async () => {
+    const [, ...cost] = DECOY_HASH.split('$').slice(0, -2);
+    assert.deepEqual(cost, (await hashPassword('some password')).split('$').slice(1, -2));
+    assert.ok(!(await verifyPassword('some password', DECOY_HASH)));
   });
 });
