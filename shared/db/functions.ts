@@ -31,7 +31,7 @@ export const HASHES = [
   '4d26c284fe74cffc',
   '1e8aa19635edd257',
   '650cd1ff1e7fc687',
-  'c0c4ff0fc3ae3eb3',
+  '272b581b1a573653',
 ];
 
 /**

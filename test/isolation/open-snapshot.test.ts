@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import type { ClientBase, PoolClient } from 'pg';
 import { publish } from '../../shared/db/stores/work/snapshot.ts';
+import { newId } from '../../shared/ids.ts';
+import { openServed, pass } from '../support/common-path.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 const KINDS = ['predict', 'reply'];
 const CLAIM = `select * from claim_v4(array['predict', 'reply'], '{}', gen_random_uuid(), 8, '{}', '{}', 7, 5000)`;
-const COMPLETE = `
+const completeOf = (party: string) => `
   select * from complete_v1(
-    gen_random_uuid(), '[{"place": 0, "id": "01a1fbaf-da04-7722-9848-4cf73b953179", "guard": "attempt"}]',
+    '${party}', '[{"place": 0, "id": "01a1fbaf-da04-7722-9848-4cf73b953179", "guard": "attempt"}]',
     array[null], 600, 5000)`;
 /** Two minutes of a busy leader, and more heartbeats than a process has in as long. */
 const TIMES = 600;
@@ -38,11 +40,21 @@ describe('while a foreign transaction keeps a snapshot', () => {
     await database.pool.query(
       `insert into processes (id, kind, alive_until) values (gen_random_uuid(), 'test', now() + interval '1 hour')`,
     );
-    const before = await blocksOf(database, COMPLETE);
+    const before = await blocksOf(database, completeOf(newId()));
     for (let n = 0; n < TIMES; n += 1)
       await database.pool.query(`update processes set alive_until = now() + interval '1 hour'`);
-    const after = await blocksOf(database, COMPLETE);
+    const after = await blocksOf(database, completeOf(newId()));
     assert.ok(after <= before + 4, `${before} blocks before, ${after} after`);
+  });
+
+  it('a completion reads as much after much work of its party as after none', async () => {
+    const served = await openServed(database.pool);
+    const before = await blocksOf(database, completeOf(served.party));
+    for (let n = 0; n < TIMES / 10; n += 1) await pass(database.pool, served, 10);
+    // As autovacuum does, in a moment with little work.
+    await database.pool.query('analyze work');
+    const after = await blocksOf(database, completeOf(served.party));
+    assert.ok(after <= before + 10, `${before} blocks before, ${after} after`);
   });
 });
 
