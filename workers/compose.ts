@@ -71,12 +71,13 @@ export async function startWorker<Table extends Kinds>(
   // The table has a handler for each of its kinds.
   const handlers = createHandlers(config, { pool, em, providerOf }, log) as Handlers<Kinds>;
   const parts = { config, database, queues, bus, heartbeat, kinds, pools, handlers, log };
-  const work = await open.openWork(opening, parts);
+  const work = open.openWork(opening, parts);
   const scheduler = schedules ? await open.openScheduler(opening, parts) : undefined;
   const consumers: TicketWorker[] = [];
   opening.defer(() => drain(work, consumers, health));
   for (const { name, slots } of work.pools) consumers.push(queues.worker(name, () => slots.take()));
   if (scheduler !== undefined) consumers.push(queues.worker(SCHEDULE_QUEUE, () => scheduler.take()));
+  await work.listen();
   health.watch(...consumers);
   await heartbeat.serve(() => served(work));
   health.serving = true;

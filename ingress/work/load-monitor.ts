@@ -19,6 +19,7 @@ export class LoadMonitor {
   readonly #log: Log;
   readonly #looks: Repeated;
   #looking: Promise<void> | undefined;
+  #queuedMs = 0;
 
   /** `read` resolves with undefined until the first snapshot is published. */
   constructor(
@@ -50,8 +51,15 @@ export class LoadMonitor {
     this.#estimate.joined(party);
   }
 
-  served(providerMs: number): void {
-    this.#estimate.served(providerMs);
+  /** Work that a handler has ended took `ms`, of which it was queued for `queuedMs`. */
+  served(ms: number, queuedMs: number): void {
+    this.#queuedMs = queuedMs;
+    this.#estimate.served(ms - queuedMs);
+  }
+
+  /** Milliseconds for which the work that ended last was queued. */
+  get queuedMs(): number {
+    return this.#queuedMs;
   }
 
   /** Seconds after which new work of the party could be answered in time; undefined when it can be now. */

@@ -51,7 +51,8 @@ export async function openWork(
   const room = opening.adopt(openRoom(pool, log), close);
   const ended = (ids: readonly string[]) => room.wake(ids);
   const bus = opening.adopt(createBus(config, pool, log), close);
-  const wakeUps = opening.adopt(await openWakeUps(bus, config.queuePrefix, { ended }, log), close);
+  const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log), close);
+  await wakeUps.listen({ ended });
   const complete = createCompletion(pool, recoveryWindowS, wakeUps);
   const tickets = Object.fromEntries(POOLS.map((name) => [name, queues.queue(name)])) as Record<
     PoolName,
@@ -65,6 +66,7 @@ export async function openWork(
         kinds,
         process,
         tickets: tickets[kind.pool],
+        wakeUps,
         isBusy: () => room.isBusy,
         isCrowded: () => room.isCrowded,
         log,

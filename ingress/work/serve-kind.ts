@@ -8,6 +8,7 @@ import type { TicketQueue } from '../../shared/queue/queues.ts';
 import { admissionTerms } from '../../shared/work/admission.ts';
 import { createDispatch } from '../../shared/work/dispatch.ts';
 import { type Kind, type Kinds, kindsOf } from '../../shared/work/kind.ts';
+import type { WakeUps } from '../../shared/work/wake-ups.ts';
 import { LoadMonitor } from './load-monitor.ts';
 
 const ADMITTED_TOGETHER = 100;
@@ -21,6 +22,7 @@ export interface KindParts {
   /** This process, by its heartbeat. */
   process: string;
   tickets: TicketQueue;
+  wakeUps: WakeUps;
   /** Whether callers wait at this ingress. */
   isBusy(): boolean;
   /** Whether several do. */
@@ -31,19 +33,24 @@ export interface KindParts {
 /** An ingress's side of one kind of work: how it is admitted and queued, and when its load is shed. */
 export function serveKind(
   kind: Kind,
-  { config, pool, kinds, process, tickets, isBusy, isCrowded, log }: KindParts,
+  { config, pool, kinds, process, tickets, wakeUps, isBusy, isCrowded, log }: KindParts,
 ) {
   const timeoutMs = config[kind.deadline];
   const names = kindsOf(kinds, kind.pool);
   const { recoveryWindowS } = config;
+  const load = new LoadMonitor(() => readSnapshot(pool, kind), isBusy, { deadlineMs: timeoutMs, log });
   const terms = admissionTerms(kind, kinds, { process, timeoutMs, recoveryWindowS, units: config });
   return {
     kind,
     /** All kinds of its pool. */
     names,
     timeoutMs,
-    dispatch: createDispatch(tickets),
-    load: new LoadMonitor(() => readSnapshot(pool, kind), isBusy, { deadlineMs: timeoutMs, log }),
+    dispatch: createDispatch({
+      queue: tickets,
+      wake: () => wakeUps.admitted(kind.pool),
+      queuedMs: () => load.queuedMs,
+    }),
+    load,
     admit: batcher((batch: Admission[]) => admit(pool, batch, terms), {
       most: ADMITTED_TOGETHER,
       maxBytes: BYTES_TOGETHER,

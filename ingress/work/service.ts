@@ -187,7 +187,7 @@ export class WorkService {
     void this.#queue(request, admitted);
     const outcome = await waiting;
     // Only work that a handler has ended shows how long the work takes.
-    if (outcome.report !== null) load.served(performance.now() - since - (outcome.queueMs ?? 0));
+    if (outcome.report !== null) load.served(performance.now() - since, outcome.queueMs ?? 0);
     return outcome;
   }
 

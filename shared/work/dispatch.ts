@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { batcher } from '../db/batcher.ts';
 import type { TicketQueue } from '../queue/queues.ts';
 import { rejectionOf } from '../rejection.ts';
@@ -8,26 +9,70 @@ const PATIENCE_MS = 2000;
 const BACKOFF = { firstMs: 50, longestMs: 800 };
 /** Ids in one ticket; only people who look at the queue read them. */
 const IDS_MAX = 200;
+/**
+ * How soon another wake-up may follow: under load, one claim takes what several calls have queued. Longer when work waits
+ * anyway: every slot that becomes free claims without one.
+ */
+const WAKE_EVERY_MS = { least: 2, most: 20, ofQueueing: 0.1 };
+/** How soon another ticket may follow. Where a wake-up is lost, work waits for that long. */
+const TICKET_EVERY_MS = 200;
+
+interface DispatchSteps {
+  queue: TicketQueue;
+  /** Reaches the workers that are up, at once. */
+  wake(): void;
+  /** Milliseconds for which work of this pool was queued lately. */
+  queuedMs(): number;
+}
 
 /**
- * Notifies a pool's workers of new work: ids that arrive while a ticket is on its way share the next one. Retries with
- * backoff, and rejects when the queue stays unreachable for two seconds.
+ * Notifies a pool's workers of new work: a wake-up is fast, a ticket makes sure. Ids that arrive until the next ticket may
+ * be added share it. Retries with backoff, and rejects when the queue stays unreachable for two seconds.
  */
-export function createDispatch(queue: TicketQueue): (id: string) => Promise<void> {
+export function createDispatch({ queue, wake, queuedMs }: DispatchSteps): (id: string) => Promise<void> {
+  const { least, most, ofQueueing } = WAKE_EVERY_MS;
+  const wakeSoon = atMostEvery(() => Math.min(Math.max(least, ofQueueing * queuedMs()), most), wake);
+  let addedAt = Number.NEGATIVE_INFINITY;
   const queued = batcher(
     async (ids: string[]) => {
+      const restMs = addedAt + TICKET_EVERY_MS - performance.now();
+      if (restMs > 0) await sleep(restMs, undefined, { ref: false });
+      addedAt = performance.now();
       // An outage affects the whole batch; do not retry items one by one.
-      const fault = await inTime(() => queue.add(ids)).catch((error: unknown) => ({ error }));
+      const fault = await inTime(() => queue.add(ids.slice(0, IDS_MAX))).catch((error: unknown) => ({
+        error,
+      }));
       return ids.map(() => fault);
     },
-    { most: IDS_MAX },
+    { most: Number.POSITIVE_INFINITY },
   );
   const add = async (id: string) => {
     const fault = await queued(id);
     if (fault) throw fault.error;
   };
-  // Each caller has its own two seconds, however long the ticket before took.
-  return (id) => inTime((signal) => retry(() => add(id), { ...BACKOFF, signal }));
+  return (id) => {
+    wakeSoon();
+    // Each caller has its own two seconds, however long the ticket before took.
+    return inTime((signal) => retry(() => add(id), { ...BACKOFF, signal }));
+  };
+}
+
+/** Calls at once, or as soon as that much time has passed since the call before. */
+function atMostEvery(ms: () => number, call: () => void): () => void {
+  let calledAt = Number.NEGATIVE_INFINITY;
+  let isDue = false;
+  const callNow = () => {
+    isDue = false;
+    calledAt = performance.now();
+    call();
+  };
+  return () => {
+    if (isDue) return;
+    const restMs = calledAt + ms() - performance.now();
+    if (restMs <= 0) return callNow();
+    isDue = true;
+    setTimeout(callNow, restMs);
+  };
 }
 
 /** Limits the time from outside: a client that waits for its connection may never answer. */

@@ -3,15 +3,15 @@ import type { Log } from '../log.ts';
 import type { Bus } from '../queue/bus.ts';
 
 /**
- * `ended`: to every ingress, whose callers may wait, and to workers whose work waits for its parts. `cancel`: to every
- * worker, which may be running it.
+ * `ended`, with ids: to every ingress, whose callers may wait, and to workers whose work waits for its parts. `cancel`, with
+ * ids: to every worker, which may be running it. `admitted`, with names of pools: to every worker, which may have free slots.
  */
-export type Channel = 'ended' | 'cancel';
+export type Channel = 'ended' | 'cancel' | 'admitted';
 
-type Wake = (ids: readonly string[]) => void;
+export type Listeners = Partial<Record<Channel, (names: readonly string[]) => void>>;
 
-/** A notification of PostgreSQL holds 8,000 bytes at most. */
-const MOST_IDS = 200;
+/** A notification of PostgreSQL holds 8,000 bytes at most: these, as ids. */
+const MOST_NAMES = 200;
 
 /**
  * Messages that say "look at these rows" and carry nothing else. Any of them may be lost, late or doubled: whoever
@@ -24,30 +24,30 @@ export interface WakeUps {
   ended(ids: readonly string[]): void;
   /** Its own worker has ended the work: wakes whoever waits for it. */
   completed(ids: readonly string[]): void;
+  /** Work was queued: wakes the workers of its pool. */
+  admitted(pool: string): void;
+  /** Hears the wake-ups of these channels from now on. Called once. */
+  listen(listeners: Listeners): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Sends wake-ups on a bus, which stays its owner's, and hears those of some channels. */
-export async function openWakeUps(
+/** Wake-ups on a bus, which stays its owner's. */
+export function openWakeUps(
   bus: Bus,
   queuePrefix: string,
-  listeners: Partial<Record<Channel, Wake>>,
   log: Log,
   isBusy: () => boolean = () => false,
-): Promise<WakeUps> {
+): WakeUps {
   const nameOf = (channel: Channel) => `${queuePrefix}_${channel}`;
-  for (const channel of ['ended', 'cancel'] as const) {
-    const wake = listeners[channel];
-    if (wake !== undefined) await bus.listen(nameOf(channel), (payload) => wake(payload.split(',')));
-  }
+  let listeners: Listeners = {};
 
-  /** Ids that arrive while a message is in flight share the next one. */
+  /** Those that arrive while a message is in flight share the next one. */
   const publish = batcher(
-    async (batch: { channel: Channel; id: string }[]) => {
+    async (batch: { channel: Channel; name: string }[]) => {
       const byChannel = [...Map.groupBy(batch, ({ channel }) => channel)];
       const messages = byChannel.map(([channel, wakeUps]) => ({
         channel: nameOf(channel),
-        payload: wakeUps.map(({ id }) => id).join(','),
+        payload: [...new Set(wakeUps.map(({ name }) => name))].join(','),
       }));
       // Polls find the rows of a message that could not be sent.
       await bus
@@ -55,14 +55,14 @@ export async function openWakeUps(
         .catch((error: unknown) => log.warn({ err: error, count: batch.length }, 'could not send wake-ups'));
       return batch.map(() => undefined);
     },
-    { most: MOST_IDS, isBusy },
+    { most: MOST_NAMES, isBusy },
   );
 
   let last = Promise.resolve();
-  const send = (channel: Channel, ids: readonly string[]) => {
+  const send = (channel: Channel, names: readonly string[]) => {
     // This process need not wait for its own message.
-    listeners[channel]?.(ids);
-    for (const id of ids) last = publish({ channel, id });
+    listeners[channel]?.(names);
+    for (const name of names) last = publish({ channel, name });
   };
   return {
     get silentMs() {
@@ -73,6 +73,12 @@ export async function openWakeUps(
       send('cancel', ids);
     },
     completed: (ids) => send('ended', ids),
+    admitted: (pool) => send('admitted', [pool]),
+    async listen(to) {
+      listeners = to;
+      for (const [channel, wake] of Object.entries(to))
+        await bus.listen(nameOf(channel as Channel), (payload) => wake(payload.split(',')));
+    },
     async close() {
       await last;
     },

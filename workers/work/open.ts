@@ -23,7 +23,7 @@ import { admissionTerms, NO_UNITS } from '../../shared/work/admission.ts';
 import { createCompletion } from '../../shared/work/completion.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
 import { type Kind, type Kinds, kindNamed, kindsOf, oneAtATimeOf } from '../../shared/work/kind.ts';
-import { openWakeUps } from '../../shared/work/wake-ups.ts';
+import { type Listeners, openWakeUps } from '../../shared/work/wake-ups.ts';
 import { type AttemptSteps, attemptWork } from './attempt.ts';
 import type { Handler, Handlers } from './handler.ts';
 import { PartsRoom } from './parts.ts';
@@ -53,12 +53,14 @@ export interface WorkParts {
 /** The worker's side of all kinds of work. */
 export interface Work {
   pools: readonly { name: PoolName; slots: WorkerPool }[];
+  /** Hears of new work, and of what happens to the work here. */
+  listen(): Promise<void>;
   /** Resolves when nothing runs here any more; what does after this time is released to other processes. */
   finish(withinMs: number): Promise<void>;
 }
 
-/** Opens what claims, runs and ends work, and registers it for disposal. Claims nothing until a pool gets a ticket. */
-export async function openWork(opening: AsyncDisposableStack, parts: WorkParts): Promise<Work> {
+/** Opens what claims, runs and ends work, and registers it for disposal. Claims nothing until it listens, or a pool gets a ticket. */
+export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work {
   const { config, database, queues, bus, heartbeat, kinds, log } = parts;
   const { recoveryWindowS, leaseMs } = config;
   const tickets = new Map(POOLS.map((name) => [name, queues.queue(name)]));
@@ -66,15 +68,10 @@ export async function openWork(opening: AsyncDisposableStack, parts: WorkParts):
   const rows = rowsOf(parts, ticket);
   const running = opening.adopt(new RunningAttempts(rows, log), close);
   heartbeat.onRecovered(() => running.look());
-  const hasParents = Object.values(kinds).some(({ pool, parts: of }) => of && parts.pools.includes(pool));
-  const listeners = {
-    cancel: (ids: readonly string[]) => running.wake(ids),
-    ...(hasParents && { ended: (ids: readonly string[]) => room.wake(ids) }),
-  };
   const isBehind = () => served.some(({ slots }) => slots.isBehind);
-  const wakeUps = opening.adopt(await openWakeUps(bus, config.queuePrefix, listeners, log, isBehind), close);
+  const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log, isBehind), close);
   const complete = createCompletion(database.pool, recoveryWindowS, wakeUps, isBehind);
-  const room: PartsRoom = new PartsRoom({ ...partRowsOf(parts), ticket, complete, log });
+  const room = new PartsRoom({ ...partRowsOf(parts), ticket, complete, log });
   const housekeeper = new Housekeeper({
     pool: database.pool,
     kinds,
@@ -90,8 +87,17 @@ export async function openWork(opening: AsyncDisposableStack, parts: WorkParts):
   opening.adopt(housekeeper, close);
   const steps = { rows, ticket, attempt: { complete, running, parts: room, log } };
   const served = parts.pools.map((name) => ({ name, slots: createSlots(name, parts, steps) }));
+  const hasParents = Object.values(kinds).some(({ pool, parts: of }) => of && parts.pools.includes(pool));
+  const listeners: Listeners = {
+    cancel: (ids) => running.wake(ids),
+    admitted(pools) {
+      for (const { name, slots } of served) if (pools.includes(name)) slots.wake();
+    },
+    ...(hasParents && { ended: (ids) => room.wake(ids) }),
+  };
   return {
     pools: served,
+    listen: () => wakeUps.listen(listeners),
     finish: (withinMs) => finish(running, withinMs, log),
   };
 }

@@ -24,9 +24,9 @@ export interface PoolSteps {
 }
 
 /**
- * The slots of one pool in this process. A ticket, or a slot that becomes free while work is known to wait, makes it
- * claim the first work in the fair order, until no slot is free or no waiting work may be taken. No slot stays free while
- * work waits for it.
+ * The slots of one pool in this process. A ticket, a wake-up, or a slot that becomes free while work is known to wait,
+ * makes it claim the first work in the fair order, until no slot is free or no waiting work may be taken. No slot stays
+ * free while work waits for it.
  */
 export class WorkerPool {
   readonly slots: number;
@@ -37,6 +37,8 @@ export class WorkerPool {
   /** More work waits, as of the last claim or ticket. */
   #more = false;
   #passedOn = false;
+  /** The last claim found only rows that other processes were claiming: these have heard of them. */
+  #contended = false;
   #filling: Promise<void> | undefined;
   #fillAgain = false;
   #closed = false;
@@ -75,6 +77,13 @@ export class WorkerPool {
     }
   }
 
+  /** New work may wait: claims at once if a slot is free, or else as soon as one is. Other processes hear of it as well. */
+  wake(): void {
+    if (this.#closed) return;
+    this.#more = true;
+    if (this.#inHand < this.slots) void this.#fill();
+  }
+
   /** Claims nothing more. Resolves when a claim in flight has been answered. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -99,7 +108,7 @@ export class WorkerPool {
         if (!(await this.#claim())) break;
       }
     } while (this.#fillAgain && !this.#closed && this.#inHand < this.slots);
-    if (this.#more && !this.#passedOn && !this.#closed) this.#steps.passOn();
+    if (this.#more && !this.#contended && !this.#passedOn && !this.#closed) this.#steps.passOn();
     this.#passedOn = this.#more;
   }
 
@@ -118,6 +127,7 @@ export class WorkerPool {
       for (const claim of claims) void this.#run(claim);
       // A party with its full share claims again when it frees a slot; other rows were locked, so retry soon.
       const isFull = [...room.ofServed.values()].some((left) => left === 0);
+      this.#contended = claims.length === 0 && more && !isFull;
       if (claims.length === 0 && more) this.#fillLater(isFull ? FAILED_MS : CONTENDED_MS);
       return takeable && claims.length > 0;
     } catch (error) {

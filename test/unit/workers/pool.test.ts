@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Claim, Room } from '../../../shared/db/stores/work/claim.ts';
+import { setImmediate } from 'node:timers/promises';
+import type { Claim, Claimed, Room } from '../../../shared/db/stores/work/claim.ts';
 import { createLog } from '../../../shared/log.ts';
 import { WorkerPool } from '../../../workers/work/pool.ts';
 import { until } from '../../support/until.ts';
@@ -17,32 +18,85 @@ const work = (id: string): Claim => ({
   leftMs: 1000,
 });
 
+const NOTHING: Claimed = { claims: [], more: false, takeable: false };
+const CONTENDED: Claimed = { claims: [], more: true, takeable: true };
+
+/** Slots whose claims are answered one after the other by `answers`, then find nothing. */
+function start(slots: number, answers: Claimed[]) {
+  const rooms: Room[] = [];
+  const ends: (() => void)[] = [];
+  let passedOn = 0;
+  const pool = new WorkerPool(slots, {
+    async claim(room) {
+      rooms.push(room);
+      await setImmediate();
+      return answers.shift() ?? NOTHING;
+    },
+    mayClaim: () => true,
+    attempt: () => new Promise<void>((resolve) => ends.push(resolve)),
+    claimLost() {},
+    passOn: () => {
+      passedOn += 1;
+    },
+    log: createLog('test', 'silent'),
+  });
+  return { pool, rooms, ends, passedOn: () => passedOn };
+}
+
 describe('the slots of a pool', () => {
   it('claim once when several become free in one turn of the event loop', async () => {
-    const rooms: Room[] = [];
-    const ends: (() => void)[] = [];
-    const slots = new WorkerPool(4, {
-      async claim(room) {
-        rooms.push(room);
-        return rooms.length === 1
-          ? { claims: [work('a'), work('b')], more: true, takeable: false }
-          : { claims: [], more: false, takeable: false };
-      },
-      mayClaim: () => true,
-      attempt: () => new Promise<void>((resolve) => ends.push(resolve)),
-      claimLost() {},
-      passOn() {},
-      log: createLog('test', 'silent'),
-    });
-    const taken = slots.take();
+    const both = { claims: [work('a'), work('b')], more: true, takeable: false };
+    const { pool, rooms, ends } = start(4, [both]);
+    const taken = pool.take();
     await until(() => ends.length === 2);
     for (const end of ends) end();
     await taken;
-    await slots.close();
+    await pool.close();
     assert.deepEqual(
       rooms.map(({ ofServed }) => ofServed.size),
       [0, 0],
       'the second claim knows that both are free',
     );
+  });
+
+  it('claim at once when they are woken, and one that is taken as soon as it is free', async () => {
+    const one = (id: string) => ({ claims: [work(id)], more: false, takeable: false });
+    const { pool, rooms, ends } = start(1, [one('a'), one('b')]);
+    pool.wake();
+    await until(() => ends.length === 1);
+    pool.wake();
+    await setImmediate();
+    assert.equal(rooms.length, 1);
+    ends[0]?.();
+    await until(() => ends.length === 2);
+    ends[1]?.();
+    await pool.close();
+    pool.wake();
+    await setImmediate();
+    assert.equal(rooms.length, 2);
+  });
+
+  it('claim once more for those who woke them while they claimed', async () => {
+    const { pool, rooms } = start(1, []);
+    pool.wake();
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    assert.equal(rooms.length, 1, 'the claim is under way');
+    for (let n = 0; n < 5; n += 1) pool.wake();
+    await until(() => rooms.length === 2);
+    await pool.close();
+    assert.equal(rooms.length, 2);
+  });
+
+  it('pass a ticket on when they cannot take it all, but not what others were claiming', async () => {
+    const full = start(1, [{ claims: [work('a')], more: true, takeable: true }]);
+    void full.pool.take();
+    await until(() => full.passedOn() === 1);
+    await full.pool.close();
+
+    const late = start(1, [CONTENDED]);
+    void late.pool.take();
+    await until(() => late.rooms.length === 2);
+    await late.pool.close();
+    assert.equal(late.passedOn(), 0);
   });
 });
