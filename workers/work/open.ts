@@ -59,7 +59,10 @@ export interface Work {
   finish(withinMs: number): Promise<void>;
 }
 
-/** Opens what claims, runs and ends work, and registers it for disposal. Claims nothing until it listens, or a pool gets a ticket. */
+/**
+ * Opens what claims, runs and ends work, and registers it for disposal. Claims nothing until it listens, or a pool gets a
+ * ticket.
+ */
 export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work {
   const { config, database, queues, bus, heartbeat, kinds, log } = parts;
   const { recoveryWindowS, leaseMs } = config;
