@@ -33,7 +33,7 @@ export async function findByEmail(em: EntityManager, email: string): Promise<Acc
 
 /**
  * The password's hash of the account with this e-mail address, or `decoy` without one. One row of one text either way: to
- * make an entity takes half a millisecond, and to read a text 9 µs more than none, which would tell who has an account.
+ * make an entity takes half a millisecond, and a text takes longer than none, which would tell who has an account.
  */
 export async function findPasswordHash(em: EntityManager, email: string, decoy: string): Promise<string> {
   const [row] = await em.execute<{ hash: string }[]>(
