@@ -12,7 +12,7 @@ import { type System, startSystem } from '../support/system.ts';
 /**
  * By hand: a foreign transaction (a dump, a report) stays open while calls come at a steady rate. Each line
  * is half a minute. 1 when the last one is not within 1.3 times the one before the transaction began. With `--queue
- * postgres` the queue's own tables slow down as well: BullMQ reads past every job removed since.
+ * postgres` the queue's own tables grow as well: BullMQ reads past every job removed since.
  */
 const { values: options } = parseArgs({
   options: {
