@@ -60,7 +60,7 @@ export interface JobParts {
   work: Pick<WorkService, 'perform' | 'start' | 'cancel'>;
   /** By kind. A kind without one reports its answer, and keeps its steps. */
   views: Readonly<Record<string, JobView>>;
-  /** Many at once: whoever reads while others are being read shares the next statement. */
+  /** Many at once: reads that arrive while a statement is under way share the next one. */
   find(named: NamedJob[], kinds: readonly string[]): Promise<(Job | undefined)[]>;
   isErased(accountId: string): Promise<boolean>;
 }
@@ -170,7 +170,7 @@ export class JobService {
   }
 }
 
-/** Pauses that end together, those that begin later as well: whoever looks after each shares statements with the others. */
+/** Pauses that end together, however late they begin, so that the looks after them share statements. */
 function inStep(ms: number): () => Promise<void> {
   let pause: Promise<void> | undefined;
   return () =>

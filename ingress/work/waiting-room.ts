@@ -7,7 +7,7 @@ const POLL_EVERY_MS = 1000;
 /** Longer than a database under load needs, and shorter than the poll: a lost wake-up must not last to the deadline. */
 const POLL_WITHIN_MS = 900;
 
-/** One waiting caller. `ended` resolves with what became of the work, whoever ended it and whether or not a wake-up came. */
+/** One waiting caller. `ended` resolves with what became of the work, with or without a wake-up. */
 export interface Waiter {
   ended: Promise<Fate>;
   /** Resolves `ended` for this caller alone. */

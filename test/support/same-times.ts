@@ -9,7 +9,7 @@ export interface Difference {
   /** How often chance makes as large a difference between classes that are alike. */
   p: number;
   /**
-   * How much better than chance one call tells its class, for whoever knows the best threshold (the statistic of Kolmogorov
+   * How much better than chance one call tells its class, by the best threshold there is (the statistic of Kolmogorov
    * and Smirnov): 0 is not at all, 1 is always. Calls that are alike have one as well, by chance.
    */
   advantage: number;
