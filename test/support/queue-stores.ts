@@ -28,8 +28,9 @@ export function describeOnEachStore(
     before(async () => {
       database = await createDatabase();
     });
-    after(() => database?.drop());
     suite.call(this, () => onPostgres(database), 'PostgreSQL');
+    // After the suite's own: its queues close while their store is there.
+    after(() => database?.drop());
   });
   describeWithRedis(`${title}, on Redis`, function () {
     let database: TestDatabase;
@@ -39,11 +40,11 @@ export function describeOnEachStore(
       [database, redis] = await Promise.all([createDatabase({ empty: true }), startRedisServer()]);
       client = connectRedis(targetOf(redis.url), 'consumer', createLog('test', 'silent'));
     });
+    suite.call(this, () => onRedis(database, redis, client), 'Redis');
     after(async () => {
       client?.disconnect();
       await Promise.all([database?.drop(), redis?.kill()]);
     });
-    suite.call(this, () => onRedis(database, redis, client), 'Redis');
   });
 }
 
