@@ -165,6 +165,13 @@ describe('promoting raw rows to episodes', function () {
       assert.deepEqual(await counts(), NOTHING);
     });
 
+    it('writes it anew as a whole, where it has more rows than may be taken', async () => {
+      await say(ann, ['one', 'two', 'three'], { session_id: 'a' });
+      await say(ann, ['four'], { session_id: 'b' });
+      await promoted();
+      assert.deepEqual(await counts({ force: true, limit: 1 }), { ...NOTHING, updated: 1, considered: 3 });
+    });
+
     it('makes an episode again that was deleted, and one of what is new', async () => {
       await say(ann, ['one', 'two']);
       const { ids } = await promoted();

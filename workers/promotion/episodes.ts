@@ -57,8 +57,11 @@ export function createPromoteEpisodes(parts: PromotionParts): Handler<typeof pro
       return isStored;
     };
 
+    /** None once an episode was written anew, as a whole, that has more rows than were left. */
+    const rowsLeft = () => Math.max(0, limit - progress.considered);
+
     for (;;) {
-      const left = limit - progress.considered;
+      const left = rowsLeft();
       const terms = { since, limit: left, promotedBefore, settledOnly: request.settled_only === true };
       const pieces = left > 0 ? await piecesToPromote(em(), accountId, terms) : [];
       const total = progress.steps.done + pieces.length;
@@ -81,7 +84,7 @@ export function createPromoteEpisodes(parts: PromotionParts): Handler<typeof pro
         return failureOf(failure);
       }
       if (changed) continue;
-      const rest = { since, limit: limit - progress.considered, promotedBefore };
+      const rest = { since, limit: rowsLeft(), promotedBefore };
       return succeeded(spent(progress, NO_USAGE, lap()), await countSetAside(em(), accountId, rest));
     }
   };
