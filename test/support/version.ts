@@ -1,7 +1,7 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -23,14 +23,15 @@ export interface Version {
   remove(): Promise<void>;
 }
 
-/** The files of a commit, in a folder of their own; they use the packages of this checkout. */
+/** The files of a commit, in a folder of their own, with the packages of that commit. */
 export async function versionOf(commit: string): Promise<Version> {
   const folder = await mkdtemp(join(tmpdir(), 'forecue-version-'));
   const archive = spawn('git', ['-C', CHECKOUT, 'archive', commit], { stdio: ['ignore', 'pipe', 'inherit'] });
   const unpack = spawn('tar', ['-x', '-C', folder], { stdio: ['pipe', 'inherit', 'inherit'] });
   archive.stdout.pipe(unpack.stdin);
   await Promise.all([archive, unpack].map(succeeds));
-  await symlink(join(CHECKOUT, 'node_modules'), join(folder, 'node_modules'));
+  const install = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
+  await succeeds(spawn('npm', install, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] }));
   return { ...versionAt(folder), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
