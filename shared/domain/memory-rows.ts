@@ -90,7 +90,7 @@ export function newEpisode(posted: EpisodeRequest, now: number, faults: Faults) 
   const { sources = [], ...values } = episodeValues(posted, now, faults);
   const startedAt = values.startedAt ?? new Date(now);
   const endedAt = values.endedAt ?? new Date(now);
-  checkSpan(startedAt, endedAt, faults, 'ended_at');
+  checkSpan(startedAt, endedAt, faults, EPISODE_SPAN, { sentEnd: values.endedAt !== undefined });
   return { values: { tags: [], ...values, title, summary, startedAt, endedAt, origin }, sources, faults };
 }
 export type NewEpisode = ReturnType<typeof newEpisode>;
@@ -117,19 +117,26 @@ export type FactValues = ReturnType<typeof factValues>;
 export function newFact(posted: FactRequest, faults: Faults) {
   const { text, origin = 'human' } = posted;
   const { sources = [], ...values } = factValues(posted, faults);
-  checkSpan(values.validFrom, values.validTo, faults, 'valid_to');
+  checkSpan(values.validFrom, values.validTo, faults, FACT_SPAN, { sentEnd: true });
   return { values: { tags: [], ...values, text, origin }, sources, faults };
 }
 export type NewFact = ReturnType<typeof newFact>;
 
-/** An end does not lie before its beginning. Either may be open. */
+/** The names of a span's beginning and end in a request. */
+export const EPISODE_SPAN = ['started_at', 'ended_at'] as const;
+export const FACT_SPAN = ['valid_from', 'valid_to'] as const;
+
+/** An end does not lie before its beginning. Either may be open. Names the end, or the beginning where no end was sent. */
 export function checkSpan(
   from: Date | null | undefined,
   to: Date | null | undefined,
   faults: Faults,
-  end: 'ended_at' | 'valid_to',
+  [beginning, end]: typeof EPISODE_SPAN | typeof FACT_SPAN,
+  { sentEnd }: { sentEnd: boolean },
 ): void {
-  if (from && to && to < from) faults.add(end, 'Input should not lie before the beginning');
+  if (!from || !to || from <= to) return;
+  if (sentEnd) faults.add(end, 'Input should not lie before the beginning');
+  else faults.add(beginning, 'Input should not lie after the end');
 }
 
 const STATING = ['text', 'kind', 'confidence', 'validFrom', 'validTo'] as const;

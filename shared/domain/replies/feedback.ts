@@ -33,7 +33,7 @@ export function feedbackOf(
 
 function refuse(given: string | null | undefined): void {
   const faults = new Faults();
-  if (given == null) faults.add('actual_response', 'Field required', 'missing');
+  if (given === undefined) faults.add('actual_response', 'Field required', 'missing');
   else faults.add('actual_response', 'Input should say what the person replied');
   faults.refuse();
 }

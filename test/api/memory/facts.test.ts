@@ -115,6 +115,7 @@ describe('what is known about a person', () => {
     const path = `${FACTS}${fact.id}/`;
     assert.deepEqual(await faultsOf('PATCH', path, { valid_to: to }), ['body.valid_to']);
     assert.equal((await patch(fact.id, { valid_from: null, valid_to: to })).valid_from, null);
+    assert.deepEqual(await faultsOf('PATCH', path, { valid_from: from }), ['body.valid_from']);
     for (const field of ['id', 'created_at', 'revision_of', 'recorded_at', 'invalidated_at', 'origin'])
       assert.deepEqual(await faultsOf('PATCH', path, { [field]: 'x' }), [`body.${field}`]);
   });

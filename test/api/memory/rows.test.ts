@@ -178,6 +178,15 @@ describe('rows of memory', () => {
       assert.deepEqual(changed.body.raw_ids, [one.id]);
     });
 
+    it('do not end before they begin, and a refusal names what was sent', async () => {
+      const { id } = await add(person, 'episodes', EPISODE);
+      const [before, after] = ['2026-05-01T11:00:00Z', '2026-05-01T13:00:00Z'];
+      const refused = (change: object) => faultsOf(`${EPISODES}${id}/`, change, 'PATCH');
+      assert.deepEqual(await refused({ ended_at: before }), ['body.ended_at value_error']);
+      assert.deepEqual(await refused({ started_at: after }), ['body.started_at value_error']);
+      assert.deepEqual(await refused({ started_at: after, ended_at: before }), ['body.ended_at value_error']);
+    });
+
     it('change in what is given, and in nothing else', async () => {
       const episode = await add(person, 'episodes', { ...EPISODE, tags: ['t'] });
       const path = `${EPISODES}${episode.id}/`;

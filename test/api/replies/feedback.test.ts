@@ -57,7 +57,7 @@ describe('what becomes of a prediction', function () {
       const reply = await predicted(ann);
       for (const [given, type] of [
         [{}, 'missing'],
-        [{ actual_response: null }, 'missing'],
+        [{ actual_response: null }, 'value_error'],
         [{ actual_response: ' ' }, 'value_error'],
       ] as const) {
         const { status, text } = await feedback(ann, reply, { status: 'edited', ...given });

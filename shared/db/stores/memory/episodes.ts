@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Faults } from '../../../domain/faults.ts';
-import { checkSpan, type EpisodeValues, type NewEpisode } from '../../../domain/memory-rows.ts';
+import { checkSpan, EPISODE_SPAN, type EpisodeValues, type NewEpisode } from '../../../domain/memory-rows.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { newIds } from '../../../ids.ts';
 import { Episode } from '../../entities/memory/episode.ts';
@@ -60,7 +60,7 @@ export function changeEpisode(
     if (row === null) throw new AppError('not_found');
     const faults = new Faults();
     tx.assign(row, { ...values, updatedAt: new Date() });
-    checkSpan(row.startedAt, row.endedAt, faults, 'ended_at');
+    checkSpan(row.startedAt, row.endedAt, faults, EPISODE_SPAN, { sentEnd: values.endedAt !== undefined });
     await checkSources(tx, accountId, LINK.to, [{ sources, faults }]);
     faults.refuse();
     // All that it says is the account's own words now: nothing but the account may change them.

@@ -1,6 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Faults } from '../../../domain/faults.ts';
-import { checkSpan, type FactValues, type NewFact, statesAnew } from '../../../domain/memory-rows.ts';
+import {
+  checkSpan,
+  FACT_SPAN,
+  type FactValues,
+  type NewFact,
+  statesAnew,
+} from '../../../domain/memory-rows.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { newId, newIds } from '../../../ids.ts';
 import { Fact } from '../../entities/memory/fact.ts';
@@ -66,7 +72,7 @@ export function changeFact(
     const isNewSuccessor = values.supersededBy !== undefined && values.supersededBy !== row.supersededBy;
     if (isNewSuccessor) await checkSuccessor(tx, accountId, values.supersededBy, faults, id);
     const { validFrom, validTo } = { validFrom: row.validFrom, validTo: row.validTo, ...values };
-    checkSpan(validFrom, validTo, faults, 'valid_to');
+    checkSpan(validFrom, validTo, faults, FACT_SPAN, { sentEnd: values.validTo !== undefined });
     faults.refuse();
     if (statesAnew(values, row)) {
       await keepWording(tx, row, now);
