@@ -143,6 +143,8 @@ function isOfSettings({ loc, type }: Fault): boolean {
 function isOfValues(operationId: string, { loc, type, msg }: Fault): boolean {
   if (JUDGES_PASSWORDS.includes(operationId) && loc.join('.') === 'body.password') return true;
   if (JUDGES_VALUES.includes(operationId) && VALUE_FAULTS.includes(type)) return true;
+  // An edit needs the reply.
+  if (operationId === 'giveFeedback' && loc.join('.') === 'body.actual_response') return true;
   return loc.join('.') === 'body.email' && /e-mail/.test(msg);
 }
 

@@ -13,13 +13,14 @@ export interface Plan {
   caller: number;
   params: Record<string, Json>;
   query: Record<string, Json>;
+  headers: Record<string, string>;
   body: Json;
   twists: Twist[];
 }
 
 /**
  * How often an operation is called, where not as often as the others: passwords take 35 ms of a core each, an export reads
- * all that an account has, an erasure ends the account.
+ * all that an account has, an erasure ends the account. More is made than is deleted.
  */
 const WEIGHTS: Record<string, number> = {
   predict: 40,
@@ -29,10 +30,27 @@ const WEIGHTS: Record<string, number> = {
   changeAccount: 6,
   eraseAccount: 1,
   exportAccount: 2,
+  addRawMemory: 40,
+  addEpisodes: 40,
+  addFacts: 40,
+  predictReply: 40,
+  deleteRawMemory: 5,
+  deleteEpisode: 5,
+  deleteFact: 5,
 };
 const WEIGHT = 20;
 
 const BODY_OF_BEFORE = 4;
+
+/** Values of published headers that change what a call does. */
+const HEADERS: Record<string, readonly string[]> = {
+  Prefer: ['respond-async'],
+  Accept: ['application/json', 'text/event-stream'],
+  'Idempotency-Key': ['k-1', 'k-2', 'k-3', 'k-4', 'k-5', 'k-6'],
+  'X-On-Disconnect': ['cancel', 'continue'],
+};
+const WITH_HEADERS = 1;
+const WITHOUT_HEADERS = 5;
 
 /** Requests to every operation of the published document, and to the pages. */
 export const plans: fc.Arbitrary<Plan> = fc.oneof(
@@ -51,6 +69,7 @@ function plansOf(operation: Operation): fc.Arbitrary<Plan> {
     query: fc.record(parametersOf(operation, 'query'), { requiredKeys: [] }) as fc.Arbitrary<
       Record<string, Json>
     >,
+    headers: headersOf(operation),
     body: body === undefined ? fc.constant(null) : bodiesOf(operation, body),
     twists: twistsFor({ hasBody: body !== undefined }),
   });
@@ -80,5 +99,18 @@ function parametersOf(
         place === 'path' ? fc.oneof({ weight: 3, arbitrary: known }, { weight: 1, arbitrary: any }) : any,
       ];
     }),
+  );
+}
+
+function headersOf({ parameters }: Operation): fc.Arbitrary<Record<string, string>> {
+  const values = parameters.flatMap(({ name, in: place }) =>
+    place === 'header' && HEADERS[name] !== undefined
+      ? [[name, fc.constantFrom(...HEADERS[name])] as const]
+      : [],
+  );
+  const some = fc.record(Object.fromEntries(values), { requiredKeys: [], noNullPrototype: true });
+  return fc.oneof(
+    { weight: WITHOUT_HEADERS, arbitrary: fc.constant({}) },
+    { weight: WITH_HEADERS, arbitrary: some as fc.Arbitrary<Record<string, string>> },
   );
 }

@@ -59,6 +59,7 @@ export function requestOf(plan: Plan, operation: Operation, at: Surroundings): R
         ['Host', '127.0.0.1'],
         ['X-Forwarded-For', addressOf(caller)],
         ...headers,
+        ...Object.entries(plan.headers),
         ...contentHeaders(
           twists,
           body,

@@ -102,6 +102,9 @@ const MEANINGFUL: Record<string, fc.Arbitrary<Json>> = {
   occurred_at: fc.constantFrom(...TIMES, ...ODD_TIMES),
   id: fc.oneof(fc.uuid(), pooled('events')),
   in_reply_to: pooled('events'),
+  raw_ids: listed('raw rows'),
+  episode_ids: listed('episodes'),
+  superseded_by: fc.option(pooled('facts')),
 };
 const MEANINGFUL_OFTEN = { weight: 3 };
 
@@ -129,7 +132,7 @@ function byKind(schema: Schema, manner: Manner): fc.Arbitrary<Json> {
       return strings(schema, manner);
     case 'integer':
     case 'number':
-      return integers(schema, manner);
+      return numbers(schema, manner);
     case 'boolean':
       return fc.boolean();
     case 'null':
@@ -232,11 +235,20 @@ function emails({ maxLength = 254 }: Schema, manner: Manner): fc.Arbitrary<strin
   return manner === 'valid' ? valid : fc.oneof(valid, odd);
 }
 
-function integers({ minimum = 0, maximum = 2 ** 53 - 1 }: Schema, manner: Manner): fc.Arbitrary<number> {
+function numbers({ type, minimum = 0, maximum = 2 ** 53 - 1 }: Schema, manner: Manner): fc.Arbitrary<number> {
+  const most = Math.min(maximum, minimum + 20);
+  const between = fc.double({ min: minimum, max: most, noNaN: true });
   const beyond = manner === 'valid' ? [] : [minimum - 1, maximum + 1, 0.5, -1, 2 ** 31, 2 ** 63];
-  return fc.oneof(fc.nat(20), fc.constantFrom(minimum, maximum, ...beyond));
+  return fc.oneof(
+    type === 'integer' ? fc.integer({ min: minimum, max: most }) : between,
+    fc.constantFrom(minimum, maximum, ...beyond),
+  );
 }
 
 function pooled(pool: string): fc.Arbitrary<Json> {
   return fc.nat(255).map((nth) => refer(pool, nth));
+}
+
+function listed(pool: string): fc.Arbitrary<Json> {
+  return fc.array(pooled(pool), { maxLength: 3 });
 }

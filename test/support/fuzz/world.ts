@@ -17,7 +17,7 @@ interface Person {
 
 const PEOPLE = 3;
 /** Pools of what only its owner finds. */
-const OWNED = ['keys', 'events', 'sessions', 'refreshes'];
+const OWNED = ['keys', 'events', 'sessions', 'refreshes', 'raw rows', 'episodes', 'facts', 'replies', 'jobs'];
 const NOTHING = '00000000-0000-0000-0000-000000000000';
 const REMEMBERED = 64;
 /** Deep bodies are left out, too. */
@@ -123,6 +123,7 @@ export class World {
 
   async #replace(nth: number): Promise<void> {
     this.#people[nth % this.#people.length] = await newPerson(this.#system);
+    for (const pool of OWNED) this.#pools.delete(this.#own(pool, nth));
   }
 
   /** Somebody whose good token is refused was erased by a request whose answer nobody heard. */
@@ -170,6 +171,12 @@ const ALIASES: Record<string, string> = {
   'id of /api/connections/{id}/': 'connections',
   'id of /api/recording/events/{id}/': 'events',
   'id of /api/recording/sessions/{id}/events/': 'sessions',
+  'id of /api/memory/raw/{id}/': 'raw rows',
+  'id of /api/memory/episodes/{id}/': 'episodes',
+  'id of /api/memory/facts/{id}/': 'facts',
+  'id of /api/predictions/{id}/': 'replies',
+  'id of /api/predictions/{id}/feedback/': 'replies',
+  'job_id of /api/jobs/{job_id}/': 'jobs',
 };
 
 interface Memory {
@@ -206,7 +213,30 @@ const LESSONS: Record<string, Lesson> = {
   },
   signUp: (_, answered, { remember }) => remember('refreshes', get(answered, 'refresh')),
   logIn: (_, answered, { remember }) => remember('refreshes', get(answered, 'refresh')),
+  addRawMemory: made('raw rows'),
+  addEpisodes: made('episodes'),
+  addFacts: made('facts'),
+  syncMemory: promised,
+  promoteEpisodes: promised,
+  promoteFacts: promised,
+  predictReply: made('replies'),
+  predictReplies(sent, answered, memory) {
+    promised(sent, answered, memory);
+    made('replies')(sent, get(answered, 'results'), memory);
+  },
 };
+
+/** The ids of what an answer has, which is one thing or a list. */
+function made(pool: string): Lesson {
+  return (_, answered, { remember }) => {
+    for (const one of [answered].flat().slice(0, 2)) remember(pool, get(one, 'id'));
+  };
+}
+
+/** A job that was started and not waited for. */
+function promised(_: Json, answered: Json, { remember }: Memory): void {
+  remember('jobs', get(answered, 'job_id'));
+}
 
 function get(value: Json, name: string): Json {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
