@@ -20,12 +20,7 @@ describe('the migration to quotas', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createDatabase({ empty: true });
-    const options = ormOptions(database.url);
-    const orm = new MikroORM({
-      ...options,
-      migrations: { ...options.migrations, snapshotOnMigrate: false },
-      logger: () => {},
-    });
+    const orm = new MikroORM({ ...ormOptions(database.url), logger: () => {} });
     for (const name of await missingMigrations(database.pool))
       if (name < ADDED) await orm.migrator.up({ to: name });
     await orm.close(true);

@@ -14,12 +14,7 @@ describe('a migration of a table that is in use', () => {
   let database: TestDatabase;
   beforeEach(async () => {
     database = await createDatabase({ empty: true });
-    const options = ormOptions(database.url);
-    const orm = new MikroORM({
-      ...options,
-      migrations: { ...options.migrations, snapshotOnMigrate: false },
-      logger: () => {},
-    });
+    const orm = new MikroORM({ ...ormOptions(database.url), logger: () => {} });
     await orm.migrator.up({ to: BEFORE });
     await orm.close(true);
   });

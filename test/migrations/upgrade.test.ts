@@ -23,12 +23,7 @@ describe('an upgrade', () => {
   const migrated = () => migrate({ directUrl: database.url, queuePrefix: 'forecue' });
 
   it('gives the schema of a fresh installation, whichever versions were installed before', async () => {
-    const options = ormOptions(database.url);
-    const orm = new MikroORM({
-      ...options,
-      migrations: { ...options.migrations, snapshotOnMigrate: false },
-      logger: () => {},
-    });
+    const orm = new MikroORM({ ...ormOptions(database.url), logger: () => {} });
     for (const name of await missingMigrations(database.pool)) await orm.migrator.up({ to: name });
     await orm.close(true);
     await database.pool.query(OLDER_FUNCTIONS);
