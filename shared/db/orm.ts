@@ -84,7 +84,7 @@ export function ormOptions(clientUrl: string) {
       path: MIGRATIONS,
       pathTs: MIGRATIONS,
       snapshotName: 'snapshot',
-      // Whoever runs the migrations has no business in the source, and may have tables of their own in the database.
+      // A deployment must not change its own source, and the database may have tables of others.
       snapshotOnMigrate: false,
       // Each in its own transaction: a single one would hold every lock until the last migration is done.
       transactional: true,
