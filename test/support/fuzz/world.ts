@@ -222,7 +222,9 @@ const LESSONS: Record<string, Lesson> = {
   predictReply: made('replies'),
   predictReplies(sent, answered, memory) {
     promised(sent, answered, memory);
-    made('replies')(sent, get(answered, 'results'), memory);
+    const results = get(answered, 'results');
+    const predictions = Array.isArray(results) ? results.map((one) => get(one, 'prediction')) : null;
+    made('replies')(sent, predictions, memory);
   },
 };
 
