@@ -54,6 +54,8 @@ export class LoadEstimate {
   #latest: QueueSnapshot | undefined;
   /** By party: what the latest snapshot counted, and what has joined since. */
   #queued = new Map<string, number>();
+  /** Parties that had nothing queued and have joined since the latest snapshot: each may take a free slot. */
+  #newcomers = 0;
   /** Those snapshots of the present interval of full slots in which `claimed` had moved, oldest first. */
   #steps: { at: number; claimed: number }[] = [];
   #serviceMs = FIRST_SERVICE_MS;
@@ -68,6 +70,7 @@ export class LoadEstimate {
     const before = this.#latest;
     this.#latest = snapshot;
     this.#queued = new Map(snapshot.queuedByParty);
+    this.#newcomers = 0;
     // The sum is over live workers: it jumps when one starts or ends.
     const isComparable = before?.workers === snapshot.workers && snapshot.claimed >= before.claimed;
     if (!isComparable || !isStanding(snapshot) || !isFull(snapshot) || snapshot.ageMs > STALE_MS)
@@ -77,7 +80,9 @@ export class LoadEstimate {
 
   /** Counts work that joined the queue since the latest snapshot. */
   joined(party: string): void {
-    this.#queued.set(party, (this.#queued.get(party) ?? 0) + 1);
+    const own = this.#queued.get(party) ?? 0;
+    if (own === 0) this.#newcomers += 1;
+    this.#queued.set(party, own + 1);
   }
 
   /** Updates the average service time with that of an answer. */
@@ -87,7 +92,8 @@ export class LoadEstimate {
 
   /**
    * Milliseconds until a party's next piece of work would be answered; Infinity without a worker. 0 while no queue stands,
-   * slots are free, or the latest snapshot is stale.
+   * slots are free, or the latest snapshot is stale. Slots that are free although work waits are kept from parties with
+   * their full share, so they are free for a party with nothing queued only.
    */
   answerMs(party: string, now: number): number {
     const latest = this.#latest;
@@ -95,6 +101,7 @@ export class LoadEstimate {
     if (latest.workers === 0) return Number.POSITIVE_INFINITY;
     if (!isStanding(latest) || !isFull(latest)) return 0;
     const own = this.#queued.get(party) ?? 0;
+    if (own === 0 && latest.running + this.#newcomers < latest.slots) return 0;
     let upToIt = 1;
     for (const queued of this.#queued.values()) upToIt += Math.min(queued, own + 1);
     return upToIt / this.#perMs(latest) + this.#serviceMs;

@@ -66,6 +66,16 @@ describe('the estimate of the load', () => {
     closeTo(load.answerMs('a', 1000), 2010 + SERVICE_MS);
   });
 
+  it('expects no wait for a newcomer while slots are free that a flood may not have', () => {
+    const load = measured({ flood: 1000 }, { running: 14 });
+    assert.ok(load.answerMs('flood', 1000) > 10_000);
+    assert.equal(load.answerMs('newcomer', 1000), 0);
+    for (const party of ['flood', 'newcomer', 'newcomer']) load.joined(party);
+    assert.equal(load.answerMs('another', 1000), 0);
+    load.joined('another');
+    assert.ok(load.answerMs('a third', 1000) > SERVICE_MS, 'both free slots are taken');
+  });
+
   it('learns how long the work itself takes', () => {
     const load = measured({ a: 99 });
     for (let n = 0; n < 100; n += 1) load.served(2000);
