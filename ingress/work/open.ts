@@ -79,7 +79,7 @@ export async function openWork(
   const service = new WorkService({
     admit: (admission, gone) => served(admission.kind).admit(admission, gone),
     load: (kind) => served(kind).load,
-    dispatch: (kind, id) => served(kind).dispatch(id),
+    dispatch: ({ kind, party }, id) => served(kind).dispatch(id, party),
     complete,
     detach: batcher(
       (batch: { id: string; party: string }[]) =>

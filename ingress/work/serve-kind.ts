@@ -47,7 +47,7 @@ export function serveKind(
     timeoutMs,
     dispatch: createDispatch({
       queue: tickets,
-      wake: () => wakeUps.admitted(kind.pool),
+      wake: (parties) => wakeUps.admitted(kind.pool, parties),
       queuedMs: () => load.queuedMs,
     }),
     load,

@@ -22,7 +22,7 @@ const LATEST_MS = 900;
 export interface WorkSteps extends EndingSteps {
   admit(admission: Admission, gone: AbortSignal): Promise<Admitted>;
   load(kind: string): Pick<LoadMonitor, 'admitted' | 'look' | 'served' | 'retryAfterS'>;
-  dispatch(kind: string, id: string): Promise<void>;
+  dispatch(request: Pick<Request, 'kind' | 'party'>, id: string): Promise<void>;
   detach(work: { id: string; party: string }): Promise<Subject | undefined>;
   room: WaitingRoom;
   wakeUps: Pick<WakeUps, 'ended'>;
@@ -228,7 +228,7 @@ export class WorkService {
   async #queue(request: Request, { id, attempt }: Pick<Admitted, 'id' | 'attempt'>): Promise<void> {
     const { log } = this.#steps;
     try {
-      await this.#steps.dispatch(request.kind, id);
+      await this.#steps.dispatch(request, id);
     } catch (error) {
       log.warn({ err: error, work: id }, 'queue unreachable');
       await this.#endings.failQueued(request, attempt).catch((fault: unknown) => {

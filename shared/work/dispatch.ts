@@ -19,17 +19,20 @@ const TICKET_EVERY_MS = 200;
 
 interface DispatchSteps {
   queue: TicketQueue;
-  /** Reaches the workers that are up, at once. */
-  wake(): void;
+  /** Reaches the workers that are up, at once: these parties have queued something. */
+  wake(parties: readonly string[]): void;
   /** Milliseconds for which work of this pool was queued lately. */
   queuedMs(): number;
 }
 
+/** Notifies the workers of a piece of work of a party, once it is admitted. */
+type Dispatch = (id: string, party: string) => Promise<void>;
+
 /**
- * Notifies a pool's workers of new work: a wake-up is fast, a ticket makes sure. Ids that arrive until the next ticket may
- * be added share it. Retries with backoff, and rejects when the queue stays unreachable for two seconds.
+ * Notifies a pool's workers of a party's new work: a wake-up is fast, a ticket makes sure. Ids that arrive until the next
+ * ticket may be added share it. Retries with backoff, and rejects when the queue stays unreachable for two seconds.
  */
-export function createDispatch({ queue, wake, queuedMs }: DispatchSteps): (id: string) => Promise<void> {
+export function createDispatch({ queue, wake, queuedMs }: DispatchSteps): Dispatch {
   const { least, most, ofQueueing } = WAKE_EVERY_MS;
   const wakeSoon = atMostEvery(() => Math.min(Math.max(least, ofQueueing * queuedMs()), most), wake);
   let addedAt = Number.NEGATIVE_INFINITY;
@@ -50,28 +53,30 @@ export function createDispatch({ queue, wake, queuedMs }: DispatchSteps): (id: s
     const fault = await queued(id);
     if (fault) throw fault.error;
   };
-  return (id) => {
-    wakeSoon();
+  return (id, party) => {
+    wakeSoon(party);
     // Each caller has its own two seconds, however long the ticket before took.
     return inTime((signal) => retry(() => add(id), { ...BACKOFF, signal }));
   };
 }
 
-/** Calls at once, or as soon as that much time has passed since the call before. */
-function atMostEvery(ms: () => number, call: () => void): () => void {
+/** Calls at once, or as soon as that much time has passed since the call before, with all names given until then. */
+function atMostEvery(ms: () => number, call: (names: readonly string[]) => void): (name: string) => void {
   let calledAt = Number.NEGATIVE_INFINITY;
-  let isDue = false;
+  const names = new Set<string>();
   const callNow = () => {
-    isDue = false;
+    const all = [...names];
+    names.clear();
     calledAt = performance.now();
-    call();
+    call(all);
   };
-  return () => {
+  return (name) => {
+    const isDue = names.size > 0;
+    names.add(name);
     if (isDue) return;
     const restMs = calledAt + ms() - performance.now();
-    if (restMs <= 0) return callNow();
-    isDue = true;
-    setTimeout(callNow, restMs);
+    if (restMs <= 0) callNow();
+    else setTimeout(callNow, restMs);
   };
 }
 

@@ -1,17 +1,19 @@
+import type { PoolName } from '../config/pools.ts';
 import { batcher } from '../db/batcher.ts';
 import type { Log } from '../log.ts';
 import type { Bus } from '../queue/bus.ts';
 
 /**
  * `ended`, with ids: to every ingress, whose callers may wait, and to workers whose work waits for its parts. `cancel`, with
- * ids: to every worker, which may be running it. `admitted`, with names of pools: to every worker, which may have free slots.
+ * ids: to every worker, which may be running it. `admitted`, with parties and their pools: to every worker, which may have
+ * slots for them.
  */
 export type Channel = 'ended' | 'cancel' | 'admitted';
 
 export type Listeners = Partial<Record<Channel, (names: readonly string[]) => void>>;
 
-/** A notification of PostgreSQL holds 8,000 bytes at most: these, as ids. */
-const MOST_NAMES = 200;
+/** A notification of PostgreSQL holds 8,000 bytes at most: these, as ids with the name of a pool. */
+const MOST_NAMES = 160;
 
 /**
  * Messages that say "look at these rows" and carry nothing else. Any of them may be lost, late or doubled: whoever
@@ -24,11 +26,16 @@ export interface WakeUps {
   ended(ids: readonly string[]): void;
   /** Its own worker has ended the work: wakes whoever waits for it. */
   completed(ids: readonly string[]): void;
-  /** Work was queued: wakes the workers of its pool. */
-  admitted(pool: string): void;
+  /** Work of these parties was queued: wakes the workers of its pool that have room for them. */
+  admitted(pool: PoolName, parties: readonly string[]): void;
   /** Hears the wake-ups of these channels from now on. Called once. */
   listen(listeners: Listeners): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The parties that a message of the channel `admitted` names, of one pool. */
+export function admittedTo(pool: PoolName, names: readonly string[]): string[] {
+  return names.flatMap((name) => (name.startsWith(`${pool}:`) ? name.slice(pool.length + 1) : []));
 }
 
 /** Wake-ups on a bus, which stays its owner's. */
@@ -73,7 +80,11 @@ export function openWakeUps(
       send('cancel', ids);
     },
     completed: (ids) => send('ended', ids),
-    admitted: (pool) => send('admitted', [pool]),
+    admitted: (pool, parties) =>
+      send(
+        'admitted',
+        parties.map((party) => `${pool}:${party}`),
+      ),
     async listen(to) {
       listeners = to;
       for (const [channel, wake] of Object.entries(to))

@@ -23,7 +23,7 @@ import { admissionTerms, NO_UNITS } from '../../shared/work/admission.ts';
 import { createCompletion } from '../../shared/work/completion.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
 import { type Kind, type Kinds, kindNamed, kindsOf, oneAtATimeOf } from '../../shared/work/kind.ts';
-import { type Listeners, openWakeUps } from '../../shared/work/wake-ups.ts';
+import { admittedTo, type Listeners, openWakeUps } from '../../shared/work/wake-ups.ts';
 import { type AttemptSteps, attemptWork } from './attempt.ts';
 import type { Handler, Handlers } from './handler.ts';
 import { PartsRoom } from './parts.ts';
@@ -93,8 +93,8 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   const hasParents = Object.values(kinds).some(({ pool, parts: of }) => of && parts.pools.includes(pool));
   const listeners: Listeners = {
     cancel: (ids) => running.wake(ids),
-    admitted(pools) {
-      for (const { name, slots } of served) if (pools.includes(name)) slots.wake();
+    admitted(names) {
+      for (const { name, slots } of served) slots.wake(admittedTo(name, names));
     },
     ...(hasParents && { ended: (ids) => room.wake(ids) }),
   };

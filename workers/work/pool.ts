@@ -5,7 +5,7 @@ import type { Log } from '../../shared/log.ts';
 
 /** Delay before the next claim after one that found only locked rows. */
 const CONTENDED_MS = 50;
-/** Delay after a claim that failed, or found only work of parties that have their full share. */
+/** Delay after a claim that failed, or found only work that this process may not take yet. */
 const FAILED_MS = 500;
 /** While waiting work may not use the free slots: how often a ticket may make it look for another party's work. */
 const LOOK_FOR_OTHERS_MS = 20;
@@ -34,8 +34,9 @@ export class WorkerPool {
   readonly #held = new Map<string, number>();
   #inHand = 0;
   #claimed = 0;
-  /** More work waits, as of the last claim or ticket. */
+  /** More work waits, as of the last claim, or of what was heard since it began. */
   #more = false;
+  #heard = false;
   #passedOn = false;
   /** The last claim found only rows that other processes were claiming: these have heard of them. */
   #contended = false;
@@ -67,7 +68,7 @@ export class WorkerPool {
    * becomes free claims without a ticket, so tickets are left to other processes.
    */
   async take(): Promise<void> {
-    this.#more = true;
+    this.#hear();
     await this.#fill();
     while (!this.#closed && (this.#inHand >= this.slots || this.#more)) {
       const restMs = this.#claimedAt + LOOK_FOR_OTHERS_MS - performance.now();
@@ -77,11 +78,21 @@ export class WorkerPool {
     }
   }
 
-  /** New work may wait: claims at once if a slot is free, or else as soon as one is. Other processes hear of it as well. */
-  wake(): void {
-    if (this.#closed) return;
+  /**
+   * These parties have queued work: claims at once if a slot is free for one of them, or else as soon as any slot is. Other
+   * processes hear of it as well.
+   */
+  wake(parties: readonly string[]): void {
+    if (this.#closed || parties.length === 0) return;
+    this.#hear();
+    const free = this.slots - this.#inHand;
+    const hasRoom = (party: string) => roomOf(this.#held.get(party) ?? 0, free, this.slots) > 0;
+    if (free > 0 && parties.some(hasRoom)) void this.#fill();
+  }
+
+  #hear(): void {
     this.#more = true;
-    if (this.#inHand < this.slots) void this.#fill();
+    this.#heard = true;
   }
 
   /** Claims nothing more. Resolves when a claim in flight has been answered. */
@@ -119,16 +130,16 @@ export class WorkerPool {
       return false;
     }
     try {
-      const room = this.#room();
-      const { claims, more, takeable } = await this.#steps.claim(room);
-      this.#more = more;
+      this.#heard = false;
+      const { claims, more, takeable } = await this.#steps.claim(this.#room());
+      this.#more = more || this.#heard;
       this.#claimedAt = performance.now();
       this.#claimed += claims.length;
       for (const claim of claims) void this.#run(claim);
-      // A party with its full share claims again when it frees a slot; other rows were locked, so retry soon.
-      const isFull = [...room.ofServed.values()].some((left) => left === 0);
-      this.#contended = claims.length === 0 && more && !isFull;
-      if (claims.length === 0 && more) this.#fillLater(isFull ? FAILED_MS : CONTENDED_MS);
+      // Rows that it might have taken were locked, so retry soon. Parties with their full share, and those that have one
+      // piece running at a time, go on when a slot becomes free.
+      this.#contended = claims.length === 0 && takeable;
+      if (claims.length === 0 && more) this.#fillLater(takeable ? CONTENDED_MS : FAILED_MS);
       return takeable && claims.length > 0;
     } catch (error) {
       this.#steps.log.warn({ err: error }, 'could not claim');
@@ -162,8 +173,8 @@ export class WorkerPool {
   async #run(claim: Claim): Promise<void> {
     const leave = this.#occupy(claim.party);
     const freeEarly = () => {
-      // More may wait than the last claim saw: work that waits for its parts has just admitted them.
-      this.#more = true;
+      // Work that waits for its parts has just admitted them.
+      this.#hear();
       leave();
     };
     await this.#steps.attempt(claim, freeEarly);

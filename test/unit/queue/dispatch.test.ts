@@ -25,7 +25,7 @@ describeOnEachStore('the dispatch of new work', (store) => {
     const since = performance.now();
     const dispatched: Promise<void>[] = [];
     for (let n = 0; n < 50; n += 1) {
-      dispatched.push(dispatch(`${n}`));
+      dispatched.push(dispatch(`${n}`, 'app'));
       await until(() => woken === n + 1);
       await sleep(10);
     }
@@ -37,9 +37,9 @@ describeOnEachStore('the dispatch of new work', (store) => {
 
   it('adds the first ticket at once, and another one for work that came after it', async () => {
     const dispatch = createDispatch({ queue: queues.queue('two'), ...ASLEEP });
-    await dispatch('a');
+    await dispatch('a', 'app');
     assert.equal(await store().waiting('two'), 1);
-    await dispatch('b');
+    await dispatch('b', 'app');
     assert.equal(await store().waiting('two'), 2);
   });
 });
@@ -55,7 +55,7 @@ describe('the wake-ups of a dispatch', () => {
     const dispatch = createDispatch({ queue, wake, queuedMs: () => queuedMs });
     const since = performance.now();
     for (let n = 0; performance.now() - since < ms; n += 1) {
-      void dispatch(`${n}`);
+      void dispatch(`${n}`, 'app');
       if (n === 0) assert.equal(woken, 1, 'the first is sent at once');
       await setImmediate();
     }
@@ -69,16 +69,15 @@ describe('the wake-ups of a dispatch', () => {
     assert.ok(behind >= 2 && behind <= 6, `${behind} wake-ups`);
   });
 
-  it('tell of what came last', async () => {
-    let woken = 0;
-    const wake = () => {
-      woken += 1;
-    };
-    const dispatch = createDispatch({ queue, wake, queuedMs: () => 0 });
-    void dispatch('a');
-    void dispatch('b');
-    void dispatch('c');
-    await until(() => woken === 2);
+  it('name each party that has queued something since the one before', async () => {
+    const woken: (readonly string[])[] = [];
+    const dispatch = createDispatch({ queue, wake: (parties) => woken.push(parties), queuedMs: () => 0 });
+    void dispatch('a', 'one');
+    void dispatch('b', 'one');
+    void dispatch('c', 'other');
+    void dispatch('d', 'one');
+    await until(() => woken.length === 2);
+    assert.deepEqual(woken, [['one'], ['one', 'other']]);
   });
 });
 
@@ -87,7 +86,7 @@ describe('the dispatch to a queue that takes no ticket', () => {
     const silent = { add: () => new Promise<void>(() => {}), count: async () => ({ waiting: 0, active: 0 }) };
     const dispatch = createDispatch({ queue: silent, ...ASLEEP });
     const since = performance.now();
-    const ended = await Promise.allSettled([dispatch('a'), dispatch('b')]);
+    const ended = await Promise.allSettled([dispatch('a', 'app'), dispatch('b', 'app')]);
     assert.ok(ended.every(({ status }) => status === 'rejected'));
     assert.ok(performance.now() - since < 4000);
   });

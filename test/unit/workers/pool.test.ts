@@ -62,26 +62,26 @@ describe('the slots of a pool', () => {
   it('claim at once when they are woken, and one that is taken as soon as it is free', async () => {
     const one = (id: string) => ({ claims: [work(id)], more: false, takeable: false });
     const { pool, rooms, ends } = start(1, [one('a'), one('b')]);
-    pool.wake();
+    pool.wake(['app']);
     await until(() => ends.length === 1);
-    pool.wake();
+    pool.wake(['app']);
     await setImmediate();
     assert.equal(rooms.length, 1);
     ends[0]?.();
     await until(() => ends.length === 2);
     ends[1]?.();
     await pool.close();
-    pool.wake();
+    pool.wake(['app']);
     await setImmediate();
     assert.equal(rooms.length, 2);
   });
 
   it('claim once more for those who woke them while they claimed', async () => {
     const { pool, rooms } = start(1, []);
-    pool.wake();
+    pool.wake(['app']);
     await new Promise<void>((resolve) => process.nextTick(resolve));
     assert.equal(rooms.length, 1, 'the claim is under way');
-    for (let n = 0; n < 5; n += 1) pool.wake();
+    for (let n = 0; n < 5; n += 1) pool.wake(['app']);
     await until(() => rooms.length === 2);
     await pool.close();
     assert.equal(rooms.length, 2);
@@ -98,5 +98,43 @@ describe('the slots of a pool', () => {
     await until(() => late.rooms.length === 2);
     await late.pool.close();
     assert.equal(late.passedOn(), 0);
+  });
+
+  it('remember who woke them during the claim that filled the last slot', async () => {
+    const one = (id: string) => ({ claims: [work(id)], more: false, takeable: false });
+    const { pool, rooms, ends } = start(1, [one('a'), one('b')]);
+    pool.wake(['app']);
+    await until(() => rooms.length === 1);
+    pool.wake(['app']);
+    await until(() => ends.length === 1);
+    ends[0]?.();
+    await until(() => ends.length === 2);
+    ends[1]?.();
+    await pool.close();
+  });
+
+  it('are not woken for a party that has its full share, until it frees one', async () => {
+    const share = { claims: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(work), more: false, takeable: false };
+    const { pool, rooms, ends } = start(8, [share]);
+    pool.wake(['app']);
+    await until(() => ends.length === 7);
+    pool.wake(['app']);
+    await setImmediate();
+    assert.equal(rooms.length, 1);
+    pool.wake(['app', 'another']);
+    await until(() => rooms.length === 2);
+    pool.wake(['app']);
+    ends[0]?.();
+    await until(() => rooms.length === 3);
+    await pool.close();
+  });
+
+  it('claim soon again what was locked, and later what nobody may take yet', async () => {
+    const early = start(4, [{ claims: [], more: true, takeable: false }]);
+    const locked = start(4, [CONTENDED]);
+    for (const { pool } of [early, locked]) void pool.take();
+    await until(() => locked.rooms.length === 2);
+    assert.equal(early.rooms.length, 1);
+    for (const { pool } of [early, locked]) await pool.close();
   });
 });
