@@ -3,7 +3,7 @@ import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
 import { anonymously, signUp, type UserClient } from '../../support/account.ts';
 import { predictionBody } from '../../support/client.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
-import { hang } from '../../support/fake-provider.ts';
+import { hang, ok, status } from '../../support/fake-provider.ts';
 import { event, post } from '../../support/recording.ts';
 import { rowOf } from '../../support/rows.ts';
 import { type System, startSystem } from '../../support/system.ts';
@@ -135,6 +135,23 @@ describe('erasing an account', () => {
     assert.equal(await textsOf((await rowOf(system, hers)).id), 0);
     assert.equal((await app.predict(hers)).code, 'recovery_window_expired');
     assert.equal((await app.predict(his)).text, text);
+  });
+
+  it("is done at once when what failed with the account's grant was suggested with another account's", async () => {
+    const [person, next] = await Promise.all([signUp(system), signUp(system)]);
+    const app = await connectingApp(system);
+    const { connection_id } = await connect(system, app, person);
+    const body = predictionBody({ connection_id });
+    system.provider.respond(status(400));
+    assert.equal((await app.predict(body)).code, 'provider_failed');
+    await connect(system, app, next);
+    system.provider.respond(ok());
+    const { text } = await app.predict(body);
+
+    await erase(person);
+    const marks = 'select from erasing_grants where account_id = $1';
+    assert.equal((await system.database.pool.query(marks, [person.id])).rows.length, 0);
+    assert.equal((await app.predict(body)).text, text);
   });
 
   it('keeps the two apart even when the other account gets the connection during the erasure', async () => {

@@ -33,7 +33,10 @@ export async function* eraseMadeWith(
     }
 }
 
-/** By key and attempt: a request that ran again has a row for each end, and each may belong to another grant. */
+/**
+ * By key and attempt: a request that ran again has a row for each end, and each may belong to another grant. Its answer
+ * is that of the end that suggested it.
+ */
 const HISTORY = {
   found: `
     select h.key || ' ' || h.attempt as id from erasing_grants g join history h on h.connection_id = g.connection_id
@@ -41,7 +44,7 @@ const HISTORY = {
        and h.admitted_at <= g.ended_at
        and g.grant_revision in (0, (h.report::json ->> 'grantRevision')::int)
        and (h.expires_at > now() or coalesce(h.report::json ->> 'profileRevision', 'none') <> 'none'
-            or exists (select from answers a where a.id = h.id))
+            or h.state = 'suggested' and exists (select from answers a where a.id = h.id))
      limit ?`,
   erase: `
     with named as (
