@@ -25,6 +25,17 @@ interface Waited {
 
 type Caller = Pick<Waiter, 'resolve' | 'reject'>;
 
+/** The callers of one piece of work. */
+interface Callers {
+  key: string;
+  callers: Set<Caller>;
+}
+
+/** A read of work, for those who waited for it when the read began. */
+interface Read extends Waited {
+  callers: readonly Caller[];
+}
+
 /** How the room reads what no longer runs. */
 export interface Rows {
   /** One request by its key; shares its statement with others that are read at the same time. */
@@ -38,7 +49,7 @@ export interface Rows {
  * row that somebody waits for, so that a lost wake-up costs a second at most.
  */
 export class WaitingRoom {
-  readonly #callers = new Map<string, { key: string; callers: Set<Caller> }>();
+  readonly #callers = new Map<string, Callers>();
   readonly #rows: Rows;
   readonly #log: Log;
   readonly #polls: Repeated;
@@ -75,7 +86,7 @@ export class WaitingRoom {
   wake(ids: readonly string[]): void {
     for (const id of ids) {
       const waited = this.#callers.get(id);
-      if (waited !== undefined) void this.#look({ id, key: waited.key });
+      if (waited !== undefined) void this.#look(asReadBegins(id, waited));
     }
   }
 
@@ -87,9 +98,9 @@ export class WaitingRoom {
     }
   }
 
-  async #look({ id, key }: Waited): Promise<void> {
+  async #look(read: Read): Promise<void> {
     try {
-      this.#resolve(id, await this.#rows.look(key));
+      answer(read, await this.#rows.look(read.key));
     } catch (error) {
       this.#log.warn({ err: error }, 'could not read the row of a wake-up');
     }
@@ -97,18 +108,12 @@ export class WaitingRoom {
 
   async #poll(): Promise<void> {
     if (this.#callers.size === 0) return;
-    const waited = [...this.#callers].map(([id, { key }]) => ({ id, key }));
+    const reads = [...this.#callers].map(([id, waited]) => asReadBegins(id, waited));
     const fates = await this.#rows.poll(
-      waited.map(({ key }) => key),
+      reads.map(({ key }) => key),
       { withinMs: POLL_WITHIN_MS },
     );
-    for (const { id, key } of waited) this.#resolve(id, fates.get(key));
-  }
-
-  /** Who waits was admitted before the look began, so work that the look did not find will never be there again. */
-  #resolve(id: string, fate: Fate | undefined): void {
-    if (fate === undefined || (fate !== 'gone' && fate.id !== id)) return;
-    for (const caller of this.#callers.get(id)?.callers ?? []) caller.resolve(fate);
+    for (const read of reads) answer(read, fates.get(read.key));
   }
 
   #leave(id: string, caller: Caller): void {
@@ -116,4 +121,17 @@ export class WaitingRoom {
     waited?.callers.delete(caller);
     if (waited?.callers.size === 0) this.#callers.delete(id);
   }
+}
+
+function asReadBegins(id: string, { key, callers }: Callers): Read {
+  return { id, key, callers: [...callers] };
+}
+
+/**
+ * The callers of a read were admitted before it began, so work that it did not find will never be there again. Whoever
+ * came later may wait for a new attempt, of which the read knows nothing: it may have found the end of the one before.
+ */
+function answer({ id, callers }: Read, fate: Fate | undefined): void {
+  if (fate === undefined || (fate !== 'gone' && fate.id !== id)) return;
+  for (const caller of callers) caller.resolve(fate);
 }
