@@ -16,7 +16,8 @@ export function createLog(process: string, level: string, destination?: Destinat
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-const SQLSTATE = /^[0-9A-Z]{5}$/;
+/** The digit keeps EPIPE and the like out. */
+const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
 /** An error as it may be logged. PostgreSQL's messages may repeat a person's text, so only their frames are. */
 function loggable(error: unknown) {
@@ -27,8 +28,12 @@ function loggable(error: unknown) {
   return { name: error.name, code, message, stack: frames };
 }
 
-/** An ORM or a pool puts the driver's error under `cause`, and its text into its own. */
-function isFromPostgres(error: Error): boolean {
+/**
+ * Whether an error comes from PostgreSQL itself: its text may then contain values of the row. An ORM or a pool puts the
+ * driver's error under `cause`, and its text into its own.
+ */
+export function isFromPostgres(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
   if ('code' in error && typeof error.code === 'string' && SQLSTATE.test(error.code)) return true;
-  return error.cause instanceof Error && error.cause !== error && isFromPostgres(error.cause);
+  return error.cause !== error && isFromPostgres(error.cause);
 }

@@ -1,5 +1,6 @@
 import { ConfigError } from '../../shared/config/env.ts';
-import { isFromPostgres, isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
+import { isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
+import { isFromPostgres } from '../../shared/log.ts';
 
 /** An operator's mistake. The message is one line: what is wrong, and what to do. */
 export class AdminError extends Error {}

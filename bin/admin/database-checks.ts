@@ -1,9 +1,9 @@
 import type { Pool, QueryResultRow } from 'pg';
 import type { AdminConfig } from '../../shared/config/config.ts';
-import { isFromPostgres, isUnavailable } from '../../shared/db/faults.ts';
+import { isUnavailable } from '../../shared/db/faults.ts';
 import { missingMigrations } from '../../shared/db/migrate.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog, isFromPostgres } from '../../shared/log.ts';
 import { assertQueueReady, queueSchema } from '../../shared/queue/postgres-queues.ts';
 import { diagnose } from './admin-error.ts';
 import { type Finding, fault, fine } from './check.ts';

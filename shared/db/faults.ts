@@ -3,9 +3,6 @@
  * sets none.
  */
 
-/** The digit keeps EPIPE and the like out. */
-const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
-
 const SERIALIZATION_CONFLICTS = ['40001', '40P01'];
 
 /**
@@ -74,11 +71,6 @@ const UNIQUE_VIOLATION = '23505';
 /** Whether a row with the same unique key exists already. */
 export function isUniqueViolation(error: unknown): boolean {
   return causes(error).some(({ code }) => code === UNIQUE_VIOLATION);
-}
-
-/** Whether the error comes from PostgreSQL itself: its text may then contain values of the row. */
-export function isFromPostgres(error: unknown): boolean {
-  return causes(error).some(({ code }) => code !== undefined && SQLSTATE.test(code));
 }
 
 const CAUSES_MAX = 5;

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { createLog } from '../../shared/log.ts';
+
+describe('the log', () => {
+  for (const code of ['EPIPE', 'EBUSY', 'EPERM', 'ECONNREFUSED'])
+    it(`has the message of an error ${code}, which is none of PostgreSQL's`, () => {
+      assert.equal(logged(Object.assign(new Error('write failed'), { code }))['message'], 'write failed');
+    });
+
+  it("has no message of PostgreSQL's, which may repeat a person's text", () => {
+    const refused = Object.assign(new Error('Key (text)=(a secret) exists'), { code: '23505' });
+    for (const error of [refused, new Error(refused.message, { cause: refused })])
+      assert.equal('message' in logged(error), false);
+  });
+});
+
+/** An error as it stands in a line of the log. */
+function logged(err: Error): Record<string, unknown> {
+  const lines: string[] = [];
+  createLog('test', 'info', { write: (line) => lines.push(line) }).info({ err });
+  return JSON.parse(lines.join('')).err;
+}
