@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { DEFAULT_BASE_URL } from '../../shared/config/provider-access.ts';
 import { INJECTIONS } from '../../test/support/injections.ts';
 import { createProviders } from '../../workers/providers/index.ts';
 import { LocalProvider } from '../../workers/providers/local.ts';
@@ -34,7 +35,7 @@ const { values, positionals } = parseArgs({
 });
 const DRAFTS = 20;
 
-async function run([model, baseUrl]: string[]): Promise<void> {
+async function run([model, baseUrl = DEFAULT_BASE_URL]: string[]): Promise<void> {
   const observed =
     model === undefined
       ? undefined

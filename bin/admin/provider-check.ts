@@ -1,8 +1,6 @@
 import type { AdminConfig } from '../../shared/config/config.ts';
 import { type Finding, fault, fine } from './check.ts';
 
-/** The same as the workers', whose code must not be imported here. */
-const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 const TIMEOUT_MS = 3000;
 
 /** Checks that a model is configured and that its provider accepts the key, by listing models, which is free. */
@@ -18,7 +16,7 @@ export async function checkProvider({
 }
 
 async function checkKey(model: string, openai: NonNullable<AdminConfig['openai']>): Promise<Finding> {
-  const url = `${openai.baseUrl ?? DEFAULT_BASE_URL}/models`;
+  const url = `${openai.baseUrl}/models`;
   const subject = `${model} at ${new URL(url).host}`;
   try {
     const response = await fetch(url, {

@@ -37,5 +37,5 @@ function next(what: string): string {
 function provider({ openai, defaultModel }: WorkerConfig): string {
   if (openai === undefined)
     return 'the built-in predictor (OPENAI_API_KEY and DEFAULT_MODEL set another one)';
-  return `${defaultModel} at ${new URL(openai.baseUrl ?? 'https://api.openai.com').host}`;
+  return `${defaultModel} at ${new URL(openai.baseUrl).host}`;
 }

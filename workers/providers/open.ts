@@ -14,7 +14,6 @@ import type { Bus } from '../../shared/queue/bus.ts';
 import { createProviders, type ProviderOf } from './index.ts';
 import { CallLedger } from './ledger.ts';
 import { metered } from './metered.ts';
-import { DEFAULT_BASE_URL } from './openai/chat.ts';
 import { guarded } from './policy/guarded.ts';
 import { ProviderPolicy } from './policy/policy.ts';
 
@@ -41,7 +40,7 @@ export async function openProviders(
   const ledger = opening.adopt(new CallLedger((calls) => bookCalls(pool, calls), log), close);
   const channel = `${config.queuePrefix}_providers`;
   const terms = {
-    provider: nameOf(openai.baseUrl ?? DEFAULT_BASE_URL),
+    provider: nameOf(openai.baseUrl),
     failuresToOpen: FAILURES_TO_OPEN,
     probeEveryMs: provider.probeEveryMs,
   };

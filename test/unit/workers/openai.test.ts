@@ -257,7 +257,7 @@ describe('createProviders', () => {
   });
 
   it('serves local without a network, even with a key', async () => {
-    const provider = createProviders({ openai: { apiKey: KEY, baseUrl: undefined } })('local');
+    const provider = createProviders({ openai: { apiKey: KEY, baseUrl: 'http://127.0.0.1:1/v1' } })('local');
     const messages = [
       { role: 'user', content: 'Please summarise the report today', origin: 'human' },
     ] as const;

@@ -5,13 +5,11 @@ import { boundedFetch } from './bounded-fetch.ts';
 import { readCompletion } from './completion.ts';
 import { providerError } from './errors.ts';
 
-export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
-
 /** Any OpenAI-compatible server. Each call is one request, without retries or redirects. */
-export function openAIChat(options: { apiKey: string; baseUrl: string | undefined }): Chat {
+export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
   const client = new OpenAI({
     apiKey: options.apiKey,
-    baseURL: options.baseUrl ?? DEFAULT_BASE_URL,
+    baseURL: options.baseUrl,
     // The SDK would read these from the environment, which only shared/config/env.ts may do.
     adminAPIKey: null,
     organization: null,
