@@ -61,7 +61,13 @@ async function restoreSuperseded(
 
 /** What supersedes a fact once those that are being deleted are gone. */
 function lastSuccessor(successors: Map<string, string | null>, id: string): string | null {
+  const passed: string[] = [];
   let last: string | null = id;
-  while (last !== null && successors.has(last)) last = successors.get(last) ?? null;
+  while (last !== null && successors.has(last)) {
+    passed.push(last);
+    last = successors.get(last) ?? null;
+  }
+  // A chain may have thousands of facts: nobody walks the same part of it twice.
+  for (const one of passed) successors.set(one, last);
   return last;
 }
