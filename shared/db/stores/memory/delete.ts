@@ -66,9 +66,9 @@ async function redactDerived(
   { ids, said }: Awaited<ReturnType<typeof derivedFrom>>,
   texts: readonly string[],
 ): Promise<void> {
-  const left = new Map((await textsOf(tx, accountId, ids)).map((row) => [row.id, row.text]));
-  const gone = said.filter((row) => left.get(row.id) !== row.text).map(({ text }) => text);
-  await redactReplies(tx, accountId, ids, [...texts, ...gone]);
+  const left = new Map((await textsOf(tx, accountId, ids))?.map((row) => [row.id, row.text]));
+  const gone = said?.filter((row) => left.get(row.id) !== row.text).map(({ text }) => text);
+  await redactReplies(tx, accountId, ids, gone && [...texts, ...gone]);
 }
 
 /**
@@ -78,18 +78,19 @@ async function redactDerived(
 export function deleteFact(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
     await forgetQuotes(tx, accountId, id);
-    const texts = await tx.execute<{ text: string }[]>(
-      'select text from facts where account_id = ? and (id = ? or revision_of = ?)',
+    const wordings = await tx.execute<{ id: string }[]>(
+      'select id from facts where account_id = ? and (id = ? or revision_of = ?)',
       [accountId, id, id],
+    );
+    const said = await textsOf(
+      tx,
+      accountId,
+      wordings.map((row) => row.id),
     );
     const { deleted, restored } = await deleteFacts(tx, accountId, [id]);
     if (deleted.length === 0) throw new AppError('not_found');
-    await redactReplies(
-      tx,
-      accountId,
-      [id],
-      texts.map(({ text }) => text),
-    );
+    const texts = said?.map(({ text }) => text);
+    await redactReplies(tx, accountId, [id], texts);
     const episodes = { deleted: 0, stale: 0 };
     return { id, event_deleted: false, episodes, facts: { deleted: 0, stale: 0, restored } };
   });

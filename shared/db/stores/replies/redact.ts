@@ -1,5 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { findRepeating } from '../memory/repeats.ts';
+import { inPages } from '../../../domain/pages.ts';
+import { MIB } from '../../../schemas/limits.ts';
+import { compareWith, findRepeating, type Lost } from '../memory/repeats.ts';
 
 interface MadeFrom {
   id: string;
@@ -21,35 +23,53 @@ export async function withDerived(tx: EntityManager, accountId: string, id: stri
   return rows.map((row) => row.id);
 }
 
-/** What these episodes and facts say. */
-export function textsOf(
+/** Bytes of derived texts that are read at once. */
+const TEXTS_MAX = MIB;
+
+/** What these episodes and facts say; undefined for too much of it. */
+export async function textsOf(
   tx: EntityManager,
   accountId: string,
   ids: readonly string[],
-): Promise<{ id: string; text: string }[]> {
+): Promise<{ id: string; text: string }[] | undefined> {
   const named = JSON.stringify(ids);
-  return tx.execute<{ id: string; text: string }[]>(
-    `select id, title || E'\\n' || summary as text from episodes
-      where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
-     union all
-     select id, text from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
-    [accountId, named, accountId, named],
+  const values = [accountId, named, accountId, named];
+  const [{ bytes } = { bytes: 0 }] = await tx.execute<{ bytes: number }[]>(
+    `select coalesce(sum(octet_length(text)), 0)::float8 as bytes from (${TEXTS}) t`,
+    values,
   );
+  return bytes > TEXTS_MAX ? undefined : tx.execute<{ id: string; text: string }[]>(TEXTS, values);
 }
 
+const TEXTS = `
+  select id, title || E'\\n' || summary as text from episodes
+   where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)
+  union all
+  select id, text from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`;
+
 /**
- * Erases the texts of the predictions that were made from these rows of memory and may repeat the deleted texts. Their numbers
- * stay: statistics and calibration do not change.
+ * Erases the texts of the predictions that were made from these rows of memory and may repeat the deleted texts; undefined
+ * for too many of these. Their numbers stay: statistics and calibration do not change.
  */
 export async function redactReplies(
   tx: EntityManager,
   accountId: string,
   ids: readonly string[],
-  texts: readonly string[],
+  texts: readonly string[] | undefined,
+): Promise<void> {
+  const lost = compareWith(texts);
+  for (const some of inPages(ids, SOURCES_AT_ONCE)) await redactMadeFrom(tx, accountId, some, lost);
+}
+
+async function redactMadeFrom(
+  tx: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+  lost: Lost | undefined,
 ): Promise<void> {
   for (let after = FIRST; ; ) {
     const rows = await tx.execute<MadeFrom[]>(MADE_FROM, [accountId, JSON.stringify(ids), after, AT_ONCE]);
-    await redactThose(tx, accountId, rows, texts);
+    await redactThose(tx, accountId, rows, lost);
     const last = rows.at(-1);
     if (last === undefined || rows.length < AT_ONCE) return;
     after = last.id;
@@ -58,17 +78,19 @@ export async function redactReplies(
 
 const FIRST = '00000000-0000-0000-0000-000000000000';
 /** Predictions that are compared at once: their prompts are long. */
-const AT_ONCE = 100;
+const AT_ONCE = 20;
+/** Rows of memory of which predictions are looked for in one statement. */
+const SOURCES_AT_ONCE = 1000;
 
 async function redactThose(
   tx: EntityManager,
   accountId: string,
   rows: readonly MadeFrom[],
-  texts: readonly string[],
+  lost: Lost | undefined,
 ): Promise<void> {
   const repeating = async (textOf: (row: MadeFrom) => string) => {
     const derived = rows.map((row) => ({ id: row.id, text: textOf(row) }));
-    return JSON.stringify(await findRepeating(tx, accountId, derived, texts));
+    return JSON.stringify(await findRepeating(tx, accountId, derived, lost));
   };
   await tx.execute(
     `update replies set agent_input = '' where id in (select json_array_elements_text(?::json)::uuid)`,

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../shared/ids.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { add, forget } from '../support/memory.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+const SECRET = 'the key hangs behind the boathouse door';
+/** As many words as a row can have. */
+const LONG = Array.from({ length: 4000 }, (_, n) => String.fromCharCode(97 + ((n * n) % 26))).join(' ');
+const RAW = 400;
+const EPISODES = 100;
+const LONGEST_MS = 300;
+
+describe('a deletion that has much to compare', () => {
+  let system: System;
+  let person: UserClient;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+    person = await signUp(system);
+  });
+  after(() => system?.stop());
+
+  it('delays no other request, and comes to an end', async () => {
+    const secret = await add(person, 'raw', { content: SECRET, kind: 'reply' });
+    await repeatSecret();
+    let isDone = false;
+    const deletion = forget(person, 'raw', secret).finally(() => {
+      isDone = true;
+    });
+    const waits: number[] = [];
+    while (!isDone) {
+      const since = performance.now();
+      assert.equal((await fetch(`${system.webs[0]?.url}/healthz`)).status, 200);
+      waits.push(performance.now() - since);
+    }
+    assert.deepEqual((await deletion).episodes, { deleted: 0, stale: EPISODES });
+    // The words of all sources of one episode take longer than that, those of all episodes a minute.
+    assert.ok(Math.max(...waits) < LONGEST_MS, `${Math.max(...waits)} ms`);
+  }).timeout(30_000);
+
+  /** Episodes in the person's own words, each derived from all raw rows. */
+  async function repeatSecret() {
+    const idsOf = (length: number) => Array.from({ length }, newId);
+    const { pool } = system.database;
+    await pool.query(
+      `insert into raw_memories (id, account_id, content, kind, origin, source, occurred_at, tags, metadata, created_at)
+       select id, $1, $2, 'note', 'human', 'test', now(), '{}', '{}', now() from unnest($3::uuid[]) id`,
+      [person.id, LONG, idsOf(RAW)],
+    );
+    await pool.query(
+      `insert into episodes (id, account_id, title, summary, origin, started_at, ended_at, tags, created_at, updated_at)
+       select id, $1, 'Title', $2, 'human', now(), now(), '{}', now(), now() from unnest($3::uuid[]) id`,
+      [person.id, SECRET, idsOf(EPISODES)],
+    );
+    await pool.query(
+      `insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier)
+       select $1, e.id, r.id, 'derived_from', 'episode', 'raw'
+         from episodes e join raw_memories r on r.account_id = e.account_id where e.account_id = $1`,
+      [person.id],
+    );
+  }
+});

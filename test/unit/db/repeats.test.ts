@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { compareWith, findRepeating } from '../../../shared/db/stores/memory/repeats.ts';
+import { turnsDuring } from '../../support/turns.ts';
+
+const SECRET = 'the key hangs behind the boathouse door';
+/** As many words as a text can have. */
+const LONG = Array.from({ length: 4000 }, (_, n) => String.fromCharCode(97 + ((n * n) % 26))).join(' ');
+
+describe('comparing with deleted texts', () => {
+  const rowsOf = (count: number, text: string) =>
+    Array.from({ length: count }, (_, n) => ({ id: `row ${n}`, text: `${text} ${n}` }));
+
+  it('leaves other requests their turn between long texts', async () => {
+    const { tx } = memoryOf([]);
+    const lost = compareWith([SECRET]);
+    const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(100, LONG), lost));
+    assert.deepEqual(result, []);
+    assert.ok(turns >= 50, `${turns} turns`);
+  });
+
+  it('leaves other requests their turn between the sources of a row', async () => {
+    const { tx, read } = memoryOf(Array(500).fill(LONG));
+    const lost = compareWith([SECRET]);
+    const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(1, SECRET), lost));
+    assert.deepEqual([result, read()], [['row 0'], 200]);
+    assert.ok(turns >= 100, `${turns} turns`);
+  });
+
+  it('reads no more sources than it takes to find the words', async () => {
+    const { tx, read } = memoryOf([SECRET, ...Array(499).fill(LONG)]);
+    const found = await findRepeating(tx, 'account', rowsOf(1, SECRET), compareWith([SECRET]));
+    assert.deepEqual(found, []);
+    assert.ok(read() <= 20, `${read()} sources`);
+  });
+
+  it('counts what there is no time to compare as repeating', async () => {
+    const { tx, read } = memoryOf(Array(200).fill(LONG));
+    const rows = rowsOf(2000, SECRET);
+    const found = await findRepeating(tx, 'account', rows, compareWith([SECRET]));
+    assert.equal(found.length, rows.length);
+    assert.ok(read() < 2000, `${read()} sources`);
+    const all = await findRepeating(tx, 'account', rowsOf(3, 'other'), compareWith(Array(9).fill(LONG)));
+    assert.equal(all.length, 3);
+  }).timeout(30_000);
+});
+
+/** A transaction that finds these sources for any row, with the number of those that were read. */
+function memoryOf(sources: string[]) {
+  let count = 0;
+  const execute = async (sql: string, values: unknown[]): Promise<object[]> => {
+    if (sql.includes('"isPart"')) return [{ isPart: false }];
+    if (sql.includes('select r.id')) return sources.slice(0, Number(values.at(-1))).map((_, id) => ({ id }));
+    const kept: unknown[] = JSON.parse(String(values.at(-1)));
+    count += kept.length;
+    return kept.map((id) => ({ content: sources[Number(id)], near: false }));
+  };
+  return { tx: { execute } as unknown as EntityManager, read: () => count };
+}
