@@ -34,22 +34,22 @@ const SAID_SALIENCE = { own: 1, other: 0.5 };
 const DECISIVE = 2000;
 
 /** Chooses from what memory offers, at most as much as the query allows. */
-export function bundleOf(offer: Offer, query: ContextQuery): ContextBundle {
+export async function bundleOf(offer: Offer, query: ContextQuery): Promise<ContextBundle> {
   const age = (moment: Date) => offer.generatedAt.getTime() - moment.getTime();
-  const facts = choose(offer.facts, query.maxFacts, HALF_LIFE_MS.facts, (row) => ({
+  const facts = await choose(offer.facts, query.maxFacts, HALF_LIFE_MS.facts, (row) => ({
     text: row.text,
     pinned: row.pinned,
     ageMs: age(row.recordedAt),
     salience: row.confidence,
     sources: row.support,
   }));
-  const episodes = choose(offer.episodes, query.maxEpisodes, HALF_LIFE_MS.episodes, (row) => ({
+  const episodes = await choose(offer.episodes, query.maxEpisodes, HALF_LIFE_MS.episodes, (row) => ({
     text: `${row.title} ${row.summary}`,
     ageMs: age(row.endedAt),
     salience: row.salience,
     sources: row.support,
   }));
-  const raw = choose(offer.raw, query.maxRaw, HALF_LIFE_MS.raw, (row) => ({
+  const raw = await choose(offer.raw, query.maxRaw, HALF_LIFE_MS.raw, (row) => ({
     text: row.content,
     ageMs: age(row.occurredAt),
     salience: row.role === 'human' && row.origin === 'human' ? SAID_SALIENCE.own : SAID_SALIENCE.other,
@@ -70,12 +70,12 @@ const idOf = ({ id }: { id: string }) => id;
 /** Ids are in the order of their making. */
 const latest = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1);
 
-function choose<Row extends { id: string }>(
+async function choose<Row extends { id: string }>(
   { rows, words }: Candidates<Row>,
   most: number,
   halfLifeMs: number,
   read: (row: Row) => Omit<Merits, 'relevance'> & { text: string; pinned?: boolean },
-): Row[] {
+): Promise<Row[]> {
   const judged = rows.map((row) => ({ row, ...read(row) }));
   const relevance = new Question(words).relevanceOf(judged.map(({ text }) => text.slice(0, DECISIVE)));
   const ranked = judged.map(({ row, text, pinned = false, ...merits }, place) => ({

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { wordsOf } from './words.ts';
 
 /** Names the way of ranking, in `meta.ranking`. A change of what follows gets another name. */
@@ -43,9 +44,10 @@ export interface Ranked<Row> {
 
 /**
  * The best of the rows, at most so many: pinned ones first, then by worth. What nearly repeats a better row only comes in
- * when nothing else is left. The same rows give the same result, in whatever order they come.
+ * when nothing else is left. The same rows give the same result, in whatever order they come. Many long texts take several turns
+ * of the event loop.
  */
-export function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number): Row[] {
+export async function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number): Promise<Row[]> {
   const ordered = rows.toSorted(
     (a, b) => Number(b.pinned) - Number(a.pinned) || b.worth - a.worth || (a.row.id < b.row.id ? 1 : -1),
   );
@@ -53,7 +55,12 @@ export function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number): Row
   const chosen: Row[] = [];
   const repeats: Row[] = [];
   const told: Told[] = [];
+  let since = performance.now();
   for (const { row, text } of ordered) {
+    if (performance.now() - since > SLICE_MS) {
+      await nextTurn();
+      since = performance.now();
+    }
     if (chosen.length === most) break;
     const tells = tell(text);
     if (told.some((one) => isSame(one, tells))) repeats.push(row);
@@ -67,6 +74,8 @@ export function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number): Row
 
 /** How many of the best the others are compared with: a bound on the time. */
 const COMPARED_MAX = 100;
+/** How long it compares before other requests are served. */
+const SLICE_MS = 5;
 
 interface Told {
   pairs: Set<string>;

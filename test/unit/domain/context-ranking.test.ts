@@ -5,6 +5,7 @@ import { Question } from '../../../shared/domain/context-question.ts';
 import { chooseBest, type Ranked, worthOf } from '../../../shared/domain/context-ranking.ts';
 import type { FactRow, Offer, Supported } from '../../../shared/domain/context-rows.ts';
 import { bundleIds } from '../../../shared/domain/context-snapshot.ts';
+import { turnsDuring } from '../../support/turns.ts';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 const DAY_MS = 86_400_000;
@@ -84,12 +85,12 @@ describe('choosing the best rows', () => {
   });
   const idsOf = (rows: object[]) => rows.map((one) => (one as { id: string }).id);
 
-  it('takes pinned rows first, then the more worthy, and the later of equals', () => {
+  it('takes pinned rows first, then the more worthy, and the later of equals', async () => {
     const rows = [row('a', 0.9), row('b', 0.1, { pinned: true }), row('c', 0.5), row('d', 0.5)];
-    assert.deepEqual(idsOf(chooseBest(rows, 3)), ['b', 'a', 'd']);
+    assert.deepEqual(idsOf(await chooseBest(rows, 3)), ['b', 'a', 'd']);
   });
 
-  it('lets what repeats a better row wait until nothing else is left', () => {
+  it('lets what repeats a better row wait until nothing else is left', async () => {
     const same = 'prefers the short answer in two sentences';
     const rows = [
       row('a', 0.9, { text: same }),
@@ -97,28 +98,41 @@ describe('choosing the best rows', () => {
       row('c', 0.1),
       row('d', 0.05),
     ];
-    assert.deepEqual(idsOf(chooseBest(rows, 2)), ['a', 'c']);
-    assert.deepEqual(idsOf(chooseBest(rows.slice(0, 3), 3)), ['a', 'b', 'c']);
-    assert.deepEqual(idsOf(chooseBest([...rows, row('e', 0.01, { text: same })], 4)), ['a', 'c', 'd', 'b']);
+    assert.deepEqual(idsOf(await chooseBest(rows, 2)), ['a', 'c']);
+    assert.deepEqual(idsOf(await chooseBest(rows.slice(0, 3), 3)), ['a', 'b', 'c']);
+    assert.deepEqual(idsOf(await chooseBest([...rows, row('e', 0.01, { text: same })], 4)), [
+      'a',
+      'c',
+      'd',
+      'b',
+    ]);
   });
 
-  it('does not take another number or the opposite for a repetition', () => {
+  it('does not take another number or the opposite for a repetition', async () => {
     const text = 'the staging database of the second region listens on port 7431';
     const number = [
       row('a', 0.9, { text }),
       row('b', 0.8, { text: text.replace('7431', '7432') }),
       row('c', 0.1),
     ];
-    assert.deepEqual(idsOf(chooseBest(number, 2)), ['a', 'b']);
+    assert.deepEqual(idsOf(await chooseBest(number, 2)), ['a', 'b']);
     const swapped = [
       row('a', 0.9, { text: 'use pnpm not npm' }),
       row('b', 0.8, { text: 'use npm not pnpm' }),
       row('c', 0.1),
     ];
-    assert.deepEqual(idsOf(chooseBest(swapped, 2)), ['a', 'b']);
+    assert.deepEqual(idsOf(await chooseBest(swapped, 2)), ['a', 'b']);
   });
 
-  it('depends on the rows alone, not on their order', () => {
+  it('leaves other requests their turn between long texts', async () => {
+    const words = (n: number) => Array.from({ length: 330 }, (_, at) => `w${at * n}`).join(' ');
+    const rows = Array.from({ length: 650 }, (_, n) => row(`${n}`, 1 / (n + 1), { text: words(n) }));
+    const { turns, result } = await turnsDuring(chooseBest(rows, 649));
+    assert.equal(result.length, 649);
+    assert.ok(turns >= 10, `${turns} turns`);
+  });
+
+  it('depends on the rows alone, not on their order', async () => {
     const rows = fc.uniqueArray(
       fc.record({
         id: fc.uuid(),
@@ -127,10 +141,10 @@ describe('choosing the best rows', () => {
       }),
       { selector: ({ id }) => id, maxLength: 12 },
     );
-    fc.assert(
-      fc.property(rows, fc.integer({ min: 1, max: 6 }), (some, most) => {
+    await fc.assert(
+      fc.asyncProperty(rows, fc.integer({ min: 1, max: 6 }), async (some, most) => {
         const ranked = some.map(({ id, worth, text }) => row(id, worth, { text }));
-        assert.deepEqual(chooseBest(ranked, most), chooseBest(ranked.toReversed(), most));
+        assert.deepEqual(await chooseBest(ranked, most), await chooseBest(ranked.toReversed(), most));
       }),
     );
   });
@@ -175,9 +189,9 @@ describe('a bundle', () => {
     backlog: { raw: 8, episodes: 9 },
   });
 
-  it('is the same in whatever order the rows come, in the order of its rows and not of their worth', () => {
+  it('is the same in whatever order the rows come, in the order of its rows and not of their worth', async () => {
     const facts = [fact(1, { confidence: 1 }), fact(2, { confidence: 0.2 }), fact(3, { pinned: true })];
-    const bundle = bundleOf(offer(facts), LIMITS);
+    const bundle = await bundleOf(offer(facts), LIMITS);
     assert.deepEqual(
       bundle.facts.map(({ text }) => text),
       ['fact 3', 'fact 2', 'fact 1'],
@@ -186,11 +200,11 @@ describe('a bundle', () => {
       bundle.byWorth.facts.map((id) => id.slice(0, 8)),
       ['00000003', '00000001', '00000002'],
     );
-    assert.equal(JSON.stringify(bundle), JSON.stringify(bundleOf(offer(facts.toReversed()), LIMITS)));
+    assert.equal(JSON.stringify(bundle), JSON.stringify(await bundleOf(offer(facts.toReversed()), LIMITS)));
   });
 
-  it('says how many rows there were, and what never comes in', () => {
-    const { meta } = bundleOf(offer([1, 2, 3, 4].map((n) => fact(n))), LIMITS);
+  it('says how many rows there were, and what never comes in', async () => {
+    const { meta } = await bundleOf(offer([1, 2, 3, 4].map((n) => fact(n))), LIMITS);
     assert.deepEqual(meta.counts.facts, { matched: 4, returned: 3 });
     assert.deepEqual(meta.truncated, { facts: true, episodes: false, raw: false });
     assert.deepEqual(meta.excluded, {
@@ -203,12 +217,12 @@ describe('a bundle', () => {
     assert.deepEqual(meta.promotion_backlog, { raw: 8, episodes: 9 });
   });
 
-  it('leaves a snapshot that has no text, and tells whether a row still says the same', () => {
-    const snapshotOf = (text: string) => bundleIds(bundleOf(offer([fact(1, { text })]), LIMITS));
-    const snapshot = snapshotOf('a secret');
+  it('leaves a snapshot that has no text, and tells whether a row still says the same', async () => {
+    const snapshotOf = async (text: string) => bundleIds(await bundleOf(offer([fact(1, { text })]), LIMITS));
+    const snapshot = await snapshotOf('a secret');
     assert.doesNotMatch(JSON.stringify(snapshot), /secret/);
-    assert.deepEqual(snapshot, snapshotOf('a secret'));
-    assert.notEqual(snapshot.items[0]?.sha256, snapshotOf('another')?.items[0]?.sha256);
+    assert.deepEqual(snapshot, await snapshotOf('a secret'));
+    assert.notEqual(snapshot.items[0]?.sha256, (await snapshotOf('another')).items[0]?.sha256);
     assert.deepEqual([snapshot.revision, snapshot.items.length], [7, 1]);
   });
 });

@@ -40,8 +40,8 @@ function bundle(texts: string[]) {
 }
 
 describe('memory in a prompt', () => {
-  it('marks the words of the person', () => {
-    const { memory } = fitMemory(bundle(['mine', 'an agent said']), 100);
+  it('marks the words of the person', async () => {
+    const { memory } = fitMemory(await bundle(['mine', 'an agent said']), 100);
     assert.deepEqual(memory.said, [
       { role: 'agent', own: false, content: 'an agent said' },
       { role: 'human', own: true, content: 'mine' },
@@ -49,27 +49,27 @@ describe('memory in a prompt', () => {
     assert.deepEqual(memory.profile, { summary: 'short', data: { a: 1 } });
   });
 
-  it('leaves out the less worthy first, and keeps the others in their order', () => {
+  it('leaves out the less worthy first, and keeps the others in their order', async () => {
     // The person's own words, of even places, are worth more.
-    const { memory } = fitMemory(bundle(['aaaa', 'bbbb', 'cccc', 'dddd']), 4);
+    const { memory } = fitMemory(await bundle(['aaaa', 'bbbb', 'cccc', 'dddd']), 4);
     assert.deepEqual(
       memory.said.map(({ content }) => content),
       ['cccc', 'aaaa'],
     );
   });
 
-  it('leaves out a text that is too long, not those after it', () => {
-    const { memory } = fitMemory(bundle(['short', 'b', 'x'.repeat(4000)]), 100);
+  it('leaves out a text that is too long, not those after it', async () => {
+    const { memory } = fitMemory(await bundle(['short', 'b', 'x'.repeat(4000)]), 100);
     assert.deepEqual(
       memory.said.map(({ content }) => content),
       ['b', 'short'],
     );
   });
 
-  it('never takes more than there is room, and never cuts a text', () => {
-    fc.assert(
-      fc.property(fc.array(fc.string({ unit: 'binary' })), fc.nat(60), (texts, room) => {
-        const { memory, tokens } = fitMemory(bundle(texts), room);
+  it('never takes more than there is room, and never cuts a text', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.string({ unit: 'binary' })), fc.nat(60), async (texts, room) => {
+        const { memory, tokens } = fitMemory(await bundle(texts), room);
         assert.ok(tokens <= room);
         for (const { content } of memory.said) assert.ok(texts.includes(content));
       }),

@@ -73,7 +73,7 @@ export async function assembleConnectedContext(
   ]);
   if (row === undefined) return { bundle: null, profileRevision: 'none', grantRevision: 0 };
   const { offer, ...revisions } = row;
-  return { bundle: offer && bundleOf(revive(offer), asked), ...revisions };
+  return { bundle: offer && (await bundleOf(revive(offer), asked)), ...revisions };
 }
 
 function valuesOf(asked: ContextQuery): unknown[] {

@@ -36,11 +36,22 @@ export async function withSources<Row extends { id: string }>(
   tier: SourceTier,
   rows: Row[],
 ): Promise<Sourced<Row>[]> {
-  const ids = rows.map(({ id }) => id);
-  const links = await linksOf(em, accountId, ids);
-  const inTier = links.filter(({ toTier }) => toTier === tier);
-  const byRow = Map.groupBy(inTier, ({ fromId }) => fromId);
-  return rows.map((row) => ({ row, sources: (byRow.get(row.id) ?? []).map(({ toId }) => toId) }));
+  if (rows.length === 0) return [];
+  const found = await em.execute<{ id: string; sources: string[] }[]>(
+    `select f.id, ${sourcesIn(tier)} as sources
+       from (select ?::uuid as account_id, value::uuid as id from json_array_elements_text(?::json)) f`,
+    [accountId, JSON.stringify(rows.map(({ id }) => id))],
+  );
+  const byRow = new Map(found.map(({ id, sources }) => [id, sources]));
+  return rows.map((row) => ({ row, sources: byRow.get(row.id) ?? [] }));
+}
+
+/** The ids of what the row `f` is derived from, as one JSON array: an object for each of 75,000 links takes a second. */
+export function sourcesIn(tier: SourceTier): string {
+  return `to_json(array(
+    select l.to_id from memory_links l
+     where l.account_id = f.account_id and l.from_id = f.id and l.relation = '${DERIVED_FROM}' and l.to_tier = '${tier}'
+     order by l.to_id))`;
 }
 
 /**

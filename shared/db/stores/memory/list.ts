@@ -6,7 +6,7 @@ import { Fact } from '../../entities/memory/fact.ts';
 import { RawMemory } from '../../entities/memory/raw.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../transaction.ts';
-import { DERIVED_FROM, type Sourced, type SourceTier } from './links.ts';
+import { type Sourced, sourcesIn } from './links.ts';
 
 /** Which rows of a tier to list, and from where on. */
 export interface ListTerms {
@@ -107,13 +107,6 @@ const FACTS: ListedTier<Fact> = {
   text: 'r.text',
   sources: sourcesIn('episode'),
 };
-
-function sourcesIn(tier: SourceTier): string {
-  return `to_json(array(
-    select l.to_id from memory_links l
-     where l.account_id = f.account_id and l.from_id = f.id and l.relation = '${DERIVED_FROM}' and l.to_tier = '${tier}'
-     order by l.to_id))`;
-}
 
 /** A part of a statement, about the row `r`. */
 interface Condition {
