@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Account } from '../../shared/db/entities/account.ts';
 import type { MemoryLink } from '../../shared/db/entities/memory/link.ts';
 import type { ProviderCall } from '../../shared/db/entities/provider-call.ts';
-import { type AccountPage, accountData, EVENTS_SIZE_MAX } from '../../shared/db/stores/account-data.ts';
+import { type AccountPage, accountData, PAGE_SIZE_MAX } from '../../shared/db/stores/account-data.ts';
 import type { EventRow } from '../../shared/db/stores/recording/read.ts';
 import { sessionAnswer } from '../../shared/domain/recording.ts';
 import type { ExportLine } from '../../shared/schemas/accounts.ts';
@@ -19,7 +19,7 @@ interface Exporting {
 }
 
 /** Bytes of an export in memory, unless an event is larger: a page, and what is rendered of it. */
-const ROOM = 2 * EVENTS_SIZE_MAX;
+const ROOM = 2 * PAGE_SIZE_MAX;
 
 /**
  * Everything of an account as JSON Lines: the account, its keys without their secrets, its connections, each session

@@ -28,8 +28,11 @@ export type AccountPage =
 
 /** Rows that are in memory at once. */
 const PAGE = 100;
-/** Bytes of the events that are. A larger one comes alone, and without its body. */
-export const EVENTS_SIZE_MAX = 1024 * 1024;
+/** Links that are. */
+const LINKS = 1000;
+/** Bytes of rows with long texts that are. A larger event comes alone, and without its body. */
+export const PAGE_SIZE_MAX = 1024 * 1024;
+const FIRST = '00000000-0000-0000-0000-000000000000';
 const IN_ORDER = { orderBy: { id: 'asc' }, limit: PAGE } as const;
 
 /**
@@ -56,34 +59,55 @@ export async function* accountData(
 
   const profile = await em().findOne(Profile, { account });
   if (profile !== null) yield { type: 'profile', rows: [profile] };
-  for await (const rows of pages((after) => em().find(RawMemory, { account, ...after }, IN_ORDER)))
-    yield { type: 'raw', rows };
-  for await (const rows of pages((after) => em().find(Episode, { account, ...after }, IN_ORDER))) {
-    yield { type: 'episode', rows };
-    yield {
-      type: 'link',
-      rows: await linksOf(
-        em(),
-        accountId,
-        rows.map(({ id }) => id),
-      ),
-    };
+  for await (const id of sizedPages(em, accountId, 'raw_memories'))
+    yield { type: 'raw', rows: await em().find(RawMemory, { account, id }, IN_ORDER) };
+  for await (const id of sizedPages(em, accountId, 'episodes')) {
+    yield { type: 'episode', rows: await em().find(Episode, { account, id }, IN_ORDER) };
+    for await (const rows of linkPages(em, accountId, id.$in)) yield { type: 'link', rows };
   }
-  for await (const rows of pages((after) => em().find(Fact, { account, ...after }, IN_ORDER))) {
-    yield { type: 'fact', rows };
-    yield {
-      type: 'link',
-      rows: await linksOf(
-        em(),
-        accountId,
-        rows.map(({ id }) => id),
-      ),
-    };
+  for await (const id of sizedPages(em, accountId, 'facts')) {
+    yield { type: 'fact', rows: await em().find(Fact, { account, id }, IN_ORDER) };
+    for await (const rows of linkPages(em, accountId, id.$in)) yield { type: 'link', rows };
   }
   for await (const rows of pages((after) => em().find(ProviderCall, { accountId, ...after }, IN_ORDER)))
     yield { type: 'provider_call', rows };
-  for await (const rows of pages((after) => em().find(Reply, { accountId, ...after }, IN_ORDER)))
-    yield { type: 'prediction', rows };
+  for await (const id of sizedPages(em, accountId, 'replies'))
+    yield { type: 'prediction', rows: await em().find(Reply, { accountId, id }, IN_ORDER) };
+}
+
+/** The ids of a table's rows in pages that are bounded in bytes too. A larger row comes alone. */
+async function* sizedPages(em: () => EntityManager, accountId: string, table: string) {
+  const measured = pages(({ id }) =>
+    em().execute<{ id: string; size: number }[]>(
+      `select r.id, octet_length(to_json(r)::text) as size from ${table} r
+        where r.account_id = ? and r.id > ?::uuid order by r.id limit ?`,
+      [accountId, id?.$gt ?? FIRST, PAGE],
+    ),
+  );
+  for await (const rows of measured) {
+    let page: string[] = [];
+    let together = 0;
+    for (const { id, size } of rows) {
+      together += size;
+      if (page.length > 0 && together > PAGE_SIZE_MAX) {
+        yield { $in: page };
+        page = [];
+        together = size;
+      }
+      page.push(id);
+    }
+    yield { $in: page };
+  }
+}
+
+/** The links of these rows, in pages: a row may have hundreds. */
+async function* linkPages(em: () => EntityManager, accountId: string, ids: string[]) {
+  let page: MemoryLink[] = [];
+  do {
+    const last = page.at(-1);
+    page = await linksOf(em(), accountId, ids, { limit: LINKS, ...(last && { after: last }) });
+    if (page.length > 0) yield page;
+  } while (page.length === LINKS);
 }
 
 /** A query's rows in pages, each after the last id of the one before. */
@@ -102,7 +126,7 @@ async function* pages<Row extends { id: string }>(
 async function* eventsOf(em: () => EntityManager, session: RecordingSession) {
   let after: Cursor | undefined;
   do {
-    const page = { limit: PAGE, sizeMax: EVENTS_SIZE_MAX, after };
+    const page = { limit: PAGE, sizeMax: PAGE_SIZE_MAX, after };
     const { events, next } = await pageOfEvents(em(), session, page);
     yield events;
     after = next ?? undefined;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { accountData, PAGE_SIZE_MAX } from '../../../shared/db/stores/account-data.ts';
 import { anonymously, signUp, type UserClient } from '../../support/account.ts';
 import { fetchPublished } from '../../support/client.ts';
 import { assertPublished } from '../../support/client-contract.ts';
@@ -84,6 +85,33 @@ describe('the export of an account', () => {
     const sessions = found.filter(({ type }) => type === 'session').map(({ data }) => data.session_id);
     assert.equal(new Set(sessions).size, 130);
     assert.equal(sessions.length, 130);
+  });
+
+  it('reads rows with long texts in small pages, each row once, and so their links', async () => {
+    const person = await signUp(system);
+    const { pool } = system.database;
+    await pool.query(
+      `insert into raw_memories (id, account_id, content, kind, origin, source, occurred_at, tags, metadata, created_at)
+       select gen_random_uuid(), $1, repeat('😀', 8000), 'note', 'human', 'test', now(), '{}', '{}', now()
+         from generate_series(1, 150)`,
+      [person.id],
+    );
+    for (let n = 0; n < 5; n += 1) await addFact(system, person, { text: `fact ${n}` });
+    await pool.query(
+      `insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier)
+       select account_id, id, gen_random_uuid(), 'derived_from', 'fact', 'episode' from facts, generate_series(1, 500)
+        where account_id = $1`,
+      [person.id],
+    );
+    const read: Record<string, number> = {};
+    for await (const { type, rows } of accountData(() => system.em(), person.id)) {
+      read[type] = (read[type] ?? 0) + rows.length;
+      const bytes = Buffer.byteLength(JSON.stringify(rows));
+      assert.ok(bytes <= PAGE_SIZE_MAX, `${bytes} bytes of ${type}`);
+    }
+    assert.deepEqual(read, { raw: 150, fact: 5, link: 2500 });
+    const ids = (await lines(person)).filter(({ type }) => type === 'raw').map(({ data }) => data.id);
+    assert.equal(new Set(ids).size, 150);
   });
 
   it('reads the next page only when its client does, and stops when the client disconnects', async () => {

@@ -19,13 +19,27 @@ export interface Sourced<Row extends { id: string }> {
 const SOURCE_TABLES = { raw: 'raw_memories', episode: 'episodes' } as const;
 export type SourceTier = keyof typeof SOURCE_TABLES;
 
+/** Which of the links to read; all, by default. */
+interface LinkTerms {
+  after?: Pick<MemoryLink, 'fromId' | 'toId'>;
+  limit?: number;
+}
+
 /** The links of these rows to what they are derived from, in order. */
-export async function linksOf(em: EntityManager, accountId: string, ids: string[]): Promise<MemoryLink[]> {
-  if (ids.length === 0) return [];
+export async function linksOf(
+  em: EntityManager,
+  accountId: string,
+  ids: string[],
+  { after, limit }: LinkTerms = {},
+): Promise<MemoryLink[]> {
+  const behind = after && [
+    { fromId: { $gt: after.fromId } },
+    { fromId: after.fromId, toId: { $gt: after.toId } },
+  ];
   return em.find(
     MemoryLink,
-    { account: accountId, fromId: { $in: ids }, relation: DERIVED_FROM },
-    { orderBy: { fromId: 'asc', toId: 'asc' } },
+    { account: accountId, fromId: { $in: ids }, relation: DERIVED_FROM, ...(behind && { $or: behind }) },
+    { orderBy: { fromId: 'asc', toId: 'asc' }, ...(limit !== undefined && { limit }) },
   );
 }
 
