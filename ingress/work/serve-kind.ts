@@ -54,8 +54,9 @@ export function serveKind(
     admit: batcher((batch: Admission[]) => admit(pool, batch, terms), {
       most: ADMITTED_TOGETHER,
       maxBytes: BYTES_TOGETHER,
-      // A locked connection delays only its own requests.
-      partyOf: ({ party, connectionId }) => `${party} ${connectionId ?? ''}`,
+      partyOf: ({ party }) => party,
+      // A locked connection delays the app's others by one lock time-out, then only its own requests.
+      laneOf: ({ connectionId }) => connectionId,
       bytesOf: ({ input }) => input.length,
       keysOf: ({ key, line }) => (line === null ? [key] : [key, line.key]),
       isBusy: isCrowded,

@@ -1,17 +1,20 @@
 import { isLockTimeout, isUnavailable } from './faults.ts';
+import { type Flight, isIdle, keysOf, namesOf, type Party, type Waiting } from './flight.ts';
+import { LockTimeouts } from './lock-timeouts.ts';
+import { takeBatch } from './take-batch.ts';
 
 /** A statement in flight for longer is most likely waiting for a lock. */
 const SLOW_MS = 200;
 /** How many items of one party are tried alone at once, and how many lock time-outs in a row fail the rest. */
 const ALONE_AT_ONCE = 4;
-/** How many parties are remembered as stuck. */
-const STUCK_MAX = 1000;
 
 export interface BatcherOptions<In> {
   /** Most items in one statement. */
   most: number;
   /** An item's party: a batch holds items of one party, and a slow party delays no other. One party by default. */
   partyOf?: (item: In) => string;
+  /** An item's lane in its party: what it locks that items of other lanes do not. Null, the default: nothing. */
+  laneOf?: (item: In) => string | null;
   /** An item's bytes: a batch holds at most `maxBytes`, or a single larger item. */
   bytesOf?: (item: In) => number;
   maxBytes?: number;
@@ -19,36 +22,11 @@ export interface BatcherOptions<In> {
   keysOf?: (item: In) => readonly string[];
   /**
    * Statements in flight at once over all parties, each holding a connection: 1 by default, 4 with `partyOf`. Twice as
-   * many while some are stuck.
+   * many while some are stuck or tried alone.
    */
   atOnce?: number;
   /** Whether the process has more to do: then all that arrive in one turn of the event loop share a statement. */
   isBusy?: () => boolean;
-}
-
-interface Waiting<In, Out> {
-  item: In;
-  bytes: number;
-  keys: readonly string[];
-  /** It was in a shared statement that failed. */
-  alone: boolean;
-  gone: AbortSignal | undefined;
-  resolve: (out: Out) => void;
-  reject: (error: unknown) => void;
-}
-
-interface Party<In, Out> {
-  name: string;
-  waiting: Waiting<In, Out>[];
-  inFlight: Set<Flight<In, Out>>;
-  /** Lock time-outs in a row of items that were tried alone. */
-  timeouts: number;
-}
-
-interface Flight<In, Out> {
-  party: Party<In, Out>;
-  batch: Waiting<In, Out>[];
-  slow: boolean;
 }
 
 /**
@@ -68,9 +46,13 @@ export function batcher<In, Out>(
 }
 
 /**
- * Parties take turns. A statement is stuck when it is slow, or when its party's latest one ended in a lock time-out. Stuck
- * statements and the others have `atOnce` places each, so that parties known to be stuck never hold all of them. Those
- * not yet known may, until their first lock time-out: at most `2 * atOnce` are in flight in all.
+ * Parties take turns, and each has one shared statement in flight at most. When it ends in a lock time-out, the lanes of
+ * its items are tried alone beside the next ones, one item of a lane at a time, until the lane succeeds. So a locked
+ * lane costs the other lanes of its party one time-out, and then nothing.
+ *
+ * A statement is stuck when it is slow, of an item tried alone, or of a party whose latest one ended in a lock time-out.
+ * Stuck statements and the others have `atOnce` places each. So of the others' places a locked party takes one, and that
+ * only until it is known to be locked, however many lanes it has.
  */
 class Batcher<In, Out> {
   readonly #run: (items: In[]) => Promise<Out[]>;
@@ -79,8 +61,8 @@ class Batcher<In, Out> {
   /** With something waiting or in flight, next in turn first. */
   readonly #parties = new Map<string, Party<In, Out>>();
   readonly #inFlight = new Set<Flight<In, Out>>();
-  /** Names of the parties whose latest statement ended in a lock time-out. */
-  readonly #stuck = new Set<string>();
+  /** By party, and by lane. */
+  readonly #timeouts = new LockTimeouts();
   #startsSoon = false;
 
   constructor(run: (items: In[]) => Promise<Out[]>, options: BatcherOptions<In>) {
@@ -91,14 +73,16 @@ class Batcher<In, Out> {
 
   add(item: In, gone?: AbortSignal): Promise<Out> {
     if (gone?.aborted) return Promise.reject(gone.reason);
-    const { partyOf, bytesOf, keysOf } = this.#options;
+    const { partyOf, laneOf, bytesOf, keysOf } = this.#options;
     const party = this.#party(partyOf?.(item) ?? '');
     const { promise, resolve, reject } = Promise.withResolvers<Out>();
-    const one = { item, bytes: bytesOf?.(item) ?? 0, keys: keysOf?.(item) ?? [], alone: false, gone };
+    const lane = laneOf?.(item) ?? undefined;
+    const one = { item, bytes: bytesOf?.(item) ?? 0, keys: keysOf?.(item) ?? [], failed: false, gone };
     const leave = () => this.#leave(party, waiting);
     const settled = () => gone?.removeEventListener('abort', leave);
     const waiting: Waiting<In, Out> = {
       ...one,
+      lane: lane && `${party.name} ${lane}`,
       resolve: (out) => {
         settled();
         resolve(out);
@@ -117,7 +101,7 @@ class Batcher<In, Out> {
   #party(name: string): Party<In, Out> {
     const known = this.#parties.get(name);
     if (known !== undefined) return known;
-    const party = { name, waiting: [], inFlight: new Set<Flight<In, Out>>(), timeouts: 0 };
+    const party = { name, waiting: [], inFlight: new Set<Flight<In, Out>>() };
     this.#parties.set(name, party);
     return party;
   }
@@ -146,49 +130,46 @@ class Batcher<In, Out> {
     // A party whose statement starts moves to the end, where this loop meets it again.
     for (const party of this.#parties.values()) {
       if (this.#inFlight.size >= 2 * this.#atOnce) return;
-      if (!this.#hasPlace(party)) continue;
-      const batch = this.#take(party);
-      if (batch.length > 0) void this.#fly({ party, batch, slow: false });
+      const flight = this.#next(party, false) ?? this.#next(party, true);
+      if (flight !== undefined) void this.#fly(flight);
     }
   }
 
-  #hasPlace({ name }: Party<In, Out>): boolean {
-    const isStuck = this.#stuck.has(name);
-    let taken = 0;
-    for (const { party, slow } of this.#inFlight)
-      if ((slow || this.#stuck.has(party.name)) === isStuck) taken += 1;
-    return taken < this.#atOnce;
+  #next(party: Party<In, Out>, alone: boolean): Flight<In, Out> | undefined {
+    // Each time-out in a row leaves one fewer to try.
+    const most = alone ? ALONE_AT_ONCE - this.#timeouts.inARow(party.name) : 1;
+    if (countOf(party.inFlight, (flight) => flight.alone === alone) >= most) return undefined;
+    const next = { party, alone, batch: [], slow: false };
+    const isStuck = this.#isStuck(next);
+    if (countOf(this.#inFlight, (flight) => this.#isStuck(flight) === isStuck) >= this.#atOnce)
+      return undefined;
+    // Most parties have nothing to try alone: spares them the search.
+    if (alone && !party.waiting.some((one) => this.#isAlone(one))) return undefined;
+    const { batch, others } = takeBatch(party.waiting, {
+      most: alone ? 1 : this.#options.most,
+      maxBytes: this.#options.maxBytes ?? Number.POSITIVE_INFINITY,
+      suits: (one) => this.#isAlone(one) === alone,
+      keysOf: (one) => keysOf(one, this.#isAlone(one)),
+      taken: [...party.inFlight].flatMap((flight) =>
+        flight.batch.flatMap((one) => keysOf(one, flight.alone)),
+      ),
+    });
+    if (batch.length === 0) return undefined;
+    party.waiting = others;
+    return { ...next, batch };
+  }
+
+  #isStuck({ party, alone, slow }: Flight<In, Out>): boolean {
+    return alone || slow || this.#timeouts.has(party.name);
+  }
+
+  #isAlone({ failed, lane }: Waiting<In, Out>): boolean {
+    return failed || (lane !== undefined && this.#timeouts.has(lane));
   }
 
   #toEnd(party: Party<In, Out>): void {
     this.#parties.delete(party.name);
     if (!isIdle(party)) this.#parties.set(party.name, party);
-  }
-
-  /** Removes the party's next batch from what waits, in order; empty while none may start. */
-  #take(party: Party<In, Out>): Waiting<In, Out>[] {
-    const { waiting, inFlight } = party;
-    const alone = waiting[0]?.alone === true;
-    // Each time-out in a row leaves one fewer to try.
-    if (inFlight.size >= (alone ? ALONE_AT_ONCE - party.timeouts : 1)) return [];
-    const { most, maxBytes = Number.POSITIVE_INFINITY } = this.#options;
-    const batch: Waiting<In, Out>[] = [];
-    const passed: Waiting<In, Out>[] = [];
-    // A passed item keeps its keys, too: nothing that shares one may overtake it.
-    const keys = new Set([...inFlight].flatMap((flight) => flight.batch.flatMap((one) => one.keys)));
-    let bytes = 0;
-    let looked = 0;
-    for (const one of waiting) {
-      if (batch.length === (alone ? 1 : most) || one.alone !== alone) break;
-      const isFree = !one.keys.some((key) => keys.has(key));
-      if (isFree && batch.length > 0 && bytes + one.bytes > maxBytes) break;
-      (isFree ? batch : passed).push(one);
-      if (isFree) bytes += one.bytes;
-      for (const key of one.keys) keys.add(key);
-      looked += 1;
-    }
-    if (batch.length > 0) party.waiting = [...passed, ...waiting.slice(looked)];
-    return batch;
   }
 
   async #fly(flight: Flight<In, Out>): Promise<void> {
@@ -203,10 +184,9 @@ class Batcher<In, Out> {
     try {
       const outputs = await this.#run(batch.map(({ item }) => item));
       for (const [place, { resolve }] of batch.entries()) resolve(outputs[place] as Out);
-      party.timeouts = 0;
-      this.#stuck.delete(party.name);
+      this.#timeouts.forget(namesOf(flight));
     } catch (error) {
-      this.#fail(party, batch, error);
+      this.#fail(flight, error);
     } finally {
       clearTimeout(timer);
       this.#inFlight.delete(flight);
@@ -216,34 +196,32 @@ class Batcher<In, Out> {
     }
   }
 
-  #fail(party: Party<In, Out>, batch: Waiting<In, Out>[], error: unknown): void {
-    this.#note(party, error);
+  #fail(flight: Flight<In, Out>, error: unknown): void {
+    const { party, batch, alone } = flight;
+    const names = namesOf(flight);
+    if (isLockTimeout(error)) this.#timeouts.note(names, { alone });
+    else this.#timeouts.forget(names);
     if (batch.length > 1 && !isUnavailable(error)) {
-      party.timeouts = 0;
-      for (const one of batch) one.alone = true;
+      for (const one of batch) one.failed = true;
       party.waiting.unshift(...batch);
       // Those whose callers left while the statement was in flight leave now.
       for (const one of batch) if (one.gone?.aborted) this.#leave(party, one);
       return;
     }
     for (const { reject } of batch) reject(error);
-    party.timeouts = isLockTimeout(error) && batch[0]?.alone ? party.timeouts + 1 : 0;
     // That many in a row wait for the same lock: the rest would only wait for it in turn.
-    if (!isUnavailable(error) && party.timeouts < ALONE_AT_ONCE) return;
-    const rest = party.waiting.filter(({ alone }) => alone);
-    party.waiting = party.waiting.filter(({ alone }) => !alone);
+    const [name = party.name] = names;
+    const isHopeless = this.#timeouts.inARow(name) >= ALONE_AT_ONCE;
+    if (!isUnavailable(error) && !isHopeless) return;
+    if (isHopeless) this.#timeouts.restart(name);
+    const isRest = (one: Waiting<In, Out>) =>
+      this.#isAlone(one) && (isUnavailable(error) || (one.lane ?? party.name) === name);
+    const rest = party.waiting.filter(isRest);
+    party.waiting = party.waiting.filter((one) => !isRest(one));
     for (const { reject } of rest) reject(error);
-  }
-
-  #note({ name }: Party<In, Out>, error: unknown): void {
-    this.#stuck.delete(name);
-    if (!isLockTimeout(error)) return;
-    this.#stuck.add(name);
-    const [oldest] = this.#stuck;
-    if (this.#stuck.size > STUCK_MAX && oldest !== undefined) this.#stuck.delete(oldest);
   }
 }
 
-function isIdle<In, Out>({ waiting, inFlight }: Party<In, Out>): boolean {
-  return waiting.length === 0 && inFlight.size === 0;
+function countOf<One>(all: Iterable<One>, is: (one: One) => boolean): number {
+  return [...all].filter(is).length;
 }

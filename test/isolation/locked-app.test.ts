@@ -18,6 +18,8 @@ const DEADLINE_MS = 10_000;
  * `test/acceptance/locked-app.ts` measures it: 300 ms are promised.
  */
 const NOTICED_MS = 1500;
+/** How many connected users call at once, each over a connection of its own. */
+const USERS = 40;
 /** How long the app's own calls may take that do not need the row. */
 const OWN_MS = 3000;
 
@@ -62,6 +64,36 @@ describe('a row that is locked from outside', () => {
     });
   });
 
+  describe('an app’s usage, while many of its connected users call', () => {
+    let seen: WhileHeld;
+    before(async function () {
+      this.timeout(60_000);
+      const [app, other, person] = [await connectingApp(system), await system.app(), await signUp(system)];
+      const users = Array.from({ length: USERS }, (_, n) => `u-${n}`);
+      const crowd = await Promise.all(
+        users.map(async (user_id) => {
+          const { connection_id } = await connect(system, app, person, user_id);
+          return { user_id, connection_id };
+        }),
+      );
+      await app.predict(predictionBody());
+      seen = await whileRowIsHeld(system, {
+        ...{ table: 'usage', where: 'app_id = $1', values: [app.id], heldMs: HELD_MS },
+        victim: { app },
+        crowd,
+        others: [{ app: other }],
+      });
+    });
+
+    it('keeps no call of another app from being answered', () => expectAnswered(seen, 0));
+
+    it('holds no call of another app', () => expectUnnoticed(seen, 0, NOTICED_MS));
+
+    it('lets each call of the app itself end as documented', () => {
+      assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
+    });
+  });
+
   it('for a moment only is waited out: no call fails', async () => {
     const app = await system.app();
     await app.predict(predictionBody());
@@ -78,10 +110,15 @@ describe('a row that is locked from outside', () => {
       this.timeout(40_000);
       const [app, other] = [await connectingApp(system), await system.app()];
       const { connection_id } = await connect(system, app, await signUp(system));
+      const neighbour = await connect(system, app, await signUp(system), 'u-3');
       seen = await whileRowIsHeld(system, {
         ...{ table: 'connections', where: 'id = $1', values: [connection_id], heldMs: HELD_MS },
         victim: { app, part: { connection_id } },
-        others: [{ app: other }, { app, part: { user_id: 'u-2' } }],
+        others: [
+          { app: other },
+          { app, part: { user_id: 'u-2' } },
+          { app, part: { user_id: 'u-3', connection_id: neighbour.connection_id } },
+        ],
       });
     });
 
@@ -92,6 +129,11 @@ describe('a row that is locked from outside', () => {
     it('leaves the app’s calls without that connection alone', () => {
       expectAnswered(seen, 1);
       expectUnnoticed(seen, 1, OWN_MS);
+    });
+
+    it('leaves the app’s calls with another person’s connection alone', () => {
+      expectAnswered(seen, 2);
+      expectUnnoticed(seen, 2, NOTICED_MS);
     });
 
     it('lets each call with the connection end as documented', () => {

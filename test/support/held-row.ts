@@ -22,6 +22,8 @@ export interface HeldRow {
   heldMs: number;
   /** The owner of the row. */
   victim: Party;
+  /** More users of the owner: each calls as often as it does while the row is held. */
+  crowd?: readonly object[];
   /** Apps that must not be affected. */
   others: Party[];
 }
@@ -46,15 +48,15 @@ const UNDER_WAY = 4;
 
 /** Locks a row from outside while its owner and others call the product. */
 export async function whileRowIsHeld(system: System, held: HeldRow): Promise<WhileHeld> {
-  const { victim } = held;
+  const { victim, crowd = [] } = held;
   const draft = { text: `Held ${victim.app.id} `, revision: 1 };
-  const ask = () => victim.app.predict(predictionBody({ draft, ...victim.part }));
+  const ask = (part = victim.part) => victim.app.predict(predictionBody({ draft, ...part }));
   system.provider.respond(delay(SERVICE_MS, ok()));
   const loads = held.others.map(inALoop);
   try {
     await sleep(CALM_MS);
     const callsBefore = loads.map(({ calls }) => calls.length);
-    const own = Array.from({ length: UNDER_WAY }, ask);
+    const own = Array.from({ length: UNDER_WAY }, () => ask());
     await atProvider(system, draft.text, UNDER_WAY);
     const noise = measureNoise(victim.app);
     const lock = await lockRow(system, held.table, held.where, held.values);
@@ -65,7 +67,7 @@ export async function whileRowIsHeld(system: System, held: HeldRow): Promise<Whi
       })
       .catch(() => {});
     for (const until = performance.now() + held.heldMs; performance.now() < until; ) {
-      own.push(ask());
+      own.push(ask(), ...crowd.map(ask));
       await sleep(Math.max(0, Math.min(VICTIM_EVERY_MS, until - performance.now())));
     }
     await lock.release();

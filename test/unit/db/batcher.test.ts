@@ -143,6 +143,101 @@ describe('a batcher', () => {
     });
   });
 
+  describe('with lanes', () => {
+    /** The second letter of an item names its lane. */
+    const laneOf = (item: string) => item.slice(1, 2);
+
+    it('lets the lanes of a party share statements', async () => {
+      const { flights, batches, run } = statement<string>();
+      const ask = batcher(run, { most: 10, partyOf, laneOf });
+      for (const item of ['ax1', 'ay1', 'az1', 'ax2']) ask(item);
+      flights[0]?.finish();
+      await settled();
+      assert.deepEqual(batches(), [['ax1'], ['ay1', 'az1', 'ax2']]);
+    });
+
+    it('lets nobody wait behind a locked party, however many lanes it has', async () => {
+      const { flights, batches, run } = statement<string>();
+      const ask = batcher(run, { most: 10, partyOf, laneOf: (item) => item });
+      const own = Array.from({ length: 60 }, (_, n) => ask(`a${n}`));
+      const outcomes = codes(own);
+      for (let wave = 0; wave < 5; wave += 1) {
+        const locked = flights.splice(0);
+        assert.ok(locked.length <= 4, `${locked.length} in flight`);
+        ask(`b${wave}`);
+        assert.deepEqual(batches(), [[`b${wave}`]], 'starts at once');
+        flights.pop()?.finish();
+        for (const { fail } of locked) fail(fault('55P03'));
+        await settled();
+      }
+      while (flights.length > 0) {
+        for (const { finish } of flights.splice(0)) finish();
+        await settled();
+      }
+      const ended = await outcomes;
+      assert.ok(ended.every((outcome, n) => outcome === '55P03' || outcome === `#a${n}`));
+      assert.equal(ended.at(-1), '#a59', 'runs after the release');
+    });
+
+    it('tries a locked lane alone, until it succeeds, and lets the others share statements meanwhile', async () => {
+      const { flights, run } = statement<string>();
+      const ask = batcher(run, { most: 10, partyOf, laneOf });
+      const flight = (items: string) => {
+        const found = flights.find((one) => one.items.join(' ') === items);
+        assert.ok(found, `no ${items} in ${flights.map((one) => one.items.join(' '))}`);
+        return found;
+      };
+      const asked = codes(['aw1', 'ax1', 'ay1', 'az1'].map((item) => ask(item)));
+      flight('aw1').finish();
+      await settled();
+      flight('ax1 ay1 az1').fail(fault('55P03'));
+      await settled();
+      for (const item of ['ay1', 'az1']) flight(item).finish();
+      await settled();
+      const first = ask('aw2');
+      const rest = codes(['ax2', 'ay2', 'aw3', 'ax3'].map((item) => ask(item)));
+      flight('aw2').finish();
+      assert.equal(await first, '#aw2');
+      await settled();
+      flight('ay2 aw3').finish();
+      await settled();
+      assert.ok(!flights.some(({ items }) => items.includes('ax2')), 'one of a lane at a time');
+      flight('ax1').fail(fault('55P03'));
+      await settled();
+      flight('ax2').finish();
+      await settled();
+      flight('ax3').finish();
+      assert.deepEqual(await asked, ['#aw1', '55P03', '#ay1', '#az1']);
+      assert.deepEqual(await rest, ['#ax2', '#ay2', '#aw3', '#ax3']);
+      ask('aw4');
+      ask('ax4');
+      ask('aw5');
+      flight('aw4').finish();
+      await settled();
+      flight('ax4 aw5');
+    });
+
+    it('gives up on a lane after a few have tried alone, and on no other', async () => {
+      const runs: string[] = [];
+      const ask = batcher(
+        async (items: string[]) => {
+          runs.push(...items);
+          await sleep(20);
+          if (items.some((item) => laneOf(item) === 'x')) throw fault('55P03');
+          return items;
+        },
+        { most: 100, partyOf, laneOf },
+      );
+      const items = Array.from({ length: 60 }, (_, n) => `a${'xyz'[n % 3]}${n}`);
+      const outcomes = await codes(['aw', ...items].map((item) => ask(item)));
+      assert.deepEqual(
+        outcomes.slice(1),
+        items.map((item) => (laneOf(item) === 'x' ? '55P03' : item)),
+      );
+      assert.equal(runs.slice(items.length + 1).filter((item) => laneOf(item) === 'x').length, 4);
+    });
+  });
+
   describe('whose statement fails', () => {
     it('retries its items alone, so that one’s fault never fails another', async () => {
       const run = async (items: number[]) => {
@@ -270,12 +365,14 @@ describe('a batcher', () => {
     interface Item {
       n: number;
       party: string;
+      lane: string | null;
       keys: string[];
       bytes: number;
       fate: 'well' | 'poison' | 'locked' | 'leaves';
     }
     const anyItem = fc.record({
-      party: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+      party: fc.constantFrom('a', 'b', 'c'),
+      lane: fc.constantFrom(null, 'x', 'y'),
       keys: fc.uniqueArray(fc.constantFrom('k', 'l', 'm'), { maxLength: 2 }),
       bytes: fc.integer({ min: 0, max: 60 }),
       fate: fc.constantFrom('well', 'well', 'well', 'poison', 'locked', 'leaves') satisfies fc.Arbitrary<
@@ -290,7 +387,7 @@ describe('a batcher', () => {
     it('each item gets its own outcome, and every batch holds to the rules', async () => {
       await fc.assert(
         fc.asyncProperty(
-          fc.array(anyItem, { maxLength: 40 }),
+          fc.array(anyItem, { maxLength: 40, size: 'max' }),
           anyOptions,
           fc.scheduler(),
           async (drawn, options, scheduler) => {
@@ -310,6 +407,7 @@ describe('a batcher', () => {
             const ask = batcher(run, {
               ...options,
               partyOf: ({ party }) => party,
+              laneOf: ({ lane }) => lane,
               bytesOf: ({ bytes }) => bytes,
               maxBytes: 100,
               keysOf: ({ keys }) => keys,
@@ -343,10 +441,9 @@ describe('a batcher', () => {
       assert.ok(batch.length === 1 || batch.reduce((sum, { bytes }) => sum + bytes, 0) <= 100);
       assert.ok(inFlight.length < 2 * atOnce);
       const own = inFlight.filter(([first]) => first?.party === batch[0]?.party);
-      assert.ok(
-        own.every((flight) => flight.length === 1) && (own.length === 0 || batch.length === 1),
-        'one statement of a party, but for items tried alone',
-      );
+      const shared = [batch, ...own].filter((flight) => flight.length > 1);
+      assert.ok(shared.length <= 1, 'one shared statement of a party');
+      assert.ok(own.length <= 4, 'and a few of items tried alone');
       assert.ok(!own.flat().some((item) => item.keys.some((key) => keys.includes(key))));
     }
 
