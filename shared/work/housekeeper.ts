@@ -53,6 +53,8 @@ export class Housekeeper {
   #publishedAt = Number.NEGATIVE_INFINITY;
   /** Those of this process, for operators. */
   readonly #rounds: LeaseRounds = {};
+  /** Those under way, by party; while they last, a round starts no more of its endings. */
+  readonly #endings = new Map<string, Promise<unknown>>();
 
   constructor(steps: HousekeeperSteps) {
     this.#steps = steps;
@@ -72,6 +74,7 @@ export class Housekeeper {
 
   async close(): Promise<void> {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
+    await Promise.all(this.#endings.values());
     if (!this.#leads) return;
     await yieldLease(this.#steps.pool, HOUSEKEEPING, this.#steps.process).catch((error: unknown) =>
       this.#steps.log.warn({ err: error }, 'could not yield the lead; its lease runs out by itself'),
@@ -125,25 +128,31 @@ export class Housekeeper {
   async #endOrTakeOver(name: PoolName, kinds: readonly string[]): Promise<void> {
     const { pool, process: judge, leaseMs } = this.#steps;
     const casualties = await survey(pool, kinds, { judge, leaseMs });
-    await Promise.all(
-      casualties.map(async ({ verdict, ...subject }) => {
-        if (verdict === 'orphaned') return;
-        await this.#try('end', () =>
-          this.#steps.complete({
-            ...subject,
-            guard: verdict,
-            ...endOf(verdict, kindNamed(this.#steps.kinds, subject.kind)),
-          }),
-        );
-      }),
-    );
     const orphans = casualties.filter(({ verdict }) => verdict === 'orphaned').map(({ id }) => id);
-    if (orphans.length > 0) {
-      const count = await takeOver(pool, orphans);
-      this.#steps.log.info({ count }, 'took over from a dead worker');
-      // The latest snapshot is older, and would not show this work for another second.
-      await this.#steps.ticket(name);
-    }
+    await this.#try('take over', () => this.#takeOver(name, orphans));
+    for (const [party, ofParty] of Map.groupBy(casualties, (one) => one.party)) this.#end(party, ofParty);
+  }
+
+  async #takeOver(name: PoolName, orphans: readonly string[]): Promise<void> {
+    if (orphans.length === 0) return;
+    const count = await takeOver(this.#steps.pool, orphans);
+    this.#steps.log.info({ count }, 'took over from a dead worker');
+    // The latest snapshot is older, and would not show this work for another second.
+    await this.#steps.ticket(name);
+  }
+
+  /** Returns at once: no other party's repair waits until the rows of this one are free. */
+  #end(party: string, casualties: readonly Casualty[]): void {
+    if (this.#endings.has(party)) return;
+    const ended = casualties.map(async ({ verdict, ...subject }) => {
+      if (verdict === 'orphaned') return;
+      const end = endOf(verdict, kindNamed(this.#steps.kinds, subject.kind));
+      await this.#try('end', () => this.#steps.complete({ ...subject, guard: verdict, ...end }));
+    });
+    this.#endings.set(
+      party,
+      Promise.all(ended).finally(() => this.#endings.delete(party)),
+    );
   }
 
   /** Replaces a lost ticket: one is enough, however much waits. */
