@@ -1,9 +1,6 @@
 import type { End } from '../../shared/domain/work.ts';
 import type { ErrorCode, ErrorSource } from '../../shared/errors/catalogue.ts';
-import { ProviderError, type ProviderFault } from '../providers/provider.ts';
-
-/** With less time left another attempt is pointless. */
-const SHORTEST_ATTEMPT_MS = 250;
+import { ProviderError, type ProviderFault, SHORTEST_CALL_MS } from '../providers/provider.ts';
 
 const FAILURES: Record<ProviderFault, { code: ErrorCode; source?: ErrorSource }> = {
   timeout: { code: 'prediction_timeout', source: 'provider' },
@@ -24,7 +21,7 @@ export async function inAttempts<T>(leftMs: () => number, attempt: () => Promise
       return await attempt();
     } catch (error) {
       const isLate = error instanceof ProviderError && error.fault === 'timeout';
-      if (!isLate || leftMs() <= SHORTEST_ATTEMPT_MS) throw error;
+      if (!isLate || leftMs() <= SHORTEST_CALL_MS) throw error;
     }
   }
 }

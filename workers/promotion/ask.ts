@@ -1,10 +1,8 @@
 import type { End } from '../../shared/domain/work.ts';
 import type { ErrorCode, ErrorSource } from '../../shared/errors/catalogue.ts';
-import { ProviderError, type ProviderFault } from '../providers/provider.ts';
+import { ProviderError, type ProviderFault, SHORTEST_CALL_MS } from '../providers/provider.ts';
 import type { Allowance } from '../work/handler.ts';
 
-/** Less time for an answer is pointless. */
-const SHORTEST_ATTEMPT_MS = 250;
 /** What is left of a job's time after the last question, to store what came of it. */
 const STORING_MS = 250;
 /** After so many calls in a row without an answer the provider is in trouble, not the pieces. */
@@ -73,7 +71,7 @@ export async function promoteEach<Piece>(
     for (const turn of round) {
       const { piece, whole } = turn;
       const ms = answerMs(allowance, providerTimeoutMs);
-      if (failure !== undefined && ms < SHORTEST_ATTEMPT_MS) return failure;
+      if (failure !== undefined && ms < SHORTEST_CALL_MS) return failure;
       try {
         if (!(await promote(piece))) continue;
         answered = true;

@@ -1,9 +1,6 @@
 import type { Completion, Question } from './chat.ts';
 import type { Ask } from './formats.ts';
-import { type Call, type Provider, ProviderError } from './provider.ts';
-
-/** With less time left another model is pointless. */
-const SHORTEST_MS = 250;
+import { type Call, type Provider, ProviderError, SHORTEST_CALL_MS } from './provider.ts';
 
 /** Asks a question, and says which model answered. */
 export type AskAny = (question: Question, call: Call) => Promise<Completion & { model: string }>;
@@ -18,7 +15,7 @@ export function withFallback(ask: Ask, others: readonly string[]): AskAny {
     let first: unknown;
     for (const model of new Set([call.model, ...others])) {
       const timeoutMs = until - performance.now();
-      if (first !== undefined && timeoutMs < SHORTEST_MS) break;
+      if (first !== undefined && timeoutMs < SHORTEST_CALL_MS) break;
       try {
         return { ...(await ask(question, { ...call, model, timeoutMs })), model };
       } catch (error) {

@@ -7,14 +7,12 @@ import {
   type Guess,
   type Provider,
   ProviderError,
+  SHORTEST_CALL_MS,
   type StructuredAnswer,
   type StructuredQuestion,
   type Usage,
 } from './provider.ts';
 import { readStructured, repairTurn } from './repair.ts';
-
-/** With less time left a repair is pointless. */
-const SHORTEST_REPAIR_MS = 250;
 
 /** A model that answers questions in a given shape. */
 export class LanguageModel implements Provider {
@@ -48,7 +46,7 @@ export class LanguageModel implements Provider {
     if (answer.ok) return { state: 'answered', value: answer.value, usage: first.usage, model };
 
     const timeoutMs = until - performance.now();
-    if (timeoutMs < SHORTEST_REPAIR_MS) throw malformed();
+    if (timeoutMs < SHORTEST_CALL_MS) throw malformed();
     const messages = [...question.messages, ...repairTurn(text, answer.faults)];
     const second = await this.#ask({ ...question, messages }, { ...call, model, timeoutMs });
     const usage = sum(first.usage, second.usage);

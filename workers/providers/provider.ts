@@ -52,6 +52,9 @@ export interface Charge {
   kind: string;
 }
 
+/** With less time left a call is pointless. */
+export const SHORTEST_CALL_MS = 250;
+
 /** The limits of one call. `signal` aborts it and closes its socket; `timeoutMs` bounds it, repairs included. */
 export interface Call {
   model: string;
