@@ -5,8 +5,8 @@ export const STATEMENT_TIMEOUT_MS = 10_000;
 /** A live server ends a statement before that; otherwise its connection is given up. */
 export const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1000;
 
-/** How long the heart's functions wait for a lock; other statements wait longer. */
-export const HEART_LOCK_TIMEOUT_MS = 500;
+/** How long the hot path's functions wait for a lock; other statements wait longer. */
+export const HOT_PATH_LOCK_TIMEOUT_MS = 500;
 
 /**
  * The service's own statements all go by indexes: a plan that was made while a table was nearly empty, after a quiet
@@ -34,12 +34,12 @@ export const LOCAL_SETTINGS = assignments(SETTINGS)
   .join('; ');
 
 /**
- * Settings of the heart's functions, which bring them along because a session that a pooler lends has none of ours.
+ * Settings of the hot path's functions, which bring them along because a session that a pooler lends has none of ours.
  * Each look-up in them goes by a key, whatever the tables held when it was planned, and is planned once per session:
  * planning takes longer than running it.
  */
 export const FUNCTION_SETTINGS = assignments({
-  lock_timeout: HEART_LOCK_TIMEOUT_MS,
+  lock_timeout: HOT_PATH_LOCK_TIMEOUT_MS,
   ...PLANNER,
   enable_bitmapscan: 'off',
   enable_hashjoin: 'off',

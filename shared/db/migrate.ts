@@ -5,14 +5,14 @@ import pg from 'pg';
 import { retry } from '../retry.ts';
 import { isSerializationConflict } from './faults.ts';
 import { installFunctions } from './functions.ts';
-import { HEART_LOCK_TIMEOUT_MS } from './limits.ts';
+import { HOT_PATH_LOCK_TIMEOUT_MS } from './limits.ts';
 import { MIGRATIONS, ormOptions } from './orm.ts';
 
 /**
  * A migration that waits for a table's lock makes everyone who comes after it wait too, readers as well. It therefore
  * waits for less than any of the service's statements do, gives way, and tries again.
  */
-const LOCK_TIMEOUT_MS = 0.6 * HEART_LOCK_TIMEOUT_MS;
+const LOCK_TIMEOUT_MS = 0.6 * HOT_PATH_LOCK_TIMEOUT_MS;
 const BACKOFF = { firstMs: 1000, longestMs: 1000 };
 const POLL_MS = 100;
 
@@ -78,12 +78,12 @@ async function takeTurn(client: pg.Client): Promise<void> {
 }
 
 const LOCK_NOT_AVAILABLE = '55P03';
-const isLockTimeout = (error: unknown) =>
+const isLockNotAvailable = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 
 /** Steps that are already committed stay done: the next attempt continues from there. */
 async function givingWay(work: () => Promise<unknown>, patienceMs: number): Promise<void> {
-  const when = (error: unknown) => isLockTimeout(error) || isSerializationConflict(error);
+  const when = (error: unknown) => isLockNotAvailable(error) || isSerializationConflict(error);
   try {
     await retry(work, { ...BACKOFF, when, until: performance.now() + patienceMs });
   } catch (error) {

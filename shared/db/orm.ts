@@ -60,8 +60,8 @@ export async function openDatabase(
   };
 }
 
-/** The heart's tables are partitioned or tuned, and only its own statements read them: no entity describes them. */
-const HEART_TABLES = [
+/** The hot path's tables are partitioned or tuned, and only its own statements read them: no entity describes them. */
+const HOT_PATH_TABLES = [
   /^(work|answers|flows|queues|queue_snapshots|leases|installed_functions)$/,
   /^(history|drafts)(_\d+)?$/,
 ];
@@ -80,7 +80,7 @@ export function ormOptions(clientUrl: string) {
     // Rows in one statement. Indexing a long text takes 20 ms, and a statement has a time limit.
     batchSize: 50,
     // Migrations make no functions: `installFunctions` does.
-    schemaGenerator: { skipTables: HEART_TABLES, ignoreRoutines: true },
+    schemaGenerator: { skipTables: HOT_PATH_TABLES, ignoreRoutines: true },
     migrations: {
       path: MIGRATIONS,
       pathTs: MIGRATIONS,

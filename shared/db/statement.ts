@@ -3,7 +3,7 @@ import { retry } from '../retry.ts';
 import { isUnavailable } from './faults.ts';
 import { ON_CONFLICT } from './retries.ts';
 
-/** A statement of the heart: prepared once per connection under its name, and safe to repeat. */
+/** A statement of the hot path: prepared once per connection under its name, and safe to repeat. */
 export interface Statement {
   name: string;
   text: string;

@@ -6,7 +6,7 @@ import { rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-describe("work that the heart's first edition admitted", () => {
+describe('work that the first edition admitted', () => {
   let system: System;
   before(async () => {
     system = await startSystem();

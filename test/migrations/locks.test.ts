@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { MikroORM } from '@mikro-orm/postgresql';
-import { HEART_LOCK_TIMEOUT_MS } from '../../shared/db/limits.ts';
+import { HOT_PATH_LOCK_TIMEOUT_MS } from '../../shared/db/limits.ts';
 import { ormOptions } from '../../shared/db/orm.ts';
 import { migrate } from '../../shared/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -39,7 +39,7 @@ describe('a migration of a table that is in use', () => {
     await user.query(`begin; lock table ${USED} in row exclusive mode`);
     const done = migrated();
     const other = await database.pool.connect();
-    await other.query(`set lock_timeout = ${HEART_LOCK_TIMEOUT_MS}`);
+    await other.query(`set lock_timeout = ${HOT_PATH_LOCK_TIMEOUT_MS}`);
     for (let n = 0; n < 3; n += 1) {
       await until(waiting);
       // Behind the migration in the queue for the lock, as a writer.

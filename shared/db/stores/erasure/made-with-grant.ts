@@ -59,7 +59,7 @@ const HISTORY = {
     delete from answers a using made where a.id = made.id and made.state = 'suggested'`,
 };
 
-/** Predictions of the heart's first edition. */
+/** Predictions of the first edition. */
 const FIRST_EDITION = {
   found: `
     select p.id from erasing_grants g join predictions p on p.connection_id = g.connection_id::text
