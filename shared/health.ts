@@ -3,7 +3,7 @@ import type { Health } from './operator-port.ts';
 /** Longer than any part takes to notice a silent connection and replace it. */
 const STUCK_MS = 10_000;
 
-/** How long the answer of the stores counts: anyone may ask, as often as they like. */
+/** How long a probe's result is reused, so that frequent requests cost the stores nothing. */
 const PROBE_MS = 1000;
 
 /** The health of a process, by the parts that it is made of. Its composition root adds them as it opens them. */

@@ -2,7 +2,7 @@ import { ConfigError } from './config/env.ts';
 import { createLog, type Log } from './log.ts';
 import { STOP_LIMITS } from './stop-limits.ts';
 
-/** A process that is up. `stop` finishes or hands back what is in hand; it is called once. */
+/** A process that is up. `stop` finishes or releases running work; it is called once. */
 export interface Running {
   /** Where it serves. */
   url?: string;

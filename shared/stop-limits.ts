@@ -17,7 +17,7 @@ export const STOP_LIMITS = {
   ingressDrain: 20_000,
   /** An ingress's open connections. */
   ingressConnections: 22_000,
-  /** A whole process: what the contract allows. */
+  /** A whole process, as the README promises operators. */
   process: 25_000,
   /** A process, as `npm start` sees it. */
   supervisor: 30_000,

@@ -19,7 +19,7 @@ export interface EndingSteps {
   codes(kind: string): Kind['codes'];
 }
 
-/** What an ingress does to the work of its callers without a worker: reads it, and ends it. */
+/** Reads and ends its callers' work without a worker. */
 export class Endings {
   readonly #steps: EndingSteps;
 

@@ -18,7 +18,7 @@ const DETACH_WITHIN_MS = 10_000;
 /** How long after its deadline a call gets its answer at the latest. */
 const LATEST_MS = 900;
 
-/** The statements and messages that serve a request; each shares its round trips with those of other requests. */
+/** Statements and messages that serve a request, sharing round trips with those of others. Wired in `open.ts`. */
 export interface WorkSteps extends EndingSteps {
   admit(admission: Admission, gone: AbortSignal): Promise<Admitted>;
   load(kind: string): Pick<LoadMonitor, 'admitted' | 'look' | 'served' | 'retryAfterS'>;

@@ -5,8 +5,8 @@ import type { Log } from '../log.ts';
 import { query } from './statement.ts';
 
 /**
- * `since` is when the beats last began to be unbroken, and only who has it a lease behind may declare others dead. A silence
- * of half a lease breaks them: after an outage of nearly a lease, others may be about to beat in the last moment of theirs.
+ * `since` is when the current unbroken run of beats began. Only a process whose run is at least a lease long may declare
+ * others dead. A silence of half a lease ends the run: after an outage of nearly a lease, others may still be about to beat.
  */
 const BEAT = {
   name: 'beat_v4',

@@ -1,4 +1,4 @@
-/** Every number and closed list of the contract that more than one place needs. */
+/** Every number and closed list of the interface that more than one place needs. */
 export const IDENTIFIER_PATTERN = '^[A-Za-z0-9._:-]+$';
 export const IDENTIFIER_MAX = 80;
 export const NAME_MAX = 200;

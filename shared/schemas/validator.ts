@@ -159,7 +159,7 @@ const FORMATS: Record<string, Description> = {
   email: { type: 'value_error', msg: 'Input should be a valid e-mail address' },
 };
 
-/** Ajv's keyword, its `params` -> the contract's type. */
+/** Ajv's keyword, its `params` -> the type that a 422 has. */
 const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => Description | undefined> = {
   required: () => ({ type: 'missing', msg: 'Field required' }),
   additionalProperties: () => ({ type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }),

@@ -292,7 +292,7 @@ function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
     await redis?.kill();
   });
 
-  it('leaves the tombstones of the contract, in tables and in Redis', async () => {
+  it('leaves nothing but tombstones, in tables and in Redis', async () => {
     const before = await tablesWith(system, markers.mine);
     assert.ok(before.length > 3, `only ${before.join()} had anything of the account`);
     const exported = await fetch(`${system.webs[0]?.url}/api/export/`, {

@@ -11,7 +11,7 @@ import { type Fates, unreliableRedis } from '../support/unreliable-redis.ts';
 
 /**
  * Predictions in a closed loop while wake-ups are dropped, duplicated and delayed, Redis is flushed and workers are killed.
- * Then the books must balance. Run by hand: `node test/acceptance/chaos.ts`; 1 when a promise was broken.
+ * Then the books must balance. Run by hand: `bin/node test/acceptance/chaos.ts`; 1 when a promise was broken.
  */
 
 const FLUSH_EVERY_MS = 5000;
@@ -19,7 +19,7 @@ const KILL_EVERY_MS = 3000;
 const DEADLINE_MS = 10_000;
 const LATE_MS = DEADLINE_MS + 1000;
 const WORKERS = 3;
-/** Every outcome that this load may have, of those in the contract's section 2. */
+/** Every outcome that this load may have, of those in `docs/openapi.json`. */
 const DOCUMENTED = [
   '200',
   '502 provider_failed',

@@ -12,7 +12,7 @@ import { type System, startSystem, type TestProcess } from '../support/system.ts
 import { until, untilDone } from '../support/until.ts';
 
 /**
- * By hand: forty callers wait while two things fail at once. `node test/acceptance/fault-pairs.ts --only frozen` runs the
+ * By hand: forty callers wait while two things fail at once. `bin/node test/acceptance/fault-pairs.ts --only frozen` runs the
  * pairs with that word; 1 when a promise was broken.
  */
 const { values: options } = parseArgs({

@@ -6,7 +6,7 @@ import { startSystem } from '../support/system.ts';
 
 /**
  * Generated requests, hostile ones among them, to every operation of the published document. Run by hand:
- * `node test/acceptance/fuzz.ts --requests 100000 --seed 1`; 1 when an answer was not as published. `--replay` sends a
+ * `bin/node test/acceptance/fuzz.ts --requests 100000 --seed 1`; 1 when an answer was not as published. `--replay` sends a
  * request again that a run printed.
  */
 const { values: options } = parseArgs({

@@ -6,7 +6,7 @@ import { type System, startSystem } from '../support/system.ts';
 
 /**
  * By hand: forty callers wait while PostgreSQL is down, by a clean stop and by a crash, and while a process is
- * frozen. `node test/acceptance/outages.ts --seconds 1.5,3,4,8 --freeze 4 --rounds 1`; 1 when a promise was broken.
+ * frozen. `bin/node test/acceptance/outages.ts --seconds 1.5,3,4,8 --freeze 4 --rounds 1`; 1 when a promise was broken.
  */
 const { values: options } = parseArgs({
   options: {

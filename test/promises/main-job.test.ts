@@ -9,7 +9,7 @@ describe('the main job', () => {
   });
   after(() => system.stop());
 
-  it('answers a draft with every field of the contract, settles one unit and shows it as usage', async () => {
+  it('answers a draft with every published field, settles one unit and shows it as usage', async () => {
     const app = await system.app();
     const body = predictionBody();
     const reply = await app.predict(body);

@@ -204,7 +204,7 @@ describe('units', () => {
   });
 
   describe('as usage reports them', () => {
-    it('have exactly the fields of the contract', async () => {
+    it('have exactly the published fields', async () => {
       const app = await system.app({ plan: 'paid', capCents: 7 });
       for (let i = 0; i < 9; i += 1) await app.predict(predictionBody());
       const usage = await app.usage();

@@ -90,7 +90,7 @@ export async function whileRowIsHeld(system: System, held: HeldRow): Promise<Whi
   }
 }
 
-/** Answers to the victim that the contract does not allow, or later than a second after its deadline. */
+/** Answers to the victim that are none of those promised to it, or later than a second after its deadline. */
 export function undocumented(own: readonly Answer[], deadlineMs: number): string[] {
   return own
     .filter(({ status, code = '', headers, tookMs }) => {

@@ -138,7 +138,7 @@ export class RunningAttempts {
     const ours = new Set(numbers.size === 0 ? [] : await this.#rows.reclaim(numbers));
     for (const [id, { controller }] of lost)
       if (!ours.has(id)) controller.abort(new Relinquished('taken away'));
-    // Those that ended meanwhile: nobody would run them until their deadline.
+    // Attempts that ended here meanwhile: release their rows, or nobody runs them before the deadline.
     const idle = [...ours].filter((id) => this.#attempts.get(id)?.attempt !== numbers.get(id));
     if (idle.length > 0) await this.#rows.release(idle);
   }

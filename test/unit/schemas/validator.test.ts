@@ -18,7 +18,7 @@ const minimal = {
   context_revision: 'c',
 };
 
-/** The faults of JSON text, as a request brings it, each of them in the contract's form. */
+/** The faults of JSON text, as a request brings it, each of them in the published form. */
 function faultsOf(json: string, validate: (value: unknown) => ReturnType<typeof check> = check): Fault[] {
   const result = validate(JSON.parse(json));
   assert.equal(result.ok, false, 'expected faults');
