@@ -15,9 +15,9 @@ import { ConnectionService } from './connect/connections.ts';
 import { ConsentPages, consentShell } from './connect/consent.ts';
 import { createApp } from './http/app.ts';
 import { JobService } from './jobs/service.ts';
+import { accountTurns } from './limits/account-turns.ts';
 import { CredentialThrottle } from './limits/credential-throttle.ts';
 import { requestLimits } from './limits/request-limits.ts';
-import { openSearches } from './memory/searches.ts';
 import { OPENERS, type Opened, openParts } from './open.ts';
 import { publishedFiles } from './openapi/published-files.ts';
 import { PredictionService } from './predictions/service.ts';
@@ -48,9 +48,13 @@ export async function startIngress(
   return { url: parts.server.url, stop: () => opened.disposeAsync() };
 }
 
+/** The parts of the connections for what people manage that searches, and changes and counts, hold together at most. */
+const SEARCHES = 1 / 5;
+const CHANGES = 1 / 2;
+
 /** The application over the open parts: its stores, with their terms bound, its routes and credentials. */
 function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
-  const { pool, em, uploads, limits, work, health, server } = open;
+  const { pool, managed, em, uploads, limits, work, health, server } = open;
   const { signingKeys, inviteOnly, connectionAttemptTtlS, trustProxy, corsOrigins, sendTimeoutMs } = config;
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
   const tokens = new AccessTokens(publicUrl, signingKeys);
@@ -67,8 +71,8 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     predictions: new PredictionService(work.service, config.contextEnvelopeChars),
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     reportUsage: usageReporter(em, config.sandboxUnits),
-    assembleContext: (accountId, asked, reserve) => assembleContext(pool, accountId, asked, reserve),
-    search: openSearches(config.database.poolSize),
+    assembleContext: (accountId, asked, reserve) => assembleContext(managed, accountId, asked, reserve),
+    search: accountTurns(config.database.poolSize, SEARCHES),
     jobs: new JobService({
       work: work.service,
       find: (named, kinds) => findJobs(pool, named, kinds),
@@ -86,6 +90,16 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
   const throttle = new CredentialThrottle(config.rateLimit && limits);
   const credentials = openCredentials(pool, tokens, throttle, log);
   const isShuttingDown = () => !health.serving;
-  const shell = { credentials, countRequest, trustProxy, corsOrigins, sendTimeoutMs, log, isShuttingDown };
+  const takeTurn = accountTurns(config.database.poolSize, CHANGES);
+  const shell = {
+    credentials,
+    countRequest,
+    takeTurn,
+    trustProxy,
+    corsOrigins,
+    sendTimeoutMs,
+    log,
+    isShuttingDown,
+  };
   return createApp({ routes, parts, pages: consentShell, ...shell });
 }

@@ -30,7 +30,9 @@ export async function openParts(
 ) {
   const health = new ProcessHealth();
   const database = opening.adopt(await open.openDatabase(config, log, 'forecue web'), close);
-  const { pool, orm } = database;
+  const { pool } = database;
+  // What people manage has connections of its own: no prediction waits for one that waits for a locked account.
+  const managed = opening.adopt(await open.openDatabase(config, log, 'forecue web rows'), close);
   health.require(() => pool.query('select 1'));
   const limits = opening.adopt(open.openLimits(config, pool, log), close);
   opening.adopt(await open.openOperatorPort(config.operator, health), close);
@@ -40,14 +42,14 @@ export async function openParts(
   const heartbeat = await open.openHeartbeat(opening, pool, lease);
   const queues = opening.adopt(await open.openQueues(config, log), close);
   health.require(() => queues.ping());
-  const em = () => orm.em.fork();
+  const em = () => managed.orm.em.fork();
   const needs = { config, pool, em, queues, process: heartbeat.id, kinds, log };
   const work = await open.openWork(opening, needs);
   health.watch(heartbeat, work.wakeUps);
   const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);
   const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), close);
   const server = opening.adopt(await open.listen(config, limit), (one) => drain(one, work, health));
-  return { pool, em, uploads, limits, work, health, server };
+  return { pool, managed: managed.pool, em, uploads, limits, work, health, server };
 }
 
 /** Lets calls finish; those that still wait at the limit get 503, and a moment to receive it. */

@@ -51,6 +51,11 @@ export interface Declaration {
   freshLogin?: boolean;
   /** Not counted by the rate limits. */
   unlimited?: boolean;
+  /**
+   * Locks the account's row or reads all of its rows: takes turns with what else of the account does. What secures the account
+   * waits in a line of its own, so that a thief who fills the other one does not keep the owner from it.
+   */
+  inTurn?: 'memory' | 'account';
   /** What each of the path's parameters must be, or the path is 404. */
   params?: Record<string, ParamKind>;
   body?: TSchema;

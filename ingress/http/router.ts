@@ -16,6 +16,7 @@ import { compileQuery } from '../../shared/schemas/query.ts';
 import { isStorable } from '../../shared/schemas/storable.ts';
 import { compile, ValidationError, type Validator } from '../../shared/schemas/validator.ts';
 import type { Credentials } from '../auth/credentials.ts';
+import type { TakeTurn } from '../limits/account-turns.ts';
 import { AnswerBudget } from '../limits/answer-budget.ts';
 import { networkOf } from '../limits/network.ts';
 import type { CountRequest } from '../limits/request-limits.ts';
@@ -32,6 +33,7 @@ export interface Serving<Parts> {
   parts: Parts;
   credentials: Credentials;
   countRequest: CountRequest;
+  takeTurn: TakeTurn;
 }
 
 /** Serves the table of routes, and answers 404 or 405 to whatever is not in it. Compiles every schema. */
@@ -62,7 +64,7 @@ function patternOf({ surface, path }: Pick<Route, 'surface' | 'path'>): string {
 /** The steps of every request, in the contract's order. */
 function serveEndpoint<Parts>(
   endpoint: Endpoint<Parts>,
-  { parts, credentials, countRequest }: Serving<Parts>,
+  { parts, credentials, countRequest, takeTurn }: Serving<Parts>,
   { bodies, answers }: { bodies: Bodies; answers: AnswerBudget },
 ) {
   const {
@@ -70,7 +72,7 @@ function serveEndpoint<Parts>(
     bodyValues: values = BODY_VALUES,
     keepsBody: kept = false,
   } = endpoint;
-  const { credential } = endpoint;
+  const { credential, inTurn } = endpoint;
   const withBody = bodies.reader({ limit, values, kept });
   // A misnamed password is an unknown property.
   const confidential = endpoint.path.startsWith('/api/auth/');
@@ -92,11 +94,10 @@ function serveEndpoint<Parts>(
     ctx.res.once('close', share.free);
     const { reserve } = share;
     const run = (body: unknown) => {
-      const { headers } = ctx;
-      return endpoint.run(
-        { body, query: checkQuery(ctx.query), params, app, user, address, headers, signal, reserve },
-        parts,
-      );
+      const query = checkQuery(ctx.query);
+      const input = { body, query, params, app, user, address, headers: ctx.headers, signal, reserve };
+      const handle = () => endpoint.run(input, parts);
+      return inTurn && user ? takeTurn({ party: `${user.id} ${inTurn}`, gone: signal }, handle) : handle();
     };
     const answer = checkBody
       ? await withBody(ctx, party, (body) => run(checked(checkBody(body))))

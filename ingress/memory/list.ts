@@ -3,9 +3,9 @@ import { EARLIEST, momentOf } from '../../shared/domain/moment.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
 import type { ListQuery } from '../../shared/schemas/memory.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
+import type { TakeTurn } from '../limits/account-turns.ts';
 import type { Reserve } from '../limits/answer-budget.ts';
 import { positionOf, tokenOf } from './cursor.ts';
-import type { Search } from './searches.ts';
 
 /** Bytes of the rows of a page, since `limit` counts rows of any size. No row is larger. */
 const PAGE_SIZE_MAX = MIB;
@@ -17,7 +17,7 @@ export const PAGE_DESCRIPTION =
 /** What a page is read with. */
 interface Reading {
   reserve: Reserve;
-  search: Search;
+  search: TakeTurn;
   /** Aborted when the caller disconnects. */
   signal: AbortSignal;
 }
@@ -39,12 +39,10 @@ export async function readPage<Row>(
     tag,
     q,
   };
-  const page = async () => {
-    await reserve(PAGE_SIZE_MAX);
-    return read(terms);
-  };
-  const searcher = { accountId: list.accountId, gone: signal };
-  const { rows, more } = await (q === undefined ? page() : search(searcher, page));
+  // First, so that no search holds its turn while it waits for room.
+  await reserve(PAGE_SIZE_MAX);
+  const searcher = { party: list.accountId, gone: signal };
+  const { rows, more } = await (q === undefined ? read(terms) : search(searcher, () => read(terms)));
   const last = rows.at(-1);
   return { rows, next: more && last !== undefined ? tokenOf(placeOf(last), list) : null };
 }

@@ -17,14 +17,23 @@ const BODY: readonly ErrorCode[] = ['invalid_json', 'invalid_content_type', 'bod
  * and 405 off the table of routes, what HTTP itself refuses, and 500.
  */
 export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
-  const { credential, freshLogin, body, bodyLimit = BODY_LIMIT, queryError, unlimited, errors } = endpoint;
+  const {
+    credential,
+    freshLogin,
+    body,
+    bodyLimit = BODY_LIMIT,
+    queryError,
+    unlimited,
+    inTurn,
+    errors,
+  } = endpoint;
   const possible = new Set<ErrorCode>([
     ...CREDENTIAL[credential],
     ...(freshLogin ? FRESH_LOGIN : []),
     ...(unlimited ? [] : (['rate_limited'] as const)),
     ...(body === undefined ? [] : BODY),
-    // No room for a body that is not small.
-    ...(body !== undefined && bodyLimit > UNCOUNTED ? (['overloaded'] as const) : []),
+    // No room for a body that is not small, or too many of the account wait.
+    ...((body !== undefined && bodyLimit > UNCOUNTED) || inTurn ? (['overloaded'] as const) : []),
     ...(needsDatabase({ credential, body }) ? (['service_unavailable'] as const) : []),
     ...(queryError === undefined ? [] : [queryError]),
     ...errors,

@@ -50,6 +50,7 @@ describe("a client's address", () => {
       parts: undefined,
       credentials: { app: nobody, user: nobody },
       countRequest: requestLimits({ rps: 1, burst: 1 }, limits),
+      takeTurn: (_, work) => work(),
       trustProxy,
       corsOrigins: [],
       sendTimeoutMs: 30_000,

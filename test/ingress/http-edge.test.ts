@@ -197,6 +197,7 @@ async function start(): Promise<Listening> {
     parts: undefined,
     credentials,
     countRequest: async () => {},
+    takeTurn: (_, work) => work(),
     trustProxy: [],
     corsOrigins: [],
     sendTimeoutMs: 30_000,

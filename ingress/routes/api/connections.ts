@@ -24,6 +24,7 @@ export const revokeOwnConnection = endpoint('user', {
   operationId: 'revokeOwnConnection',
   tag: 'Own connections',
   summary: 'End a connection',
+  inTurn: 'account',
   params: { id: 'uuid' },
   errors: ['not_found'],
   status: 204,

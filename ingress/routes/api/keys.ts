@@ -46,6 +46,7 @@ export const issueKey = endpoint('user', {
   operationId: 'issueKey',
   tag: 'Accounts',
   summary: 'Issue a key',
+  inTurn: 'account',
   description:
     'The only answer that has the key itself. Needs an access token of a log-in within the last ten minutes. A key does not do.',
   freshLogin: true,
@@ -77,6 +78,7 @@ export const revokeKey = endpoint('user', {
   operationId: 'revokeKey',
   tag: 'Accounts',
   summary: 'Revoke a key',
+  inTurn: 'account',
   params: { key_id: 'uuid' },
   errors: ['not_found'],
   status: 204,

@@ -32,6 +32,7 @@ export const changeAccount = endpoint('user', {
   operationId: 'changeAccount',
   tag: 'Accounts',
   summary: 'Change name or password',
+  inTurn: 'account',
   description:
     'A new password needs `current_password`. It ends every refresh token. Access tokens live on to the end of their hour, ' +
     'and keys until they are revoked: with `revoke_keys: true` the change revokes all of them too.',
@@ -50,6 +51,7 @@ export const eraseAccount = endpoint('user', {
   operationId: 'eraseAccount',
   tag: 'Accounts',
   summary: 'Erase the account and all that belongs to it',
+  inTurn: 'account',
   description: 'Needs an access token of a log-in within the last ten minutes. A key does not do.',
   freshLogin: true,
   errors: [],

@@ -125,6 +125,7 @@ export const giveFeedback = endpoint('user', {
   operationId: 'giveFeedback',
   tag: 'Replies',
   summary: 'Say what the person did with a prediction',
+  inTurn: 'memory',
   description: `The last decision counts; later confidences are calibrated from it. \`edited\` needs \`actual_response\`, and
 so does \`accepted\` on a prediction that failed.`,
   params: { id: 'uuid' },
@@ -140,6 +141,7 @@ export const readReplyStats = endpoint('user', {
   operationId: 'readReplyStats',
   tag: 'Replies',
   summary: 'How many predictions are in each state, and how precise they were',
+  inTurn: 'memory',
   query: ReplyPeriodQuery,
   errors: [],
   status: 200,
@@ -153,6 +155,7 @@ export const readReplyCalibration = endpoint('user', {
   operationId: 'readReplyCalibration',
   tag: 'Replies',
   summary: 'How far the confidences can be trusted, and which threshold suits',
+  inTurn: 'memory',
   description: 'Of the latest 2000 predictions with feedback.',
   errors: [],
   status: 200,

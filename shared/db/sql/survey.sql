@@ -1,7 +1,7 @@
 -- The live work that has to end without an answer, or has lost its worker, and why. `_judge` is the process that asks:
 -- one that was itself cut off from the database declares nobody dead until its own heartbeats have been unbroken for a
--- lease. Parties take turns in the rows that it returns, so that one with more than fit, which nobody can end while it is
--- locked, hides no other.
+-- lease. Parties take turns in the rows that it returns: one with more of them than fit, which nobody can end while it
+-- is locked, hides no other.
 create or replace function survey_v1(_kinds text[], _judge uuid, _lease_ms int, _grace_ms int)
 returns table (id uuid, kind text, party uuid, month text, attempt int, verdict text)
 language plpgsql

@@ -16,14 +16,14 @@ import {
   ListQuery,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
+import type { TakeTurn } from '../../../limits/account-turns.ts';
 import { PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
 import { presentEpisode } from '../../../memory/present.ts';
 import { asPosted } from '../../../memory/request.ts';
-import type { Search } from '../../../memory/searches.ts';
 
 export interface EpisodeRoutes {
   em: () => EntityManager;
-  search: Search;
+  search: TakeTurn;
 }
 
 export const listMemoryEpisodes = endpoint('user', {
@@ -55,6 +55,7 @@ export const addMemoryEpisodes = endpoint('user', {
   operationId: 'addEpisodes',
   tag: 'Memory',
   summary: 'Add an episode, or up to 200 of them',
+  inTurn: 'memory',
   description: 'A list is stored whole or not at all, and answered with a list in the same order.',
   body: EpisodeRequests,
   bodyValues: MEMORY_BODY_VALUES,
@@ -88,6 +89,7 @@ export const changeMemoryEpisode = endpoint('user', {
   operationId: 'changeEpisode',
   tag: 'Memory',
   summary: 'Change what is given of an episode',
+  inTurn: 'memory',
   params: { id: 'uuid' },
   body: EpisodeChange,
   errors: ['not_found'],
@@ -102,6 +104,7 @@ export const deleteMemoryEpisode = endpoint('user', {
   operationId: 'deleteEpisode',
   tag: 'Memory',
   summary: 'Forget an episode, and the facts that were derived from it alone',
+  inTurn: 'memory',
   params: { id: 'uuid' },
   errors: ['not_found'],
   status: 200,

@@ -17,14 +17,14 @@ import {
   FactResponses,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
+import type { TakeTurn } from '../../../limits/account-turns.ts';
 import { PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
 import { presentFact, presentFactDetail } from '../../../memory/present.ts';
 import { asPosted } from '../../../memory/request.ts';
-import type { Search } from '../../../memory/searches.ts';
 
 export interface FactRoutes {
   em: () => EntityManager;
-  search: Search;
+  search: TakeTurn;
 }
 
 export const listMemoryFacts = endpoint('user', {
@@ -56,6 +56,7 @@ export const addMemoryFacts = endpoint('user', {
   operationId: 'addFacts',
   tag: 'Memory',
   summary: 'Add a fact, or up to 200 of them',
+  inTurn: 'memory',
   description: 'A list is stored whole or not at all, and answered with a list in the same order.',
   body: FactRequests,
   bodyValues: MEMORY_BODY_VALUES,
@@ -87,6 +88,7 @@ export const changeMemoryFact = endpoint('user', {
   operationId: 'changeFact',
   tag: 'Memory',
   summary: 'Change what is given of a fact',
+  inTurn: 'memory',
   description: 'When it then states something else, its former wording is kept: `revision_of` lists it.',
   params: { id: 'uuid' },
   body: FactChange,
@@ -102,6 +104,7 @@ export const deleteMemoryFact = endpoint('user', {
   operationId: 'deleteFact',
   tag: 'Memory',
   summary: 'Forget a fact, and its former wordings',
+  inTurn: 'memory',
   description: 'A fact that it superseded holds again.',
   params: { id: 'uuid' },
   errors: ['not_found'],

@@ -29,6 +29,7 @@ export const writeMemoryProfile = endpoint('user', {
   operationId: 'writeProfile',
   tag: 'Memory',
   summary: 'Replace what is given of the profile',
+  inTurn: 'memory',
   description: '201 when there was none.',
   body: ProfileRequest,
   bodyLimit: 4 * MIB,
@@ -47,6 +48,7 @@ export const deleteMemoryProfile = endpoint('user', {
   operationId: 'deleteProfile',
   tag: 'Memory',
   summary: 'Delete the profile',
+  inTurn: 'memory',
   errors: ['not_found'],
   status: 204,
 }).handle(async ({ user }, { em }: ProfileRoutes) => {

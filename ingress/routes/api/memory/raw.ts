@@ -16,14 +16,14 @@ import {
   RawMemoryResponses,
 } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
+import type { TakeTurn } from '../../../limits/account-turns.ts';
 import { PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
 import { presentRaw } from '../../../memory/present.ts';
 import { asPosted } from '../../../memory/request.ts';
-import type { Search } from '../../../memory/searches.ts';
 
 export interface RawMemoryRoutes {
   em: () => EntityManager;
-  search: Search;
+  search: TakeTurn;
 }
 
 export const listRawMemory = endpoint('user', {
@@ -55,6 +55,7 @@ export const addRawMemory = endpoint('user', {
   operationId: 'addRawMemory',
   tag: 'Memory',
   summary: 'Add a raw row, or up to 200 of them',
+  inTurn: 'memory',
   description: 'A list is stored whole or not at all, and answered with a list in the same order.',
   body: RawMemoryRequests,
   bodyValues: MEMORY_BODY_VALUES,
@@ -88,6 +89,7 @@ export const deleteRawMemory = endpoint('user', {
   operationId: 'deleteRawMemory',
   tag: 'Memory',
   summary: 'Forget a raw row, and what was derived from it alone',
+  inTurn: 'memory',
   description:
     'What has other sources stays; its text is erased where it could repeat what was forgotten. An event that the row was made from makes none again; `purge_event=true` deletes that event too.',
   params: { id: 'uuid' },

@@ -13,6 +13,7 @@ export const readMemoryStats = endpoint('user', {
   operationId: 'readMemoryStats',
   tag: 'Memory',
   summary: 'How many rows each tier has, and when it last changed',
+  inTurn: 'memory',
   query: MemoryStatsQuery,
   errors: [],
   status: 200,

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { exampleOf } from '../../ingress/openapi/examples.ts';
+import { endpoints } from '../../ingress/routes/index.ts';
+import { newId } from '../../shared/ids.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { predictionBody } from '../support/client.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { lockRow } from '../support/row-lock.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const ROW = { content: 'A note.', kind: 'note', origin: 'human' };
+/** An ingress has 10 connections, and each change waits for the lock for up to 2 s. */
+const CHANGES_PER_SECOND = 40;
+const HELD_MS = 4000;
+/** More than have their turn or may wait for it. */
+const TOO_MANY = 25;
+
+describe('an account whose row is locked', () => {
+  let system: System;
+  let person: UserClient;
+  before(async () => {
+    system = await startSystem();
+  });
+  beforeEach(async () => {
+    person = await signUp(system);
+  });
+  after(() => system?.stop());
+
+  const change = () => person.request('POST', '/api/memory/raw/', ROW);
+  const rename = () => person.request('PATCH', '/api/auth/me/', { name: 'Another' });
+  const lock = () => lockRow(system, 'accounts', 'id = $1', [person.id]);
+
+  it('delays nobody else, however many changes of its memory wait', async () => {
+    const app = await system.app();
+    const other = await signUp(system);
+    const locked = await lock();
+    const changes = pacedUntil(CHANGES_PER_SECOND, change, sleep(HELD_MS));
+    const calls = await pacedUntil(
+      5,
+      async () => {
+        const { status } = await app.predict(predictionBody());
+        const kept = await other.request('POST', '/api/memory/raw/', ROW);
+        return `${status} ${kept.status}`;
+      },
+      changes,
+    );
+    await locked.release();
+    for (const { status } of await changes) assert.equal(status, 503);
+    assert.deepEqual(
+      calls,
+      calls.map(() => '200 201'),
+    );
+    assert.equal((await change()).status, 201);
+  });
+
+  for (const { method, path, operationId, inTurn, body } of endpoints.filter((one) => one.inTurn))
+    it(`is refused ${operationId} at once while many others wait`, async () => {
+      const fill = inTurn === 'memory' ? change : rename;
+      const locked = await lock();
+      const others = Array.from({ length: TOO_MANY }, fill);
+      const codes: unknown[] = [];
+      for (const other of others) void other.then(({ code }) => codes.push(code));
+      await until(() => codes.includes('overloaded'));
+      const sent = body && (exampleOf(body) as object);
+      const answer = await person.request(method, path.replace(/:\w+/, newId()), sent);
+      assert.equal(`${answer.status} ${answer.code}`, '503 overloaded');
+      await locked.release();
+      await Promise.all(others);
+    });
+});
