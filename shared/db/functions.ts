@@ -32,6 +32,7 @@ export const HASHES = [
   '1e8aa19635edd257',
   '650cd1ff1e7fc687',
   '272b581b1a573653',
+  'f9bca6313f9ad203',
 ];
 
 /**

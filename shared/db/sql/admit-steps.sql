@@ -68,11 +68,12 @@ begin
       select n.id, n.user_id, n.status from connections n
        where n.id = i.connection_id and n.app_id = _party offset 0) c on true
     left join lateral (select l.* from work l where l.key = i.key offset 0) w on true
+    -- By id and attempt: by its time an earlier end is the latest, if the clock has gone back in between.
     left join lateral (
       select p.* from history p
        where w.id is null and p.key = i.key
          and p.ended_at > now() - tombstone_age() and p.ended_at < now() + clock_slack()
-       order by p.ended_at desc limit 1) h on true
+       order by p.id desc, p.attempt desc limit 1) h on true
     left join lateral (
       select e.revision, e.text_hash from drafts e
        where e.line = i.line and e.week > first_week and e.week <= this_week

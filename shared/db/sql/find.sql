@@ -1,4 +1,5 @@
--- A party's request as it is now: live, or as it last ended. A prediction of the first edition is adopted first.
+-- A party's request as it is now: live, or as its latest attempt ended. A prediction of the first edition is
+-- adopted first.
 create or replace function find_v1(_kinds text[], _party uuid, _key uuid, _request_id text, _process uuid)
 returns table (
   id uuid, kind text, party uuid, key uuid, month text, state text, code text, source text, attempt int, units smallint,
@@ -23,7 +24,7 @@ begin
       left join lateral (select t.answer from answers t where t.id = h.id offset 0) a on true
      where h.key = _key
        and h.ended_at > now() - tombstone_age() and h.ended_at < now() + clock_slack()
-     order by h.ended_at desc limit 1;
+     order by h.id desc, h.attempt desc limit 1;
     if found then
       return;
     end if;

@@ -35,8 +35,12 @@ begin
     mark.next_floor_at := now();
   end if;
   -- An admission in progress may use a slightly older virtual time, but not one that is two seconds old. If one does
-  -- anyway, the next move finds its work, because that scans everything.
-  due := mark.next_floor_at < now() - interval '2 seconds';
+  -- anyway, the next move finds its work, because that scans everything. When the clock has gone back, new work may
+  -- have a lower priority than the virtual time that was reached before: the floor stays for another two seconds.
+  if mark.next_floor_at > now() then
+    mark.next_floor := old_floor;
+  end if;
+  due := mark.next_floor_at not between now() - interval '2 seconds' and now();
 
   select coalesce(sum(p.queued), 0)::int as queued, coalesce(sum(p.running), 0)::int as running,
          coalesce(json_object_agg(p.party, p.queued) filter (where p.queued > 0), '{}') as queued_by_party,

@@ -28,7 +28,7 @@ interface JobRow extends Omit<Job, 'progress' | 'report'> {
 }
 
 const JOBS = {
-  name: 'jobs_v1',
+  name: 'jobs_v2',
   text: `
     select named.place::int, job.*
       from unnest($1::uuid[], $2::uuid[]) with ordinality as named (party, key, place)
@@ -42,7 +42,7 @@ const JOBS = {
           from history h
          where h.key = named.key and h.party = named.party and h.kind = any ($3::text[])
            and h.ended_at > now() - interval '${KEPT_HOURS} hours'
-         order by h.ended_at desc limit 1)
+         order by h.id desc, h.attempt desc limit 1)
        order by "endedMs" nulls first limit 1) job`,
 };
 
