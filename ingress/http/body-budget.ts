@@ -2,8 +2,8 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB, MIB } from '../../shared/schemas/limits.ts';
 import { ConcurrencyLimiter, type Permit } from '../limits/concurrency-limiter.ts';
 
-/** Bytes of unpacked bodies held at once by this process, and for one party: enough for one body of the largest limit. */
-const HELD = { atOnce: 64 * MIB, each: 16 * MIB };
+/** Bytes of unpacked bodies held at once for one party: enough for one body of the largest limit. */
+const EACH = 16 * MIB;
 /** How long a body waits for room. It is not read meanwhile, so it costs no more than its connection. */
 const WAIT_MS = 2000;
 /** Bytes of each body that are free: a connection costs as much anyway, and ordinary calls need no room. */
@@ -19,9 +19,13 @@ export interface BodyShare {
   free(): void;
 }
 
-/** Limits the memory that request bodies take, in total and per party. */
+/** Limits the memory that request bodies take: `atOnce` bytes, unpacked, in total, and a share of each party. */
 export class BodyBudget {
-  readonly #held = new ConcurrencyLimiter(HELD);
+  readonly #held: ConcurrencyLimiter;
+
+  constructor(atOnce: number) {
+    this.#held = new ConcurrencyLimiter({ atOnce, each: EACH });
+  }
 
   /** Opens an empty share. `gone` is aborted when the sender disconnects. */
   open(party: string, gone: AbortSignal): BodyShare {

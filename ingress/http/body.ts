@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AppError } from '../../shared/errors/app-error.ts';
-import { KIB } from '../../shared/schemas/limits.ts';
+import { KIB, MIB } from '../../shared/schemas/limits.ts';
 import { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts';
 import type { CountRequest } from '../limits/request-limits.ts';
 import { BodyBudget, type BodyShare, UNCOUNTED } from './body-budget.ts';
+import type { Credential } from './endpoint.ts';
 import { checkStructure } from './json-structure.ts';
 import { receive } from './receive.ts';
 import type { RequestContext } from './request-context.ts';
@@ -14,8 +15,12 @@ import type { RequestContext } from './request-context.ts';
  */
 const BYTES_PER_POINT = 512 * KIB;
 
+/** Bytes of bodies that an ingress holds, of apps and of everybody else: anybody may sign up, and one person as several. */
+const HELD = { apps: 32 * MIB, others: 48 * MIB };
+
 /** An endpoint's terms for bodies. */
 interface BodyTerms {
+  credential: Credential;
   /** Bytes, unpacked. */
   limit: number;
   /** Values and names of properties. */
@@ -30,7 +35,8 @@ type WithBody = <T>(ctx: RequestContext, party: string, use: (body: unknown) => 
 /** Reads request bodies, within limits on memory and on the event loop. */
 export class Bodies {
   readonly #countRequest: CountRequest;
-  readonly #budget = new BodyBudget();
+  readonly #ofApps = new BodyBudget(HELD.apps);
+  readonly #ofOthers = new BodyBudget(HELD.others);
   /** Large bodies are parsed one at a time, parties in turn, so that other requests are served in between. */
   readonly #parsing = new ConcurrencyLimiter({ atOnce: 1 });
 
@@ -46,8 +52,9 @@ export class Bodies {
    * While `use` waits, nothing here references the bytes or the parsed body.
    */
   reader(terms: BodyTerms): WithBody {
+    const budget = terms.credential === 'app' ? this.#ofApps : this.#ofOthers;
     return async (ctx, party, use) => {
-      const share = this.#budget.open(party, ctx.state.signal);
+      const share = budget.open(party, ctx.state.signal);
       try {
         const { result } = await this.#take(ctx, { ...terms, party, share }, use);
         if (!terms.kept) share.free();
@@ -61,7 +68,12 @@ export class Bodies {
   /** A separate function that boxes the promise, so that the frame that awaits it does not reference the body. */
   async #take<T>(
     ctx: RequestContext,
-    { limit, values, party, share }: BodyTerms & { party: string; share: BodyShare },
+    {
+      limit,
+      values,
+      party,
+      share,
+    }: Pick<BodyTerms, 'limit' | 'values'> & { party: string; share: BodyShare },
     use: (body: unknown) => Promise<T>,
   ): Promise<{ result: Promise<T> }> {
     if (Number(ctx.get('Content-Length')) > limit) throw new AppError('body_too_large');

@@ -13,6 +13,8 @@ import type { RequestContext } from './request-context.ts';
 const PACE = { graceMs: 5000, bytesPerS: 32 * KIB };
 /** How many times its size a packed body may unpack to, beyond `BODY_LIMIT`. Text rarely gets to 20; the format, to 1,032. */
 const INFLATION_MAX = 100;
+/** Bytes that packing may add to a body: its headers, and 5 for each block of what does not get smaller. */
+const packedMax = (limit: number) => KIB + limit + limit / 64;
 
 /** What a body may cost. */
 export interface Receiving {
@@ -32,7 +34,7 @@ export async function receive(ctx: RequestContext, receiving: Receiving): Promis
   const { req } = ctx;
   const isAcceptable = isJsonType(ctx.get('Content-Type')) && isKnownEncoding(ctx.get('Content-Encoding'));
   const isPacked = isAcceptable && ctx.get('Content-Encoding').toLowerCase() === 'gzip';
-  const unpacking = isPacked ? unpack(req) : undefined;
+  const unpacking = isPacked ? unpack(req, packedMax(receiving.limit)) : undefined;
   try {
     const length = isPacked ? 0 : Number(ctx.get('Content-Length'));
     // A size that is known is counted before the bytes are read, any other one after.
@@ -46,7 +48,6 @@ export async function receive(ctx: RequestContext, receiving: Receiving): Promis
     // Anything else that fails here is the client's fault: broken compression, or a broken connection.
     throw error instanceof AppError ? error : new AppError('invalid_json');
   } finally {
-    req.unpipe();
     unpacking?.destroy();
   }
   throw new AppError('invalid_content_type');
@@ -67,9 +68,22 @@ function isKnownEncoding(header: string): boolean {
   return ['', 'identity', 'gzip'].includes(header.toLowerCase());
 }
 
-/** `pipe` passes on the end of its source, but not its errors. */
-function unpack(source: Readable) {
+/**
+ * Unpacks at most `max` bytes: without a bound, blocks that unpack to nothing would keep a core busy. `pipe` passes on the
+ * end of its source, but not its errors.
+ */
+function unpack(source: Readable, max: number) {
   const unpacked = source.pipe(createGunzip());
+  let received = 0;
+  const count = (chunk: Buffer) => {
+    received += chunk.length;
+    if (received > max) unpacked.destroy(new AppError('body_too_large'));
+  };
+  source.on('data', count);
+  unpacked.once('close', () => {
+    source.off('data', count);
+    source.unpipe(unpacked);
+  });
   finished(source, { writable: false }, (error) => {
     if (error) unpacked.destroy(error);
   });

@@ -73,7 +73,7 @@ function serveEndpoint<Parts>(
     keepsBody: kept = false,
   } = endpoint;
   const { credential, inTurn } = endpoint;
-  const withBody = bodies.reader({ limit, values, kept });
+  const withBody = bodies.reader({ credential, limit, values, kept });
   // A misnamed password is an unknown property.
   const confidential = endpoint.path.startsWith('/api/auth/');
   const checkBody = endpoint.body && compile(endpoint.body, 'body', { confidential });

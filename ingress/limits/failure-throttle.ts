@@ -18,13 +18,13 @@ export interface Guess {
   /** The account, existing or not, by a name that only those share who may try its password in the same way. */
   subject: string;
   address: string;
-  /** Whether the account logged in from this network before; asked only when strangers' tries have used up the account's. */
+  /** Whether the account logged in from this network before; asked only when others' tries have used up a limit. */
   isKnown(): Promise<boolean>;
 }
 
 /**
  * Slows down password guessing (NIST SP 800-63B-4, 3.2.2). Nobody can shut a person out: the hard limit goes by account
- * and network, and a network from which the account logged in before passes the limit over all networks.
+ * and network, and an account passes the other limits on a network from which it logged in before.
  */
 export class FailureThrottle {
   readonly #pair: Limiter;
@@ -45,8 +45,8 @@ export class FailureThrottle {
     const network = networkOf(address);
     const counted = new Points();
     try {
-      await counted.take(this.#network, network);
       await counted.take(this.#pair, `${subject} ${network}`);
+      await counted.take(this.#network, network, isKnown);
       await counted.take(this.#account, subject, isKnown);
     } catch (error) {
       // Nothing was guessed.

@@ -63,6 +63,23 @@ describe('hostile bodies', () => {
     assert.equal((await packed(gzipSync(text))).status, 201);
   });
 
+  it('packed bytes that unpack to nothing are refused beyond the size of a body', async () => {
+    const head = [
+      'POST /api/auth/waitlist/ HTTP/1.1',
+      'Host: x',
+      'Content-Type: application/json',
+      'Content-Encoding: gzip',
+      'Transfer-Encoding: chunked',
+      '',
+      '',
+    ].join('\r\n');
+    const gzipHeader = gzipSync('').subarray(0, 10);
+    const emptyBlock = Buffer.from([0, 0, 0, 0xff, 0xff]);
+    const blocks = Buffer.concat([gzipHeader, ...Array(2 * KIB).fill(emptyBlock)]);
+    const answer = await sendRaw(user.url, [`${head}${blocks.length.toString(16)}\r\n`, blocks, '\r\n']);
+    assert.match(answer, /^HTTP\/1.1 413 [\s\S]*"body_too_large"/);
+  });
+
   it('a hundred that never end hold neither memory nor the budget', async () => {
     const request = unfinished(RECORDING, Buffer.alloc(16 * MIB, ' '), user.access);
     const memory = () => residentMb(system.webs[0]?.child.pid);

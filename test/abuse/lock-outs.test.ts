@@ -10,6 +10,8 @@ const HOTEL = '192.0.2.77';
 /** Wrong passwords for an account: of one network in 15 minutes, of all unknown ones in an hour. */
 const PER_NETWORK = 10;
 const PER_ACCOUNT = 50;
+/** For any accounts, of one network in 15 minutes. */
+const PER_SHARED_NETWORK = 100;
 
 describe('wrong passwords of strangers', () => {
   let system: System;
@@ -71,6 +73,19 @@ describe('wrong passwords of strangers', () => {
     for (let n = 0; n < PER_NETWORK; n += 1)
       assert.equal((await logIn(person.email, HOME, 'a wrong guess 123')).status, 401);
     assert.equal((await logIn(person.email, HOME)).code, 'rate_limited');
+  });
+
+  it('from a network that many share shut out new accounts there, but none that logged in from it before', async () => {
+    const person = await resident();
+    const guest = await resident();
+    const shared = '198.51.100.99';
+    assert.equal((await logIn(person.email, shared)).status, 200);
+    const guesses = Array.from({ length: PER_SHARED_NETWORK }, () =>
+      logIn(someEmail(), shared, 'a wrong guess 123'),
+    );
+    for (const { status } of await Promise.all(guesses)) assert.equal(status, 401);
+    assert.equal((await logIn(guest.email, shared)).code, 'rate_limited');
+    assert.equal((await logIn(person.email, shared)).status, 200);
   });
 
   it('are counted alike for an account that does not exist', async () => {
