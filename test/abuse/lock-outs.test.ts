@@ -80,10 +80,8 @@ describe('wrong passwords of strangers', () => {
     const guest = await resident();
     const shared = '198.51.100.99';
     assert.equal((await logIn(person.email, shared)).status, 200);
-    const guesses = Array.from({ length: PER_SHARED_NETWORK }, () =>
-      logIn(someEmail(), shared, 'a wrong guess 123'),
-    );
-    for (const { status } of await Promise.all(guesses)) assert.equal(status, 401);
+    for (let n = 0; n < PER_SHARED_NETWORK; n += 1)
+      assert.equal((await logIn(someEmail(), shared, 'a wrong guess 123')).status, 401);
     assert.equal((await logIn(guest.email, shared)).code, 'rate_limited');
     assert.equal((await logIn(person.email, shared)).status, 200);
   });
