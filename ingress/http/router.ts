@@ -70,9 +70,11 @@ function serveEndpoint<Parts>(
   const {
     bodyLimit: limit = BODY_LIMIT,
     bodyValues: values = BODY_VALUES,
-    keepsBody: kept = false,
+    credential,
+    inTurn,
+    // A body whose request waits for its turn is still there.
+    keepsBody: kept = inTurn !== undefined,
   } = endpoint;
-  const { credential, inTurn } = endpoint;
   const withBody = bodies.reader({ credential, limit, values, kept });
   // A misnamed password is an unknown property.
   const confidential = endpoint.path.startsWith('/api/auth/');

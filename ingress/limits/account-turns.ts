@@ -1,7 +1,7 @@
 import { ConcurrencyLimiter } from './concurrency-limiter.ts';
 
-/** One piece of each party, and those of it that wait. */
-const EACH = { each: 1, longest: 20 };
+/** One piece of each party, and those of it that wait: as many as the rate limit lets come at once. */
+const EACH = { each: 1, longest: 100 };
 const WAIT_MS = 5000;
 
 /** Whose turn it is, and what is aborted when its caller disconnects. */

@@ -15,7 +15,7 @@ const ROW = { content: 'A note.', kind: 'note', origin: 'human' };
 const CHANGES_PER_SECOND = 40;
 const HELD_MS = 4000;
 /** More than have their turn or may wait for it. */
-const TOO_MANY = 25;
+const TOO_MANY = 105;
 
 describe('an account whose row is locked', () => {
   let system: System;

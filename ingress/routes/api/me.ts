@@ -51,7 +51,6 @@ export const eraseAccount = endpoint('user', {
   operationId: 'eraseAccount',
   tag: 'Accounts',
   summary: 'Erase the account and all that belongs to it',
-  inTurn: 'account',
   description: 'Needs an access token of a log-in within the last ten minutes. A key does not do.',
   freshLogin: true,
   errors: [],
