@@ -21,3 +21,10 @@ export function noteAnswers({ stdout }: ChildProcess): void {
     appendFileSync(file, `${answer}\n`);
   });
 }
+
+/** Resolves when the ingress has logged all that it answered: it logs an answer just after it was sent. */
+export async function untilLogged(url: string): Promise<void> {
+  if (!FOLDER) return;
+  // It may be dead or frozen.
+  await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(1000) }).catch(() => {});
+}
