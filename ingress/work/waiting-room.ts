@@ -128,8 +128,8 @@ function asReadBegins(id: string, { key, callers }: Callers): Read {
 }
 
 /**
- * The callers of a read were admitted before it began, so work that it did not find will never be there again. Whoever
- * came later may wait for a new attempt, of which the read knows nothing: it may have found the end of the one before.
+ * The callers of a read were admitted before it began, so work that it did not find will never be there again. Later
+ * callers may wait for a new attempt, of which the read knows nothing: it may have found the end of the one before.
  */
 function answer({ id, callers }: Read, fate: Fate | undefined): void {
   if (fate === undefined || (fate !== 'gone' && fate.id !== id)) return;

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { signUp, type UserClient } from '../support/account.ts';
-import { emptyArrays, nested, postPacked, sendRaw, unfinished } from '../support/hostile-bodies.ts';
+import {
+  announced,
+  emptyArrays,
+  nested,
+  postPacked,
+  sendRaw,
+  unfinished,
+} from '../support/hostile-bodies.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { event, post } from '../support/recording.ts';
 import { residentMb } from '../support/resident-memory.ts';
@@ -97,15 +104,19 @@ describe('hostile bodies', () => {
   });
 
   it('one that comes too slowly is 408, and frees its share; one that comes at a fair pace is read', async () => {
-    const stalled = sendRaw(user.url, [headOf(user, 16 * MIB), '[']);
+    const stalled = sendRaw(user.url, [announced(RECORDING, 16 * MIB, user.access), '[']);
     const trickling = sendRaw(
       user.url,
-      [headOf(await signUp(system), 100_000), ...Array(200).fill(' ')],
+      [announced(RECORDING, 100_000, (await signUp(system)).access), ...Array(200).fill(' ')],
       100,
     );
     const body = JSON.stringify([event()]).padStart(7 * 64 * KIB);
     const parts = Array.from({ length: 7 }, (_, n) => body.slice(n * 64 * KIB, (n + 1) * 64 * KIB));
-    const fair = sendRaw(user.url, [headOf(await signUp(system), body.length), ...parts], 1000);
+    const fair = sendRaw(
+      user.url,
+      [announced(RECORDING, body.length, (await signUp(system)).access), ...parts],
+      1000,
+    );
     const since = performance.now();
     for (const answer of await Promise.all([stalled, trickling])) {
       assert.match(answer, /^HTTP\/1.1 408 [\s\S]*\r\nconnection: close\r\n[\s\S]*"request_timeout"/i);
@@ -163,16 +174,3 @@ describe('the size of a body', () => {
     assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]/);
   });
 });
-
-function headOf({ access }: UserClient, length: number): string {
-  return [
-    `POST ${RECORDING} HTTP/1.1`,
-    'Host: x',
-    'Connection: close',
-    `Authorization: Bearer ${access}`,
-    'Content-Type: application/json',
-    `Content-Length: ${length}`,
-    '',
-    '',
-  ].join('\r\n');
-}

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
-import { sendRaw } from '../support/hostile-bodies.ts';
+import { announced, sendRaw } from '../support/hostile-bodies.ts';
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { residentMb } from '../support/resident-memory.ts';
@@ -92,7 +92,9 @@ describe('large bodies', () => {
 
   it('of 16 MiB that accounts never finish leave room for those of apps', async () => {
     const people = await Promise.all(Array.from({ length: 5 }, () => signUp(system)));
-    const stalled = people.map(({ access, url }) => sendRaw(url, [announced(16 * MIB, access), '[']));
+    const stalled = people.map(({ access, url }) =>
+      sendRaw(url, [announced('/api/recording/events/', 16 * MIB, access), '[']),
+    );
     let served = 0;
     const client = new KeepAliveClient(other.key);
     const body = Buffer.concat([Buffer.alloc(MIB, ' '), Buffer.from(JSON.stringify(predictionBody()))]);
@@ -134,19 +136,6 @@ describe('large bodies', () => {
       assert.ok(together < Math.max(NOTICED_MS, 4 * alone), `${alone} ms before, ${together} ms beside them`);
     });
 });
-
-/** The head of a batch of so many bytes. */
-function announced(bytes: number, access: string): string {
-  return [
-    'POST /api/recording/events/ HTTP/1.1',
-    'Host: x',
-    `Authorization: Bearer ${access}`,
-    'Content-Type: application/json',
-    `Content-Length: ${bytes}`,
-    '',
-    '',
-  ].join('\r\n');
-}
 
 function p95(replies: { tookMs: number }[]): number {
   return percentile(

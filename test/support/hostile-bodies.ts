@@ -59,6 +59,20 @@ export function unfinished(path: string, content: Buffer, access: string): Buffe
   return Buffer.concat([Buffer.from(head), packed.subarray(0, -1)]);
 }
 
+/** The head of a request whose body has so many bytes; its connection closes after the answer. */
+export function announced(path: string, bytes: number, access: string): string {
+  return [
+    `POST ${path} HTTP/1.1`,
+    'Host: x',
+    'Connection: close',
+    `Authorization: Bearer ${access}`,
+    'Content-Type: application/json',
+    `Content-Length: ${bytes}`,
+    '',
+    '',
+  ].join('\r\n');
+}
+
 /** Sends the parts, with a pause after each, and resolves with the first answer, or with what came until the connection closed. */
 export async function sendRaw(url: string, parts: (string | Buffer)[], pauseMs = 0): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1');
