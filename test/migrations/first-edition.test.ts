@@ -48,14 +48,20 @@ describe('work that the first edition admitted', () => {
     assert.deepEqual(rows, [{ outcome: 'admitted' }]);
 
     const old = await until(async () => {
-      const found = await system.database.pool.query<{ state: string; answer: string | null }>(
-        `select p.state, t.answer from predictions p join prediction_texts t on t.prediction_id = p.id
+      const found = await system.database.pool.query<{
+        state: string;
+        units: number;
+        profile: string;
+        answer: string | null;
+      }>(
+        `select p.state, p.units, p.profile_revision as profile, t.answer
+           from predictions p join prediction_texts t on t.prediction_id = p.id
           where p.id = $1 and p.ended_at is not null`,
         [id],
       );
       return found.rows[0];
     });
-    assert.equal(old.state, 'suggested');
+    assert.deepEqual([old.state, old.units, old.profile], ['suggested', 1, 'none']);
     assert.ok(old.answer);
     assert.equal((await rowOf(system, body)).state, 'suggested');
     const { prediction_units, reserved_units } = (await app.usage()).body;

@@ -3,14 +3,17 @@
 -- Locks the flow of a party's work of a kind; makes it when it is the first.
 create or replace function lock_flow_v1(_kind text, _party uuid) returns void
 language plpgsql as $$
+declare
+  touched timestamptz;
 begin
   loop
-    perform from flows f where f.kind = _kind and f.party = _party for update;
+    select f.touched_at into touched from flows f where f.kind = _kind and f.party = _party for update;
     exit when found;
     insert into flows (kind, party, touched_at) values (_kind, _party, now()) on conflict do nothing;
   end loop;
-  update flows f set touched_at = now()
-   where f.kind = _kind and f.party = _party and f.touched_at < now() - flow_touch_age();
+  if touched < now() - flow_touch_age() then
+    update flows f set touched_at = now() where f.kind = _kind and f.party = _party;
+  end if;
 end $$;
 
 -- The priority after which the party's next piece of work comes: that of its latest queued one, so that its backlog

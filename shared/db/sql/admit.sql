@@ -17,6 +17,7 @@ language plpgsql as $$
 declare
   item record;
   victims record;
+  none record;
   deadline timestamptz;
   app apps%rowtype;
   used usage%rowtype;
@@ -42,6 +43,9 @@ begin
     select * into strict app from apps a where a.id = _party;
   end if;
   last_priority := last_priority_v1(_kind, _kinds, _party);
+
+  select '{}'::uuid[] as ids, 0 as units, 0 as paid_units, 0::numeric as paid_microcents, null::bigint as priority
+    into none;
 
   for item in select * from look_up_v1(_kind, _party, _batch) loop
     place := item.place;
@@ -91,8 +95,7 @@ begin
       if item.supersedes and item.supersedable and coalesce(app.supersede, true) then
         select * into victims from lock_victims_v1(item.line, item.revision, this_month);
       else
-        select '{}'::uuid[] as ids, 0 as units, 0 as paid_units, 0::numeric as paid_microcents, null::bigint as priority
-          into victims;
+        victims := none;
       end if;
       outcome := case
         when app.plan = 'sandbox'

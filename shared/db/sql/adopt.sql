@@ -62,6 +62,31 @@ begin
   return true;
 end $$;
 
+-- Shows the end of adopted work to the processes that read the old row.
+create or replace function mirror_end_v1(_batch json, _answers text[], _places int[], _window_s int) returns void
+language plpgsql as $$
+declare
+  item record;
+begin
+  for item in
+    select i.* from json_to_recordset(_batch) as i (
+      place int, id uuid, state text, code text, source text, settle boolean, report text)
+     where i.place = any (_places)
+     order by i.id
+  loop
+    update predictions p
+       set state = item.state, code = item.code, error_source = item.source, ended_at = now(),
+           expires_at = window_end(_window_s), units = coalesce(item.settle, false)::int,
+           profile_revision = coalesce(item.report::json ->> 'profileRevision', 'none'),
+           grant_revision = coalesce((item.report::json ->> 'grantRevision')::int, 0),
+           context_truncated = coalesce((item.report::json ->> 'contextTruncated')::boolean, false)
+     where p.id = item.id and p.month = 'moved';
+    if _answers[item.place + 1] is not null then
+      update prediction_texts t set answer = _answers[item.place + 1] where t.prediction_id = item.id;
+    end if;
+  end loop;
+end $$;
+
 -- Adopts what waits in the tables of the first edition although none of its processes takes it any more.
 --
 -- `state in ('queued', 'running')` repeats the predicate of the partial index `predictions_live` word for word, because

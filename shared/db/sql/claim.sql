@@ -21,8 +21,10 @@ declare
   seen int;
   taken int;
   candidates uuid[];
+  ignored text;
 begin
-  perform set_config('synchronous_commit', 'off', true);
+  -- As an expression: `perform` would make it a query.
+  ignored := set_config('synchronous_commit', 'off', true);
   select count(*), array_agg(c.id order by c.priority, c.id) filter (where c.nth <= c.room)
     into seen, candidates
     from (

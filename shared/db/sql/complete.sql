@@ -12,21 +12,29 @@ language plpgsql
 as $$
 #variable_conflict use_column
 declare
-  -- An ingress that misses heartbeats may only be slow: its callers count as waiting for `_grace_ms` more. Read only
-  -- for the guards that need it: heartbeats leave many dead rows while an old snapshot is open.
-  living uuid[] := case
-    when exists (
-      select from json_to_recordset(_batch) as i (guard text) where i.guard in ('abandoned', 'detached'))
-    then array(
-      select a.id from processes a where a.alive_until > now() - make_interval(secs => _grace_ms / 1000.0))
-  end;
-  ids uuid[] := array(select i.id from json_to_recordset(_batch) as i (id uuid) order by i.id);
+  ids uuid[];
+  months text[];
+  by_callers boolean;
+  living uuid[];
+  of_month text;
+  ended_places int[] := '{}';
   booking record;
   used usage%rowtype;
 begin
-  perform lock_usage_v1(_party, m.month)
-     from (select distinct i.month from json_to_recordset(_batch) as i (month text)
-            where i.month is not null order by i.month) m;
+  select array_agg(i.id order by i.id), array_agg(distinct i.month), bool_or(i.guard in ('abandoned', 'detached'))
+    into ids, months, by_callers
+    from json_to_recordset(_batch) as i (id uuid, month text, guard text);
+  -- An ingress that misses heartbeats may only be slow: its callers count as waiting for `_grace_ms` more. Read only
+  -- for the guards that need it: heartbeats leave many dead rows while an old snapshot is open.
+  if by_callers then
+    living := array(
+      select a.id from processes a where a.alive_until > now() - make_interval(secs => _grace_ms / 1000.0));
+  end if;
+  foreach of_month in array coalesce(months, '{}') loop
+    if of_month is not null then
+      used := lock_usage_v1(_party, of_month);
+    end if;
+  end loop;
   for booking in
     with ended as (
       delete from work w
@@ -58,17 +66,6 @@ begin
       insert into answers (id, answer, expires_at)
       select e.id, _answers[e.place + 1], window_end(_window_s) from ended e where _answers[e.place + 1] is not null
       on conflict (id) do nothing
-    ), mirrored as (
-      update predictions p
-         set state = e.state, code = e.code, error_source = e.source, ended_at = now(),
-             expires_at = window_end(_window_s), units = e.units,
-             profile_revision = coalesce(e.report::json ->> 'profileRevision', 'none'),
-             grant_revision = coalesce((e.report::json ->> 'grantRevision')::int, 0),
-             context_truncated = coalesce((e.report::json ->> 'contextTruncated')::boolean, false)
-        from ended e where p.id = any (ids) and p.id = e.id and p.month = 'moved'
-    ), mirrored_answers as (
-      update prediction_texts t set answer = _answers[e.place + 1]
-        from ended e where t.prediction_id = any (ids) and t.prediction_id = e.id and _answers[e.place + 1] is not null
     )
     select e.month, array_agg(e.place) as places, count(*) as ended, sum(e.units) as units,
            count(*) filter (where e.plan = 'paid') as paid_ended,
@@ -78,7 +75,9 @@ begin
       from ended e group by e.month
   loop
     if booking.month is not null then
-      used := lock_usage_v1(_party, booking.month);
+      if used.month is distinct from booking.month then
+        used := lock_usage_v1(_party, booking.month);
+      end if;
       used.reserved := used.reserved - booking.ended;
       used.settled := used.settled + booking.units;
       used.paid_reserved := used.paid_reserved - booking.paid_ended;
@@ -87,6 +86,10 @@ begin
       used.paid_settled_microcents := used.paid_settled_microcents + booking.paid_units_microcents;
       perform store_usage_v1(used);
     end if;
-    return query select unnest(booking.places);
+    ended_places := ended_places || booking.places;
   end loop;
+  if exists (select from predictions p where p.id = any (ids) and p.month = 'moved') then
+    perform mirror_end_v1(_batch, _answers, ended_places, _window_s);
+  end if;
+  return query select unnest(ended_places);
 end $$;

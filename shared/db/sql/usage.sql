@@ -7,15 +7,17 @@
 create or replace function lock_usage_v1(_app uuid, _month text) returns usage
 language plpgsql as $$
 declare
-  newest int;
   used usage%rowtype;
 begin
   loop
-    select u.page into newest from usage u where u.app_id = _app and u.month = _month order by u.page desc limit 1;
-    exit when not found;
-    select * into used from usage u where u.app_id = _app and u.month = _month and u.page = newest for update;
-    -- Not found: another transaction has just turned the page.
+    select * into used from usage u
+     where u.app_id = _app and u.month = _month
+       and u.page = (
+         select n.page from usage n where n.app_id = _app and n.month = _month order by n.page desc limit 1)
+       for update;
     exit when found;
+    exit when not exists (select from usage u where u.app_id = _app and u.month = _month);
+    -- Another transaction has just turned the page.
   end loop;
   return used;
 end $$;
