@@ -68,14 +68,15 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
       await tx.execute('select 1');
     });
     const failed = assert.rejects(frozen);
-    await until(async () => {
-      const { rows } = await test.pool.query<{ free: boolean }>('select pg_try_advisory_lock(1) as free');
-      return rows[0]?.free === false;
-    });
-    await until(async () => {
-      const { rows } = await test.pool.query<{ free: boolean }>('select pg_try_advisory_lock(1) as free');
+    // For this statement only: a lock of the session would keep the transaction waiting.
+    const isFree = async () => {
+      const { rows } = await test.pool.query<{ free: boolean }>(
+        'select pg_try_advisory_xact_lock(1) as free',
+      );
       return rows[0]?.free;
-    }, 8000);
+    };
+    await until(async () => (await isFree()) === false);
+    await until(isFree, 8000);
     await failed;
   });
 
