@@ -33,7 +33,7 @@ export const HASHES = [
   '650cd1ff1e7fc687',
   '272b581b1a573653',
   'f9bca6313f9ad203',
-  'ed77077a6652bf25',
+  'ff747dd3760fad19',
 ];
 
 /**

@@ -7,6 +7,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 const KINDS = ['predict', 'reply'];
 const CLAIM = `select * from claim_v4(array['predict', 'reply'], '{}', gen_random_uuid(), 8, '{}', '{}', 7, 5000)`;
+const PUBLISH = `select publish_v1(array['predict', 'reply'])`;
 const completeOf = (party: string) => `
   select * from complete_v1(
     '${party}', '[{"place": 0, "id": "01a1fbaf-da04-7722-9848-4cf73b953179", "guard": "attempt"}]',
@@ -36,6 +37,32 @@ describe('while a foreign transaction keeps a snapshot', () => {
     assert.ok(after <= before + 4, `${before} blocks before, ${after} after`);
   });
 
+  it('a publication reads little more after much work and many others than after none', async () => {
+    const { pool } = database;
+    const served = await openServed(pool);
+    // Its floor moves every 2 s. Every 20 s such a move reads everything: these do not.
+    const age = (scannedS: number) =>
+      pool.query(
+        `update queue_snapshots
+            set next_floor_at = now() - interval '3 seconds',
+                snapshot = (
+                  snapshot::jsonb || jsonb_build_object('scannedAt', now() - make_interval(secs => $1)))::json`,
+        [scannedS],
+      );
+    await publish(pool, KINDS);
+    const before = await blocksOf(database, PUBLISH, () => age(10));
+    for (let n = 0; n < TIMES / 4; n += 1) await pass(pool, served, 10);
+    for (let n = 0; n < TIMES / 4; n += 1) await publish(pool, KINDS);
+    for (let n = 0; n < 5; n += 1) {
+      await age(30);
+      await publish(pool, KINDS);
+    }
+    // As autovacuum does, in a moment with little work.
+    await pool.query('analyze work, queue_snapshots');
+    const after = await blocksOf(database, PUBLISH, () => age(10));
+    assert.ok(after <= 2 * before, `${before} blocks before, ${after} after`);
+  });
+
   it('a completion reads as much after many heartbeats as after one', async () => {
     await database.pool.query(
       `insert into processes (id, kind, alive_until) values (gen_random_uuid(), 'test', now() + interval '1 hour')`,
@@ -59,11 +86,17 @@ describe('while a foreign transaction keeps a snapshot', () => {
 });
 
 /** The blocks that a statement reads, by a session that has planned it. */
-async function blocksOf({ pool }: TestDatabase, statement: string): Promise<number> {
+async function blocksOf(
+  { pool }: TestDatabase,
+  statement: string,
+  prepare?: () => Promise<unknown>,
+): Promise<number> {
   const client = await pool.connect();
   try {
     await client.query('set enable_seqscan = off');
+    await prepare?.();
     await explained(client, statement);
+    await prepare?.();
     return await explained(client, statement);
   } finally {
     client.release(true);

@@ -25,7 +25,13 @@ declare
   mark queue_snapshots%rowtype;
   due boolean;
   reached bigint := virtual_time_v1(_kinds, old_floor);
-  lowest bigint;
+  -- A floor of 20 to 40 s ago, and the one that follows it.
+  scan_from bigint;
+  scan_next bigint;
+  scanned_at timestamptz;
+  scan_since bigint := old_floor;
+  one_kind text;
+  last_page bigint;
   live record;
 begin
   select * into mark from queue_snapshots q where q.kind = _kinds[1] order by q.page desc limit 1;
@@ -35,12 +41,25 @@ begin
     mark.next_floor_at := now();
   end if;
   -- An admission in progress may use a slightly older virtual time, but not one that is two seconds old. If one does
-  -- anyway, the next move finds its work, because that scans everything. When the clock has gone back, new work may
-  -- have a lower priority than the virtual time that was reached before: the floor stays for another two seconds.
+  -- anyway, the next move finds its work, because that scans from a floor older than any statement. Every 20 s a move
+  -- scans everything; not each of them, because while any other snapshot is open the index entries of all ended work
+  -- stay. When the clock has gone back, new work may have a lower priority than the virtual time that was reached
+  -- before: the floor stays for another two seconds.
   if mark.next_floor_at > now() then
     mark.next_floor := old_floor;
   end if;
   due := mark.next_floor_at not between now() - interval '2 seconds' and now();
+  scan_from := coalesce((mark.snapshot ->> 'scanFrom')::bigint, 0);
+  scan_next := coalesce((mark.snapshot ->> 'scanNext')::bigint, 0);
+  scanned_at := coalesce((mark.snapshot ->> 'scannedAt')::timestamptz, '-infinity');
+  if due and scanned_at between now() - interval '20 seconds' and now() then
+    scan_since := scan_from;
+  elsif due then
+    scan_since := 0;
+    scan_from := scan_next;
+    scan_next := old_floor;
+    scanned_at := now();
+  end if;
 
   select coalesce(sum(p.queued), 0)::int as queued, coalesce(sum(p.running), 0)::int as running,
          coalesce(json_object_agg(p.party, p.queued) filter (where p.queued > 0), '{}') as queued_by_party,
@@ -57,7 +76,7 @@ begin
        cross join lateral (
          select l.* from work l
           where l.kind = f.kind and l.party = f.party
-            and l.priority >= case when due then 0 else old_floor end offset 0) w
+            and l.priority >= scan_since offset 0) w
        where f.kind = any (_kinds)
        group by f.party) p;
 
@@ -69,21 +88,18 @@ begin
   mark.published_at := clock_timestamp();
   mark.snapshot := json_build_object(
     'queuedByParty', live.queued_by_party, 'oldestMs', live.oldest_ms, 'lastClaimMs', live.last_claim_ms,
-    'queued', live.queued, 'running', live.running);
-  with last as (
-    select k.kind, p.page
-      from unnest(_kinds) as k (kind)
-      left join lateral (
-        select q.page from queue_snapshots q where q.kind = k.kind order by q.page desc limit 1) p on true
-  ), turned as (
-    delete from queue_snapshots q using last where q.kind = last.kind and q.page = last.page
-  )
-  insert into queue_snapshots (kind, page, floor, next_floor, next_floor_at, published_at, snapshot)
-  select last.kind, coalesce(last.page, 0) + 1, mark.floor, mark.next_floor, mark.next_floor_at, mark.published_at,
-         mark.snapshot
-    from last
-      -- Another leader, whose lease has just ended, publishes the same page.
-      on conflict do nothing;
+    'queued', live.queued, 'running', live.running,
+    'scanFrom', scan_from, 'scanNext', scan_next, 'scannedAt', scanned_at);
+  foreach one_kind in array _kinds loop
+    -- By the page: joined to all pages, a plan may read those that are gone.
+    select q.page into last_page from queue_snapshots q where q.kind = one_kind order by q.page desc limit 1;
+    delete from queue_snapshots q where q.kind = one_kind and q.page = last_page;
+    insert into queue_snapshots (kind, page, floor, next_floor, next_floor_at, published_at, snapshot)
+    values (one_kind, coalesce(last_page, 0) + 1, mark.floor, mark.next_floor, mark.next_floor_at, mark.published_at,
+            mark.snapshot)
+        -- Another leader, whose lease has just ended, publishes the same page.
+        on conflict do nothing;
+  end loop;
 
   -- For processes of the version before, until a release later.
   insert into queues as q (kind, floor, next_floor, next_floor_at, published_at, snapshot)
