@@ -70,13 +70,16 @@ function atMostEvery(ms: () => number, call: (names: readonly string[]) => void)
     calledAt = performance.now();
     call(all);
   };
-  return (name) => {
-    const isDue = names.size > 0;
-    names.add(name);
-    if (isDue) return;
+  const callWhenDue = () => {
     const restMs = calledAt + ms() - performance.now();
+    // A timer counts whole milliseconds, and may fire one early.
     if (restMs <= 0) callNow();
-    else setTimeout(callNow, restMs);
+    else setTimeout(callWhenDue, Math.ceil(restMs));
+  };
+  return (name) => {
+    const isAwaited = names.size > 0;
+    names.add(name);
+    if (!isAwaited) callWhenDue();
   };
 }
 
