@@ -34,6 +34,7 @@ export const HASHES = [
   '272b581b1a573653',
   'f9bca6313f9ad203',
   'ff747dd3760fad19',
+  '597d8e51393ebb75',
 ];
 
 /**

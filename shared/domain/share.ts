@@ -13,11 +13,3 @@ export function roomOf(held: number, free: number, slots: number): number {
   const room = Math.floor((THRESHOLD * free - held) / (1 + THRESHOLD));
   return Math.max(room, held === 0 ? Math.min(1, free) : 0);
 }
-
-/**
- * How many slots one claim may fill: half of the free ones, so that what each party then holds counts for the next claim.
- * Otherwise two parties that flood together would fill all of them at once.
- */
-export function claimable(free: number, slots: number): number {
-  return slots < FEWEST_SHARED ? free : Math.ceil(free / 2);
-}

@@ -57,20 +57,9 @@ export async function pass(pool: Pool, { party, process }: Served, size: number)
     return result;
   };
   const batch = Array.from({ length: size }, () => admission(party));
-  await timed(
-    admit(pool, batch, {
-      kind: 'predict',
-      kinds: KINDS,
-      process,
-      timeoutMs: 60_000,
-      recoveryWindowS: WINDOW_S,
-      step: 1000,
-      outlivesCallers: false,
-      sandboxUnits: 2_000_000_000,
-      unitPriceMicrocents: 200_000,
-    }),
-  );
-  const room = { slots: size, ofServed: new Map(), ofOthers: size };
+  await timed(admitTo(pool, process, batch));
+  // While others pass as well, a claim takes half of the slots.
+  const room = { slots: 2 * size, ofServed: new Map(), ofOthers: size };
   const { claims } = await timed(claim(pool, { names: KINDS, oneAtATime: [] }, process, room));
   const byParty = [...Map.groupBy(claims, (one) => one.party).values()];
   const done = await timed(Promise.all(byParty.map((own) => complete(pool, own.map(suggested), WINDOW_S))));
@@ -83,6 +72,26 @@ export async function pass(pool: Pool, { party, process }: Served, size: number)
   if (done.flat().includes(false)) throw new Error('a pass lost work');
   const took = Object.fromEntries(STEPS.map((step, n) => [step, times[n]])) as Took;
   return { took, ended: claims.length };
+}
+
+/** Queues that many pieces of work of the app. */
+export async function queueWork(pool: Pool, { party, process }: Served, size: number): Promise<void> {
+  const batch = Array.from({ length: size }, () => admission(party));
+  await admitTo(pool, process, batch);
+}
+
+function admitTo(pool: Pool, process: string, batch: readonly Admission[]) {
+  return admit(pool, batch, {
+    kind: 'predict',
+    kinds: KINDS,
+    process,
+    timeoutMs: 60_000,
+    recoveryWindowS: WINDOW_S,
+    step: 1000,
+    outlivesCallers: false,
+    sandboxUnits: 2_000_000_000,
+    unitPriceMicrocents: 200_000,
+  });
 }
 
 function admission(party: string): Admission {

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Claim, Claimed, Room } from '../../shared/db/stores/work/claim.ts';
-import { claimable, roomOf } from '../../shared/domain/share.ts';
+import { roomOf } from '../../shared/domain/share.ts';
 import type { Log } from '../../shared/log.ts';
 
 /** Delay before the next claim after one that found only locked rows. */
@@ -167,7 +167,7 @@ export class WorkerPool {
     const ofServed = new Map(
       [...this.#held].map(([party, held]) => [party, roomOf(held, free, this.slots)] as const),
     );
-    return { slots: claimable(free, this.slots), ofServed, ofOthers: roomOf(0, free, this.slots) };
+    return { slots: free, ofServed, ofOthers: roomOf(0, free, this.slots) };
   }
 
   async #run(claim: Claim): Promise<void> {

@@ -1,6 +1,8 @@
--- Claims the queued work that is first in the fair order, at most `_slots` pieces. `_parties` and `_rooms` say how many
--- more pieces each party that this worker already serves may have, `_room` how many any other party. A party has at
--- most one piece running of each kind in `_one_at_a_time`: its next one is not claimed before.
+-- Claims the queued work that is first in the fair order, at most `_slots` pieces: all that are free. `_parties` and
+-- `_rooms` say how many more pieces each party that this worker already serves may have, `_room` how many any other
+-- party. While several parties wait, it takes half of the slots, so that what each party then holds counts for the next
+-- claim: two that flood together would else fill all of them at once. A party has at most one piece running of each kind
+-- in `_one_at_a_time`: its next one is not claimed before.
 -- When it saw work that it did not claim, the last row has no id; its `attempt` is how much of that the next claim may
 -- take with the same rooms.
 --
@@ -19,14 +21,17 @@ as $$
 declare
   floor bigint := queue_floor_v2(_kinds);
   seen int;
+  heads int;
+  most int;
   taken int;
   candidates uuid[];
   ignored text;
 begin
   -- As an expression: `perform` would make it a query.
   ignored := set_config('synchronous_commit', 'off', true);
-  select count(*), array_agg(c.id order by c.priority, c.id) filter (where c.nth <= c.room)
-    into seen, candidates
+  select count(*), count(*) filter (where c.nth = 1 and c.room > 0),
+         array_agg(c.id order by c.priority, c.id) filter (where c.nth <= c.room)
+    into seen, heads, candidates
     from (
       select head.id, head.priority, head.nth, f.room
         from (
@@ -52,19 +57,20 @@ begin
   if seen = 0 then
     return;
   end if;
+  most := case when heads > 1 then (_slots + 1) / 2 else _slots end;
 
   return query
   with free as (
     select w.id, w.priority, octet_length(w.input) as bytes from work w
-     where w.id = any (candidates[1 : 2 * _slots]) and w.state = 'queued'
-     order by w.priority, w.id limit _slots for update skip locked
+     where w.id = any (candidates[1 : 2 * most]) and w.state = 'queued'
+     order by w.priority, w.id limit most for update skip locked
   ), first as (
     select b.id
       from (select f.id, sum(f.bytes) over (order by f.priority, f.id) - f.bytes as bytes_before from free f) b
      where b.bytes_before < 262144
   ), claimed as (
     update work w set state = 'running', worker = _worker, started_at = clock_timestamp()
-      from first where w.id = any (candidates[1 : 2 * _slots]) and w.id = first.id
+      from first where w.id = any (candidates[1 : 2 * most]) and w.id = first.id
     returning w.*
   )
   select c.id, c.kind, c.party, c.month, c.attempt, c.connection_id, c.input, c.facts,
