@@ -41,7 +41,9 @@ export class WorkerPool {
   /** The last claim found only rows that other processes were claiming: these have heard of them. */
   #contended = false;
   #filling: Promise<void> | undefined;
+  /** What the claim in flight may have missed: a slot that became free, a ticket; and parties that queued work. */
   #fillAgain = false;
+  readonly #wokenBy = new Set<string>();
   #closed = false;
   #claimedAt = 0;
   #later: { timer: NodeJS.Timeout; at: number } | undefined;
@@ -85,9 +87,13 @@ export class WorkerPool {
   wake(parties: readonly string[]): void {
     if (this.#closed || parties.length === 0) return;
     this.#hear();
-    const free = this.slots - this.#inHand;
-    const hasRoom = (party: string) => roomOf(this.#held.get(party) ?? 0, free, this.slots) > 0;
-    if (free > 0 && parties.some(hasRoom)) void this.#fill();
+    // The claim in flight takes slots: only after it is it known who has room.
+    if (this.#filling !== undefined) for (const party of parties) this.#wokenBy.add(party);
+    else if (parties.some((party) => this.#hasRoom(party))) void this.#fill();
+  }
+
+  #hasRoom(party: string): boolean {
+    return roomOf(this.#held.get(party) ?? 0, this.slots - this.#inHand, this.slots) > 0;
   }
 
   #hear(): void {
@@ -114,17 +120,22 @@ export class WorkerPool {
   async #claimWhileFree(from?: Promise<void>): Promise<void> {
     await from;
     do {
-      this.#fillAgain = false;
       while (this.#inHand < this.slots && !this.#closed) {
         if (!(await this.#claim())) break;
       }
-    } while (this.#fillAgain && !this.#closed && this.#inHand < this.slots);
+    } while (this.#isAskedAgain() && !this.#closed && this.#inHand < this.slots);
     if (this.#more && !this.#contended && !this.#passedOn && !this.#closed) this.#steps.passOn();
     this.#passedOn = this.#more;
   }
 
+  #isAskedAgain(): boolean {
+    return this.#fillAgain || [...this.#wokenBy].some((party) => this.#hasRoom(party));
+  }
+
   /** Claims once; resolves with whether the next claim would take something too. */
   async #claim(): Promise<boolean> {
+    this.#fillAgain = false;
+    this.#wokenBy.clear();
     if (!this.#steps.mayClaim()) {
       this.#fillLater(FAILED_MS);
       return false;

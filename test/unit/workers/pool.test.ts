@@ -21,15 +21,15 @@ const work = (id: string): Claim => ({
 const NOTHING: Claimed = { claims: [], more: false, takeable: false };
 const CONTENDED: Claimed = { claims: [], more: true, takeable: true };
 
-/** Slots whose claims are answered one after the other by `answers`, then find nothing. */
-function start(slots: number, answers: Claimed[]) {
+/** Slots whose claims are answered one after the other by `answers`, the first not before `held`, then find nothing. */
+function start(slots: number, answers: Claimed[], held: Promise<void> = setImmediate()) {
   const rooms: Room[] = [];
   const ends: (() => void)[] = [];
   let passedOn = 0;
   const pool = new WorkerPool(slots, {
     async claim(room) {
       rooms.push(room);
-      await setImmediate();
+      await (rooms.length === 1 ? held : setImmediate());
       return answers.shift() ?? NOTHING;
     },
     mayClaim: () => true,
@@ -126,6 +126,35 @@ describe('the slots of a pool', () => {
     pool.wake(['app']);
     ends[0]?.();
     await until(() => rooms.length === 3);
+    await pool.close();
+  });
+
+  it('do not claim again for a party that got its full share while it woke them', async () => {
+    const { promise: held, resolve } = Promise.withResolvers<void>();
+    const share = { claims: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(work), more: true, takeable: false };
+    const { pool, rooms, ends } = start(8, [share], held);
+    pool.wake(['app']);
+    await until(() => rooms.length === 1);
+    pool.wake(['app']);
+    resolve();
+    await until(() => ends.length === 7);
+    await setImmediate();
+    assert.equal(rooms.length, 1);
+    await pool.close();
+  });
+
+  it('do not claim again for a ticket that came before the latest claim', async () => {
+    const { promise: held, resolve } = Promise.withResolvers<void>();
+    const some = { claims: ['a', 'b', 'c'].map(work), more: true, takeable: true };
+    const rest = { claims: ['d', 'e', 'f', 'g'].map(work), more: true, takeable: false };
+    const { pool, rooms, ends } = start(8, [some, rest], held);
+    pool.wake(['app']);
+    await until(() => rooms.length === 1);
+    void pool.take();
+    resolve();
+    await until(() => ends.length === 7);
+    await setImmediate();
+    assert.equal(rooms.length, 2);
     await pool.close();
   });
 
