@@ -59,16 +59,20 @@ function statusOf({ statusCode = 0 }: IncomingMessage): number {
   return statusCode >= 200 && statusCode <= 599 ? statusCode : 500;
 }
 
-async function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
+/** By events, which take less CPU time than to iterate over the chunks. */
+function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
   const chunks: Buffer[] = [];
   let size = 0;
-  // An error thrown in the loop destroys the message, which closes the socket.
-  for await (const chunk of message as AsyncIterable<Buffer>) {
+  message.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > BODY_MAX) throw Object.assign(new Error('answer too large'), { code: BODY_TOO_LARGE });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+    if (size <= BODY_MAX) chunks.push(chunk);
+    // Closes the socket.
+    else message.destroy(Object.assign(new Error('answer too large'), { code: BODY_TOO_LARGE }));
+  });
+  message.on('end', () => resolve(Buffer.concat(chunks)));
+  message.on('error', reject);
+  return promise;
 }
 
 function pairsOf(headers: NodeJS.Dict<string[]>): [string, string][] {
