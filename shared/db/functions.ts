@@ -35,6 +35,7 @@ export const HASHES = [
   'f9bca6313f9ad203',
   'ff747dd3760fad19',
   '597d8e51393ebb75',
+  'e5c10870a9dee206',
 ];
 
 /**

@@ -101,10 +101,5 @@ begin
         on conflict do nothing;
   end loop;
 
-  -- For processes of the version before, until a release later.
-  insert into queues as q (kind, floor, next_floor, next_floor_at, published_at, snapshot)
-  select k, mark.floor, mark.next_floor, mark.next_floor_at, mark.published_at, mark.snapshot from unnest(_kinds) k
-      on conflict (kind) do update
-     set floor = excluded.floor, published_at = excluded.published_at, snapshot = excluded.snapshot;
   return live.queued + live.running > 0;
 end $$;
