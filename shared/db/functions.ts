@@ -36,6 +36,7 @@ export const HASHES = [
   'ff747dd3760fad19',
   '597d8e51393ebb75',
   'e5c10870a9dee206',
+  '23f2e40233fab772',
 ];
 
 /**

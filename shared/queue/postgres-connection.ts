@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresConnection, type PostgresPoolConfig } from 'bullmq';
 import { every, type Repeated } from '../every.ts';
 import { STOP_LIMITS } from '../stop-limits.ts';
+import { ListeningClient } from './listening-client.ts';
 import { type Connected, PULSE_EVERY_MS, socketOf } from './postgres-pulse.ts';
 
 const SILENT = 'the connection does not answer';
@@ -19,6 +20,8 @@ export class PulsedConnection extends PostgresConnection {
 
   constructor(config: PostgresPoolConfig & { query_timeout: number }) {
     super(config);
+    // Private to BullMQ: `test/unit/queue/postgres-connection.test.ts` fails where it has another name.
+    Object.assign(this, { pgModule: { Client: ListeningClient } });
     this.pool.on('connect', (client) => this.#track(client));
     this.#pulse = every(PULSE_EVERY_MS, () => this.#beat(), { ref: false });
   }

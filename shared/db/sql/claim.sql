@@ -1,8 +1,8 @@
--- Claims the queued work that is first in the fair order, at most `_slots` pieces: all that are free. `_parties` and
--- `_rooms` say how many more pieces each party that this worker already serves may have, `_room` how many any other
+-- Claims the queued work that is first in the fair order, at most `_slots` pieces: all slots that are free. `_parties`
+-- and `_rooms` say how many more pieces each party that this worker already serves may have, `_room` how many any other
 -- party. While several parties wait, it takes half of the slots, so that what each party then holds counts for the next
--- claim: two that flood together would else fill all of them at once. A party has at most one piece running of each kind
--- in `_one_at_a_time`: its next one is not claimed before.
+-- claim: two that flood together would else fill all of them at once. A party has at most one piece running of each
+-- kind in `_one_at_a_time`: its next one is not claimed before.
 -- When it saw work that it did not claim, the last row has no id; its `attempt` is how much of that the next claim may
 -- take with the same rooms.
 --

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { PulsedConnection } from '../../../shared/queue/postgres-connection.ts';
+
+/** Messages of PostgreSQL's protocol, version 3: a type, the length of the rest, and the rest. */
+const message = (type: string, rest: Buffer): Buffer => {
+  const head = Buffer.alloc(5);
+  head.write(type);
+  head.writeInt32BE(4 + rest.length, 1);
+  return Buffer.concat([head, rest]);
+};
+const AUTHENTICATION_OK = message('R', Buffer.alloc(4));
+const READY = message('Z', Buffer.from('I'));
+const TERMINATED = message('E', Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0'));
+
+describe("BullMQ's connections to PostgreSQL", () => {
+  let server: Server;
+  before(async () => {
+    server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => socket.end(Buffer.concat([AUTHENTICATION_OK, READY, TERMINATED])));
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+  });
+  after(() => server.close());
+
+  it('fail to listen where a server ends each connection as it accepts it, and end no process', async () => {
+    const { port } = server.address() as AddressInfo;
+    const connectionString = `postgres://nobody@127.0.0.1:${port}/nowhere`;
+    const connection = new PulsedConnection({ connectionString, query_timeout: 1000 });
+    try {
+      for (let n = 0; n < 2; n += 1) await assert.rejects(connection.getListenClient(), { code: '57P01' });
+      await assert.rejects(connection.pool.query('select 1'), { code: '57P01' });
+    } finally {
+      await connection.close();
+    }
+  });
+});
