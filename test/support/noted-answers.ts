@@ -1,7 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { until } from './until.ts';
 
 /** A folder where CI collects the kinds of answers that the tests got; unset elsewhere. */
 const FOLDER = process.env['NOTED_ANSWERS'];
@@ -22,9 +24,17 @@ export function noteAnswers({ stdout }: ChildProcess): void {
   });
 }
 
-/** Resolves when the ingress has logged all that it answered: it logs an answer just after it was sent. */
-export async function untilLogged(url: string): Promise<void> {
+/**
+ * Resolves when all that the ingress answered is noted: it logs an answer just after it was sent, and what a test file has
+ * not read when it ends is lost. `log` is what was read of the ingress.
+ */
+export async function untilNoted(url: string, log: () => string): Promise<void> {
   if (!FOLDER) return;
-  // It may be dead or frozen.
-  await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(1000) }).catch(() => {});
+  const id = randomUUID();
+  try {
+    await fetch(`${url}/healthz`, { headers: { 'x-request-id': id }, signal: AbortSignal.timeout(1000) });
+    await until(() => log().includes(id), 1000);
+  } catch {
+    // It is dead or frozen, or logs no answers.
+  }
 }

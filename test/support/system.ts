@@ -10,7 +10,7 @@ import { AppClient } from './client.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { bareEnvironment } from './environment.ts';
 import { type FakeProvider, startFakeProvider } from './fake-provider.ts';
-import { noteAnswers, untilLogged } from './noted-answers.ts';
+import { noteAnswers, untilNoted } from './noted-answers.ts';
 import { createQueue } from './queue.ts';
 import type { TestQueue } from './test-queue.ts';
 
@@ -143,7 +143,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     em: () => admin.orm.em.fork(),
     app: (app) => makeApp(admin, webs, app),
     async stop() {
-      await Promise.all(webs.map(({ url }) => untilLogged(url)));
+      await Promise.all(webs.map((web) => untilNoted(web.url, () => web.log)));
       await Promise.all([...webs, ...workers].map((one) => one.stop()));
       await provider.close();
       await admin.close();
