@@ -73,6 +73,7 @@ function claimOf(request: PredictionRequest) {
     worker: 'bench',
     connectionId: null,
     input: JSON.stringify(request),
+    queuedMs: 0,
     facts: {
       requestId: request.request_id,
       userId: request.user_id,

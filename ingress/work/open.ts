@@ -53,7 +53,7 @@ export async function openWork(
   const bus = opening.adopt(createBus(config, pool, log), close);
   const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log), close);
   await wakeUps.listen({ ended });
-  const complete = createCompletion(pool, recoveryWindowS, wakeUps);
+  const complete = createCompletion({ pool, recoveryWindowS, wakeUps });
   const tickets = Object.fromEntries(POOLS.map((name) => [name, queues.queue(name)])) as Record<
     PoolName,
     TicketQueue

@@ -1,3 +1,4 @@
+import { Later } from '../later.ts';
 import { isLockTimeout, isUnavailable } from './faults.ts';
 import { type Flight, isIdle, keysOf, namesOf, type Party, type Waiting } from './flight.ts';
 import { LockTimeouts } from './lock-timeouts.ts';
@@ -25,8 +26,12 @@ export interface BatcherOptions<In> {
    * many while some are stuck or tried alone.
    */
   atOnce?: number;
-  /** Whether the process has more to do: then all that arrive in one turn of the event loop share a statement. */
+  /**
+   * Whether the process has more to do: then all that arrive in one turn of the event loop share a statement, or before
+   * the patience of one of them ends, in milliseconds.
+   */
   isBusy?: () => boolean;
+  patienceMs?: (item: In) => number;
 }
 
 /**
@@ -63,6 +68,7 @@ class Batcher<In, Out> {
   readonly #inFlight = new Set<Flight<In, Out>>();
   /** By party, and by lane. */
   readonly #timeouts = new LockTimeouts();
+  readonly #startLater = new Later(() => this.#start());
   #startsSoon = false;
 
   constructor(run: (items: In[]) => Promise<Out[]>, options: BatcherOptions<In>) {
@@ -94,7 +100,7 @@ class Batcher<In, Out> {
     };
     gone?.addEventListener('abort', leave);
     party.waiting.push(waiting);
-    this.#startSoon();
+    this.#startWithin(this.#options.patienceMs?.(item) ?? 0);
     return promise;
   }
 
@@ -114,15 +120,16 @@ class Batcher<In, Out> {
     one.reject(one.gone?.reason);
   }
 
-  #startSoon(): void {
-    if (this.#startsSoon) return;
-    this.#startsSoon = true;
-    const start = () => {
-      this.#startsSoon = false;
-      this.#start();
-    };
-    if (this.#options.isBusy?.()) setImmediate(start);
-    else start();
+  #startWithin(ms: number): void {
+    if (!this.#options.isBusy?.()) this.#start();
+    else if (ms >= 1) this.#startLater.within(ms);
+    else if (!this.#startsSoon) {
+      this.#startsSoon = true;
+      setImmediate(() => {
+        this.#startsSoon = false;
+        this.#start();
+      });
+    }
   }
 
   /** Starts what may start, parties in turn. */
@@ -192,7 +199,7 @@ class Batcher<In, Out> {
       this.#inFlight.delete(flight);
       party.inFlight.delete(flight);
       this.#toEnd(party);
-      this.#startSoon();
+      this.#startWithin(0);
     }
   }
 

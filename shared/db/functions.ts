@@ -10,7 +10,8 @@ import { FUNCTION_SETTINGS, SQL_CONSTANTS } from './limits.ts';
 const ENTRIES = [
   'admit_v3',
   'adopt_stranded_v1',
-  'claim_v4',
+  'claim_v5',
+  'complete_and_claim_v1',
   'complete_v1',
   'detach_v1',
   'find_v1',
@@ -37,6 +38,7 @@ export const HASHES = [
   '597d8e51393ebb75',
   'e5c10870a9dee206',
   '23f2e40233fab772',
+  '8ddd8887f92aff99',
 ];
 
 /**

@@ -1,27 +1,67 @@
 import type { Pool } from 'pg';
 import { batcher } from '../db/batcher.ts';
-import { type Completion, complete } from '../db/stores/work/complete.ts';
+import type { Claimed, ClaimTerms } from '../db/stores/work/claim.ts';
+import { type Completion, complete, completeAndClaim } from '../db/stores/work/complete.ts';
 import type { WakeUps } from './wake-ups.ts';
 
 /** Most completions in one statement, and most bytes of their answers. */
 const MOST = 100;
 const MOST_BYTES = 256 * 1024;
+/**
+ * While its worker is behind, an end waits for others to share its statement, and the wake-up of its callers for others
+ * to share a message: at most a tenth of the time for which the work was queued, and at most these milliseconds.
+ */
+const PATIENCE_MS = { statement: 2, wakeUp: 25, ofQueueing: 0.1 };
 
 /** Ends a piece of work; false if its guard failed. Wakes whoever waits for it or runs it, after the commit. */
 export type Complete = (completion: Completion) => Promise<boolean>;
 
-export function createCompletion(
-  pool: Pool,
-  recoveryWindowS: number,
-  wakeUps: Pick<WakeUps, 'ended' | 'completed'>,
-  isBusy: () => boolean = () => false,
-): Complete {
+/** What a worker claims in the statement that ends its attempts, for the slots that these leave. */
+export interface NextClaim extends ClaimTerms {
+  took(claimed: Claimed): void;
+  /** The statement failed, but may have taken effect. */
+  lost(): void;
+}
+
+/** How a worker ends its own attempts. */
+export interface WorkerSteps {
+  /** Whether more work waits than its slots can take. */
+  isBehind(): boolean;
+  /** Undefined when it claims nothing together with the end of these. */
+  nextAfter(ended: readonly Completion[]): NextClaim | undefined;
+}
+
+export interface CompletionParts {
+  pool: Pool;
+  recoveryWindowS: number;
+  wakeUps: Pick<WakeUps, 'ended' | 'completed'>;
+  /** Of a worker only. */
+  worker?: WorkerSteps;
+}
+
+export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: CompletionParts): Complete {
+  async function end(batch: readonly Completion[]): Promise<boolean[]> {
+    const next = worker?.nextAfter(batch);
+    if (next === undefined) return complete(pool, batch, recoveryWindowS);
+    const { ended, claimed } = await completeAndClaim(pool, batch, recoveryWindowS, next).catch(
+      (error: unknown) => {
+        next.lost();
+        throw error;
+      },
+    );
+    next.took(claimed);
+    return ended;
+  }
+
   return batcher(
     async (batch: Completion[]) => {
-      const ended = await complete(pool, batch, recoveryWindowS);
+      const ended = await end(batch);
       const done = batch.filter((_, n) => ended[n]);
       const byWorker = done.filter(({ guard }) => guard === 'attempt');
-      wakeUps.completed(byWorker.map(({ id }) => id));
+      wakeUps.completed(
+        byWorker.map(({ id }) => id),
+        patienceOf(byWorker, PATIENCE_MS.wakeUp),
+      );
       wakeUps.ended(done.filter(({ guard }) => guard !== 'attempt').map(({ id }) => id));
       return ended;
     },
@@ -31,9 +71,15 @@ export function createCompletion(
       partyOf: ({ party }) => party,
       bytesOf: ({ answer }) => answer?.length ?? 0,
       keysOf: ({ id }) => [id],
-      isBusy,
+      isBusy: () => worker?.isBehind() ?? false,
+      patienceMs: (one) => patienceOf([one], PATIENCE_MS.statement),
     },
   );
+}
+
+function patienceOf(ended: readonly Completion[], mostMs: number): number {
+  const queuedMs = Math.min(...ended.map((one) => one.queuedMs ?? 0));
+  return Math.min(mostMs, PATIENCE_MS.ofQueueing * queuedMs);
 }
 
 /** Wraps a store function that ends work as a side effect: wakes whoever waits for that work or runs it, after the commit. */

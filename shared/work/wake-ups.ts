@@ -24,13 +24,19 @@ export interface WakeUps {
   readonly silentMs: number;
   /** Work has ended: wakes whoever waits for it or runs it. */
   ended(ids: readonly string[]): void;
-  /** Its own worker has ended the work: wakes whoever waits for it. */
-  completed(ids: readonly string[]): void;
+  /** Its own worker has ended the work: wakes whoever waits for it, at most `patienceMs` later. */
+  completed(ids: readonly string[], patienceMs: number): void;
   /** Work of these parties was queued: wakes the workers of its pool that have room for them. */
   admitted(pool: PoolName, parties: readonly string[]): void;
   /** Hears the wake-ups of these channels from now on. Called once. */
   listen(listeners: Listeners): Promise<void>;
   close(): Promise<void>;
+}
+
+interface Message {
+  channel: Channel;
+  name: string;
+  patienceMs: number;
 }
 
 /** The parties that a message of the channel `admitted` names, of one pool. */
@@ -50,7 +56,7 @@ export function openWakeUps(
 
   /** Those that arrive while a message is in flight share the next one. */
   const publish = batcher(
-    async (batch: { channel: Channel; name: string }[]) => {
+    async (batch: Message[]) => {
       const byChannel = [...Map.groupBy(batch, ({ channel }) => channel)];
       const messages = byChannel.map(([channel, wakeUps]) => ({
         channel: nameOf(channel),
@@ -62,14 +68,14 @@ export function openWakeUps(
         .catch((error: unknown) => log.warn({ err: error, count: batch.length }, 'could not send wake-ups'));
       return batch.map(() => undefined);
     },
-    { most: MOST_NAMES, isBusy },
+    { most: MOST_NAMES, isBusy, patienceMs: ({ patienceMs }) => patienceMs },
   );
 
   let last = Promise.resolve();
-  const send = (channel: Channel, names: readonly string[]) => {
+  const send = (channel: Channel, names: readonly string[], patienceMs = 0) => {
     // This process need not wait for its own message.
     listeners[channel]?.(names);
-    for (const name of names) last = publish({ channel, name });
+    for (const name of names) last = publish({ channel, name, patienceMs });
   };
   return {
     get silentMs() {
@@ -79,7 +85,7 @@ export function openWakeUps(
       send('ended', ids);
       send('cancel', ids);
     },
-    completed: (ids) => send('ended', ids),
+    completed: (ids, patienceMs) => send('ended', ids, patienceMs),
     admitted: (pool, parties) =>
       send(
         'admitted',

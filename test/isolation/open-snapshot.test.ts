@@ -6,7 +6,7 @@ import { openServed, pass } from '../support/common-path.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 const KINDS = ['predict', 'reply'];
-const CLAIM = `select * from claim_v4(array['predict', 'reply'], '{}', gen_random_uuid(), 8, '{}', '{}', 7, 5000)`;
+const CLAIM = `select * from claim_v5(array['predict', 'reply'], '{}', gen_random_uuid(), 8, '{}', '{}', 7, 5000)`;
 const PUBLISH = `select publish_v1(array['predict', 'reply'])`;
 const completeOf = (party: string) => `
   select * from complete_v1(

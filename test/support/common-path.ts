@@ -10,7 +10,7 @@ import { newId } from '../../shared/ids.ts';
 export const WINDOW_S = 600;
 /** A request of the usual size. */
 export const TEXT = 'x'.repeat(1400);
-const KINDS = ['predict'];
+const KINDS = { names: ['predict'], oneAtATime: [] };
 
 export const STEPS = ['admit', 'claim', 'complete', 'outcome'] as const;
 /** Milliseconds of each step. */
@@ -60,7 +60,7 @@ export async function pass(pool: Pool, { party, process }: Served, size: number)
   await timed(admitTo(pool, process, batch));
   // While others pass as well, a claim takes half of the slots.
   const room = { slots: 2 * size, ofServed: new Map(), ofOthers: size };
-  const { claims } = await timed(claim(pool, { names: KINDS, oneAtATime: [] }, process, room));
+  const { claims } = await timed(claim(pool, { kinds: KINDS, worker: process, room }));
   const byParty = [...Map.groupBy(claims, (one) => one.party).values()];
   const done = await timed(Promise.all(byParty.map((own) => complete(pool, own.map(suggested), WINDOW_S))));
   await timed(
@@ -83,7 +83,7 @@ export async function queueWork(pool: Pool, { party, process }: Served, size: nu
 function admitTo(pool: Pool, process: string, batch: readonly Admission[]) {
   return admit(pool, batch, {
     kind: 'predict',
-    kinds: KINDS,
+    kinds: KINDS.names,
     process,
     timeoutMs: 60_000,
     recoveryWindowS: WINDOW_S,
@@ -114,7 +114,8 @@ function admission(party: string): Admission {
   };
 }
 
-function suggested({ id, party, month, attempt, worker }: Claim): Completion {
+/** The end of a piece of work with a suggestion of the usual size. */
+export function suggested({ id, party, month, attempt, worker }: Claim): Completion {
   const answer = TEXT.slice(0, 200);
   return {
     ...{ id, party, month, guard: 'attempt', attempt, worker },

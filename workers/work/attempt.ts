@@ -30,7 +30,7 @@ class OutOfTime extends Error {
  * Never rejects.
  */
 export async function attemptWork(steps: AttemptSteps, claim: Claim, freeSlot: () => void): Promise<void> {
-  const { id, party, month, attempt, worker } = claim;
+  const { id, party, month, attempt, worker, queuedMs } = claim;
   const log = steps.log.child({ work: id, kind: claim.kind });
   const controller = steps.running.begin(claim);
   const until = performance.now() + claim.leftMs;
@@ -47,7 +47,7 @@ export async function attemptWork(steps: AttemptSteps, claim: Claim, freeSlot: (
     const work = Promise.try(steps.perform, claim, { signal, leftMs, parts });
     const end = await performed(work, signal, steps.kind, log);
     if (end === undefined) return;
-    const completion = { id, party, month, guard: 'attempt', attempt, worker, ...end } as const;
+    const completion = { id, party, month, guard: 'attempt', attempt, worker, queuedMs, ...end } as const;
     // Keeps trying through a short database outage: the provider's answer is paid for.
     const store = () => persistently(() => steps.complete(completion), until);
     let ended = await store();

@@ -15,12 +15,13 @@ import {
   release,
   straysOf,
 } from '../../shared/db/stores/work/claim.ts';
+import type { Completion } from '../../shared/db/stores/work/complete.ts';
 import { close } from '../../shared/lifecycle.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Bus } from '../../shared/queue/bus.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
 import { admissionTerms, NO_UNITS } from '../../shared/work/admission.ts';
-import { createCompletion } from '../../shared/work/completion.ts';
+import { createCompletion, type NextClaim } from '../../shared/work/completion.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
 import { type Kind, type Kinds, kindNamed, kindsOf, oneAtATimeOf } from '../../shared/work/kind.ts';
 import { admittedTo, type Listeners, openWakeUps } from '../../shared/work/wake-ups.ts';
@@ -73,7 +74,12 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   heartbeat.onRecovered(() => running.look());
   const isBehind = () => served.some(({ slots }) => slots.isBehind);
   const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log, isBehind), close);
-  const complete = createCompletion(database.pool, recoveryWindowS, wakeUps, isBehind);
+  const complete = createCompletion({
+    pool: database.pool,
+    recoveryWindowS,
+    wakeUps,
+    worker: { isBehind, nextAfter: (batch) => nextAfter(served, batch, heartbeat.id) },
+  });
   const room = new PartsRoom({ ...partRowsOf(parts), ticket, complete, log });
   const housekeeper = new Housekeeper({
     pool: database.pool,
@@ -89,7 +95,10 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   });
   opening.adopt(housekeeper, close);
   const steps = { rows, ticket, attempt: { complete, running, parts: room, log } };
-  const served = parts.pools.map((name) => ({ name, slots: createSlots(name, parts, steps) }));
+  const served = parts.pools.map((name) => {
+    const claimable = { names: kindsOf(kinds, name), oneAtATime: oneAtATimeOf(kinds, name) };
+    return { name, kinds: claimable, slots: createSlots(name, claimable, parts, steps) };
+  });
   const hasParents = Object.values(kinds).some(({ pool, parts: of }) => of && parts.pools.includes(pool));
   const listeners: Listeners = {
     cancel: (ids) => running.wake(ids),
@@ -108,7 +117,7 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
 /** The statements on what this process claims, bound to its lease. */
 function rowsOf({ database: { pool }, heartbeat: { id }, pools }: WorkParts, ticket: Ticket) {
   return {
-    claim: (kinds: ClaimableKinds, room: Room) => claim(pool, kinds, id, room),
+    claim: (kinds: ClaimableKinds, room: Room) => claim(pool, { kinds, worker: id, room }),
     among: (ids: string[]) => heldAmong(pool, ids, id),
     reclaim: (attempts: ReadonlyMap<string, number>) => reclaim(pool, attempts, id),
     strays: (known: string[]) => straysOf(pool, id, known),
@@ -133,10 +142,10 @@ function partRowsOf({ config: { recoveryWindowS }, database: { pool }, heartbeat
 /** The slots of one pool, over the handlers of its kinds. */
 function createSlots(
   name: PoolName,
+  claimable: ClaimableKinds,
   { config, heartbeat, kinds, handlers, log }: WorkParts,
   { rows, ticket, attempt }: { rows: ReturnType<typeof rowsOf>; ticket: Ticket; attempt: Attempt },
 ): WorkerPool {
-  const claimable = { names: kindsOf(kinds, name), oneAtATime: oneAtATimeOf(kinds, name) };
   return new WorkerPool(config.slots[name], {
     claim: (room) => rows.claim(claimable, room),
     mayClaim: () => heartbeat.recoveredMs > RECLAIM_FIRST_MS && !heartbeat.paused.has(name),
@@ -150,6 +159,20 @@ function createSlots(
       void ticket(name).catch((error: unknown) => log.warn({ err: error }, 'could not pass a ticket on')),
     log,
   });
+}
+
+/** The claim that goes with the end of these attempts: of the first pool that makes one. */
+function nextAfter(
+  served: readonly { slots: WorkerPool; kinds: ClaimableKinds }[],
+  ended: readonly Completion[],
+  worker: string,
+): NextClaim | undefined {
+  const attempts = ended.filter((one) => one.guard === 'attempt');
+  for (const { slots, kinds } of served) {
+    const next = slots.nextAfter(attempts);
+    if (next !== undefined) return { ...next, kinds, worker };
+  }
+  return undefined;
 }
 
 /**

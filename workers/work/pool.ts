@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Claim, Claimed, Room } from '../../shared/db/stores/work/claim.ts';
-import { roomOf } from '../../shared/domain/share.ts';
+import { Later } from '../../shared/later.ts';
 import type { Log } from '../../shared/log.ts';
+import { type Slot, Slots } from './slots.ts';
 
 /** Delay before the next claim after one that found only locked rows. */
 const CONTENDED_MS = 50;
@@ -23,20 +24,27 @@ export interface PoolSteps {
   log: Log;
 }
 
+/** A claim that a pool makes in a statement of others. */
+export interface Next {
+  room: Room;
+  took(claimed: Claimed): void;
+  /** The statement failed, but may have taken effect. */
+  lost(): void;
+}
+
 /**
  * The slots of one pool in this process. A ticket, a wake-up, or a slot that becomes free while work is known to wait,
  * makes it claim the first work in the fair order, until no slot is free or no waiting work may be taken. No slot stays
  * free while work waits for it.
  */
 export class WorkerPool {
-  readonly slots: number;
+  readonly #slots: Slots;
   readonly #steps: PoolSteps;
-  readonly #held = new Map<string, number>();
-  #inHand = 0;
   #claimed = 0;
   /** More work waits, as of the last claim, or of what was heard since it began. */
   #more = false;
-  #heard = false;
+  /** How often it was heard that work waits. */
+  #heard = 0;
   #passedOn = false;
   /** The last claim found only rows that other processes were claiming: these have heard of them. */
   #contended = false;
@@ -46,13 +54,17 @@ export class WorkerPool {
   readonly #wokenBy = new Set<string>();
   #closed = false;
   #claimedAt = 0;
-  #later: { timer: NodeJS.Timeout; at: number } | undefined;
+  readonly #fillLater = new Later(() => void this.#fill());
   /** Resolves when the next slot becomes free. */
   #slotFree = Promise.withResolvers<void>();
 
   constructor(slots: number, steps: PoolSteps) {
-    this.slots = slots;
+    this.#slots = new Slots(slots);
     this.#steps = steps;
+  }
+
+  get slots(): number {
+    return this.#slots.count;
   }
 
   /** Pieces of work claimed since the start. */
@@ -72,10 +84,10 @@ export class WorkerPool {
   async take(): Promise<void> {
     this.#hear();
     await this.#fill();
-    while (!this.#closed && (this.#inHand >= this.slots || this.#more)) {
+    while (!this.#closed && (this.#isFull || this.#more)) {
       const restMs = this.#claimedAt + LOOK_FOR_OTHERS_MS - performance.now();
-      if (this.#inHand < this.slots && restMs <= 0) return;
-      await (this.#inHand < this.slots ? slotOrTime(this.#slotFree.promise, restMs) : this.#slotFree.promise);
+      if (!this.#isFull && restMs <= 0) return;
+      await (this.#isFull ? this.#slotFree.promise : slotOrTime(this.#slotFree.promise, restMs));
       await this.#filling;
     }
   }
@@ -89,16 +101,38 @@ export class WorkerPool {
     this.#hear();
     // The claim in flight takes slots: only after it is it known who has room.
     if (this.#filling !== undefined) for (const party of parties) this.#wokenBy.add(party);
-    else if (parties.some((party) => this.#hasRoom(party))) void this.#fill();
+    else if (parties.some((party) => this.#slots.hasRoom(party))) void this.#fill();
   }
 
-  #hasRoom(party: string): boolean {
-    return roomOf(this.#held.get(party) ?? 0, this.slots - this.#inHand, this.slots) > 0;
+  /**
+   * A claim for the slots of these attempts, to be made in the statement that ends them. Undefined when nothing is known to
+   * wait, or a claim is in flight anyway.
+   */
+  nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): Next | undefined {
+    if (!this.#more || this.#closed || this.#filling !== undefined || !this.#steps.mayClaim())
+      return undefined;
+    const slots = this.#slots.of(ended);
+    if (slots.length === 0) return undefined;
+    const heard = this.#heard;
+    return {
+      room: this.#slots.roomAfter(slots),
+      took: (claimed) => {
+        for (const slot of slots) this.#slots.vacate(slot);
+        if (this.#start(claimed, heard) && !this.#isFull) void this.#fill();
+        else this.#passRestOn();
+        this.#freed();
+      },
+      lost: () => this.#steps.claimLost(),
+    };
+  }
+
+  get #isFull(): boolean {
+    return this.#slots.free <= 0;
   }
 
   #hear(): void {
     this.#more = true;
-    this.#heard = true;
+    this.#heard += 1;
   }
 
   /** Claims nothing more. Resolves when a claim in flight has been answered. */
@@ -120,16 +154,20 @@ export class WorkerPool {
   async #claimWhileFree(from?: Promise<void>): Promise<void> {
     await from;
     do {
-      while (this.#inHand < this.slots && !this.#closed) {
+      while (!this.#isFull && !this.#closed) {
         if (!(await this.#claim())) break;
       }
-    } while (this.#isAskedAgain() && !this.#closed && this.#inHand < this.slots);
+    } while (this.#isAskedAgain() && !this.#closed && !this.#isFull);
+    this.#passRestOn();
+  }
+
+  #passRestOn(): void {
     if (this.#more && !this.#contended && !this.#passedOn && !this.#closed) this.#steps.passOn();
     this.#passedOn = this.#more;
   }
 
   #isAskedAgain(): boolean {
-    return this.#fillAgain || [...this.#wokenBy].some((party) => this.#hasRoom(party));
+    return this.#fillAgain || [...this.#wokenBy].some((party) => this.#slots.hasRoom(party));
   }
 
   /** Claims once; resolves with whether the next claim would take something too. */
@@ -137,83 +175,62 @@ export class WorkerPool {
     this.#fillAgain = false;
     this.#wokenBy.clear();
     if (!this.#steps.mayClaim()) {
-      this.#fillLater(FAILED_MS);
+      this.#fillLater.within(jittered(FAILED_MS));
       return false;
     }
     try {
-      this.#heard = false;
-      const { claims, more, takeable } = await this.#steps.claim(this.#room());
-      this.#more = more || this.#heard;
-      this.#claimedAt = performance.now();
-      this.#claimed += claims.length;
-      for (const claim of claims) void this.#run(claim);
-      // Rows that it might have taken were locked, so retry soon. Parties with their full share, and those that have one
-      // piece running at a time, go on when a slot becomes free.
-      this.#contended = claims.length === 0 && takeable;
-      if (claims.length === 0 && more) this.#fillLater(takeable ? CONTENDED_MS : FAILED_MS);
-      return takeable && claims.length > 0;
+      const heard = this.#heard;
+      return this.#start(await this.#steps.claim(this.#slots.room()), heard);
     } catch (error) {
       this.#steps.log.warn({ err: error }, 'could not claim');
       this.#steps.claimLost();
-      this.#fillLater(FAILED_MS);
+      this.#fillLater.within(jittered(FAILED_MS));
       return false;
     }
   }
 
-  /** With jitter, so that workers that contended for a row do not contend again. Once, however often it is asked for. */
-  #fillLater(ms: number): void {
-    const delayMs = ms * (0.5 + Math.random());
-    const at = performance.now() + delayMs;
-    if (this.#later !== undefined && this.#later.at <= at) return;
-    clearTimeout(this.#later?.timer);
-    const timer = setTimeout(() => {
-      this.#later = undefined;
-      void this.#fill();
-    }, delayMs);
-    this.#later = { timer, at };
-  }
-
-  #room(): Room {
-    const free = this.slots - this.#inHand;
-    const ofServed = new Map(
-      [...this.#held].map(([party, held]) => [party, roomOf(held, free, this.slots)] as const),
-    );
-    return { slots: free, ofServed, ofOthers: roomOf(0, free, this.slots) };
+  /** Runs what was claimed, knowing that `heard`; returns whether the next claim would take something too. */
+  #start({ claims, more, takeable }: Claimed, heard: number): boolean {
+    // Another claim may have been answered since this one began.
+    if (more) this.#hear();
+    else if (this.#heard === heard) this.#more = false;
+    this.#claimedAt = performance.now();
+    this.#claimed += claims.length;
+    for (const claim of claims) void this.#run(claim);
+    // Rows that it might have taken were locked, so retry soon. Parties with their full share, and those that have one
+    // piece running at a time, go on when a slot becomes free.
+    this.#contended = claims.length === 0 && takeable;
+    if (claims.length === 0 && more) this.#fillLater.within(jittered(takeable ? CONTENDED_MS : FAILED_MS));
+    return takeable && claims.length > 0;
   }
 
   async #run(claim: Claim): Promise<void> {
-    const leave = this.#occupy(claim.party);
-    const freeEarly = () => {
+    const slot = this.#slots.occupy(claim);
+    const vacateEarly = () => {
       // Work that waits for its parts has just admitted them.
       this.#hear();
-      leave();
+      this.#vacate(slot);
     };
-    await this.#steps.attempt(claim, freeEarly);
-    leave();
+    await this.#steps.attempt(claim, vacateEarly);
+    this.#vacate(slot);
   }
 
-  /** Takes a slot for a party. Returns what gives it back, once. */
-  #occupy(party: string): () => void {
-    this.#inHand += 1;
-    this.#held.set(party, (this.#held.get(party) ?? 0) + 1);
-    let isOccupied = true;
-    return () => {
-      if (!isOccupied) return;
-      isOccupied = false;
-      this.#inHand -= 1;
-      const held = (this.#held.get(party) ?? 1) - 1;
-      if (held === 0) this.#held.delete(party);
-      else this.#held.set(party, held);
-      // Before the waiter for a free slot looks again. Slots that become free in one turn of the event loop share a claim.
-      if (this.#more) void this.#fill(setImmediate());
-      this.#freed();
-    };
+  #vacate(slot: Slot): void {
+    if (!this.#slots.vacate(slot)) return;
+    // Before the waiter for a free slot looks again. Slots that become free in one turn of the event loop share a claim.
+    if (this.#more) void this.#fill(setImmediate());
+    this.#freed();
   }
 
   #freed(): void {
     this.#slotFree.resolve();
     this.#slotFree = Promise.withResolvers<void>();
   }
+}
+
+/** So that workers that contended for a row do not contend again. */
+function jittered(ms: number): number {
+  return ms * (0.5 + Math.random());
 }
 
 async function slotOrTime(slotFree: Promise<void>, ms: number): Promise<void> {

@@ -10,11 +10,12 @@
 -- requests, because a worker that parses many large ones serves nobody else meanwhile. The commit does not wait for the
 -- disk: when a crash of the server undoes a claim, the work is queued again, and its worker takes it back
 -- (`reclaim_v1`).
-create or replace function claim_v4(
+create or replace function claim_v5(
   _kinds text[], _one_at_a_time text[], _worker uuid, _slots int, _parties uuid[], _rooms int[], _room int,
   _abandon_after_ms int)
 returns table (
-  id uuid, kind text, party uuid, month text, attempt int, connection_id uuid, input text, facts text, left_ms float8)
+  id uuid, kind text, party uuid, month text, attempt int, connection_id uuid, input text, facts text,
+  queued_ms float8, left_ms float8)
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -74,12 +75,13 @@ begin
     returning w.*
   )
   select c.id, c.kind, c.party, c.month, c.attempt, c.connection_id, c.input, c.facts,
-         (extract(epoch from c.deadline_at - clock_timestamp()) * 1000)::float8
+         (extract(epoch from c.started_at - c.admitted_at) * 1000)::float8,
+         (extract(epoch from c.deadline_at - c.started_at) * 1000)::float8
     from claimed c;
   get diagnostics taken = row_count;
   if taken < seen then
     return query
     select null::uuid, null, null::uuid, null, coalesce(cardinality(candidates), 0) - taken, null::uuid, null, null,
-           null::float8;
+           null::float8, null::float8;
   end if;
 end $$;

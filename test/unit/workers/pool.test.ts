@@ -15,6 +15,7 @@ const work = (id: string): Claim => ({
   connectionId: null,
   input: '',
   facts: {},
+  queuedMs: 0,
   leftMs: 1000,
 });
 
@@ -47,10 +48,10 @@ describe('the slots of a pool', () => {
   it('claim once when several become free in one turn of the event loop', async () => {
     const both = { claims: [work('a'), work('b')], more: true, takeable: false };
     const { pool, rooms, ends } = start(4, [both]);
-    const taken = pool.take();
+    void pool.take();
     await until(() => ends.length === 2);
     for (const end of ends) end();
-    await taken;
+    await until(() => rooms.length === 2);
     await pool.close();
     assert.deepEqual(
       rooms.map(({ ofServed }) => ofServed.size),
@@ -156,6 +157,95 @@ describe('the slots of a pool', () => {
     await setImmediate();
     assert.equal(rooms.length, 2);
     await pool.close();
+  });
+
+  describe('in the statement that ends attempts', () => {
+    const share = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(work);
+
+    /** Eight slots whose party has its full share, while more waits. */
+    async function behind(answers: Claimed[] = []) {
+      const started = start(8, [{ claims: share, more: true, takeable: false }, ...answers]);
+      void started.pool.take();
+      await until(() => started.ends.length === 7);
+      await setImmediate();
+      return started;
+    }
+
+    it('claim as many as end, and know that these are free', async () => {
+      const { pool, rooms, ends } = await behind();
+      const next = pool.nextAfter(share.slice(0, 3));
+      assert.equal(next?.room.slots, 3);
+      assert.equal(next?.room.ofServed.get('app'), 3);
+      next?.took({ claims: ['h', 'i', 'j'].map(work), more: true, takeable: false });
+      assert.equal(ends.length, 10);
+      for (const end of ends.slice(0, 3)) end();
+      await setImmediate();
+      await setImmediate();
+      assert.equal(rooms.length, 1, 'no slot is left that asks for a claim');
+      assert.equal(pool.nextAfter(share.slice(3, 4))?.room.ofServed.get('app'), 1);
+      await pool.close();
+    });
+
+    it('claim themselves for what it left free', async () => {
+      const { pool, rooms, ends } = await behind([{ claims: [work('i')], more: false, takeable: false }]);
+      pool.nextAfter(share.slice(0, 2))?.took({ claims: [work('h')], more: true, takeable: true });
+      await until(() => ends.length === 9);
+      assert.deepEqual(
+        rooms.map(({ slots }) => slots),
+        [8, 2],
+      );
+      await pool.close();
+    });
+
+    it('claim nothing while nothing waits, a claim is in flight, or no slot becomes free, nor when they close', async () => {
+      const quiet = start(8, [{ claims: share, more: false, takeable: false }]);
+      void quiet.pool.take();
+      await until(() => quiet.ends.length === 7);
+      assert.equal(quiet.pool.nextAfter(share), undefined);
+      await quiet.pool.close();
+
+      const { pool } = await behind();
+      assert.equal(pool.nextAfter([work('unknown'), { id: 'a', attempt: 2 }]), undefined);
+      pool.wake(['another']);
+      assert.equal(pool.nextAfter(share), undefined);
+      await setImmediate();
+      pool.wake(['app']);
+      await setImmediate();
+      assert.notEqual(pool.nextAfter(share), undefined);
+      await pool.close();
+      assert.equal(pool.nextAfter(share), undefined);
+    });
+
+    it('remember what they heard of meanwhile', async () => {
+      const { pool, ends } = await behind([{ claims: [work('h')], more: false, takeable: false }]);
+      const next = pool.nextAfter(share.slice(0, 1));
+      pool.wake(['app']);
+      next?.took(NOTHING);
+      assert.ok(pool.isBehind);
+      ends[1]?.();
+      await until(() => ends.length === 8);
+      await pool.close();
+    });
+
+    it('hold no slot for an attempt that waits for its parts', async () => {
+      const parked: (() => void)[] = [];
+      const pool = new WorkerPool(1, {
+        claim: async () => ({ claims: parked.length === 0 ? [work('a')] : [], more: true, takeable: false }),
+        mayClaim: () => true,
+        attempt: (_, freeSlot) => new Promise(() => parked.push(freeSlot)),
+        claimLost() {},
+        passOn() {},
+        log: createLog('test', 'silent'),
+      });
+      void pool.take();
+      await until(() => parked.length === 1);
+      await setImmediate();
+      assert.notEqual(pool.nextAfter([work('a')]), undefined);
+      parked[0]?.();
+      await until(() => pool.nextAfter([]) === undefined);
+      assert.equal(pool.nextAfter([work('a')]), undefined);
+      await pool.close();
+    });
   });
 
   it('claim soon again what was locked, and later what nobody may take yet', async () => {

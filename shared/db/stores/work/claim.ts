@@ -14,7 +14,8 @@ export interface Claim<Facts = unknown> {
   connectionId: string | null;
   input: string;
   facts: Facts;
-  /** Milliseconds to the deadline, by the database's clock. */
+  /** Milliseconds since the admission, and to the deadline, by the database's clock. */
+  queuedMs: number;
   leftMs: number;
 }
 
@@ -31,16 +32,24 @@ export interface ClaimableKinds {
   oneAtATime: readonly string[];
 }
 
+export const CLAIM_COLUMNS = `id, kind, party, month, attempt, connection_id as "connectionId", input, facts, queued_ms as "queuedMs", left_ms as "leftMs"`;
+
 const CLAIM = {
-  name: 'claim_v4',
-  text: `select id, kind, party, month, attempt, connection_id as "connectionId", input, facts, left_ms as "leftMs"
-           from claim_v4($1::text[], $2::text[], $3::uuid, $4::int, $5::uuid[], $6::int[], $7::int, $8::int)`,
+  name: 'claim_v5',
+  text: `select ${CLAIM_COLUMNS}
+           from claim_v5($1::text[], $2::text[], $3::uuid, $4::int, $5::uuid[], $6::int[], $7::int, $8::int)`,
 };
 
 const CLAIM_WITHIN_MS = 5000;
 
-interface ClaimRow extends Omit<Claim, 'facts' | 'worker'> {
-  facts: string;
+/** A row of a claim. One without an id says that work is left; its attempt, how much of it the next claim may take. */
+export type ClaimRow = (Omit<Claim, 'facts' | 'worker'> & { facts: string }) | { id: null; attempt: number };
+
+/** For which kinds and with which lease to claim, and how much. */
+export interface ClaimTerms {
+  kinds: ClaimableKinds;
+  worker: string;
+  room: Room;
 }
 
 /** What a claim took, and what it left. */
@@ -57,31 +66,28 @@ export interface Claimed {
  *
  * Never retried: if the answer is lost, this process does not know what it claimed. `straysOf` finds such work.
  */
-export async function claim(
-  pool: Pool,
-  { names, oneAtATime }: ClaimableKinds,
-  worker: string,
-  room: Room,
-): Promise<Claimed> {
-  const rows = await query<ClaimRow | { id: null; attempt: number }>(
-    pool,
-    CLAIM,
-    [
-      names,
-      oneAtATime,
-      worker,
-      room.slots,
-      [...room.ofServed.keys()],
-      [...room.ofServed.values()],
-      room.ofOthers,
-      ABANDON_AFTER_MS,
-    ],
-    { withinMs: CLAIM_WITHIN_MS },
-  );
+export async function claim(pool: Pool, terms: ClaimTerms): Promise<Claimed> {
+  const rows = await query<ClaimRow>(pool, CLAIM, claimParameters(terms), { withinMs: CLAIM_WITHIN_MS });
+  return claimedBy(rows, terms);
+}
+
+export function claimParameters({ kinds, worker, room }: ClaimTerms): unknown[] {
+  return [
+    kinds.names,
+    kinds.oneAtATime,
+    worker,
+    room.slots,
+    [...room.ofServed.keys()],
+    [...room.ofServed.values()],
+    room.ofOthers,
+    ABANDON_AFTER_MS,
+  ];
+}
+
+export function claimedBy(rows: readonly ClaimRow[], { worker }: ClaimTerms): Claimed {
   const claims = rows.flatMap((row) =>
     row.id === null ? [] : { ...row, worker, facts: JSON.parse(row.facts) },
   );
-  // A row without an id says that work is left; its attempt, how much of it the next claim may take.
   const rest = rows.find(({ id }) => id === null);
   return { claims, more: rest !== undefined, takeable: (rest?.attempt ?? 0) > 0 };
 }

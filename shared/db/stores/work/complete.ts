@@ -2,7 +2,16 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { End } from '../../../domain/work.ts';
 import { ABANDON_AFTER_MS } from '../../../schemas/limits.ts';
+import { QUERY_TIMEOUT_MS } from '../../limits.ts';
 import { query } from '../../statement.ts';
+import {
+  CLAIM_COLUMNS,
+  type Claimed,
+  type ClaimRow,
+  type ClaimTerms,
+  claimedBy,
+  claimParameters,
+} from './claim.ts';
 
 /**
  * What must still be true of live work for its completion to take effect:
@@ -21,7 +30,8 @@ export interface Subject {
   month: string | null;
 }
 
-export type Completion = Subject & Guard & End;
+/** `queuedMs`: how long it was queued, if that is known. */
+export type Completion = Subject & Guard & End & { queuedMs?: number };
 
 const COMPLETE = {
   name: 'complete_v1',
@@ -38,6 +48,37 @@ export async function complete(
   recoveryWindowS: number,
 ): Promise<boolean[]> {
   const rows = await query<{ place: number }>(pool, COMPLETE, parameters(batch, recoveryWindowS));
+  return endedBy(rows, batch);
+}
+
+const COMPLETE_AND_CLAIM = {
+  name: 'complete_and_claim_v1',
+  text: `select place, ${CLAIM_COLUMNS}
+           from complete_and_claim_v1($1::uuid, $2::json, $3::text[], $4::int, $5::int,
+             $6::text[], $7::text[], $8::uuid, $9::int, $10::uuid[], $11::int[], $12::int, $13::int)`,
+};
+
+/**
+ * The same, and claims for the slots that the work leaves, in the same statement: both or neither. Never retried after a
+ * lost connection, like any claim.
+ */
+export async function completeAndClaim(
+  pool: Pool,
+  batch: readonly Completion[],
+  recoveryWindowS: number,
+  terms: ClaimTerms,
+): Promise<{ ended: boolean[]; claimed: Claimed }> {
+  const rows = await query<{ place: number } | ({ place: null } & ClaimRow)>(
+    pool,
+    COMPLETE_AND_CLAIM,
+    [...parameters(batch, recoveryWindowS), ...claimParameters(terms)],
+    { withinMs: QUERY_TIMEOUT_MS },
+  );
+  const ofClaim = rows.flatMap((row) => (row.place === null ? row : []));
+  return { ended: endedBy(rows, batch), claimed: claimedBy(ofClaim, terms) };
+}
+
+function endedBy(rows: readonly { place: number | null }[], batch: readonly Completion[]): boolean[] {
   const done = new Set(rows.map((row) => row.place));
   return batch.map((_, place) => done.has(place));
 }

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Claimed } from '../../../shared/db/stores/work/claim.ts';
+import type { Completion } from '../../../shared/db/stores/work/complete.ts';
+import { createCompletion, type NextClaim } from '../../../shared/work/completion.ts';
+import { until } from '../../support/until.ts';
+
+const end = (id: string, queuedMs: number): Completion => ({
+  ...{ id, party: 'app', month: null, queuedMs },
+  ...{ guard: 'attempt', attempt: 1, worker: 'this one', state: 'succeeded' },
+});
+
+/** Completions of a worker that is behind, over a database that does what `answer` says with each statement. */
+function start(answer: (statement: string, items: { place: number }[]) => unknown[], next?: NextClaim) {
+  const statements: { name: string; size: number }[] = [];
+  const woken: { ids: readonly string[]; patienceMs: number }[] = [];
+  const pool = {
+    async query({ name, values }: { name: string; values: string[] }) {
+      const items = JSON.parse(values[1] ?? '');
+      statements.push({ name, size: items.length });
+      return { rows: answer(name, items) };
+    },
+  };
+  const complete = createCompletion({
+    pool: pool as unknown as Pool,
+    recoveryWindowS: 600,
+    wakeUps: { ended() {}, completed: (ids, patienceMs) => woken.push({ ids, patienceMs }) },
+    worker: { isBehind: () => true, nextAfter: () => next },
+  });
+  return { complete, statements, woken };
+}
+
+const places = (_: string, items: { place: number }[]) => items.map(({ place }) => ({ place }));
+
+describe('the ends of a worker’s attempts while it is behind', () => {
+  it('wait for each other, and their callers’ wake-up for others, when they were queued for long', async () => {
+    const { complete, statements, woken } = start(places);
+    const ended = [complete(end('a', 1000))];
+    await setImmediate();
+    ended.push(complete(end('b', 400)));
+    assert.deepEqual(statements, []);
+    assert.deepEqual(await Promise.all(ended), [true, true]);
+    assert.deepEqual(statements, [{ name: 'complete_v1', size: 2 }]);
+    assert.deepEqual(woken, [{ ids: ['a', 'b'], patienceMs: 25 }]);
+  });
+
+  it('wait for nobody when they were hardly queued', async () => {
+    const { complete, statements, woken } = start(places);
+    void complete(end('a', 1000));
+    void complete(end('b', 5));
+    await setImmediate();
+    assert.deepEqual(statements, [{ name: 'complete_v1', size: 2 }]);
+    await until(() => woken.length === 1);
+    assert.equal(woken[0]?.patienceMs, 0.5);
+  });
+
+  it('tell whether what they claimed with them was taken, or may have been', async () => {
+    const told: unknown[] = [];
+    const next: NextClaim = {
+      kinds: { names: ['echo'], oneAtATime: [] },
+      worker: 'this one',
+      room: { slots: 1, ofServed: new Map(), ofOthers: 1 },
+      took: (claimed: Claimed) => told.push(claimed),
+      lost: () => told.push('lost'),
+    };
+    let isUp = true;
+    const { complete, statements } = start((statement, items) => {
+      if (!isUp) throw Object.assign(new Error('gone'), { code: '57P01' });
+      return [...places(statement, items), { place: null, id: null, attempt: 2 }];
+    }, next);
+    assert.equal(await complete(end('a', 0)), true);
+    isUp = false;
+    await assert.rejects(complete(end('b', 0)), { code: '57P01' });
+    assert.deepEqual(told, [{ claims: [], more: true, takeable: true }, 'lost']);
+    assert.deepEqual(
+      statements.map(({ name }) => name),
+      ['complete_and_claim_v1', 'complete_and_claim_v1'],
+      'not repeated after a lost connection',
+    );
+  });
+});
