@@ -27,8 +27,8 @@ export interface BatcherOptions<In> {
    */
   atOnce?: number;
   /**
-   * Whether the process has more to do: then all that arrive in one turn of the event loop share a statement, or before
-   * the patience of one of them ends, in milliseconds.
+   * Whether the process has more to do: then all that arrive in one turn of the event loop share a statement, or until
+   * the first of them has waited for its `patienceMs`.
    */
   isBusy?: () => boolean;
   patienceMs?: (item: In) => number;

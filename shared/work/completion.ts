@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { batcher } from '../db/batcher.ts';
+import { isLockTimeout, isUnavailable } from '../db/faults.ts';
 import type { Claimed, ClaimTerms } from '../db/stores/work/claim.ts';
 import { type Completion, complete, completeAndClaim } from '../db/stores/work/complete.ts';
 import type { WakeUps } from './wake-ups.ts';
@@ -43,14 +44,16 @@ export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: Com
   async function end(batch: readonly Completion[]): Promise<boolean[]> {
     const next = worker?.nextAfter(batch);
     if (next === undefined) return complete(pool, batch, recoveryWindowS);
-    const { ended, claimed } = await completeAndClaim(pool, batch, recoveryWindowS, next).catch(
-      (error: unknown) => {
-        next.lost();
-        throw error;
-      },
-    );
-    next.took(claimed);
-    return ended;
+    try {
+      const { ended, claimed } = await completeAndClaim(pool, batch, recoveryWindowS, next);
+      next.took(claimed);
+      return ended;
+    } catch (error) {
+      next.lost();
+      if (isUnavailable(error) || isLockTimeout(error)) throw error;
+      // The claim may be at fault: it must not cost an answer.
+      return complete(pool, batch, recoveryWindowS);
+    }
   }
 
   return batcher(

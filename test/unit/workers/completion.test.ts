@@ -64,19 +64,26 @@ describe('the ends of a worker’s attempts while it is behind', () => {
       took: (claimed: Claimed) => told.push(claimed),
       lost: () => told.push('lost'),
     };
-    let isUp = true;
+    let code = '';
     const { complete, statements } = start((statement, items) => {
-      if (!isUp) throw Object.assign(new Error('gone'), { code: '57P01' });
+      if (code !== '' && statement === 'complete_and_claim_v1')
+        throw Object.assign(new Error(code), { code });
       return [...places(statement, items), { place: null, id: null, attempt: 2 }];
     }, next);
     assert.equal(await complete(end('a', 0)), true);
-    isUp = false;
-    await assert.rejects(complete(end('b', 0)), { code: '57P01' });
-    assert.deepEqual(told, [{ claims: [], more: true, takeable: true }, 'lost']);
+    assert.deepEqual(told.splice(0), [{ claims: [], more: true, takeable: true }]);
+
+    for (code of ['57P01', '55P03']) await assert.rejects(complete(end('b', 0)), { code });
+    assert.deepEqual(told.splice(0), ['lost', 'lost']);
     assert.deepEqual(
-      statements.map(({ name }) => name),
-      ['complete_and_claim_v1', 'complete_and_claim_v1'],
-      'not repeated after a lost connection',
+      statements.splice(0).map(({ name }) => name),
+      ['complete_and_claim_v1', 'complete_and_claim_v1', 'complete_and_claim_v1'],
+      'not repeated here, neither after a lost connection nor under a lock',
     );
+
+    code = '22012';
+    assert.equal(await complete(end('c', 0)), true, 'a claim’s fault costs no answer');
+    assert.deepEqual(told, ['lost']);
+    assert.equal(statements.at(-1)?.name, 'complete_v1');
   });
 });
