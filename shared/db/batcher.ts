@@ -28,10 +28,10 @@ export interface BatcherOptions<In> {
   atOnce?: number;
   /**
    * Whether the process has more to do: then all that arrive in one turn of the event loop share a statement, or until
-   * the first of them has waited for its `patienceMs`.
+   * the first of them has waited for its `patienceMs`, given how many of its party wait with it.
    */
   isBusy?: () => boolean;
-  patienceMs?: (item: In) => number;
+  patienceMs?: (item: In, waiting: number) => number;
 }
 
 /**
@@ -100,7 +100,7 @@ class Batcher<In, Out> {
     };
     gone?.addEventListener('abort', leave);
     party.waiting.push(waiting);
-    this.#startWithin(this.#options.patienceMs?.(item) ?? 0);
+    this.#startWithin(this.#options.patienceMs?.(item, party.waiting.length) ?? 0);
     return promise;
   }
 

@@ -13,6 +13,8 @@ const MOST_BYTES = 256 * 1024;
  * to share a message: at most a tenth of the time for which the work was queued, and at most these milliseconds.
  */
 const PATIENCE_MS = { statement: 2, wakeUp: 25, ofQueueing: 0.1 };
+/** As soon as more end at once, they wait for no others; and a claim is made beside their statement, not after them in it. */
+const FEW = 8;
 
 /** Ends a piece of work; false if its guard failed. Wakes whoever waits for it or runs it, after the commit. */
 export type Complete = (completion: Completion) => Promise<boolean>;
@@ -42,7 +44,7 @@ export interface CompletionParts {
 
 export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: CompletionParts): Complete {
   async function end(batch: readonly Completion[]): Promise<boolean[]> {
-    const next = worker?.nextAfter(batch);
+    const next = batch.length > FEW ? undefined : worker?.nextAfter(batch);
     if (next === undefined) return complete(pool, batch, recoveryWindowS);
     try {
       const { ended, claimed } = await completeAndClaim(pool, batch, recoveryWindowS, next);
@@ -75,12 +77,13 @@ export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: Com
       bytesOf: ({ answer }) => answer?.length ?? 0,
       keysOf: ({ id }) => [id],
       isBusy: () => worker?.isBehind() ?? false,
-      patienceMs: (one) => patienceOf([one], PATIENCE_MS.statement),
+      patienceMs: (one, waiting) => (waiting > FEW ? 0 : patienceOf([one], PATIENCE_MS.statement)),
     },
   );
 }
 
 function patienceOf(ended: readonly Completion[], mostMs: number): number {
+  if (ended.length > FEW) return 0;
   const queuedMs = Math.min(...ended.map((one) => one.queuedMs ?? 0));
   return Math.min(mostMs, PATIENCE_MS.ofQueueing * queuedMs);
 }

@@ -31,6 +31,14 @@ function start(answer: (statement: string, items: { place: number }[]) => unknow
   return { complete, statements, woken };
 }
 
+const NEXT: NextClaim = {
+  kinds: { names: ['echo'], oneAtATime: [] },
+  worker: 'this one',
+  room: { slots: 1, ofServed: new Map(), ofOthers: 1 },
+  took() {},
+  lost() {},
+};
+
 const places = (_: string, items: { place: number }[]) => items.map(({ place }) => ({ place }));
 
 describe('the ends of a worker’s attempts while it is behind', () => {
@@ -55,12 +63,19 @@ describe('the ends of a worker’s attempts while it is behind', () => {
     assert.equal(woken[0]?.patienceMs, 0.5);
   });
 
+  it('wait for nobody, and claim nothing, when they are many', async () => {
+    const { complete, statements, woken } = start(places, NEXT);
+    const ended = Array.from({ length: 9 }, (_, n) => complete(end(`${n}`, 1000)));
+    await setImmediate();
+    assert.deepEqual(statements, [{ name: 'complete_v1', size: 9 }]);
+    await Promise.all(ended);
+    assert.equal(woken[0]?.patienceMs, 0);
+  });
+
   it('tell whether what they claimed with them was taken, or may have been', async () => {
     const told: unknown[] = [];
     const next: NextClaim = {
-      kinds: { names: ['echo'], oneAtATime: [] },
-      worker: 'this one',
-      room: { slots: 1, ofServed: new Map(), ofOthers: 1 },
+      ...NEXT,
       took: (claimed: Claimed) => told.push(claimed),
       lost: () => told.push('lost'),
     };
