@@ -87,8 +87,8 @@ describe('connecting a user', () => {
       const replies = await Promise.all(
         Array.from({ length: 1000 }, (_, n) => exchange(app, attempt, code, {}, system.webs[n % 3])),
       );
-      assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
-      assert.equal(new Set(replies.map(({ text }) => text)).size, 1);
+      const texts = Map.groupBy(replies, ({ status, text }) => `${status} ${text}`);
+      assert.deepEqual([...texts.keys()], [`200 ${replies[0]?.text}`]);
       assert.equal(replies[0]?.body.grant_revision, 1);
       const { rows } = await system.database.pool.query(
         `select grant_revision from connections where app_id = $1 and user_id = 'crowd'`,

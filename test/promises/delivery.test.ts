@@ -111,6 +111,8 @@ describe('delivery', () => {
     const body = predictionBody();
     const asked = app.predict(body);
     await system.provider.called(1);
+    // A late ticket would have another worker claim the row.
+    await until(async () => (await system.queue.jobs()) === 0);
     await system.database.pool.query(
       `update work set state = 'queued', worker = null, started_at = null where party = $1 and state = 'running'`,
       [app.id],

@@ -95,7 +95,7 @@ describe('the ledger of calls to the provider', () => {
   const unread: [name: string, step: Step][] = [
     ['is cut in the middle', truncatedJson()],
     ['breaks off', reset()],
-    ['is too large', huge()],
+    ['is too large', huge(2_000_000)],
     ['is empty', empty()],
     ['is a page', html()],
     ['is an error with status 200', json({ error: { message: 'scripted', code: 500 } })],
