@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
+import { singleFlight } from '../../../ingress/connect/single-flight.ts';
+
+describe('a single flight', () => {
+  /** Calls that note how many pieces of work ran, and how many at once. */
+  const counting = (work: (n: number) => Promise<string>) => {
+    const together = singleFlight<string>();
+    const seen = { works: 0, atOnce: 0 };
+    let running = 0;
+    const call = (key: string) =>
+      together(key, async () => {
+        seen.works += 1;
+        running += 1;
+        seen.atOnce = Math.max(seen.atOnce, running);
+        try {
+          return await work(seen.works);
+        } finally {
+          running -= 1;
+        }
+      });
+    const crowd = () => Promise.allSettled(Array.from({ length: 50 }, () => call('k')));
+    return { call, crowd, seen };
+  };
+  const values = (settled: PromiseSettledResult<string>[]) =>
+    settled.map((one) => (one.status === 'fulfilled' ? one.value : 'failed'));
+
+  it('shares what succeeds, and begins anew afterwards', async () => {
+    const { crowd, seen } = counting(async (n) => {
+      await setImmediate();
+      return `answer ${n}`;
+    });
+    assert.deepEqual(new Set(values(await crowd())), new Set(['answer 1']));
+    assert.deepEqual(new Set(values(await crowd())), new Set(['answer 2']));
+    assert.equal(seen.works, 2);
+  });
+
+  it('after a failure shares the next success, so that a crowd does not come at once', async () => {
+    const { crowd, seen } = counting(async (n) => {
+      await setImmediate();
+      if (n === 1) throw new Error('refused');
+      return 'answer';
+    });
+    const answers = values(await crowd());
+    assert.deepEqual([answers.filter((one) => one === 'failed').length, seen.works], [1, 2]);
+  });
+
+  it('has each caller fail by itself, one at a time', async () => {
+    const { crowd, seen } = counting(async (n) => {
+      await setImmediate();
+      throw new Error(`refused ${n}`);
+    });
+    assert.deepEqual(new Set(values(await crowd())), new Set(['failed']));
+    assert.deepEqual(seen, { works: 50, atOnce: 1 });
+  });
+
+  it('shares nothing between keys', async () => {
+    const { call, seen } = counting(async (n) => `answer ${n}`);
+    assert.deepEqual(await Promise.all([call('a'), call('b')]), ['answer 1', 'answer 2']);
+    assert.equal(seen.works, 2);
+  });
+});
