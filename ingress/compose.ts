@@ -61,12 +61,13 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
   const accounts = openAccounts(config, { em, tokens, limits, log });
   const countRequest = requestLimits(config.rateLimit, limits);
   const ending = endingStores(em, work.wakeUps, config.recoveryWindowS);
+  const takeTurn = accountTurns(config.database.poolSize, CHANGES);
   const parts: Parts = {
     em,
     accounts,
     joinWaitlist: openWaitlist({ em, limits }),
     ...ending,
-    connections: new ConnectionService({ em, exchange: ending.exchange, publicUrl, connectionAttemptTtlS }),
+    connections: new ConnectionService({ em, stores: ending, takeTurn, publicUrl, connectionAttemptTtlS }),
     eraseAccount: accountEraser(ending),
     predictions: new PredictionService(work.service, config.contextEnvelopeChars),
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
@@ -90,7 +91,6 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
   const throttle = new CredentialThrottle(config.rateLimit && limits);
   const credentials = openCredentials(pool, tokens, throttle, log);
   const isShuttingDown = () => !health.serving;
-  const takeTurn = accountTurns(config.database.poolSize, CHANGES);
   const shell = {
     credentials,
     countRequest,

@@ -11,12 +11,15 @@ import type {
 } from '../../shared/schemas/connections.ts';
 import { UUID } from '../../shared/schemas/limits.ts';
 import { canonicalJson } from '../../shared/security/fingerprint.ts';
+import type { TakeTurn } from '../limits/account-turns.ts';
 import type { EndingStores } from '../work/ending-stores.ts';
 import { singleFlight } from './single-flight.ts';
 
 interface ConnectionParts {
   em: () => EntityManager;
-  exchange: EndingStores['exchange'];
+  stores: Pick<EndingStores, 'exchange' | 'revokeConnection'>;
+  /** An app's changes come one after the other: each may wait for a row of the app, and holds a connection meanwhile. */
+  takeTurn: TakeTurn;
   publicUrl: string;
   connectionAttemptTtlS: number;
 }
@@ -24,37 +27,60 @@ interface ConnectionParts {
 /** How apps get connections. What exists can be revoked even while the feature is off. */
 export class ConnectionService {
   readonly #parts: ConnectionParts;
-  /** Only successes are shared: every wrong exchange counts. */
-  readonly #together = singleFlight<Exchanged>();
+  readonly #together = singleFlight<Exchanged>(isMismatch);
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
   }
 
-  /** Starts an attempt. Throws `feature_disabled`, or `invalid_redirect_uri` when the app did not register the URI. */
+  /**
+   * Starts an attempt. Throws `feature_disabled`, `overloaded`, or `invalid_redirect_uri` when the app did not register the
+   * URI.
+   */
   async start(
     app: AppPrincipal,
     request: Static<typeof ConnectionStartRequest>,
+    gone: AbortSignal,
   ): Promise<Static<typeof ConnectionStartResponse>> {
-    const { em, publicUrl, connectionAttemptTtlS } = this.#parts;
+    const { em, takeTurn, publicUrl, connectionAttemptTtlS } = this.#parts;
     checkFeatures(app, 'connections');
-    const { id, expiresAt } = await startAttempt(em(), {
+    const attempt = {
       appId: app.id,
       userId: request.user_id,
       redirectUri: request.redirect_uri,
       state: request.state,
       codeChallenge: request.code_challenge,
       ttlS: connectionAttemptTtlS,
-    });
+    };
+    const { id, expiresAt } = await takeTurn({ party: app.id, gone }, () => startAttempt(em(), attempt));
     return { request_id: id, expires_at: expiresAt, authorize_url: `${publicUrl}/connect/${id}` };
   }
 
-  /** The rendered answer of the exchange. Throws `feature_disabled`, or what the exchange is refused with. */
+  /** The rendered answer of the exchange. Throws `feature_disabled`, `overloaded`, or what the exchange is refused with. */
   async exchange(app: AppPrincipal, request: ConnectionExchangeRequest): Promise<string> {
     checkFeatures(app, 'connections');
     if (!UUID.test(request.request_id)) throw new AppError('not_found');
+    const { stores, takeTurn } = this.#parts;
     const name = `${app.id} ${canonicalJson(request)}`;
-    const { answer } = await this.#together(name, () => this.#parts.exchange(app.id, request));
+    // Shared, so it does not end when one of its callers disconnects.
+    const { answer } = await this.#together(name, () =>
+      takeTurn({ party: app.id }, () => stores.exchange(app.id, request)),
+    );
     return answer;
   }
+
+  /** Ends a connection. Throws `overloaded`, or what the store refuses it with. */
+  async revoke(
+    app: AppPrincipal,
+    { id, userId }: { id: string; userId: string },
+    gone: AbortSignal,
+  ): Promise<void> {
+    const { stores, takeTurn } = this.#parts;
+    await takeTurn({ party: app.id, gone }, () => stores.revokeConnection({ id, appId: app.id, userId }));
+  }
+}
+
+/** Each of them counts. */
+function isMismatch(failure: unknown): boolean {
+  return failure instanceof AppError && failure.code === 'invalid_grant';
 }

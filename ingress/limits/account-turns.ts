@@ -7,18 +7,21 @@ const WAIT_MS = 5000;
 /** Whose turn it is, and what is aborted when its caller disconnects. */
 interface Taker {
   party: string;
-  gone: AbortSignal;
+  gone?: AbortSignal;
 }
 
 /** Does something when its party's turn comes. Throws `overloaded` when too many of the party wait, or it has waited too long. */
 export type TakeTurn = <Result>(taker: Taker, work: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Fair turns with a share of the connections: one piece of each party, an account, at a time. Changes of an account come one
- * after the other in any case, because they lock its row; without turns each would hold a connection while it waits for that.
+ * Fair turns with a share of the connections: one piece of each party, an account or an app, at a time. Changes of an account
+ * come one after the other in any case, because they lock its row; without turns each would hold a connection while it waits
+ * for that.
  */
 export function accountTurns(connections: number, share: number): TakeTurn {
   const limiter = new ConcurrencyLimiter({ atOnce: Math.ceil(share * connections), ...EACH });
-  return ({ party, gone }, work) =>
-    limiter.run(work, { party, gone: AbortSignal.any([gone, AbortSignal.timeout(WAIT_MS)]) });
+  return ({ party, gone }, work) => {
+    const late = AbortSignal.timeout(WAIT_MS);
+    return limiter.run(work, { party, gone: gone ? AbortSignal.any([gone, late]) : late });
+  };
 }

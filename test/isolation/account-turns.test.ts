@@ -5,6 +5,14 @@ import { endpoints } from '../../ingress/routes/index.ts';
 import { newId } from '../../shared/ids.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
+import {
+  approve,
+  connectingApp,
+  exchange,
+  revoke,
+  startBody,
+  startConnection,
+} from '../support/connection.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { lockRow } from '../support/row-lock.ts';
 import { type System, startSystem } from '../support/system.ts';
@@ -69,4 +77,60 @@ describe('an account whose row is locked', () => {
       await locked.release();
       await Promise.all(others);
     });
+});
+
+describe('an app whose rows are locked', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem();
+  });
+  after(() => system?.stop());
+
+  /** What the app did, and what another app and another person did meanwhile. */
+  const during = async (change: () => Promise<{ status: number }>) => {
+    const [app, person] = [await connectingApp(system), await signUp(system)];
+    const changes = pacedUntil(CHANGES_PER_SECOND, change, sleep(HELD_MS));
+    const others = await pacedUntil(
+      5,
+      async () => {
+        const started = await app.request('POST', '/v1/connections', startBody().body);
+        const kept = await person.request('POST', '/api/memory/raw/', ROW);
+        return `${started.status} ${kept.status}`;
+      },
+      changes,
+    );
+    return { others: new Set(others), changes: new Set((await changes).map(({ status }) => status)) };
+  };
+  const undisturbed = { others: new Set(['200 201']), changes: new Set([503]) };
+
+  it('delays nobody else, however many connections it starts', async () => {
+    const app = await connectingApp(system);
+    const locked = await lockRow(system, 'apps', 'id = $1', [app.id]);
+    assert.deepEqual(
+      await during(() => app.request('POST', '/v1/connections', startBody().body)),
+      undisturbed,
+    );
+    await locked.release();
+    assert.equal((await app.request('POST', '/v1/connections', startBody().body)).status, 200);
+  });
+
+  it('delays nobody else, however often it exchanges and revokes', async () => {
+    const app = await connectingApp(system);
+    const attempt = await startConnection(app);
+    const code = await approve(system, attempt, await signUp(system));
+    const { connection_id } = (await exchange(app, attempt, code)).body;
+    const locked = [
+      await lockRow(system, 'connections', 'id = $1', [connection_id]),
+      await lockRow(system, 'connection_attempts', 'id = $1', [attempt.request_id]),
+    ];
+    let n = 0;
+    const change = () => {
+      n += 1;
+      // Wrong codes, no two alike, share nothing.
+      return n % 2 === 0 ? revoke(app, connection_id) : exchange(app, attempt, `${n}`.padStart(43, 'c'));
+    };
+    assert.deepEqual(await during(change), undisturbed);
+    for (const one of locked) await one.release();
+    assert.equal((await revoke(app, connection_id)).status, 200);
+  });
 });

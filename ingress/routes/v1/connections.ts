@@ -8,11 +8,9 @@ import {
 import { SubjectRequest } from '../../../shared/schemas/predictions.ts';
 import type { ConnectionService } from '../../connect/connections.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import type { EndingStores } from '../../work/ending-stores.ts';
 
 export interface ConnectionRoutes {
   connections: ConnectionService;
-  revokeConnection: EndingStores['revokeConnection'];
 }
 
 export const startConnection = endpoint('app', {
@@ -22,11 +20,12 @@ export const startConnection = endpoint('app', {
   description:
     'Send the person to `authorize_url`, where they approve or deny; they come back to `redirect_uri`.',
   body: ConnectionStartRequest,
+  keepsBody: true,
   errors: ['feature_disabled', 'invalid_redirect_uri'],
   status: 200,
   response: ConnectionStartResponse,
-}).handle(async ({ body, app }, { connections }: ConnectionRoutes) => ({
-  body: await connections.start(app, body),
+}).handle(async ({ body, app, signal }, { connections }: ConnectionRoutes) => ({
+  body: await connections.start(app, body, signal),
 }));
 
 export const exchangeConnection = endpoint('app', {
@@ -35,6 +34,7 @@ export const exchangeConnection = endpoint('app', {
   summary: 'Exchange the code that came back for a connection',
   description: 'Repeated, it answers the same until attempt and code have expired.',
   body: ConnectionExchangeRequest,
+  keepsBody: true,
   errors: [
     'feature_disabled',
     'not_found',
@@ -56,10 +56,11 @@ export const revokeConnection = endpoint('app', {
   summary: 'End a connection',
   params: { connection_id: 'uuid' },
   body: SubjectRequest,
+  keepsBody: true,
   errors: ['not_found', 'access_denied'],
   status: 200,
   response: RevokeResponse,
-}).handle(async ({ body, params, app }, { revokeConnection }: ConnectionRoutes) => {
-  await revokeConnection({ id: params.connection_id, appId: app.id, userId: body.user_id });
+}).handle(async ({ body, params, app, signal }, { connections }: ConnectionRoutes) => {
+  await connections.revoke(app, { id: params.connection_id, userId: body.user_id }, signal);
   return { body: { status: 'revoked' } };
 });

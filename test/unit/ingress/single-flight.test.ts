@@ -5,7 +5,7 @@ import { singleFlight } from '../../../ingress/connect/single-flight.ts';
 describe('a single flight', () => {
   /** Calls that note how many pieces of work ran, and how many at once. */
   const counting = (work: (n: number) => Promise<string>) => {
-    const together = singleFlight<string>();
+    const together = singleFlight<string>((failure) => String(failure).includes('refused'));
     const seen = { works: 0, atOnce: 0 };
     let running = 0;
     const call = (key: string) =>
@@ -35,7 +35,16 @@ describe('a single flight', () => {
     assert.equal(seen.works, 2);
   });
 
-  it('after a failure shares the next success, so that a crowd does not come at once', async () => {
+  it('shares a failure that is nobody’s own', async () => {
+    const { crowd, seen } = counting(async () => {
+      await setImmediate();
+      throw new Error('away');
+    });
+    assert.deepEqual(new Set(values(await crowd())), new Set(['failed']));
+    assert.equal(seen.works, 1);
+  });
+
+  it('after a failure of one caller shares the next success', async () => {
     const { crowd, seen } = counting(async (n) => {
       await setImmediate();
       if (n === 1) throw new Error('refused');
@@ -45,7 +54,7 @@ describe('a single flight', () => {
     assert.deepEqual([answers.filter((one) => one === 'failed').length, seen.works], [1, 2]);
   });
 
-  it('has each caller fail by itself, one at a time', async () => {
+  it('has each caller fail for itself, one at a time', async () => {
     const { crowd, seen } = counting(async (n) => {
       await setImmediate();
       throw new Error(`refused ${n}`);
