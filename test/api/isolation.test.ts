@@ -10,6 +10,7 @@ import { addFact, setProfile } from '../support/memory.ts';
 import { event, post } from '../support/recording.ts';
 import { predicted, proposing } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
 
 /** Occurs in every text that the owner writes. */
 const MARK = 'a-word-of-the-owner-alone';
@@ -88,6 +89,11 @@ describe('another account', () => {
     await setProfile(system, owner, MARK, { mark: MARK });
     await addFact(system, owner, { text: MARK });
     for (const [path, make] of Object.entries(ROWS)) ids.set(path, await make(system, owner));
+    // A worker notes its calls of the provider in the background.
+    await until(async () => {
+      const { rowCount } = await system.database.pool.query('select from provider_calls');
+      return rowCount === system.provider.calls.length;
+    });
   });
 
   after(() => system.stop());
