@@ -3,10 +3,11 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { signUp } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
+import { tally } from '../support/flood.ts';
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
-import { event, post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
+import { prepareUploads } from '../support/uploads.ts';
 
 /** By hand, on an idle machine: three people post 90 batches of 1,000 at once, during predictions. */
 const PEOPLE = 3;
@@ -32,35 +33,21 @@ async function uploadBeside(at: System) {
   const app = await at.app();
   const client = new KeepAliveClient(app.key);
   const ask = () => client.predict(app.url, predictionBody());
+  const people = await Promise.all(Array.from({ length: PEOPLE }, () => signUp(at)));
+  const ready = await prepareUploads({ people, batches: BATCHES, rows: ROWS });
   await pacedUntil(PER_SECOND, ask, sleep(1000));
   const before = await pacedUntil(PER_SECOND, ask, sleep(5000));
-  const people = await Promise.all(Array.from({ length: PEOPLE }, () => signUp(at)));
-  const posts = people.flatMap((person) =>
-    Array.from({ length: BATCHES }, () => {
-      const session_id = `${person.id} ${Math.random()}`;
-      return { person, body: JSON.stringify(Array.from({ length: ROWS }, () => event({ session_id }))) };
-    }),
-  );
-  const uploads = Promise.all(posts.map(({ person, body }) => post(person, body)));
+  const uploads = ready.post();
   const beside = await pacedUntil(PER_SECOND, ask, uploads);
   client.close();
   return {
     p95Ms: { before: p95(before), beside: p95(beside) },
-    predictions: counted(beside),
-    uploads: counted(await uploads),
+    predictions: tally(beside),
+    uploads: await uploads,
   };
 }
 
 function p95(answers: { tookMs: number }[]): number {
   const times = answers.map(({ tookMs }) => tookMs);
   return Math.round(percentile(times, 0.95));
-}
-
-function counted(answers: { status: number; code: string | undefined }[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { status, code } of answers) {
-    const answer = code === undefined ? `${status}` : `${status} ${code}`;
-    counts[answer] = (counts[answer] ?? 0) + 1;
-  }
-  return counts;
 }
