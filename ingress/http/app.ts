@@ -4,6 +4,7 @@ import { addressReader } from './address.ts';
 import { apiCors } from './cors.ts';
 import { errors } from './errors.ts';
 import { checkHead } from './head.ts';
+import { largeInTurn } from './large-in-turn.ts';
 import { type RequestState, requestContext } from './request-context.ts';
 import { dropRests } from './rests.ts';
 import { createRouter, type Serving } from './router.ts';
@@ -32,6 +33,7 @@ export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<Requ
   app.use(checkHead);
   if (corsOrigins.length > 0) app.use(onSurface('api', apiCors(corsOrigins)));
   if (pages !== undefined) app.use(onSurface('connect', pages));
+  app.use(onSurface('api', largeInTurn()));
   app.use(createRouter(dependencies).routes());
   // Only a failing connection gets past `errors`; Koa would print it.
   app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));

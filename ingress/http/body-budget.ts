@@ -44,11 +44,7 @@ export class BodyBudget {
   }
 
   #acquire(party: string, weight: number, gone: AbortSignal): Promise<Permit> {
-    return this.#held.acquire({ party, weight, gone: orTooLong(gone) });
+    const tooLong = AbortSignal.timeout(WAIT_MS);
+    return this.#held.acquire({ party, weight, gone: AbortSignal.any([gone, tooLong]) });
   }
-}
-
-/** Aborted when the sender disconnects, or a body has waited for as long as it may. */
-export function orTooLong(gone: AbortSignal): AbortSignal {
-  return AbortSignal.any([gone, AbortSignal.timeout(WAIT_MS)]);
 }

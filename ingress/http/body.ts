@@ -3,7 +3,7 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB, MIB } from '../../shared/schemas/limits.ts';
 import { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts';
 import type { CountRequest } from '../limits/request-limits.ts';
-import { BodyBudget, type BodyShare, orTooLong, UNCOUNTED } from './body-budget.ts';
+import { BodyBudget, type BodyShare, UNCOUNTED } from './body-budget.ts';
 import type { Credential } from './endpoint.ts';
 import { checkStructure } from './json-structure.ts';
 import { receive } from './receive.ts';
@@ -17,13 +17,6 @@ const BYTES_PER_POINT = 512 * KIB;
 
 /** Bytes of bodies that an ingress holds, of apps and of everybody else: anybody may sign up, and one person as several. */
 const HELD = { apps: 32 * MIB, others: 48 * MIB };
-
-/**
- * Large bodies of one account that are received at once, and that wait for it, unread and as long as for room. With
- * hundreds on their way the turns of the event loop take so long that everybody's calls are late. An app sends for many
- * people: its bodies count only in bytes.
- */
-const RECEIVED = { atOnce: Number.POSITIVE_INFINITY, each: 2, longest: 100 };
 
 /** An endpoint's terms for bodies. */
 interface BodyTerms {
@@ -44,7 +37,6 @@ export class Bodies {
   readonly #countRequest: CountRequest;
   readonly #ofApps = new BodyBudget(HELD.apps);
   readonly #ofOthers = new BodyBudget(HELD.others);
-  readonly #receiving = new ConcurrencyLimiter(RECEIVED);
   /** Large bodies are parsed one at a time, parties in turn, so that other requests are served in between. */
   readonly #parsing = new ConcurrencyLimiter({ atOnce: 1 });
 
@@ -77,22 +69,15 @@ export class Bodies {
   async #take<T>(
     ctx: RequestContext,
     {
-      credential,
       limit,
       values,
       party,
       share,
-    }: Omit<BodyTerms, 'kept'> & { party: string; share: BodyShare },
+    }: Pick<BodyTerms, 'limit' | 'values'> & { party: string; share: BodyShare },
     use: (body: unknown) => Promise<T>,
   ): Promise<{ result: Promise<T> }> {
-    const announced = Number(ctx.get('Content-Length'));
-    if (announced > limit) throw new AppError('body_too_large');
-    const { signal: gone } = ctx.state;
-    const receiveNow = () => receive(ctx, { limit, share, weigh: (size) => this.#weigh(ctx, size) });
-    const bytes =
-      credential === 'user' && announced > UNCOUNTED
-        ? await this.#receiving.run(receiveNow, { party, gone: orTooLong(gone) })
-        : await receiveNow();
+    if (Number(ctx.get('Content-Length')) > limit) throw new AppError('body_too_large');
+    const bytes = await receive(ctx, { limit, share, weigh: (size) => this.#weigh(ctx, size) });
     if (bytes.length <= UNCOUNTED) {
       await checkStructure(bytes, values);
       return { result: use(parse(decode(bytes))) };
@@ -108,7 +93,7 @@ export class Bodies {
       await nextTurn();
       return { result: use(body) };
     };
-    return this.#parsing.run(work, { party, gone });
+    return this.#parsing.run(work, { party, gone: ctx.state.signal });
   }
 
   async #weigh(ctx: RequestContext, bytes: number): Promise<void> {

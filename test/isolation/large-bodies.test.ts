@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { signUp } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
@@ -8,7 +6,6 @@ import { delay } from '../support/fake-provider.ts';
 import { announced, sendRaw } from '../support/hostile-bodies.ts';
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
-import { event, post } from '../support/recording.ts';
 import { residentMb } from '../support/resident-memory.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -115,30 +112,6 @@ describe('large bodies', () => {
     assert.ok(served > 0);
   });
 
-  it('of one account are received two at a time; the others wait unread, and hold up nobody else', async () => {
-    const [user, stranger] = await Promise.all([signUp(system), signUp(system)]);
-    const batchOf = (session_id: string) =>
-      JSON.stringify(Array.from({ length: 200 }, () => event({ session_id })));
-    const batch = batchOf('one of the first person');
-    const stalled = await Promise.all(
-      Array.from({ length: 2 }, () =>
-        sendHead(user.url, announced('/api/recording/events/', Buffer.byteLength(batch), user.access)),
-      ),
-    );
-    // A whole call later they are being received.
-    assert.equal((await post(user, [event()])).status, 201);
-    let answered = false;
-    const fifth = user.request('POST', '/api/recording/events/', batch).finally(() => {
-      answered = true;
-    });
-    assert.equal((await post(stranger, batchOf('one of the other'))).status, 201);
-    assert.equal((await post(user, [event()])).status, 201);
-    assert.ok(!answered);
-    stalled[0]?.destroy();
-    assert.equal((await fifth).status, 201);
-    for (const socket of stalled) socket.destroy();
-  });
-
   const sizes = {
     'of 670 kB': { texts: 14, code: undefined },
     'of 1.4 MB, over the envelope': { texts: 30, code: 'context_too_large' },
@@ -164,15 +137,6 @@ describe('large bodies', () => {
       assert.ok(together < Math.max(NOTICED_MS, 4 * alone), `${alone} ms before, ${together} ms beside them`);
     });
 });
-
-/** Sends the head of a request, and no body. */
-async function sendHead(url: string, head: string): Promise<Socket> {
-  const socket = connect(Number(new URL(url).port), '127.0.0.1');
-  socket.on('error', () => {});
-  await once(socket, 'connect');
-  socket.write(head);
-  return socket;
-}
 
 function p95(replies: { tookMs: number }[]): number {
   return percentile(

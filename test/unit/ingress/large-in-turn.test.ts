@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import type { IncomingHttpHeaders } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { largeInTurn } from '../../../ingress/http/large-in-turn.ts';
+
+const LARGE = { 'content-length': '100000' };
+const HERE = '192.0.2.1';
+const THERE = '192.0.2.2';
+
+interface Sent {
+  headers?: IncomingHttpHeaders;
+  from?: string;
+  signal?: AbortSignal;
+}
+
+/** Hands all of the requests over at once, and tells which of them began in each turn of the event loop. */
+async function begunByTurn(requests: Sent[]): Promise<number[][]> {
+  const handle = largeInTurn();
+  const turns: number[][] = [[]];
+  const never = new AbortController().signal;
+  const handled = requests.map(({ headers = LARGE, from = HERE, signal = never }, place) =>
+    handle({ headers, state: { address: from, signal } }, async () => void turns.at(-1)?.push(place)),
+  );
+  const all = Promise.allSettled(handled);
+  let isDone = false;
+  void all.then(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await nextTurn();
+    turns.push([]);
+  }
+  return turns.filter((begun) => begun.length > 0);
+}
+
+describe('requests with large bodies', () => {
+  it('begin one in each turn of the event loop', async () => {
+    assert.deepEqual(await begunByTurn([{}, {}, {}]), [[0], [1], [2]]);
+  });
+
+  it('are those above 16 KiB, and of unknown size; the others begin at once', async () => {
+    const sizes = ['0', '200', '16384', '16385'].map((length) => ({ headers: { 'content-length': length } }));
+    const chunked = { headers: { 'transfer-encoding': 'chunked' } };
+    assert.deepEqual(await begunByTurn([...sizes, { headers: {} }, chunked]), [[0, 1, 2, 4], [3], [5]]);
+  });
+
+  it('begin in turn for each network', async () => {
+    const requests = [{}, {}, {}, { from: THERE }, { from: THERE }];
+    assert.deepEqual(await begunByTurn(requests), [[0], [3], [1], [4], [2]]);
+  });
+
+  it('never begin when their senders have left', async () => {
+    assert.deepEqual(await begunByTurn([{}, { signal: AbortSignal.abort() }, {}]), [[0], [2]]);
+  });
+});
