@@ -1,6 +1,8 @@
-import { LoadEstimate, type QueueSnapshot } from '../../shared/domain/load.ts';
+import type { LoadRow } from '../../shared/db/stores/work/load.ts';
+import { LoadEstimate } from '../../shared/domain/load.ts';
 import { every, type Repeated } from '../../shared/every.ts';
 import type { Log } from '../../shared/log.ts';
+import { type Kind, type Kinds, kindNamed } from '../../shared/work/kind.ts';
 
 const LOOK_EVERY_MS = 200;
 /** An idle ingress looks only every so many times: enough to know whether there is a worker. */
@@ -8,38 +10,48 @@ const IDLE_LOOKS = 5;
 /** The share of a deadline that the estimate may fill; the rest is its margin of error, since accepted work must be answered. */
 const SPENDABLE = 0.7;
 
+export interface LoadSteps {
+  read(kinds: readonly Kind[]): Promise<LoadRow[]>;
+  /** Whether callers wait at this ingress. */
+  isBusy(): boolean;
+  deadlineMs(kind: Kind): number;
+  log: Log;
+}
+
+/** The estimate of a kind, and for how long its work that ended last was queued. */
+interface Watched {
+  kind: Kind;
+  estimate: LoadEstimate;
+  queuedMs: number;
+}
+
 /**
- * Reads the queue's snapshot and decides when to shed load: when new work would wait so long that its answer came too
- * late. Looks five times a second while callers wait here or might be refused, else once a second.
+ * Reads the load of all kinds of work and decides when to shed it: when new work would wait so long that its answer came
+ * too late. Looks five times a second while callers wait here or might be refused, else once a second.
  */
 export class LoadMonitor {
-  readonly #estimate = new LoadEstimate();
-  readonly #read: () => Promise<Omit<QueueSnapshot, 'at'> | undefined>;
-  readonly #deadlineMs: number;
-  readonly #log: Log;
+  readonly #kinds: Kinds;
+  readonly #steps: LoadSteps;
+  readonly #watched: ReadonlyMap<string, Watched>;
   readonly #looks: Repeated;
   #looking: Promise<void> | undefined;
-  #queuedMs = 0;
 
-  /** `read` resolves with undefined until the first snapshot is published. */
-  constructor(
-    read: () => Promise<Omit<QueueSnapshot, 'at'> | undefined>,
-    isBusy: () => boolean,
-    { deadlineMs, log }: { deadlineMs: number; log: Log },
-  ) {
-    this.#read = read;
-    this.#deadlineMs = deadlineMs;
-    this.#log = log;
+  constructor(kinds: Kinds, steps: LoadSteps) {
+    this.#kinds = kinds;
+    this.#steps = steps;
+    this.#watched = new Map(
+      Object.values(kinds).map((kind) => [kind.name, { kind, estimate: new LoadEstimate(), queuedMs: 0 }]),
+    );
     let skipped = 0;
     this.#looks = every(LOOK_EVERY_MS, async () => {
       skipped += 1;
-      if (skipped < IDLE_LOOKS && !isBusy() && !this.#estimate.isStrained) return;
+      if (skipped < IDLE_LOOKS && !steps.isBusy() && !this.#isStrained) return;
       skipped = 0;
       await this.look();
     });
   }
 
-  /** Looks at the queue now. An ingress does so before it serves, so that its first caller does not wait in vain. */
+  /** Looks at the queues now. An ingress does so before it serves, so that its first caller does not wait in vain. */
   look(): Promise<void> {
     this.#looking ??= this.#observe().finally(() => {
       this.#looking = undefined;
@@ -47,25 +59,30 @@ export class LoadMonitor {
     return this.#looking;
   }
 
-  admitted(party: string): void {
-    this.#estimate.joined(party);
+  /** Work of the kind that a handler has ended took `ms`, of which it was queued for `queuedMs`. */
+  served(kind: string, ms: number, queuedMs: number): void {
+    const watched = this.#of(kind);
+    watched.queuedMs = queuedMs;
+    watched.estimate.served(ms - queuedMs);
   }
 
-  /** Work that a handler has ended took `ms`, of which it was queued for `queuedMs`. */
-  served(ms: number, queuedMs: number): void {
-    this.#queuedMs = queuedMs;
-    this.#estimate.served(ms - queuedMs);
+  /** Milliseconds for which the kind's work that ended last was queued. */
+  queuedMs(kind: string): number {
+    return this.#of(kind).queuedMs;
   }
 
-  /** Milliseconds for which the work that ended last was queued. */
-  get queuedMs(): number {
-    return this.#queuedMs;
+  /** How much of a party's work of a kind may be queued for one more piece to be answered in time. */
+  mostQueued(kind: string): number {
+    const { estimate, kind: declared } = this.#of(kind);
+    return estimate.mostQueued(SPENDABLE * this.#steps.deadlineMs(declared), performance.now());
   }
 
-  /** Seconds after which new work of the party could be answered in time; undefined when it can be now. */
-  retryAfterS(party: string): number | undefined {
-    const excessMs = this.#estimate.answerMs(party, performance.now()) - SPENDABLE * this.#deadlineMs;
-    return excessMs > 0 ? Math.max(1, Math.ceil(Math.min(excessMs, this.#deadlineMs) / 1000)) : undefined;
+  /** Seconds after which new work of a party with so much queued could be answered in time; at least 1. */
+  retryAfterS(kind: string, queued: number): number {
+    const { estimate, kind: declared } = this.#of(kind);
+    const deadlineMs = this.#steps.deadlineMs(declared);
+    const excessMs = estimate.answerMs(queued, performance.now()) - SPENDABLE * deadlineMs;
+    return Math.max(1, Math.ceil(Math.min(excessMs, deadlineMs) / 1000));
   }
 
   /** Does not wait for a look under way: the database may not answer it. */
@@ -73,12 +90,44 @@ export class LoadMonitor {
     void this.#looks.stop();
   }
 
+  get #isStrained(): boolean {
+    return [...this.#watched.values()].some(({ estimate }) => estimate.isStrained);
+  }
+
+  #of(kind: string): Watched {
+    const watched = this.#watched.get(kind);
+    if (watched === undefined) throw new Error(`no such kind of work: ${kind}`);
+    return watched;
+  }
+
   async #observe(): Promise<void> {
     try {
-      const snapshot = await this.#read();
-      if (snapshot !== undefined) this.#estimate.observe({ at: performance.now(), ...snapshot });
+      const rows = await this.#steps.read(Object.values(this.#kinds));
+      const at = performance.now();
+      for (const row of rows) {
+        const { kind } = this.#of(row.kind);
+        const pool = rows.filter((other) => kindNamed(this.#kinds, other.kind).pool === kind.pool);
+        const isOfClass = ({ kind: name }: LoadRow) => kindNamed(this.#kinds, name).parties === kind.parties;
+        const queues = pool.filter(isOfClass).flatMap((one) => one.queues);
+        const others = pool.filter((one) => !isOfClass(one)).flatMap((one) => one.queues);
+        this.#of(row.kind).estimate.observe({
+          ...row,
+          at,
+          queues,
+          others: others.reduce((sum, queued) => sum + queued, 0),
+          oldestMs: Math.max(...pool.map(({ oldestMs }) => oldestMs)),
+          running: pool.reduce((sum, { running }) => sum + running, 0),
+          lastClaimMs: latest(pool),
+        });
+      }
     } catch (error) {
-      this.#log.warn({ err: error }, "could not read the queue's snapshot");
+      this.#steps.log.warn({ err: error }, 'could not read the load of the queues');
     }
   }
+}
+
+/** Milliseconds since the pool's latest claim. */
+function latest(pool: readonly LoadRow[]): number | null {
+  const claims = pool.flatMap(({ lastClaimMs }) => lastClaimMs ?? []);
+  return claims.length === 0 ? null : Math.min(...claims);
 }

@@ -1,11 +1,11 @@
-/** The state of a pool's queue, as the leader published it. */
-export interface QueueSnapshot {
+/** The load of a kind of work, as one read found it. */
+export interface KindLoad {
   /** When it was read, by `performance.now()`. */
   at: number;
-  /** How old it was then, by the database's clock. */
-  ageMs: number;
-  /** Work that waits, by party (app or account). */
-  queuedByParty: Map<string, number>;
+  /** The work that waits, by party, of the kind's class of parties in its pool: the most urgent of it, if there is much. */
+  queues: readonly number[];
+  /** How much waits of the other class. */
+  others: number;
   /** How long the oldest has waited; 0 when nothing waits. */
   oldestMs: number;
   /** Work that the live workers have claimed since each started. Heartbeats report it, so it moves in steps of half a second. */
@@ -18,7 +18,7 @@ export interface QueueSnapshot {
   slots: number;
 }
 
-/** An older snapshot comes from a leader that died, and is ignored. */
+/** What was read longer ago is ignored: the database does not answer. */
 const STALE_MS = 2000;
 /** Only a queue whose oldest has waited this long is standing; others are just passing through. */
 const STANDING_MS = 150;
@@ -42,7 +42,8 @@ const UNSEEN = 3;
 /**
  * Estimates how long a new piece of work would take to be answered: the work ahead of it, divided by the workers' rate.
  *
- * - Work ahead: parties take turns, so each other party counts with at most one more than its own party has waiting.
+ * - Work ahead: parties take turns, so each other party counts with at most one more than its own party has waiting. The
+ *   other class of parties gets every second slot while it has work.
  * - Rate: that of recent claims while slots were full and work waited. Until that is measured, the number waiting divided
  *   by the age of the oldest (Little's law): a newcomer waits about as long as the oldest has.
  * - After a time without a claim, at most 3 in that time. So a collapse shows at once, yet a few are still let in as
@@ -51,12 +52,8 @@ const UNSEEN = 3;
  * Forgets everything from when no queue stood or slots were free: a refusal rests on the queue as it stands now.
  */
 export class LoadEstimate {
-  #latest: QueueSnapshot | undefined;
-  /** By party: what the latest snapshot counted, and what has joined since. */
-  #queued = new Map<string, number>();
-  /** Parties that had nothing queued and have joined since the latest snapshot: each may take a free slot. */
-  #newcomers = 0;
-  /** Those snapshots of the present interval of full slots in which `claimed` had moved, oldest first. */
+  #latest: KindLoad | undefined;
+  /** Those reads of the present interval of full slots in which `claimed` had moved, oldest first. */
   #steps: { at: number; claimed: number }[] = [];
   #serviceMs = FIRST_SERVICE_MS;
 
@@ -65,24 +62,14 @@ export class LoadEstimate {
     return this.#latest !== undefined && (this.#latest.workers === 0 || isStanding(this.#latest));
   }
 
-  /** Updates the estimate with a snapshot. */
-  observe(snapshot: QueueSnapshot): void {
+  /** Updates the estimate with what was read. */
+  observe(load: KindLoad): void {
     const before = this.#latest;
-    this.#latest = snapshot;
-    this.#queued = new Map(snapshot.queuedByParty);
-    this.#newcomers = 0;
+    this.#latest = load;
     // The sum is over live workers: it jumps when one starts or ends.
-    const isComparable = before?.workers === snapshot.workers && snapshot.claimed >= before.claimed;
-    if (!isComparable || !isStanding(snapshot) || !isFull(snapshot) || snapshot.ageMs > STALE_MS)
-      this.#steps = [];
-    else this.#measure(snapshot.at - snapshot.ageMs, snapshot.claimed);
-  }
-
-  /** Counts work that joined the queue since the latest snapshot. */
-  joined(party: string): void {
-    const own = this.#queued.get(party) ?? 0;
-    if (own === 0) this.#newcomers += 1;
-    this.#queued.set(party, own + 1);
+    const isComparable = before?.workers === load.workers && load.claimed >= before.claimed;
+    if (!isComparable || !isStanding(load) || !isFull(load)) this.#steps = [];
+    else this.#measure(load.at, load.claimed);
   }
 
   /** Updates the average service time with that of an answer. */
@@ -91,54 +78,65 @@ export class LoadEstimate {
   }
 
   /**
-   * Milliseconds until a party's next piece of work would be answered; Infinity without a worker. 0 while no queue stands,
-   * slots are free, or the latest snapshot is stale. Slots that are free although work waits are kept from parties with
-   * their full share, so they are free for a party with nothing queued only.
+   * How much of a party's work may wait for its next piece to be answered within that time: Infinity while no queue stands
+   * or slots are free, 0 without a worker. Slots that are free although work waits are kept from parties with their full
+   * share, so they are free for a party with nothing queued only.
    */
-  answerMs(party: string, now: number): number {
+  mostQueued(withinMs: number, now: number): number {
+    if (this.answerMs(0, now) > withinMs) return 0;
     const latest = this.#latest;
-    if (latest === undefined || latest.ageMs + now - latest.at > STALE_MS) return 0;
+    if (latest === undefined || this.answerMs(Number.MAX_SAFE_INTEGER, now) <= withinMs)
+      return Number.POSITIVE_INFINITY;
+    // The estimate grows with what is queued: the largest number that fits is found by halving.
+    let [fits, exceeds] = [0, Math.ceil(withinMs * this.#perMs(latest)) + 1];
+    while (exceeds - fits > 1) {
+      const middle = Math.floor((fits + exceeds) / 2);
+      if (this.answerMs(middle, now) <= withinMs) fits = middle;
+      else exceeds = middle;
+    }
+    return fits + 1;
+  }
+
+  /** Milliseconds until the next piece of a party with so much queued would be answered; Infinity without a worker. */
+  answerMs(own: number, now: number): number {
+    const latest = this.#latest;
+    if (latest === undefined || now - latest.at > STALE_MS) return 0;
     if (latest.workers === 0) return Number.POSITIVE_INFINITY;
     if (!isStanding(latest) || !isFull(latest)) return 0;
-    const own = this.#queued.get(party) ?? 0;
-    if (own === 0 && latest.running + this.#newcomers < latest.slots) return 0;
+    if (own === 0 && latest.running < latest.slots) return 0;
     let upToIt = 1;
-    for (const queued of this.#queued.values()) upToIt += Math.min(queued, own + 1);
-    return upToIt / this.#perMs(latest) + this.#serviceMs;
+    for (const queued of latest.queues) upToIt += Math.min(queued, own + 1);
+    upToIt = Math.max(upToIt, own + 1);
+    return (upToIt + Math.min(latest.others, upToIt)) / this.#perMs(latest) + this.#serviceMs;
   }
 
   #measure(at: number, claimed: number): void {
     const windowMs = Math.max(WINDOW_MIN_MS, Math.min(WINDOW_MAX_MS, WINDOW_SERVICES * this.#serviceMs));
     this.#steps = this.#steps.filter((step) => at - step.at <= windowMs);
     const latest = this.#steps.at(-1);
-    // Before the first claim of an interval there is nothing to measure: the span starts at the last snapshot without one.
+    // Before the first claim of an interval there is nothing to measure: the span starts at the last read without one.
     if (latest?.claimed === claimed && this.#steps.length === 1) this.#steps = [];
     if (latest?.claimed !== claimed || this.#steps.length === 0) this.#steps.push({ at, claimed });
   }
 
-  #perMs({ queuedByParty, oldestMs, lastClaimMs }: QueueSnapshot): number {
+  #perMs({ queues, others, oldestMs, lastClaimMs }: KindLoad): number {
     const [first] = this.#steps;
     const last = this.#steps.at(-1);
     const isMeasured = first !== undefined && last !== undefined && last.at - first.at >= SPAN_MIN_MS;
+    const waiting = queues.reduce((sum, queued) => sum + queued, others);
     const perMs = isMeasured
       ? (last.claimed - first.claimed) / (last.at - first.at)
-      : Math.max(1, sum(queuedByParty)) / oldestMs;
+      : Math.max(1, waiting) / oldestMs;
     const silentMs = lastClaimMs ?? 0;
     const isSilent = silentMs > Math.max(SILENT_MIN_MS, SILENT_SERVICES * this.#serviceMs);
     return isSilent ? Math.min(perMs, UNSEEN / silentMs) : perMs;
   }
 }
 
-function isStanding({ oldestMs }: QueueSnapshot): boolean {
+function isStanding({ oldestMs }: KindLoad): boolean {
   return oldestMs >= STANDING_MS;
 }
 
-function isFull({ running, slots }: QueueSnapshot): boolean {
+function isFull({ running, slots }: KindLoad): boolean {
   return running > 0 && running >= FULL_SHARE * slots;
-}
-
-function sum(counts: Map<string, number>): number {
-  let total = 0;
-  for (const count of counts.values()) total += count;
-  return total;
 }

@@ -1,27 +1,25 @@
 import type { Pool } from 'pg';
-import { POOLS, type PoolName } from '../config/pools.ts';
 import { type LeaseRounds, takeLease, yieldLease } from '../db/stores/lease.ts';
 import { eraseAnswers, forget } from '../db/stores/work/forget.ts';
-import { adoptStranded, type Casualty, survey, takeOver } from '../db/stores/work/repair.ts';
-import { publish, readSnapshot } from '../db/stores/work/snapshot.ts';
+import { abandoned, type Casualty, hasDeathsWithin, overdue, sweep, takeOver } from '../db/stores/work/repair.ts';
 import type { End } from '../domain/work.ts';
 import { every, type Repeated } from '../every.ts';
 import type { Log } from '../log.ts';
+import { ABANDON_AFTER_MS } from '../schemas/limits.ts';
 import type { Complete } from './completion.ts';
-import { type Kind, type Kinds, kindNamed, kindsOf } from './kind.ts';
+import { type Kind, type Kinds, kindNamed } from './kind.ts';
+import type { WakeUps } from './wake-ups.ts';
 
 /** The lease of the leader, with its rounds. */
 export const HOUSEKEEPING = 'housekeeping';
 const LEASE_MS = 3000;
-const LOOK_EVERY_MS = 200;
-const IDLE_PUBLISH_MS = 900;
 const REPAIR_EVERY_MS = 1000;
 const ERASE_EVERY_MS = 5000;
 const FORGET_EVERY_MS = 60_000;
 /** How long one step goes on with erasing accounts. */
 const ERASE_FOR_MS = 900;
-/** Work that waits for longer may be stranded: on no queue. */
-const STRANDED_MS = 1000;
+/** For how long after the death of a process, and after a lease and the callers' grace period, its work is looked for. */
+const SWEEP_FOR_MS = 10_000;
 
 export interface HousekeeperSteps {
   pool: Pool;
@@ -31,26 +29,23 @@ export interface HousekeeperSteps {
   leaseMs: number;
   recoveryWindowS: number;
   complete: Complete;
-  /** Notifies a pool's workers that there is work. */
-  ticket(pool: PoolName): Promise<void>;
+  wakeUps: Pick<WakeUps, 'admitted'>;
   /** Goes on with the erasure of accounts, for about so long. */
   eraseAccounts(withinMs: number): Promise<unknown>;
   log: Log;
 }
 
 /**
- * The reaper: repairs what dead processes and lost messages leave behind, erases what has expired, and publishes the
- * snapshot of the queue that all ingresses read. Every process can do it; a lease lets one at a time, the leader. So it
- * costs the same however many processes there are, and goes on without any worker. Each step is safe to repeat.
+ * The reaper: ends or queues again what dead processes leave behind, and erases what has expired. Every process can do it;
+ * a lease lets one at a time, the leader. So it costs the same however many processes there are, and goes on without any
+ * worker. Each step is safe to repeat, and reads a bounded number of rows.
  */
 export class Housekeeper {
   readonly #steps: HousekeeperSteps;
-  readonly #pools: readonly (readonly [PoolName, string[]])[];
   readonly #loops: Repeated[];
   /** By this process's clock, and no later than the lease itself ends. */
   #leadsUntil = Number.NEGATIVE_INFINITY;
-  #busy = true;
-  #publishedAt = Number.NEGATIVE_INFINITY;
+  #ledSince = Number.NEGATIVE_INFINITY;
   /** Those of this process, for operators. */
   readonly #rounds: LeaseRounds = {};
   /** Those under way, by party; while they last, a round starts no more of its endings. */
@@ -58,14 +53,12 @@ export class Housekeeper {
 
   constructor(steps: HousekeeperSteps) {
     this.#steps = steps;
-    this.#pools = POOLS.map((pool) => [pool, kindsOf(steps.kinds, pool)] as const).filter(
-      ([, kinds]) => kinds.length > 0,
-    );
-    // Repair never waits for erasure, and neither waits for the snapshot.
+    // Repair never waits for erasure.
     this.#loops = [
       every(REPAIR_EVERY_MS, () => this.#lead(), { onError: this.#onError('lead'), atOnce: true }),
-      this.#every(LOOK_EVERY_MS, 'publish', () => this.#publish()),
-      this.#every(REPAIR_EVERY_MS, 'repair', () => this.#repair()),
+      this.#every(REPAIR_EVERY_MS, 'end overdue', () => this.#endOverdue()),
+      this.#every(REPAIR_EVERY_MS, 'end abandoned', async () => this.#endAll(await abandoned(steps.pool))),
+      this.#every(REPAIR_EVERY_MS, 'sweep', () => this.#sweepAfterDeaths()),
       this.#every(ERASE_EVERY_MS, 'erase', () => eraseAnswers(steps.pool, steps.recoveryWindowS)),
       this.#every(FORGET_EVERY_MS, 'forget', () => forget(steps.pool)),
       this.#every(REPAIR_EVERY_MS, 'erase accounts', () => steps.eraseAccounts(ERASE_FOR_MS)),
@@ -105,40 +98,38 @@ export class Housekeeper {
     const lease = { holder: this.#steps.process, ms: LEASE_MS, rounds: this.#rounds };
     const leads = await takeLease(this.#steps.pool, HOUSEKEEPING, lease);
     this.#leadsUntil = leads ? until : Number.NEGATIVE_INFINITY;
-    if (leads && !led) this.#steps.log.info('leads the housekeeping');
+    if (!leads || led) return;
+    this.#ledSince = performance.now();
+    this.#steps.log.info('leads the housekeeping');
   }
 
-  /** Once a second is enough while nothing waits or runs. */
-  async #publish(): Promise<void> {
-    if (!this.#busy && performance.now() - this.#publishedAt < IDLE_PUBLISH_MS) return;
-    this.#publishedAt = performance.now();
-    const busy = [];
-    for (const [, kinds] of this.#pools) busy.push(await publish(this.#steps.pool, kinds));
-    this.#busy = busy.includes(true);
+  async #endOverdue(): Promise<void> {
+    for await (const page of overdue(this.#steps.pool, Object.keys(this.#steps.kinds))) this.#endAll(page);
   }
 
-  async #repair(): Promise<void> {
-    for (const [name, kinds] of this.#pools) {
-      await this.#try('adopt', () => adoptStranded(this.#steps.pool, this.#steps.process, kinds));
-      await this.#try('end or take over', () => this.#endOrTakeOver(name, kinds));
-      await this.#try('ticket', () => this.#ticket(name, kinds));
-    }
+  /** Looks through all live work for as long as a process may just have died with it, or a leader before this one. */
+  async #sweepAfterDeaths(): Promise<void> {
+    const { pool, kinds, process: judge, leaseMs } = this.#steps;
+    const forMs = SWEEP_FOR_MS + leaseMs + ABANDON_AFTER_MS;
+    const isNew = performance.now() < this.#ledSince + forMs;
+    if (!isNew && !(await hasDeathsWithin(pool, forMs))) return;
+    for (const kind of Object.keys(kinds))
+      for await (const page of sweep(pool, kind, { judge, leaseMs })) {
+        const orphans = page.filter(({ verdict }) => verdict === 'orphaned').map(({ id }) => id);
+        await this.#try('take over', () => this.#takeOver(orphans));
+        this.#endAll(page);
+      }
   }
 
-  async #endOrTakeOver(name: PoolName, kinds: readonly string[]): Promise<void> {
-    const { pool, process: judge, leaseMs } = this.#steps;
-    const casualties = await survey(pool, kinds, { judge, leaseMs });
-    const orphans = casualties.filter(({ verdict }) => verdict === 'orphaned').map(({ id }) => id);
-    await this.#try('take over', () => this.#takeOver(name, orphans));
-    for (const [party, ofParty] of Map.groupBy(casualties, (one) => one.party)) this.#end(party, ofParty);
-  }
-
-  async #takeOver(name: PoolName, orphans: readonly string[]): Promise<void> {
+  async #takeOver(orphans: readonly string[]): Promise<void> {
     if (orphans.length === 0) return;
-    const count = await takeOver(this.#steps.pool, orphans);
-    this.#steps.log.info({ count }, 'took over from a dead worker');
-    // The latest snapshot is older, and would not show this work for another second.
-    await this.#steps.ticket(name);
+    const flows = await takeOver(this.#steps.pool, orphans);
+    this.#steps.log.info({ count: flows.length }, 'took over from a dead worker');
+    this.#steps.wakeUps.admitted(flows);
+  }
+
+  #endAll(casualties: readonly Casualty[]): void {
+    for (const [party, ofParty] of Map.groupBy(casualties, (one) => one.party)) this.#end(party, ofParty);
   }
 
   /** Returns at once: no other party's repair waits until the rows of this one are free. */
@@ -153,12 +144,6 @@ export class Housekeeper {
       party,
       Promise.all(ended).finally(() => this.#endings.delete(party)),
     );
-  }
-
-  /** Replaces a lost ticket: one is enough, however much waits. */
-  async #ticket(name: PoolName, [kind = '']: readonly string[]): Promise<void> {
-    const snapshot = await readSnapshot(this.#steps.pool, { name: kind, pool: name });
-    if (snapshot !== undefined && snapshot.oldestMs > STRANDED_MS) await this.#steps.ticket(name);
   }
 
   async #try(name: string, step: () => Promise<unknown>): Promise<void> {

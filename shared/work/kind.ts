@@ -2,6 +2,9 @@ import type { Deadlines } from '../config/deadlines.ts';
 import type { PoolName } from '../config/pools.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 
+/** Apps have keys made by operators; accounts may be free, and anybody can sign up for several. */
+export type PartyClass = 'apps' | 'accounts';
+
 /**
  * One sort of queued work, declared once. Its types go with it, from admission to handler to the waiting caller:
  * `Facts` is what is known at admission and stays with its history, `Report` what its handler reports at the end.
@@ -10,8 +13,8 @@ export interface Kind<Facts = unknown, Report = unknown> {
   readonly name: string;
   /** The processes that serve it: `workers/main.ts <pool>`. Kinds of one pool share its slots in one fair order. */
   readonly pool: PoolName;
-  /** How far one piece moves its party on in the fair order: a kind with a larger step gets a smaller share. */
-  readonly step: number;
+  /** Whose work it is. While both wait, apps together get at least half of a pool's slots. */
+  readonly parties: PartyClass;
   /** Whether each piece reserves a unit of the party's plan. */
   readonly charged: boolean;
   /** The setting for how long a call waits, queue included. The work ends then, whatever state it is in. */

@@ -9,7 +9,7 @@ import { defineKind } from './kind.ts';
 export const predict = defineKind<PredictionFacts, PredictionReport>({
   name: 'predict',
   pool: 'predict',
-  step: 1,
+  parties: 'apps',
   charged: true,
   deadline: 'predictionTimeoutMs',
   codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
@@ -22,7 +22,7 @@ export type NoFacts = Record<never, never>;
 
 const job = {
   pool: 'memory',
-  step: 1,
+  parties: 'accounts',
   charged: false,
   codes: { timeout: 'job_timeout', cancelled: 'job_cancelled' },
   outlivesCallers: true,
@@ -56,7 +56,7 @@ export const promoteFacts = defineKind<NoFacts, JobReport<PromoteResult>>({
 export const reply = defineKind<NoFacts, ReplyReport>({
   name: 'reply',
   pool: 'predict',
-  step: 1,
+  parties: 'accounts',
   charged: false,
   deadline: 'replyTimeoutMs',
   codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
@@ -68,7 +68,7 @@ export const reply = defineKind<NoFacts, ReplyReport>({
 export const batchReply = defineKind<BatchReplyFacts, ReplyReport>({
   name: 'batch_reply',
   pool: 'batch',
-  step: 1,
+  parties: 'accounts',
   charged: false,
   // Those of a batch end with it.
   deadline: 'batchTimeoutMs',

@@ -1,19 +1,19 @@
-import type { PoolName } from '../config/pools.ts';
 import { batcher } from '../db/batcher.ts';
+import type { Flow } from '../db/stores/work/claim.ts';
 import type { Log } from '../log.ts';
 import type { Bus } from '../queue/bus.ts';
 
 /**
  * `ended`, with ids: to every ingress, whose callers may wait, and to workers whose work waits for its parts. `cancel`, with
- * ids: to every worker, which may be running it. `admitted`, with parties and their pools: to every worker, which may have
- * slots for them.
+ * ids: to every worker, which may be running it. `admitted`, with flows (`kind:party`): to every worker, which may
+ * have slots for them.
  */
 export type Channel = 'ended' | 'cancel' | 'admitted';
 
 export type Listeners = Partial<Record<Channel, (names: readonly string[]) => void>>;
 
-/** A notification of PostgreSQL holds 8,000 bytes at most: these, as ids with the name of a pool. */
-const MOST_NAMES = 160;
+/** A notification of PostgreSQL holds 8,000 bytes at most: these, as ids with the name of a kind. */
+const MOST_NAMES = 140;
 
 /**
  * Messages that say "look at these rows" and carry nothing else. Any of them may be lost, late or doubled: whoever
@@ -26,8 +26,8 @@ export interface WakeUps {
   ended(ids: readonly string[]): void;
   /** Its own worker has ended the work: wakes whoever waits for it, at most `patienceMs` later. */
   completed(ids: readonly string[], patienceMs: number): void;
-  /** Work of these parties was queued: wakes the workers of its pool that have room for them. */
-  admitted(pool: PoolName, parties: readonly string[]): void;
+  /** Work of these flows was queued: wakes the workers that have slots for them. */
+  admitted(flows: readonly Flow[]): void;
   /** Hears the wake-ups of these channels from now on. Called once. */
   listen(listeners: Listeners): Promise<void>;
   close(): Promise<void>;
@@ -39,9 +39,12 @@ interface Message {
   patienceMs: number;
 }
 
-/** The parties that a message of the channel `admitted` names, of one pool. */
-export function admittedTo(pool: PoolName, names: readonly string[]): string[] {
-  return names.flatMap((name) => (name.startsWith(`${pool}:`) ? name.slice(pool.length + 1) : []));
+/** The flows that a message of the channel `admitted` names. */
+export function flowsOf(names: readonly string[]): Flow[] {
+  return names.map((name) => {
+    const [kind = '', party = ''] = name.split(':');
+    return { kind, party };
+  });
 }
 
 /** Wake-ups on a bus, which stays its owner's. */
@@ -86,10 +89,10 @@ export function openWakeUps(
       send('cancel', ids);
     },
     completed: (ids, patienceMs) => send('ended', ids, patienceMs),
-    admitted: (pool, parties) =>
+    admitted: (flows) =>
       send(
         'admitted',
-        parties.map((party) => `${pool}:${party}`),
+        flows.map(({ kind, party }) => `${kind}:${party}`),
       ),
     async listen(to) {
       listeners = to;

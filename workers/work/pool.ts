@@ -1,70 +1,59 @@
-import { setImmediate } from 'node:timers/promises';
-import type { Claim, Claimed, Room } from '../../shared/db/stores/work/claim.ts';
+import type { Claim, Claimed, Flow } from '../../shared/db/stores/work/claim.ts';
 import { Later } from '../../shared/later.ts';
 import type { Log } from '../../shared/log.ts';
-import { type Slot, Slots } from './slots.ts';
+import type { Kinds } from '../../shared/work/kind.ts';
+import { type Ask, FairOrder } from './fair-order.ts';
 
-/** Delay before the next claim after one that found only locked rows. */
-const CONTENDED_MS = 50;
-/** Delay after a claim that failed, or found only work that this process may not take yet. */
+/** Delay before flows are asked for again whose rows others held. */
+const BLOCKED_MS = 50;
+/** Delay after a claim that failed, or while none may be made. */
 const FAILED_MS = 500;
-/** While waiting work may not use the free slots: how often a ticket may make it look for another party's work. */
-const LOOK_FOR_OTHERS_MS = 20;
 
 export interface PoolSteps {
-  claim(room: Room): Promise<Claimed>;
+  claim(asks: readonly Ask[], slots: number): Promise<Claimed>;
   /** False for a moment after a database outage, so that owners reclaim their work first, and while the pool is paused. */
   mayClaim(): boolean;
   /** Performs one claim to its end; never rejects. `freeSlot` gives its slot back while it only waits. */
   attempt(claim: Claim, freeSlot: () => void): Promise<void>;
   /** A claim failed, but may have taken effect. */
   claimLost(): void;
-  /** Queues a ticket for another worker: there is more work than this one can take. */
-  passOn(): void;
   log: Log;
 }
 
 /** A claim that a pool makes in a statement of others. */
 export interface Next {
-  room: Room;
+  asks: readonly Ask[];
+  slots: number;
   took(claimed: Claimed): void;
   /** The statement failed, but may have taken effect. */
   lost(): void;
 }
 
 /**
- * The slots of one pool in this process. A ticket, a wake-up, or a slot that becomes free while work is known to wait,
- * makes it claim the first work in the fair order, until no slot is free or no waiting work may be taken. No slot stays
- * free while work waits for it.
+ * The slots of one pool in this process. What is heard of queued work, or a slot that becomes free while work is known to
+ * wait, makes it claim in the fair order, until no slot is free or no known work may be taken.
  */
 export class WorkerPool {
-  readonly #slots: Slots;
+  readonly #order: FairOrder;
   readonly #steps: PoolSteps;
-  #claimed = 0;
-  /** More work waits, as of the last claim, or of what was heard since it began. */
-  #more = false;
-  /** How often it was heard that work waits. */
-  #heard = 0;
-  #passedOn = false;
-  /** The last claim found only rows that other processes were claiming: these have heard of them. */
-  #contended = false;
-  #filling: Promise<void> | undefined;
-  /** What the claim in flight may have missed: a slot that became free, a ticket; and parties that queued work. */
-  #fillAgain = false;
-  readonly #wokenBy = new Set<string>();
-  #closed = false;
-  #claimedAt = 0;
+  /** The attempts that hold a slot, with their flows. */
+  readonly #holding = new Map<string, Flow>();
   readonly #fillLater = new Later(() => void this.#fill());
-  /** Resolves when the next slot becomes free. */
-  #slotFree = Promise.withResolvers<void>();
+  #claimed = 0;
+  #filling: Promise<void> | undefined;
+  /** Something was heard, or a slot became free, that the claim in flight knows nothing of. */
+  #fillAgain = false;
+  #fillsSoon = false;
+  #closed = false;
 
-  constructor(slots: number, steps: PoolSteps) {
-    this.#slots = new Slots(slots);
+  /** `kinds` are those of the pool. */
+  constructor(slots: number, kinds: Kinds, steps: PoolSteps) {
+    this.#order = new FairOrder(slots, kinds);
     this.#steps = steps;
   }
 
   get slots(): number {
-    return this.#slots.count;
+    return this.#order.slots;
   }
 
   /** Pieces of work claimed since the start. */
@@ -74,34 +63,19 @@ export class WorkerPool {
 
   /** Whether more work waits than the slots can take, as far as this process knows. */
   get isBehind(): boolean {
-    return this.#more;
+    return this.#order.isReady;
   }
 
-  /**
-   * Handles a ticket. Resolves when this process can use another one: while work is known to wait, each slot that
-   * becomes free claims without a ticket, so tickets are left to other processes.
-   */
-  async take(): Promise<void> {
-    this.#hear();
-    await this.#fill();
-    while (!this.#closed && (this.#isFull || this.#more)) {
-      const restMs = this.#claimedAt + LOOK_FOR_OTHERS_MS - performance.now();
-      if (!this.#isFull && restMs <= 0) return;
-      await (this.#isFull ? this.#slotFree.promise : slotOrTime(this.#slotFree.promise, restMs));
-      await this.#filling;
-    }
+  /** These flows have queued work: claims at once if a slot is free for one of them, or else as soon as any slot is. */
+  heard(flows: readonly Flow[]): void {
+    if (this.#closed || flows.length === 0) return;
+    for (const flow of flows) this.#order.heard(flow);
+    void this.#fill();
   }
 
-  /**
-   * These parties have queued work: claims at once if a slot is free for one of them, or else as soon as any slot is. Other
-   * processes hear of it as well.
-   */
-  wake(parties: readonly string[]): void {
-    if (this.#closed || parties.length === 0) return;
-    this.#hear();
-    // The claim in flight takes slots: only after it is it known who has room.
-    if (this.#filling !== undefined) for (const party of parties) this.#wokenBy.add(party);
-    else if (parties.some((party) => this.#slots.hasRoom(party))) void this.#fill();
+  /** Looks at all of the queue from now on, not only at what came after the latest claims. */
+  refresh(): void {
+    this.#order.refresh();
   }
 
   /**
@@ -109,133 +83,115 @@ export class WorkerPool {
    * wait, or a claim is in flight anyway.
    */
   nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): Next | undefined {
-    if (!this.#more || this.#closed || this.#filling !== undefined || !this.#steps.mayClaim())
+    if (!this.#order.isReady || this.#closed || this.#filling !== undefined || !this.#steps.mayClaim())
       return undefined;
-    const slots = this.#slots.of(ended);
-    if (slots.length === 0) return undefined;
-    const heard = this.#heard;
+    const slots = ended.filter((one) => this.#vacate(one)).length;
+    const asks = this.#order.ask(slots);
+    if (asks.length === 0) return undefined;
     return {
-      room: this.#slots.roomAfter(slots),
+      asks,
+      slots,
       took: (claimed) => {
-        for (const slot of slots) this.#slots.vacate(slot);
-        if (this.#start(claimed, heard) && !this.#isFull) void this.#fill();
-        else this.#passRestOn();
-        this.#freed();
+        this.#start(asks, claimed);
+        void this.#fill();
       },
-      lost: () => this.#steps.claimLost(),
+      lost: () => this.#lost(asks),
     };
-  }
-
-  get #isFull(): boolean {
-    return this.#slots.free <= 0;
-  }
-
-  #hear(): void {
-    this.#more = true;
-    this.#heard += 1;
   }
 
   /** Claims nothing more. Resolves when a claim in flight has been answered. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#freed();
     await this.#filling;
   }
 
-  /** One claim at a time, the first not before `from`. Requests that arrive meanwhile share one more. */
-  #fill(from?: Promise<void>): Promise<void> {
+  /** One claim at a time; requests that arrive meanwhile share one more. */
+  #fill(): Promise<void> {
     if (this.#filling !== undefined) this.#fillAgain = true;
-    this.#filling ??= this.#claimWhileFree(from).finally(() => {
+    this.#filling ??= this.#claimWhileFree().finally(() => {
       this.#filling = undefined;
     });
     return this.#filling;
   }
 
-  async #claimWhileFree(from?: Promise<void>): Promise<void> {
-    await from;
+  async #claimWhileFree(): Promise<void> {
     do {
-      while (!this.#isFull && !this.#closed) {
-        if (!(await this.#claim())) break;
-      }
-    } while (this.#isAskedAgain() && !this.#closed && !this.#isFull);
-    this.#passRestOn();
+      this.#fillAgain = false;
+      while (await this.#claim());
+    } while (this.#fillAgain);
   }
 
-  #passRestOn(): void {
-    if (this.#more && !this.#contended && !this.#passedOn && !this.#closed) this.#steps.passOn();
-    this.#passedOn = this.#more;
-  }
-
-  #isAskedAgain(): boolean {
-    return this.#fillAgain || [...this.#wokenBy].some((party) => this.#slots.hasRoom(party));
-  }
-
-  /** Claims once; resolves with whether the next claim would take something too. */
+  /** Claims once; resolves with whether the next claim could take something too. */
   async #claim(): Promise<boolean> {
-    this.#fillAgain = false;
-    this.#wokenBy.clear();
+    if (this.#closed) return false;
     if (!this.#steps.mayClaim()) {
-      this.#fillLater.within(jittered(FAILED_MS));
+      if (this.#order.isReady) this.#fillLater.within(jittered(FAILED_MS));
       return false;
     }
+    const slots = this.#order.free;
+    const asks = this.#order.ask(slots);
+    if (asks.length === 0) return false;
     try {
-      const heard = this.#heard;
-      return this.#start(await this.#steps.claim(this.#slots.room()), heard);
+      this.#start(asks, await this.#steps.claim(asks, reservedFor(asks)));
+      return true;
     } catch (error) {
       this.#steps.log.warn({ err: error }, 'could not claim');
-      this.#steps.claimLost();
-      this.#fillLater.within(jittered(FAILED_MS));
+      this.#lost(asks);
       return false;
     }
   }
 
-  /** Runs what was claimed, knowing that `heard`; returns whether the next claim would take something too. */
-  #start({ claims, more, takeable }: Claimed, heard: number): boolean {
-    // Another claim may have been answered since this one began.
-    if (more) this.#hear();
-    else if (this.#heard === heard) this.#more = false;
-    this.#claimedAt = performance.now();
+  /** Runs what was claimed. */
+  #start(asks: readonly Ask[], { claims, left }: Claimed): void {
+    const blocked = this.#order.answered(asks, claims, left);
+    if (blocked.length > 0) setTimeout(() => this.heard(blocked), jittered(BLOCKED_MS)).unref();
     this.#claimed += claims.length;
     for (const claim of claims) void this.#run(claim);
-    // Rows that it might have taken were locked, so retry soon. Parties with their full share, and those that have one
-    // piece running at a time, go on when a slot becomes free.
-    this.#contended = claims.length === 0 && takeable;
-    if (claims.length === 0 && more) this.#fillLater.within(jittered(takeable ? CONTENDED_MS : FAILED_MS));
-    return takeable && claims.length > 0;
+  }
+
+  #lost(asks: readonly Ask[]): void {
+    this.#steps.claimLost();
+    this.#order.answered(asks, [], asks);
+    setTimeout(() => this.heard(asks), jittered(FAILED_MS)).unref();
   }
 
   async #run(claim: Claim): Promise<void> {
-    const slot = this.#slots.occupy(claim);
-    const vacateEarly = () => {
-      // Work that waits for its parts has just admitted them.
-      this.#hear();
-      this.#vacate(slot);
-    };
-    await this.#steps.attempt(claim, vacateEarly);
-    this.#vacate(slot);
+    this.#holding.set(nameOf(claim), { kind: claim.kind, party: claim.party });
+    // Work that waits for its parts has just admitted them.
+    await this.#steps.attempt(claim, () => this.#vacateAndFill(claim));
+    this.#vacateAndFill(claim);
   }
 
-  #vacate(slot: Slot): void {
-    if (!this.#slots.vacate(slot)) return;
-    // Before the waiter for a free slot looks again. Slots that become free in one turn of the event loop share a claim.
-    if (this.#more) void this.#fill(setImmediate());
-    this.#freed();
+  #vacateAndFill(attempt: Pick<Claim, 'id' | 'attempt'>): void {
+    if (!this.#vacate(attempt) || !this.#order.isReady || this.#fillsSoon) return;
+    // Slots that become free in one turn of the event loop share a claim.
+    this.#fillsSoon = true;
+    setImmediate(() => {
+      this.#fillsSoon = false;
+      void this.#fill();
+    });
   }
 
-  #freed(): void {
-    this.#slotFree.resolve();
-    this.#slotFree = Promise.withResolvers<void>();
+  /** False if it holds no slot any more. */
+  #vacate(attempt: Pick<Claim, 'id' | 'attempt'>): boolean {
+    const name = nameOf(attempt);
+    const flow = this.#holding.get(name);
+    if (flow === undefined) return false;
+    this.#holding.delete(name);
+    this.#order.release(flow);
+    return true;
   }
+}
+
+function reservedFor(asks: readonly Ask[]): number {
+  return asks.reduce((sum, { reserved }) => sum + reserved, 0);
+}
+
+function nameOf({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): string {
+  return `${id}/${attempt}`;
 }
 
 /** So that workers that contended for a row do not contend again. */
 function jittered(ms: number): number {
   return ms * (0.5 + Math.random());
-}
-
-async function slotOrTime(slotFree: Promise<void>, ms: number): Promise<void> {
-  const timer = Promise.withResolvers<void>();
-  const timeout = setTimeout(timer.resolve, ms);
-  await Promise.race([slotFree, timer.promise]);
-  clearTimeout(timeout);
 }

@@ -1,87 +1,109 @@
--- Claims the queued work that is first in the fair order, at most `_slots` pieces: all slots that are free. `_parties`
--- and `_rooms` say how many more pieces each party that this worker already serves may have, `_room` how many any other
--- party. While several parties wait, it takes half of the slots, so that what each party then holds counts for the next
--- claim: two that flood together would else fill all of them at once. A party has at most one piece running of each
--- kind in `_one_at_a_time`: its next one is not claimed before.
--- When it saw work that it did not claim, the last row has no id; its `attempt` is how much of that the next claim may
--- take with the same rooms.
+-- Whether a worker may claim a piece of work: one whose callers left is about to be abandoned.
+create or replace function is_claimable(_work work, _abandon_after_ms int) returns boolean
+language sql stable as $$
+  select _work.state = 'queued' and _work.deadline_at > now()
+     and (_work.detached_at is null or _work.detached_at > now() - make_interval(secs => _abandon_after_ms / 1000.0))
+$$;
+
+-- Claims the oldest queued work of these flows, in their order: at most `_counts` pieces of each and `_slots` in all. A
+-- row without an id names a flow of which some is left. A flow of a kind in `_one_at_a_time` has one piece running at
+-- most, over all workers.
 --
--- It reads the head of each flow and never a flood's whole backlog. A claim ends with the piece that reaches 256 KiB of
--- requests, because a worker that parses many large ones serves nobody else meanwhile. The commit does not wait for the
--- disk: when a crash of the server undoes a claim, the work is queued again, and its worker takes it back
--- (`reclaim_v1`).
-create or replace function claim_v5(
-  _kinds text[], _one_at_a_time text[], _worker uuid, _slots int, _parties uuid[], _rooms int[], _room int,
-  _abandon_after_ms int)
+-- It reads each flow from `_since` on (Unix milliseconds), or as far back as `_reach_ms`: further back are only index
+-- entries of ended work, which stay for as long as any old snapshot of the database is open. A claim ends with the piece
+-- that reaches 256 KiB of requests, because a worker that parses many large ones serves nobody else meanwhile. The commit
+-- does not wait for the disk: when a crash of the server undoes a claim, the work is queued again, and its worker takes
+-- it back (`reclaim_v1`).
+create or replace function claim_v1(
+  _kinds text[], _parties uuid[], _counts int[], _since float8[], _slots int, _worker uuid, _one_at_a_time text[],
+  _reach_ms int, _abandon_after_ms int)
 returns table (
   id uuid, kind text, party uuid, month text, attempt int, connection_id uuid, input text, facts text,
-  queued_ms float8, left_ms float8)
+  queued_ms float8, left_ms float8, queued_at_ms float8)
 language plpgsql
 as $$
 #variable_conflict use_column
 declare
-  floor bigint := queue_floor_v2(_kinds);
-  seen int;
-  heads int;
-  most int;
-  taken int;
-  candidates uuid[];
+  reach timestamptz := now() - make_interval(secs => _reach_ms / 1000.0);
   ignored text;
 begin
   -- As an expression: `perform` would make it a query.
   ignored := set_config('synchronous_commit', 'off', true);
-  select count(*), count(*) filter (where c.nth = 1 and c.room > 0),
-         array_agg(c.id order by c.priority, c.id) filter (where c.nth <= c.room)
-    into seen, heads, candidates
-    from (
-      select head.id, head.priority, head.nth, f.room
-        from (
-          select g.kind, g.party,
-                 case when g.kind <> all (_one_at_a_time) then coalesce(r.room, _room)
-                   else least(coalesce(r.room, _room), (not exists (
-                     select from work w
-                      where w.kind = g.kind and w.party = g.party and w.priority >= floor
-                        and w.state = 'running'))::int)
-                 end as room
-            from flows g
-            left join unnest(_parties, _rooms) as r (party, room) on r.party = g.party
-           where g.kind = any (_kinds)) f
-       cross join lateral (
-         select h.id, h.priority, row_number() over (order by h.priority, h.id) as nth
-           from (
-             select w.id, w.priority from work w
-              where w.kind = f.kind and w.party = f.party and w.priority >= floor
-                and w.state = 'queued' and w.deadline_at > now()
-                and (w.detached_at is null or w.detached_at > now() - make_interval(secs => _abandon_after_ms / 1000.0))
-              order by w.priority
-              limit least(2 * _slots, f.room) + 1) h) head) c;
-  if seen = 0 then
-    return;
-  end if;
-  most := case when heads > 1 then (_slots + 1) / 2 else _slots end;
-
   return query
   with free as (
-    select w.id, w.priority, octet_length(w.input) as bytes from work w
-     where w.id = any (candidates[1 : 2 * most]) and w.state = 'queued'
-     order by w.priority, w.id limit most for update skip locked
+    select f.id, f.bytes, a.place
+      from unnest(_kinds, _parties, _counts, _since) with ordinality as a (kind, party, count, since, place)
+     cross join lateral (
+       select w.id, octet_length(w.input) as bytes from work w
+        where w.kind = a.kind and w.party = a.party
+          and w.queued_at >= coalesce(to_timestamp(a.since / 1000), reach)
+          and is_claimable(w, _abandon_after_ms)
+          -- Only the first, even if another worker is just claiming it.
+          and (a.kind <> all (_one_at_a_time)
+            or w.id = first_of_idle_flow_v1(a.kind, a.party, reach, _abandon_after_ms))
+        order by w.queued_at limit a.count for update skip locked) f
+     limit _slots
   ), first as (
     select b.id
-      from (select f.id, sum(f.bytes) over (order by f.priority, f.id) - f.bytes as bytes_before from free f) b
+      from (select f.id, sum(f.bytes) over (order by f.place rows unbounded preceding) - f.bytes as bytes_before
+              from free f) b
      where b.bytes_before < 262144
   ), claimed as (
     update work w set state = 'running', worker = _worker, started_at = clock_timestamp()
-      from first where w.id = any (candidates[1 : 2 * most]) and w.id = first.id
+      from first where w.id = first.id
     returning w.*
   )
   select c.id, c.kind, c.party, c.month, c.attempt, c.connection_id, c.input, c.facts,
          (extract(epoch from c.started_at - c.admitted_at) * 1000)::float8,
-         (extract(epoch from c.deadline_at - c.started_at) * 1000)::float8
+         (extract(epoch from c.deadline_at - c.started_at) * 1000)::float8,
+         (extract(epoch from c.queued_at) * 1000)::float8
     from claimed c;
-  get diagnostics taken = row_count;
-  if taken < seen then
-    return query
-    select null::uuid, null, null::uuid, null, coalesce(cardinality(candidates), 0) - taken, null::uuid, null, null,
-           null::float8, null::float8;
+  return query
+  select null::uuid, a.kind, a.party, null, null::int, null::uuid, null, null, null::float8, null::float8, null::float8
+    from unnest(_kinds, _parties, _since) as a (kind, party, since)
+   where case
+           when a.kind = any (_one_at_a_time)
+           then first_of_idle_flow_v1(a.kind, a.party, reach, _abandon_after_ms) is not null
+           else exists (
+             select from work w
+              where w.kind = a.kind and w.party = a.party
+                and w.queued_at >= coalesce(to_timestamp(a.since / 1000), reach)
+                and is_claimable(w, _abandon_after_ms))
+         end;
+end $$;
+
+-- The first piece of a flow of which none runs; null when one does, or nothing waits.
+create or replace function first_of_idle_flow_v1(_kind text, _party uuid, _reach timestamptz, _abandon_after_ms int)
+returns uuid
+language plpgsql stable
+as $$
+begin
+  if exists (
+    select from work w where w.kind = _kind and w.party = _party and w.queued_at >= _reach and w.state = 'running')
+  then
+    return null;
   end if;
+  return (
+    select w.id from work w
+     where w.kind = _kind and w.party = _party and w.queued_at >= _reach and is_claimable(w, _abandon_after_ms)
+     order by w.queued_at limit 1);
+end $$;
+
+-- The flows among the thousand oldest and the thousand newest queued pieces of each kind. A worker hears of new work by
+-- wake-ups; this finds what it has not heard of, in a bounded number of rows however much is queued.
+create or replace function queued_flows_v1(_kinds text[]) returns table (kind text, party uuid)
+language plpgsql
+as $$
+#variable_conflict use_column
+begin
+  return query
+  select distinct k.kind, q.party
+    from unnest(_kinds) as k (kind)
+   cross join lateral (
+     (select w.party from work w
+       where w.kind = k.kind and w.deadline_at > now() and w.state = 'queued' order by w.deadline_at limit 1000)
+     union all
+     (select w.party from work w
+       where w.kind = k.kind and w.deadline_at > now() and w.state = 'queued' order by w.deadline_at desc limit 1000)
+   ) q;
 end $$;

@@ -2,11 +2,15 @@ import type { Pool } from 'pg';
 import { ABANDON_AFTER_MS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
 
+/** A party's work of one kind. */
+export interface Flow {
+  readonly kind: string;
+  readonly party: string;
+}
+
 /** A piece of work that this process now runs, under its lease. */
-export interface Claim<Facts = unknown> {
+export interface Claim<Facts = unknown> extends Flow {
   id: string;
-  kind: string;
-  party: string;
   month: string | null;
   attempt: number;
   /** This process. */
@@ -17,52 +21,52 @@ export interface Claim<Facts = unknown> {
   /** Milliseconds since the admission, and to the deadline, by the database's clock. */
   queuedMs: number;
   leftMs: number;
+  /** Its place in its flow, in Unix milliseconds. */
+  queuedAtMs: number;
 }
 
-/** How many pieces a worker has room for: in all, of each party that it already serves, and of any other party. */
-export interface Room {
+/** Asks for the oldest queued pieces of a flow. */
+export interface FlowAsk extends Flow {
+  /** The most pieces that may be claimed. */
+  readonly count: number;
+  /** Older pieces were claimed before, in Unix milliseconds; null: look at all of the queue. */
+  readonly sinceMs: number | null;
+}
+
+/** What to claim, for which lease. */
+export interface ClaimTerms {
+  worker: string;
+  /** In the order in which they are served. */
+  asks: readonly FlowAsk[];
+  /** Most pieces in all. */
   slots: number;
-  ofServed: ReadonlyMap<string, number>;
-  ofOthers: number;
-}
-
-/** The kinds of a pool, and those of them whose parties have one piece of work running at a time. */
-export interface ClaimableKinds {
-  names: readonly string[];
+  /** The kinds whose parties have one piece of work running at a time, over all workers. */
   oneAtATime: readonly string[];
+  /** No queued piece of these kinds entered its flow longer ago. */
+  reachMs: number;
 }
 
-export const CLAIM_COLUMNS = `id, kind, party, month, attempt, connection_id as "connectionId", input, facts, queued_ms as "queuedMs", left_ms as "leftMs"`;
+/** What a claim took, and the flows of which it left some. */
+export interface Claimed {
+  claims: Claim[];
+  left: Flow[];
+}
+
+export const CLAIM_COLUMNS = `id, kind, party, month, attempt, connection_id as "connectionId", input, facts, queued_ms as "queuedMs", left_ms as "leftMs", queued_at_ms as "queuedAtMs"`;
 
 const CLAIM = {
-  name: 'claim_v5',
+  name: 'claim_v1',
   text: `select ${CLAIM_COLUMNS}
-           from claim_v5($1::text[], $2::text[], $3::uuid, $4::int, $5::uuid[], $6::int[], $7::int, $8::int)`,
+           from claim_v1($1::text[], $2::uuid[], $3::int[], $4::float8[], $5::int, $6::uuid, $7::text[], $8::int, $9::int)`,
 };
 
 const CLAIM_WITHIN_MS = 5000;
 
-/** A row of a claim. One without an id says that work is left; its attempt, how much of it the next claim may take. */
-export type ClaimRow = (Omit<Claim, 'facts' | 'worker'> & { facts: string }) | { id: null; attempt: number };
-
-/** For which kinds and with which lease to claim, and how much. */
-export interface ClaimTerms {
-  kinds: ClaimableKinds;
-  worker: string;
-  room: Room;
-}
-
-/** What a claim took, and what it left. */
-export interface Claimed {
-  claims: Claim[];
-  /** Work waits that it did not take. */
-  more: boolean;
-  /** The next claim may take some of that. */
-  takeable: boolean;
-}
+/** A row of a claim. One without an id names a flow of which queued work is left. */
+export type ClaimRow = (Omit<Claim, 'facts' | 'worker'> & { facts: string }) | (Flow & { id: null });
 
 /**
- * Claims the work that is first in the fair order of these kinds. Promise: an attempt runs in one process only.
+ * Claims the oldest queued work of these flows. Promise: an attempt runs in one process only.
  *
  * Never retried: if the answer is lost, this process does not know what it claimed. `straysOf` finds such work.
  */
@@ -71,25 +75,37 @@ export async function claim(pool: Pool, terms: ClaimTerms): Promise<Claimed> {
   return claimedBy(rows, terms);
 }
 
-export function claimParameters({ kinds, worker, room }: ClaimTerms): unknown[] {
+export function claimParameters({ worker, asks, slots, oneAtATime, reachMs }: ClaimTerms): unknown[] {
   return [
-    kinds.names,
-    kinds.oneAtATime,
+    asks.map(({ kind }) => kind),
+    asks.map(({ party }) => party),
+    asks.map(({ count }) => count),
+    asks.map(({ sinceMs }) => sinceMs),
+    slots,
     worker,
-    room.slots,
-    [...room.ofServed.keys()],
-    [...room.ofServed.values()],
-    room.ofOthers,
+    oneAtATime,
+    reachMs,
     ABANDON_AFTER_MS,
   ];
 }
 
-export function claimedBy(rows: readonly ClaimRow[], { worker }: ClaimTerms): Claimed {
-  const claims = rows.flatMap((row) =>
-    row.id === null ? [] : { ...row, worker, facts: JSON.parse(row.facts) },
-  );
-  const rest = rows.find(({ id }) => id === null);
-  return { claims, more: rest !== undefined, takeable: (rest?.attempt ?? 0) > 0 };
+export function claimedBy(rows: readonly ClaimRow[], { worker }: Pick<ClaimTerms, 'worker'>): Claimed {
+  const claims: Claim[] = [];
+  const left: Flow[] = [];
+  for (const row of rows)
+    if (row.id === null) left.push(row);
+    else claims.push({ ...row, worker, facts: JSON.parse(row.facts) });
+  return { claims, left };
+}
+
+const QUEUED = {
+  name: 'queued_flows_v1',
+  text: 'select kind, party from queued_flows_v1($1::text[])',
+};
+
+/** The flows among the oldest and the newest queued work of these kinds: all of them, or the most urgent and what is new. */
+export function queuedFlows(pool: Pool, kinds: readonly string[]): Promise<Flow[]> {
+  return query<{ kind: string; party: string }>(pool, QUEUED, [kinds]);
 }
 
 const RELEASE = { name: 'release_v1', text: 'select id from release_v1($1::uuid[], $2::uuid) as id' };

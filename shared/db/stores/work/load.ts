@@ -1,0 +1,29 @@
+import type { Pool } from 'pg';
+import { query } from '../../statement.ts';
+
+/** How much of a kind's queue is read at most. */
+const MOST = 2000;
+
+/** What waits and runs of a kind, and the living workers of its pool. */
+export interface LoadRow {
+  kind: string;
+  /** How much waits of each party. */
+  queues: number[];
+  running: number;
+  oldestMs: number;
+  lastClaimMs: number | null;
+  workers: number;
+  slots: number;
+  claimed: number;
+}
+
+const LOAD = {
+  name: 'load_v1',
+  text: `select kind, queues, running, oldest_ms as "oldestMs", last_claim_ms as "lastClaimMs", workers, slots, claimed
+           from load_v1($1::text[], $2::text[], ${MOST})`,
+};
+
+/** Reads the load of these kinds, with that of the pools that serve them. */
+export function readLoad(pool: Pool, kinds: readonly { name: string; pool: string }[]): Promise<LoadRow[]> {
+  return query<LoadRow>(pool, LOAD, [kinds.map(({ name }) => name), kinds.map((kind) => kind.pool)]);
+}
