@@ -140,8 +140,7 @@ export class JobService {
   /** Cancels a job that still runs; what it has stored stays. Resolves with the job. Throws as `read` does. */
   async cancel(accountId: string, id: string, reserve: Reserve): Promise<JobResponse> {
     const { kind } = await this.#find({ party: accountId, key: id });
-    // A job is only ever named by its key.
-    await this.#parts.work.cancel(kindOf(kind), accountId, { requestId: '', key: id }, () => {});
+    await this.#parts.work.cancel(kindOf(kind), id, () => {});
     return this.read(accountId, id, reserve);
   }
 

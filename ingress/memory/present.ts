@@ -57,7 +57,7 @@ export function presentEpisode({ row, sources }: Sourced<Shown<Episode>>): Episo
   };
 }
 
-export function presentFact({ row, sources }: Sourced<Omit<Shown<Fact>, 'episodeIds'>>): FactResponse {
+export function presentFact({ row, sources }: Sourced<Shown<Fact>>): FactResponse {
   return {
     id: row.id,
     text: row.text,

@@ -60,8 +60,7 @@ export class PredictionService {
 
   /** Cancels a prediction that still runs; says how it ended. Throws `not_found`, or `access_denied` for another user's. */
   async cancel(appId: string, requestId: string, userId: string): Promise<CancelResponse> {
-    const named = { requestId, key: predictionKey(appId, requestId) };
-    const outcome = await this.#work.cancel(predict, appId, named, (facts) => {
+    const outcome = await this.#work.cancel(predict, predictionKey(appId, requestId), (facts) => {
       if (facts.userId !== userId) throw new AppError('access_denied');
     });
     if (outcome === undefined) throw new AppError('not_found');
@@ -87,14 +86,12 @@ function callOf(
   return {
     id: newId(),
     party: app.id,
-    requestId,
     key: predictionKey(app.id, requestId),
     fingerprint: fingerprint(app.fingerprintKey, input),
     userId,
     connectionId,
     line: {
       key: requestKey(`draft ${userId}`, app.id, sessionId),
-      sessionId,
       revision: body.draft.revision,
       textHash: fingerprint(app.fingerprintKey, body.draft.text),
       supersedable: body.mode === 'complete_draft',

@@ -8,12 +8,12 @@ import type { Kind } from '../../shared/work/kind.ts';
 /** How soon the database is asked again whether a deadline is over. */
 const CLOCK_GRACE_MS = 50;
 
-/** A request by the name that its party gave it. */
-export type Request = Pick<Admission, 'kind' | 'party' | 'requestId' | 'key'>;
+export type Request = Pick<Admission, 'kind' | 'party' | 'key'>;
 
 export interface EndingSteps {
   complete(completion: Completion): Promise<boolean>;
-  find(request: Request): Promise<Outcome | undefined>;
+  /** A request by its key. */
+  find(key: string): Promise<Outcome | undefined>;
   /** Whether the party is an account that has been erased since its admission. */
   isErased(party: string): Promise<boolean>;
   codes(kind: string): Kind['codes'];
@@ -29,7 +29,7 @@ export class Endings {
 
   /** The row of a request that was admitted. */
   async find(request: Request): Promise<Outcome> {
-    const found = await this.#steps.find(request);
+    const found = await this.#steps.find(request.key);
     return found ?? this.lost(request);
   }
 

@@ -90,7 +90,7 @@ export async function openWork(
         ),
       { most: MOST_TOGETHER, partyOf: ({ party }) => party },
     ),
-    find: (request) => findRequest(pool, { ...request, kinds: served(request.kind).names, process }),
+    find: (key) => findRequest(pool, key),
     isErased: (party) => isErased(pool, party),
     codes: (kind) => served(kind).kind.codes,
     room,

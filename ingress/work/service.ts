@@ -111,13 +111,11 @@ export class WorkService {
    */
   async cancel<K extends Kind>(
     kind: K,
-    party: string,
-    named: { requestId: string; key: string },
+    key: string,
     check: (facts: FactsOf<K>) => void,
   ): Promise<OutcomeOf<K> | undefined> {
-    const request = { kind: kind.name, party, ...named };
     for (;;) {
-      const found = (await this.#steps.find(request)) as OutcomeOf<K> | undefined;
+      const found = (await this.#steps.find(key)) as OutcomeOf<K> | undefined;
       if (found === undefined) return undefined;
       check(found.facts);
       if (isEnded(found)) return found;

@@ -9,7 +9,6 @@ import { FUNCTION_SETTINGS, SQL_CONSTANTS } from './limits.ts';
  */
 const ENTRIES = [
   'admit_v3',
-  'adopt_stranded_v1',
   'claim_v5',
   'complete_and_claim_v1',
   'complete_v1',
@@ -39,12 +38,13 @@ export const HASHES = [
   'e5c10870a9dee206',
   '23f2e40233fab772',
   '8ddd8887f92aff99',
+  '22bef9acfbe5492a',
 ];
 
 /**
  * The SQL functions of this version, a file each in `sql/`. A function that changes what it takes or returns gets a new
- * version number in its name, so that old processes keep theirs during a deploy, and moves to `retired.sql` a release
- * later. Any other change replaces the body in place, also for old processes.
+ * version number in its name, so that old processes keep theirs during a deploy, which goes a release later. Any other
+ * change replaces the body in place, also for old processes.
  */
 export async function functionsOfThisVersion(): Promise<{ text: string; version: number; hash: string }> {
   const folder = new URL('./sql/', import.meta.url);
@@ -71,7 +71,7 @@ export async function installFunctions(client: ClientBase): Promise<void> {
   if (newer.rows.length > 0) return;
   // Several statements in one simple query are one transaction.
   await client.query(`${text}
-    select make_weeks_v1(case when exists (select from predictions) then 5 else 0 end);
+    select make_weeks_v1();
     insert into installed_functions (hash, version) values ('${hash}', ${version})
       on conflict (hash) do update set version = excluded.version`);
 }

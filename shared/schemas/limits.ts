@@ -30,14 +30,6 @@ export const MEMORY_BODY_VALUES = 150_000;
 export const BODY_DEPTH = 64;
 
 export const PREDICTION_MODES = ['complete_draft', 'next_prompt'] as const;
-export const PREDICTION_STATES = [
-  'queued',
-  'running',
-  'suggested',
-  'abstained',
-  'cancelled',
-  'failed',
-] as const;
 export const MESSAGE_ROLES = ['user', 'assistant', 'tool'] as const;
 export const MESSAGE_ORIGINS = [
   'human',

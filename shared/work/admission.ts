@@ -71,7 +71,6 @@ function admissionOf<Facts>(
   return {
     id,
     party: accountId,
-    requestId,
     key: requestKey(kind.name, accountId, requestId),
     fingerprint: fingerprint(Buffer.from(accountId), input),
     userId: '',

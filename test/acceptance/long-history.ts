@@ -8,6 +8,7 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { openServed, pass, type Served, STEPS, TEXT, type Took, WINDOW_S } from '../support/common-path.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { percentile } from '../support/keep-alive-client.ts';
+import { makePastWeeks } from '../support/past-weeks.ts';
 
 /**
  * By hand: the statements of the common path on an empty database and, in turn, on one with `--rows` of history; then
@@ -61,7 +62,7 @@ async function medians(both: readonly Opened[], samples: number): Promise<Took[]
 
 /** History of many apps, over the last five weeks. */
 async function fill(pool: Pool, rows: number): Promise<void> {
-  await pool.query('select make_weeks_v1(5)');
+  await makePastWeeks(pool);
   for (let filled = 0; filled < rows; filled += FILLED_AT_ONCE) {
     await pool.query(
       `insert into history (

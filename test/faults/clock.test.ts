@@ -7,6 +7,7 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { openServed, pass } from '../support/common-path.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { ok, status } from '../support/fake-provider.ts';
+import { makePastWeeks } from '../support/past-weeks.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { alterRow } from '../support/time-travel.ts';
 
@@ -70,7 +71,7 @@ describe("when the database's clock has gone back", () => {
     const [past = '', present = ''] = newIds(2);
     before(async () => {
       database = await createDatabase();
-      await database.pool.query('select make_weeks_v1(6)');
+      await makePastWeeks(database.pool);
       // The first one was forgotten, and is not old enough any more.
       await end({ id: past, attempt: 3, state: 'failed', at: '-35 days 1 minute' });
       await end({ id: present, attempt: 1, state: 'failed', at: '2 seconds' });
@@ -87,9 +88,8 @@ describe("when the database's clock has gone back", () => {
       );
 
     it('is that of its latest attempt, for whoever asks', async () => {
-      const sought = { kinds: ['sync'], party, key, requestId: 'r', process: newId() };
       const [found, outcomes, [job]] = await Promise.all([
-        findRequest(database.pool, sought),
+        findRequest(database.pool, key),
         outcomesOf(database.pool, [key]),
         findJobs(database.pool, [{ party, key }], ['sync']),
       ]);

@@ -51,15 +51,6 @@ describe('a kind that the product does not know', function () {
       assert.equal(gate.visits.length, 1);
     });
 
-    it('is not mistaken for a prediction of the first edition that has the same id', async () => {
-      const requestId = newId();
-      const id = await insertFirstEdition(requestId);
-      assert.equal(await caller.cancel(requestId), undefined);
-      const { outcome, replayed } = await caller.ask({ text: 'hello', requestId });
-      assert.deepEqual([outcome.state, replayed], ['echoed', false]);
-      assert.notEqual(outcome.id, id);
-    });
-
     it('ends as a defect when its handler throws, even before it returns a promise', async () => {
       const { outcome } = await caller.ask({ text: '', input: 'no JSON' });
       assert.deepEqual([outcome.state, outcome.code, outcome.source], ['failed', 'internal_error', 'worker']);
@@ -283,19 +274,6 @@ describe('a kind that the product does not know', function () {
     const { outcome } = await by.ask({ text: 'late' });
     assert.deepEqual([outcome.state, outcome.code], ['failed', 'job_timeout']);
     expectWithin(DEADLINE_MS + GRACE_MS, since);
-  }
-
-  async function insertFirstEdition(requestId: string): Promise<string> {
-    const id = newId();
-    await system.database.pool.query(
-      `insert into predictions (
-         id, app_id, request_id, user_id, session_id, mode, fingerprint, draft_revision, context_revision, state, waiters,
-         admitted_at, deadline_at, requeue_at, ended_at, expires_at, month, plan, price_microcents)
-       values ($1, $2, $3, '', '', 'next_prompt', '', 1, '', 'abstained', '{}', now(), now(), now(), now(),
-               now() + interval '1 hour', to_char(now(), 'YYYY-MM'), 'sandbox', 0)`,
-      [id, PARTY, requestId],
-    );
-    return id;
   }
 });
 

@@ -51,7 +51,7 @@ describe('a migration of a table that is in use', () => {
     other.release();
     await done;
     const { rowCount } = await database.pool.query(
-      `select from pg_class where relname = 'predictions_connected'`,
+      `select from pg_class where relname = 'connections_app_user'`,
     );
     assert.equal(rowCount, 1);
   });

@@ -7,11 +7,8 @@ import { ormOptions } from '../../shared/db/orm.ts';
 import { migrate } from '../../shared/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
-/** What earlier versions installed that this one does not: functions that are gone, and another body of one that is not. */
+/** Another body of a function, from an earlier version. */
 const OLDER_FUNCTIONS = `
-  create function queue_floor_v2(_kinds text[]) returns bigint language sql as 'select 0::bigint';
-  create function virtual_time_v1(_kinds text[]) returns bigint language sql as 'select 0::bigint';
-  create function make_weeks_v1() returns void language sql as 'select';
   create function take_over_v1(_ids uuid[]) returns setof uuid language sql set work_mem = '1MB' as 'select null::uuid'`;
 
 describe('an upgrade', () => {

@@ -95,10 +95,10 @@ describe('delivery', () => {
     // All deliveries have ended without effect.
     await until(async () => (await system.queue.jobs()) === 0);
     answer.resolve();
-    await until(async () => (await rowOf(system, { request_id: request.requestId })).ended_at);
+    await until(async () => (await rowOf(system, { request_id: request.facts.requestId })).ended_at);
     await deliver();
     await until(async () => (await system.queue.jobs()) === 0);
-    const row = await rowOf(system, { request_id: request.requestId });
+    const row = await rowOf(system, { request_id: request.facts.requestId });
     assert.deepEqual([row.state, row.attempt], ['suggested', 1]);
     assert.equal(system.provider.calls.length, 1);
     await assertUnits(app, 1);
@@ -147,7 +147,7 @@ describe('delivery', () => {
       lock.release();
     }
     const row = await until(async () => {
-      const found = await rowOf(system, { request_id: request.requestId });
+      const found = await rowOf(system, { request_id: request.facts.requestId });
       return found.ended_at !== null && found;
     });
     assert.deepEqual([row.state, row.attempt], ['suggested', 1]);
@@ -156,13 +156,12 @@ describe('delivery', () => {
   });
 });
 
-function admission(app: AppClient): Admission {
+function admission(app: AppClient): Admission<{ requestId: string; userId: string; minConfidence: number }> {
   const body = predictionBody();
   return {
     id: newId(),
     kind: 'predict',
     party: app.id,
-    requestId: body.request_id,
     key: predictionKey(app.id, body.request_id),
     userId: body.user_id,
     connectionId: null,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
 import { AppClient, predictionBody, type Reply } from '../support/client.ts';
 import { delay, hang, refusal, status, when } from '../support/fake-provider.ts';
+import { makePastWeeks } from '../support/past-weeks.ts';
 import { type PredictionRow, rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { ageDrafts, alterApp, alterRow, expire, whileFrozen } from '../support/time-travel.ts';
@@ -532,7 +533,7 @@ describe('idempotency, per app and request_id', () => {
     const aged = `${millis.slice(0, 8)}-${millis.slice(8)}${id.slice(13)}`;
     const moment = `now() - interval '${days} days'`;
     await system.database.pool.query('delete from answers where id = $1', [id]);
-    await system.database.pool.query('select make_weeks_v1(6)');
+    await makePastWeeks(system.database.pool);
     await alterRow(
       system,
       app,

@@ -55,7 +55,7 @@ export async function openEchoCaller(
 
     cancel(requestId: string) {
       const key = requestKey(echo.name, PARTY, requestId);
-      return work.service.cancel(echo, PARTY, { requestId, key }, () => {});
+      return work.service.cancel(echo, key, () => {});
     },
 
     /** Whether the request is queued. */
@@ -74,7 +74,6 @@ function callOf({ text, requestId = newId(), input, kind = echo, party = PARTY }
   return {
     id: newId(),
     party,
-    requestId,
     key: requestKey(kind.name, party, requestId),
     fingerprint: createHash('sha256').update(text).digest(),
     userId: '',

@@ -17,7 +17,6 @@ import { MemoryLink } from './memory/link.ts';
 import { Profile } from './memory/profile.ts';
 import { RawMemory } from './memory/raw.ts';
 import { MemoryTombstone } from './memory/tombstone.ts';
-import { Prediction, PredictionSession, PredictionText } from './prediction.ts';
 import { PredictionEvent } from './prediction-event.ts';
 import { Process } from './process.ts';
 import { ProviderCall } from './provider-call.ts';
@@ -32,9 +31,6 @@ export const entities = [
   App,
   AppKey,
   Usage,
-  Prediction,
-  PredictionText,
-  PredictionSession,
   PredictionEvent,
   Process,
   Account,

@@ -14,8 +14,5 @@ export const Process = defineEntity({
     since: p.datetime(3).nullable(),
     /** The pools that it serves: name → slots, and how much work it has claimed since it started. */
     pools: p.json<Record<string, { slots: number; claimed: number }>>().nullable(),
-    /** Of the first edition. */
-    claimed: p.bigint('number').default(0),
-    turn: p.bigint('number').default(0),
   },
 });

@@ -18,8 +18,6 @@ export const Usage = defineEntity({
     paidSettled: p.integer().default(0),
     paidReservedMicrocents: p.bigint('number').default(0),
     paidSettledMicrocents: p.bigint('number').default(0),
-    /** The first edition's priority of the app's latest prediction. */
-    turn: p.bigint('number').default(0),
     /** Writes since the page began. */
     writes: p.integer().default(0),
   },

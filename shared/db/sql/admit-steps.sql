@@ -32,15 +32,15 @@ begin
 end $$;
 
 -- The items of a batch, each with what is known about it: its connection, live work or the latest end of the same
--- request, the latest revision of its line, and a prediction of the first edition.
-create or replace function look_up_v1(_kind text, _party uuid, _batch json)
+-- request, and the latest revision of its line.
+create or replace function look_up_v1(_party uuid, _batch json)
 returns table (
-  place int, id uuid, fingerprint bytea, request_id text, line uuid, revision bigint, text_hash bytea,
+  place int, id uuid, fingerprint bytea, line uuid, revision bigint, text_hash bytea,
   supersedable boolean, wait boolean, cancel_on_disconnect boolean, overloaded boolean, refusal text, live_id uuid,
   live_attempt int, live_admission uuid, live_attachment uuid, live_fingerprint bytea, live_waiters uuid[],
   live_deadline timestamptz, past_id uuid, past_attempt int, past_admission uuid, past_state text,
   past_fingerprint bytea, past_expires_at timestamptz, known_revision bigint, known_text_hash bytea,
-  supersedes boolean, legacy_id uuid)
+  supersedes boolean)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -49,7 +49,7 @@ declare
   first_week date := this_week - 7 - tombstone_age();
 begin
   return query
-  select i.place, i.id, i.fingerprint, i.request_id, i.line, i.revision, i.text_hash, i.supersedable, i.wait,
+  select i.place, i.id, i.fingerprint, i.line, i.revision, i.text_hash, i.supersedable, i.wait,
          i.cancel_on_disconnect, i.overloaded,
          case
            when i.connection_id is null then null
@@ -59,13 +59,11 @@ begin
          end,
          w.id, w.attempt, w.admission, w.attachment, w.fingerprint, w.waiters, w.deadline_at::timestamptz,
          h.id, h.attempt, h.admission, h.state, h.fingerprint, h.expires_at::timestamptz,
-         coalesce(r.revision, s.revision), coalesce(r.text_hash, s.text_hash),
-         exists (select from work v where v.line = i.line and v.supersedable and v.revision < i.revision),
-         o.id
+         r.revision, r.text_hash,
+         exists (select from work v where v.line = i.line and v.supersedable and v.revision < i.revision)
     from json_to_recordset(_batch) as i (
-      place int, id uuid, key uuid, fingerprint bytea, request_id text, user_id text, session_id text, line uuid,
-      revision bigint, text_hash bytea, supersedable boolean, connection_id uuid, wait boolean,
-      cancel_on_disconnect boolean, overloaded boolean)
+      place int, id uuid, key uuid, fingerprint bytea, user_id text, line uuid, revision bigint, text_hash bytea,
+      supersedable boolean, connection_id uuid, wait boolean, cancel_on_disconnect boolean, overloaded boolean)
     -- `offset 0` keeps each of these a look-up by its key: joined, an empty table's plan reads all of a large one.
     left join lateral (
       select n.id, n.user_id, n.status from connections n
@@ -82,15 +80,6 @@ begin
        where e.line = i.line and e.week > first_week and e.week <= this_week
          and e.updated_at > now() - tombstone_age()
        order by e.week desc limit 1) r on true
-    left join lateral (
-      select t.revision, t.text_hash from prediction_sessions t
-       where _kind = 'predict' and r.revision is null
-         and t.app_id = _party and t.user_id = i.user_id and t.session_id = i.session_id
-         and t.updated_at > now() - tombstone_age() offset 0) s on true
-    left join lateral (
-      select p.id from predictions p
-       where _kind = 'predict' and w.id is null and h.id is null
-         and p.app_id = _party and p.request_id = i.request_id offset 0) o on true
    order by i.place;
 end $$;
 
@@ -156,10 +145,6 @@ begin
              e.connection_id, e.admitted_at, e.started_at, now(), window_end(_window_s), e.month, e.plan,
              e.price_microcents, e.facts
         from ended e
-    ), mirrored as (
-      update predictions p
-         set state = 'cancelled', code = 'prediction_superseded', ended_at = now(), expires_at = window_end(_window_s)
-        from ended e where p.id = any (_victims) and p.id = e.id and p.month = 'moved'
     )
     select e.month, count(*) as units, count(*) filter (where e.plan = 'paid') as paid_units,
            coalesce(sum(e.price_microcents) filter (where e.plan = 'paid'), 0) as paid_microcents

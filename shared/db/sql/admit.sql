@@ -47,7 +47,7 @@ begin
   select '{}'::uuid[] as ids, 0 as units, 0 as paid_units, 0::numeric as paid_microcents, null::bigint as priority
     into none;
 
-  for item in select * from look_up_v1(_kind, _party, _batch) loop
+  for item in select * from look_up_v1(_party, _batch) loop
     place := item.place;
     outcome := item.refusal;
     id := item.id;
@@ -58,9 +58,6 @@ begin
     -- Idempotency
     if outcome is not null then
       null;
-    elsif item.legacy_id is not null then
-      perform adopt_v1(_party, item.request_id, _process, _kinds);
-      outcome := 'retry';
     elsif item.live_id is not null then
       id := item.live_id;
       attempt := item.live_attempt;

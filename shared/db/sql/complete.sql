@@ -88,8 +88,5 @@ begin
     end if;
     ended_places := ended_places || booking.places;
   end loop;
-  if exists (select from predictions p where p.id = any (ids) and p.month = 'moved') then
-    perform mirror_end_v1(_batch, _answers, ended_places, _window_s);
-  end if;
   return query select unnest(ended_places);
 end $$;

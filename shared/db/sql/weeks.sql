@@ -1,6 +1,6 @@
--- The partitions of `history` and `drafts`: one for each week (UTC, from Monday), made two weeks ahead, and `_past`
--- weeks back for what is adopted from the first edition. A partition is complete before it is attached.
-create or replace function make_weeks_v1(_past int) returns void
+-- The partitions of `history` and `drafts`: one for each week (UTC, from Monday), made two weeks ahead. A partition is
+-- complete before it is attached.
+create or replace function make_weeks_v1() returns void
 language plpgsql as $$
 declare
   parent text;
@@ -11,8 +11,7 @@ begin
   perform pg_advisory_xact_lock(hashtext('forecue weeks'));
   foreach parent in array array['history', 'drafts'] loop
     for week in
-      select generate_series(
-        this_week - _past * interval '1 week', this_week + interval '2 weeks', interval '1 week')::date
+      select generate_series(this_week, this_week + interval '2 weeks', interval '1 week')::date
     loop
       name := parent || '_' || to_char(week, 'YYYYMMDD');
       continue when to_regclass(name) is not null;

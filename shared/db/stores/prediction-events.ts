@@ -17,7 +17,7 @@ const RECORD = {
         from prediction_events e where e.app_id = $1::uuid and e.event_id = $2
     ), shown as (
       select f.id, f.facts::json ->> 'userId' = $4 as own, f.state in ('queued', 'running') as live
-        from find_v1(array['predict'], $1::uuid, $6::uuid, $3, null) f
+        from find_v1($6::uuid) f
     ), others as (
       select count(*) >= ${PER_PREDICTION} as are_enough,
              extract(epoch from min(o.recorded_at) + interval '${TOMBSTONE_DAYS} days' - now())::float8 as left_s

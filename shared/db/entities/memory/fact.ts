@@ -21,8 +21,6 @@ export const Fact = defineEntity({
     origin: p.text().default('human'),
     tags: p.type(TextArray).$type<string[]>(),
     confidence: p.double().$type<number>().default(1),
-    /** Of the first edition, whose processes still read it during a deploy. The episodes are in `memory_links`. */
-    episodeIds: p.array().columnType('uuid[]').defaultRaw(`'{}'`),
     validFrom: p.datetime(3).nullable(),
     validTo: p.datetime(3).nullable(),
     recordedAt: p.datetime(3).defaultRaw('now()'),

@@ -21,61 +21,38 @@ export async function* eraseMadeWith(
   { connectionId, grantRevision }: EndedGrant,
 ): AsyncGenerator<void> {
   const grant = [accountId, connectionId, grantRevision, READ_AT_ONCE];
-  for (const { found, erase } of [HISTORY, FIRST_EDITION])
-    for (;;) {
-      const made = await em.execute<{ id: string }[]>(found, grant);
-      if (made.length === 0) break;
-      for (let first = 0; first < made.length; first += AT_ONCE) {
-        const ids = made.slice(first, first + AT_ONCE).map(({ id }) => id);
-        await em.execute(erase, [JSON.stringify(ids)]);
-        yield;
-      }
+  for (;;) {
+    const made = await em.execute<{ id: string }[]>(FOUND, grant);
+    if (made.length === 0) return;
+    for (let first = 0; first < made.length; first += AT_ONCE) {
+      const ids = made.slice(first, first + AT_ONCE).map(({ id }) => id);
+      await em.execute(ERASE, [JSON.stringify(ids)]);
+      yield;
     }
+  }
 }
 
 /**
  * By key and attempt: a request that ran again has a row for each end, and each may belong to another grant. Its answer
  * is that of the end that suggested it.
  */
-const HISTORY = {
-  found: `
-    select h.key || ' ' || h.attempt as id from erasing_grants g join history h on h.connection_id = g.connection_id
-     where g.account_id = ? and g.connection_id = ? and g.grant_revision = ?
-       and h.admitted_at <= g.ended_at
-       and g.grant_revision in (0, (h.report::json ->> 'grantRevision')::int)
-       and (h.expires_at > now() or coalesce(h.report::json ->> 'profileRevision', 'none') <> 'none'
-            or h.state = 'suggested' and exists (select from answers a where a.id = h.id))
-     limit ?`,
-  erase: `
-    with named as (
-      select split_part(n, ' ', 1)::uuid as key, split_part(n, ' ', 2)::int as attempt
-        from json_array_elements_text(?::json) n
-    ), made as (
-      update history h
-         set report = (h.report::jsonb || '{"profileRevision": "none"}')::text, expires_at = least(h.expires_at, now())
-        from named where h.key = named.key and h.attempt = named.attempt
-      returning h.id, h.state
-    )
-    delete from answers a using made where a.id = made.id and made.state = 'suggested'`,
-};
+const FOUND = `
+  select h.key || ' ' || h.attempt as id from erasing_grants g join history h on h.connection_id = g.connection_id
+   where g.account_id = ? and g.connection_id = ? and g.grant_revision = ?
+     and h.admitted_at <= g.ended_at
+     and g.grant_revision in (0, (h.report::json ->> 'grantRevision')::int)
+     and (h.expires_at > now() or coalesce(h.report::json ->> 'profileRevision', 'none') <> 'none'
+          or h.state = 'suggested' and exists (select from answers a where a.id = h.id))
+   limit ?`;
 
-/** Predictions of the first edition. */
-const FIRST_EDITION = {
-  found: `
-    select p.id from erasing_grants g join predictions p on p.connection_id = g.connection_id::text
-     where g.account_id = ? and g.connection_id = ? and g.grant_revision = ?
-       and p.admitted_at <= g.ended_at and g.grant_revision in (0, p.grant_revision)
-       and p.state not in ('queued', 'running') and not (p.erased and p.profile_revision = 'none')
-     limit ?`,
-  erase: `
-    with made as (
-      select id from predictions
-       where id in (select json_array_elements_text(?::json)::uuid) and state not in ('queued', 'running')
-       order by id for update
-    ), gone as (
-      delete from prediction_texts t using made where t.prediction_id = made.id
-    )
-    update predictions p
-       set erased = true, profile_revision = 'none', expires_at = least(p.expires_at, now())
-      from made where p.id = made.id`,
-};
+const ERASE = `
+  with named as (
+    select split_part(n, ' ', 1)::uuid as key, split_part(n, ' ', 2)::int as attempt
+      from json_array_elements_text(?::json) n
+  ), made as (
+    update history h
+       set report = (h.report::jsonb || '{"profileRevision": "none"}')::text, expires_at = least(h.expires_at, now())
+      from named where h.key = named.key and h.attempt = named.attempt
+    returning h.id, h.state
+  )
+  delete from answers a using made where a.id = made.id and made.state = 'suggested'`;

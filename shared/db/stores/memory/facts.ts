@@ -31,7 +31,6 @@ export function addFacts(em: EntityManager, accountId: string, facts: NewFact[])
         ...values,
         id: ids[place] ?? '',
         account: accountId,
-        episodeIds: [],
         invalidatedAt,
         ...dates,
       };

@@ -54,7 +54,7 @@ export async function addFact(
 ): Promise<string> {
   const now = new Date();
   tx.create(Fact, {
-    ...{ id, account: accountId, text, kind, slot, origin, tags: [], confidence, model, episodeIds: [] },
+    ...{ id, account: accountId, text, kind, slot, origin, tags: [], confidence, model },
     ...{ validFrom, validTo: former?.end ?? validTo },
     ...{ recordedAt: now, invalidatedAt: former && now, supersededBy: former?.by ?? null },
     ...{ createdAt: now, updatedAt: now },

@@ -8,7 +8,6 @@ export interface Admission<Facts = unknown> {
   id: string;
   kind: string;
   party: string;
-  requestId: string;
   /** `requestKey` of it. */
   key: string;
   fingerprint: Buffer;
@@ -29,7 +28,6 @@ export interface Admission<Facts = unknown> {
 /** Where a request stands among those of which only the latest counts: the revisions of a draft. */
 export interface Line {
   key: string;
-  sessionId: string;
   revision: number;
   textHash: Buffer;
   /** Whether it supersedes earlier requests of its line, and later ones supersede it. */
@@ -98,7 +96,7 @@ interface AdmitRow {
   superseded: string[];
 }
 
-/** Tries when another process ended or adopted the row meanwhile; the next one sees what became of it. */
+/** Tries when another process ended the row meanwhile; the next one sees what became of it. */
 const TRIES = 5;
 
 /**
@@ -162,10 +160,8 @@ function itemOf(admission: Admission, place: number, { outlivesCallers }: Admiss
     id: admission.id,
     key: admission.key,
     fingerprint: bytea(admission.fingerprint),
-    request_id: admission.requestId,
     user_id: admission.userId,
     connection_id: admission.connectionId,
-    session_id: line?.sessionId,
     line: line?.key,
     revision: line?.revision,
     text_hash: line === null ? undefined : bytea(line.textHash),

@@ -26,40 +26,6 @@ export function eraseAnswers(pool: Pool, recoveryWindowS: number): Promise<numbe
   return inBatches(pool, ANSWERS, [recoveryWindowS]);
 }
 
-/** Texts of the first edition. */
-const FIRST_EDITION_TEXTS = {
-  name: 'erase_v1',
-  text: `
-    with over as (
-      select id from predictions where expires_at <= now() and not erased
-       order by expires_at limit ${MOST} for update skip locked
-    ), gone as (
-      delete from prediction_texts t using over where t.prediction_id = over.id
-    )
-    update predictions p set erased = true from over where p.id = over.id returning p.id`,
-};
-
-/** Rows of the first edition, found by their ids as above. */
-const FIRST_EDITION = {
-  name: 'tombstones_v2',
-  text: `
-    delete from predictions where id in (
-      select id from predictions
-       where erased and ended_at < now() - interval '${TOMBSTONE_DAYS} days'
-         and id < (rpad(lpad(to_hex((extract(epoch from now() - interval '${TOMBSTONE_DAYS} days') * 1000)::bigint), 12, '0'), 32, '0'))::uuid
-       order by id limit ${MOST} for update skip locked)
-    returning id`,
-};
-
-const FIRST_EDITION_SESSIONS = {
-  name: 'old_sessions_v1',
-  text: `
-    delete from prediction_sessions where (app_id, user_id, session_id) in (
-      select app_id, user_id, session_id from prediction_sessions
-       where updated_at < now() - interval '${TOMBSTONE_DAYS} days' limit ${MOST} for update skip locked)
-    returning session_id`,
-};
-
 /** Temporary rows, and when they are of no more use. */
 const EXPIRED = [
   ['prediction_events', `recorded_at < now() - interval '${TOMBSTONE_DAYS} days'`],
@@ -86,7 +52,7 @@ const FLOWS = {
        and not exists (select from work w where w.kind = f.kind and w.party = f.party) returning 1`,
 };
 
-const MAKE_WEEKS = { name: 'make_weeks_v1', text: 'select make_weeks_v1(0)' };
+const MAKE_WEEKS = { name: 'make_weeks_v1', text: 'select make_weeks_v1()' };
 
 /** Makes the missing partitions of this week and the next two. */
 export async function makeWeeks(pool: Pool): Promise<void> {
@@ -97,9 +63,7 @@ const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBST
 
 /** Deletes what is older than `TOMBSTONE_DAYS` (calls to providers: `LEDGER_DAYS`), and the rows of dead processes and idle flows. */
 export async function forget(pool: Pool): Promise<void> {
-  const texts = [FIRST_EDITION_TEXTS, FIRST_EDITION, FIRST_EDITION_SESSIONS];
-  const others = [PROCESSES, FLOWS, ...EXPIRED, oldCalls(MOST)];
-  for (const statement of [...texts, ...others]) await inBatches(pool, statement);
+  for (const statement of [PROCESSES, FLOWS, ...EXPIRED, oldCalls(MOST)]) await inBatches(pool, statement);
   await makeWeeks(pool);
   await query(pool, DROP_WEEKS, []);
 }

@@ -24,22 +24,12 @@ export async function outcomesOf(
 
 const FIND = {
   name: 'find_v1',
-  text: `select ${COLUMNS} from find_v1($1::text[], $2::uuid, $3::uuid, $4, $5::uuid)`,
+  text: `select ${COLUMNS} from find_v1($1::uuid)`,
 };
 
-/** A request by the party's own id. `kinds` are those of its pool, `process` is the one that asks. */
-export interface Sought {
-  kinds: readonly string[];
-  party: string;
-  key: string;
-  requestId: string;
-  process: string;
-}
-
-/** A party's request in any state; undefined after `TOMBSTONE_DAYS`. */
-export async function findRequest(pool: Pool, sought: Sought): Promise<Outcome | undefined> {
-  const { kinds, party, key, requestId, process } = sought;
-  const [row] = await query<OutcomeRow>(pool, FIND, [kinds, party, key, requestId, process]);
+/** A request in any state, by its key; undefined after `TOMBSTONE_DAYS`. */
+export async function findRequest(pool: Pool, key: string): Promise<Outcome | undefined> {
+  const [row] = await query<OutcomeRow>(pool, FIND, [key]);
   return row && parsed(row);
 }
 
