@@ -75,10 +75,10 @@ export async function startWorker<Table extends Kinds>(
   const scheduler = schedules ? await open.openScheduler(opening, parts) : undefined;
   const consumers: TicketWorker[] = [];
   opening.defer(() => drain(work, consumers, health));
-  for (const { name, slots } of work.pools) consumers.push(queues.worker(name, () => slots.take()));
+  for (const { name } of work.pools) consumers.push(queues.worker(name, () => work.look()));
   if (scheduler !== undefined) consumers.push(queues.worker(SCHEDULE_QUEUE, () => scheduler.take()));
   await work.listen();
-  health.watch(...consumers);
+  health.watch(work);
   await heartbeat.serve(() => served(work));
   health.serving = true;
   const opened = opening.move();

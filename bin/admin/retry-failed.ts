@@ -44,7 +44,7 @@ export async function retryFailed(admin: Admin, pools: readonly PoolName[]): Pro
 
 async function retryStep({ database, config }: Admin, step: RoundStep): Promise<Counts> {
   const { kind, body } = step;
-  const terms = admissionTerms(kind, kinds, {
+  const terms = admissionTerms(kind, {
     process: newId(),
     timeoutMs: config[kind.deadline],
     recoveryWindowS: config.recoveryWindowS,
@@ -56,11 +56,7 @@ async function retryStep({ database, config }: Admin, step: RoundStep): Promise<
     for (const { id, party } of page.failed) {
       const job = jobAdmission(kind, { accountId: party, body, requestId: `retry ${id}`, wait: false });
       try {
-        const [admitted] = await admit(
-          database.pool,
-          [{ ...job, kind: kind.name, overloaded: false }],
-          terms,
-        );
+        const [admitted] = await admit(database.pool, [{ ...job, kind: kind.name }], terms);
         counts.queued += Number(admitted?.decision === 'admitted');
       } catch (error) {
         if (!isLockTimeout(error)) throw error;

@@ -109,14 +109,16 @@ export class LoadMonitor {
         const pool = rows.filter((other) => kindNamed(this.#kinds, other.kind).pool === kind.pool);
         const isOfClass = ({ kind: name }: LoadRow) => kindNamed(this.#kinds, name).parties === kind.parties;
         const queues = pool.filter(isOfClass).flatMap((one) => one.queues);
-        const others = pool.filter((one) => !isOfClass(one)).flatMap((one) => one.queues);
+        const others = pool.filter((one) => !isOfClass(one));
         this.#of(row.kind).estimate.observe({
           ...row,
           at,
+          standing: sumOf(pool.filter(isOfClass), ({ standing }) => standing),
           queues,
-          others: others.reduce((sum, queued) => sum + queued, 0),
+          queued: sumOf(pool, ({ queued }) => queued),
+          others: sumOf(others, (one) => one.queued),
           oldestMs: Math.max(...pool.map(({ oldestMs }) => oldestMs)),
-          running: pool.reduce((sum, { running }) => sum + running, 0),
+          running: sumOf(pool, ({ running }) => running),
           lastClaimMs: latest(pool),
         });
       }
@@ -124,6 +126,10 @@ export class LoadMonitor {
       this.#steps.log.warn({ err: error }, 'could not read the load of the queues');
     }
   }
+}
+
+function sumOf(rows: readonly LoadRow[], of: (row: LoadRow) => number): number {
+  return rows.reduce((sum, row) => sum + of(row), 0);
 }
 
 /** Milliseconds since the pool's latest claim. */

@@ -5,6 +5,7 @@ import { POOLS, type PoolName } from '../../shared/config/pools.ts';
 import { batcher } from '../../shared/db/batcher.ts';
 import { finishErasures } from '../../shared/db/stores/erase-account.ts';
 import { detach } from '../../shared/db/stores/work/detach.ts';
+import { readLoad } from '../../shared/db/stores/work/load.ts';
 import { findRequest, outcomesOf } from '../../shared/db/stores/work/outcomes.ts';
 import { isErased } from '../../shared/db/stores/work/parties.ts';
 import { close } from '../../shared/lifecycle.ts';
@@ -15,6 +16,7 @@ import { createCompletion } from '../../shared/work/completion.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
 import { openWakeUps, type WakeUps } from '../../shared/work/wake-ups.ts';
+import { LoadMonitor } from './load-monitor.ts';
 import { serveKind } from './serve-kind.ts';
 import { WorkService } from './service.ts';
 import { WaitingRoom } from './waiting-room.ts';
@@ -58,27 +60,23 @@ export async function openWork(
     PoolName,
     TicketQueue
   >;
+  const load = new LoadMonitor(kinds, {
+    read: (of) => readLoad(pool, of),
+    isBusy: () => room.isBusy,
+    deadlineMs: (kind) => config[kind.deadline],
+    log,
+  });
+  opening.adopt(load, close);
+  const isCrowded = () => room.isCrowded;
   const byKind = new Map(
     Object.values(kinds).map((kind) => {
-      const parts = {
-        config,
-        pool,
-        kinds,
-        process,
-        tickets: tickets[kind.pool],
-        wakeUps,
-        isBusy: () => room.isBusy,
-        isCrowded: () => room.isCrowded,
-        log,
-      };
-      const one = serveKind(kind, parts);
-      opening.adopt(one.load, close);
-      return [kind.name, one];
+      const parts = { config, pool, process, tickets: tickets[kind.pool], wakeUps, load, isCrowded };
+      return [kind.name, serveKind(kind, parts)];
     }),
   );
   const service = new WorkService({
     admit: (admission, gone) => served(admission.kind).admit(admission, gone),
-    load: (kind) => served(kind).load,
+    load,
     dispatch: ({ kind, party }, id) => served(kind).dispatch(id, party),
     complete,
     detach: batcher(
@@ -99,7 +97,7 @@ export async function openWork(
     timeoutMs: (kind) => served(kind).timeoutMs,
   });
   // Its first caller must not wait in vain when there is no worker.
-  await Promise.all([...byKind.values()].map(({ load }) => load.look()));
+  await load.look();
   const housekeeper = new Housekeeper({
     pool,
     kinds,
@@ -107,7 +105,7 @@ export async function openWork(
     leaseMs: config.leaseMs,
     recoveryWindowS,
     complete,
-    ticket: (name) => tickets[name].add([]),
+    wakeUps,
     eraseAccounts: (withinMs) => finishErasures(em(), { windowS: recoveryWindowS, withinMs }),
     log,
   });

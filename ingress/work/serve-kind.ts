@@ -2,14 +2,12 @@ import type { Pool } from 'pg';
 import type { IngressConfig } from '../../shared/config/config.ts';
 import { batcher } from '../../shared/db/batcher.ts';
 import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
-import { readSnapshot } from '../../shared/db/stores/work/snapshot.ts';
-import type { Log } from '../../shared/log.ts';
 import type { TicketQueue } from '../../shared/queue/queues.ts';
 import { admissionTerms } from '../../shared/work/admission.ts';
 import { createDispatch } from '../../shared/work/dispatch.ts';
-import { type Kind, type Kinds, kindsOf } from '../../shared/work/kind.ts';
+import type { Kind } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
-import { LoadMonitor } from './load-monitor.ts';
+import type { LoadMonitor } from './load-monitor.ts';
 
 const ADMITTED_TOGETHER = 100;
 /** Bytes of requests in one admission, so that one app's large bodies do not delay the others' small ones. */
@@ -18,40 +16,32 @@ const BYTES_TOGETHER = 256 * 1024;
 export interface KindParts {
   config: IngressConfig;
   pool: Pool;
-  kinds: Kinds;
   /** This process, by its heartbeat. */
   process: string;
   tickets: TicketQueue;
   wakeUps: WakeUps;
-  /** Whether callers wait at this ingress. */
-  isBusy(): boolean;
-  /** Whether several do. */
+  load: LoadMonitor;
+  /** Whether several callers wait at this ingress. */
   isCrowded(): boolean;
-  log: Log;
 }
 
-/** An ingress's side of one kind of work: how it is admitted and queued, and when its load is shed. */
+/** An ingress's side of one kind of work: how it is admitted and queued. */
 export function serveKind(
   kind: Kind,
-  { config, pool, kinds, process, tickets, wakeUps, isBusy, isCrowded, log }: KindParts,
+  { config, pool, process, tickets, wakeUps, load, isCrowded }: KindParts,
 ) {
   const timeoutMs = config[kind.deadline];
-  const names = kindsOf(kinds, kind.pool);
   const { recoveryWindowS } = config;
-  const load = new LoadMonitor(() => readSnapshot(pool, kind), isBusy, { deadlineMs: timeoutMs, log });
-  const terms = admissionTerms(kind, kinds, { process, timeoutMs, recoveryWindowS, units: config });
+  const terms = admissionTerms(kind, { process, timeoutMs, recoveryWindowS, units: config });
   return {
     kind,
-    /** All kinds of its pool. */
-    names,
     timeoutMs,
     dispatch: createDispatch({
       queue: tickets,
-      wake: (parties) => wakeUps.admitted(kind.pool, parties),
-      queuedMs: () => load.queuedMs,
+      wake: (parties) => wakeUps.admitted(parties.map((party) => ({ kind: kind.name, party }))),
+      queuedMs: () => load.queuedMs(kind.name),
     }),
-    load,
-    admit: batcher((batch: Admission[]) => admit(pool, batch, terms), {
+    admit: batcher((batch: Admission[]) => admit(pool, batch, terms, load.mostQueued(kind.name)), {
       most: ADMITTED_TOGETHER,
       maxBytes: BYTES_TOGETHER,
       partyOf: ({ party }) => party,

@@ -21,7 +21,7 @@ const LATEST_MS = 900;
 /** Statements and messages that serve a request, sharing round trips with those of others. Wired in `open.ts`. */
 export interface WorkSteps extends EndingSteps {
   admit(admission: Admission, gone: AbortSignal): Promise<Admitted>;
-  load(kind: string): Pick<LoadMonitor, 'admitted' | 'look' | 'served' | 'retryAfterS'>;
+  load: Pick<LoadMonitor, 'look' | 'served' | 'mostQueued' | 'retryAfterS'>;
   dispatch(request: Pick<Request, 'kind' | 'party'>, id: string): Promise<void>;
   detach(work: { id: string; party: string }): Promise<Subject | undefined>;
   room: WaitingRoom;
@@ -32,7 +32,7 @@ export interface WorkSteps extends EndingSteps {
 }
 
 /** A validated request, before anything is known of the load. */
-export type Call<Facts> = Omit<Admission<Facts>, 'overloaded' | 'kind'>;
+export type Call<Facts> = Omit<Admission<Facts>, 'kind'>;
 
 /** An admission that was not refused. */
 type Accepted = Pick<Admitted, 'id' | 'attempt' | 'leftMs'> & {
@@ -96,10 +96,7 @@ export class WorkService {
     const request = { ...call, kind: kind.name };
     return this.#inTurn(request, async () => {
       const { decision, ...admitted } = await this.#admit(request, disconnected);
-      if (decision === 'admitted') {
-        this.#steps.load(kind.name).admitted(request.party);
-        void this.#queue(request, admitted);
-      }
+      if (decision !== 'ended') void this.#queue(request, admitted);
       if (decision !== 'ended') this.#callers.giveUp(request.key, admitted.id);
       return { id: admitted.id, replayed: decision !== 'admitted' };
     });
@@ -135,23 +132,23 @@ export class WorkService {
   }
 
   async #admitAndWait(
-    request: Omit<Admission, 'overloaded'>,
+    request: Admission,
     gone: AbortSignal,
   ): Promise<{ outcome: Outcome; replayed: boolean }> {
     const { decision, ...admitted } = await this.#admit(request, gone);
     if (decision === 'ended') return { outcome: await this.#endings.find(request), replayed: true };
-    if (decision === 'attached')
+    if (decision === 'attached') {
+      // It may have waited in the queue for somebody to come back.
+      void this.#queue(request, admitted);
       return { outcome: await this.#wait(request, admitted, gone), replayed: true };
+    }
     return { outcome: await this.#run(request, admitted, gone), replayed: false };
   }
 
   /** Throws the code of a refusal. */
-  async #admit(request: Omit<Admission, 'overloaded'>, gone: AbortSignal): Promise<Accepted> {
-    const retryAfterS = await this.#retryAfterS(request);
-    const admission = { ...request, overloaded: retryAfterS !== undefined };
-    const { decision, superseded, ...admitted } = await this.#steps.admit(admission, gone);
+  async #admit(request: Admission, gone: AbortSignal): Promise<Accepted> {
+    const { decision, superseded, queued, ...admitted } = await this.#admitOrLookAgain(request, gone);
     request.input = '';
-    admission.input = '';
     this.#steps.wakeUps.ended(superseded);
     switch (decision) {
       case 'ended':
@@ -159,18 +156,19 @@ export class WorkService {
       case 'admitted':
         return { decision, ...admitted };
       case 'overloaded':
-        throw new AppError(decision, { retryAfterS: retryAfterS ?? 1 });
+        throw new AppError(decision, { retryAfterS: this.#steps.load.retryAfterS(request.kind, queued ?? 0) });
       default:
         throw new AppError(decision);
     }
   }
 
-  /** Seconds after which new work could be answered in time. Looks at the queue again before it sheds load. */
-  async #retryAfterS({ kind, party }: Request): Promise<number | undefined> {
-    const load = this.#steps.load(kind);
-    if (load.retryAfterS(party) === undefined) return undefined;
+  /** Sheds load only by what the queue is now: it may have drained since the load was read. */
+  async #admitOrLookAgain(request: Admission, gone: AbortSignal): Promise<Admitted> {
+    const { admit, load } = this.#steps;
+    const admitted = await admit(request, gone);
+    if (admitted.decision !== 'overloaded') return admitted;
     await load.look();
-    return load.retryAfterS(party);
+    return load.mostQueued(request.kind) > (admitted.queued ?? 0) ? admit(request, gone) : admitted;
   }
 
   async #run(
@@ -179,13 +177,12 @@ export class WorkService {
     gone: AbortSignal,
   ): Promise<Outcome> {
     const waiting = this.#wait(request, admitted, gone);
-    const load = this.#steps.load(request.kind);
     const since = performance.now();
-    load.admitted(request.party);
     void this.#queue(request, admitted);
     const outcome = await waiting;
     // Only work that a handler has ended shows how long the work takes.
-    if (outcome.report !== null) load.served(performance.now() - since, outcome.queueMs ?? 0);
+    if (outcome.report !== null)
+      this.#steps.load.served(request.kind, performance.now() - since, outcome.queueMs ?? 0);
     return outcome;
   }
 

@@ -8,17 +8,20 @@ import { FUNCTION_SETTINGS, SQL_CONSTANTS } from './limits.ts';
  * these call run under the same settings.
  */
 const ENTRIES = [
-  'admit_v3',
-  'claim_v5',
+  'abandoned_v1',
+  'admit_v1',
+  'claim_v1',
   'complete_and_claim_v1',
   'complete_v1',
   'detach_v1',
   'find_v1',
+  'load_v1',
   'outcomes_v2',
-  'publish_v1',
+  'overdue_v1',
+  'queued_flows_v1',
   'reclaim_v1',
   'release_v1',
-  'survey_v1',
+  'sweep_v1',
   'take_over_v1',
 ];
 

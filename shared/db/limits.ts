@@ -54,8 +54,6 @@ export const SQL_CONSTANTS = {
   tombstone_age: `interval '${TOMBSTONE_DAYS} days'`,
   /** No live work is older: deadlines are shorter by far. */
   live_work_max_age: `interval '1 hour'`,
-  /** How old a flow's `touched_at` gets before an admission renews it; after six times that an idle flow is deleted. */
-  flow_touch_age: `interval '10 seconds'`,
   /** `now()` is the start of a transaction: rows of transactions that began later may be newer. */
   clock_slack: `interval '1 minute'`,
 };

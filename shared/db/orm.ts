@@ -62,7 +62,7 @@ export async function openDatabase(
 
 /** The hot path's tables are partitioned or tuned, and only its own statements read them: no entity describes them. */
 const HOT_PATH_TABLES = [
-  /^(work|answers|flows|queue_snapshots|leases|installed_functions)$/,
+  /^(work|answers|leases|installed_functions)$/,
   /^(history|drafts)(_\d+)?$/,
 ];
 

@@ -2,10 +2,13 @@
 export interface KindLoad {
   /** When it was read, by `performance.now()`. */
   at: number;
-  /** The work that waits, by party, of the kind's class of parties in its pool: the most urgent of it, if there is much. */
+  /** How many parties of the kind's class have work in its pool that has waited for `STANDING_MS`. */
+  standing: number;
+  /** How much waits of each other party of the class. */
   queues: readonly number[];
-  /** How much waits of the other class. */
+  /** How much waits of the other class, and in all: up to some thousands. */
   others: number;
+  queued: number;
   /** How long the oldest has waited; 0 when nothing waits. */
   oldestMs: number;
   /** Work that the live workers have claimed since each started. Heartbeats report it, so it moves in steps of half a second. */
@@ -21,7 +24,7 @@ export interface KindLoad {
 /** What was read longer ago is ignored: the database does not answer. */
 const STALE_MS = 2000;
 /** Only a queue whose oldest has waited this long is standing; others are just passing through. */
-const STANDING_MS = 150;
+export const STANDING_MS = 150;
 /** No party gets all slots, so a single one can fill only a share. If fewer run, what waits is not waiting for slots. */
 const FULL_SHARE = 0.5;
 /** The assumed service time until one is measured. */
@@ -42,8 +45,9 @@ const UNSEEN = 3;
 /**
  * Estimates how long a new piece of work would take to be answered: the work ahead of it, divided by the workers' rate.
  *
- * - Work ahead: parties take turns, so each other party counts with at most one more than its own party has waiting. The
- *   other class of parties gets every second slot while it has work.
+ * - Work ahead: parties take turns. One whose work stands in the queue is taken to go on, so it gets a turn for each piece
+ *   that the own party has waiting, and one for the new piece; another counts with what it has waiting, but for no more
+ *   turns. The other class of parties gets every second slot while it has work.
  * - Rate: that of recent claims while slots were full and work waited. Until that is measured, the number waiting divided
  *   by the age of the oldest (Little's law): a newcomer waits about as long as the oldest has.
  * - After a time without a claim, at most 3 in that time. So a collapse shows at once, yet a few are still let in as
@@ -104,9 +108,9 @@ export class LoadEstimate {
     if (latest.workers === 0) return Number.POSITIVE_INFINITY;
     if (!isStanding(latest) || !isFull(latest)) return 0;
     if (own === 0 && latest.running < latest.slots) return 0;
-    let upToIt = 1;
+    const others = Math.max(0, latest.standing - (own > 0 ? 1 : 0));
+    let upToIt = (own + 1) * (1 + others);
     for (const queued of latest.queues) upToIt += Math.min(queued, own + 1);
-    upToIt = Math.max(upToIt, own + 1);
     return (upToIt + Math.min(latest.others, upToIt)) / this.#perMs(latest) + this.#serviceMs;
   }
 
@@ -119,14 +123,13 @@ export class LoadEstimate {
     if (latest?.claimed !== claimed || this.#steps.length === 0) this.#steps.push({ at, claimed });
   }
 
-  #perMs({ queues, others, oldestMs, lastClaimMs }: KindLoad): number {
+  #perMs({ queued, oldestMs, lastClaimMs }: KindLoad): number {
     const [first] = this.#steps;
     const last = this.#steps.at(-1);
     const isMeasured = first !== undefined && last !== undefined && last.at - first.at >= SPAN_MIN_MS;
-    const waiting = queues.reduce((sum, queued) => sum + queued, others);
     const perMs = isMeasured
       ? (last.claimed - first.claimed) / (last.at - first.at)
-      : Math.max(1, waiting) / oldestMs;
+      : Math.max(1, queued) / oldestMs;
     const silentMs = lastClaimMs ?? 0;
     const isSilent = silentMs > Math.max(SILENT_MIN_MS, SILENT_SERVICES * this.#serviceMs);
     return isSilent ? Math.min(perMs, UNSEEN / silentMs) : perMs;

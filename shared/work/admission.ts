@@ -2,7 +2,7 @@ import type { Admission, AdmissionTerms } from '../db/stores/work/admit.ts';
 import { requestKey } from '../domain/work.ts';
 import { newId } from '../ids.ts';
 import { canonicalJson, fingerprint } from '../security/fingerprint.ts';
-import { type Kind, type Kinds, kindsOf } from './kind.ts';
+import type { Kind } from './kind.ts';
 import type { NoFacts } from './kinds.ts';
 
 /** What a process admits work under. */
@@ -15,11 +15,9 @@ interface Terms extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recovery
 export const NO_UNITS = { sandboxUnits: 0, unitPriceMicrocents: null };
 
 /** The terms of every admission of a kind in a process. */
-export function admissionTerms(kind: Kind, kinds: Kinds, { units, ...terms }: Terms): AdmissionTerms {
+export function admissionTerms(kind: Kind, { units, ...terms }: Terms): AdmissionTerms {
   return {
     kind: kind.name,
-    kinds: kindsOf(kinds, kind.pool),
-    step: kind.step,
     outlivesCallers: kind.outlivesCallers,
     sandboxUnits: units.sandboxUnits,
     unitPriceMicrocents: kind.charged ? units.unitPriceMicrocents : null,
@@ -42,7 +40,7 @@ interface JobRequest {
 export function jobAdmission(
   kind: Pick<Kind, 'name'>,
   { accountId, body, requestId, wait }: JobRequest,
-): Omit<Admission<NoFacts>, 'overloaded' | 'kind'> {
+): Omit<Admission<NoFacts>, 'kind'> {
   const id = newId();
   return admissionOf(kind, { id, accountId, body, requestId: requestId ?? id, wait, facts: {} });
 }
@@ -59,13 +57,13 @@ export interface Part {
 /** The admission of a part of an account's work. */
 export function partAdmission(kind: Pick<Kind, 'name'>, accountId: string, part: Part): Admission {
   const admission = admissionOf(kind, { ...part, accountId, requestId: part.id, wait: false });
-  return { ...admission, kind: kind.name, overloaded: false };
+  return { ...admission, kind: kind.name };
 }
 
 function admissionOf<Facts>(
   kind: Pick<Kind, 'name'>,
   asked: { id: string; accountId: string; body: object; requestId: string; wait: boolean; facts: Facts },
-): Omit<Admission<Facts>, 'overloaded' | 'kind'> {
+): Omit<Admission<Facts>, 'kind'> {
   const { id, accountId, requestId, wait, facts } = asked;
   const input = canonicalJson(asked.body);
   return {

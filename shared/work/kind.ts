@@ -49,16 +49,12 @@ export function kindNamed(kinds: Kinds, name: string): Kind {
   return kind;
 }
 
-/** The names of the kinds that a pool serves. */
+/** The kinds that a pool serves. */
+export function servedBy(kinds: Kinds, pool: PoolName): Kinds {
+  return Object.fromEntries(Object.entries(kinds).filter(([, kind]) => kind.pool === pool));
+}
+
+/** Their names. */
 export function kindsOf(kinds: Kinds, pool: PoolName): string[] {
-  return servedBy(kinds, pool).map(({ name }) => name);
-}
-
-/** The names of those whose parties have one piece of work running at a time. */
-export function oneAtATimeOf(kinds: Kinds, pool: PoolName): string[] {
-  return servedBy(kinds, pool).flatMap(({ name, oneAtATime }) => (oneAtATime ? [name] : []));
-}
-
-function servedBy(kinds: Kinds, pool: PoolName): Kind[] {
-  return Object.values(kinds).filter((kind) => kind.pool === pool);
+  return Object.keys(servedBy(kinds, pool));
 }

@@ -53,7 +53,7 @@ describe('what a promotion always fails about', function () {
     const body = { settled_only: true };
     const job = jobAdmission(kind, { accountId: ann.id, body, requestId: undefined, wait: false });
     const { pool } = system.database;
-    await admit(pool, [{ ...job, kind: kind.name, overloaded: false }], admissionTerms(kind, kinds, terms));
+    await admit(pool, [{ ...job, kind: kind.name }], admissionTerms(kind, terms));
     return until(async () => {
       const read = await ann.request<JobResponse>('GET', `/api/jobs/${job.key}/`);
       const { state, result, finished_at } = read.body;

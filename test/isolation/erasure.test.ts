@@ -103,17 +103,16 @@ describe('an account that is being erased', () => {
   it('leaves no work behind that was admitted at the last moment', async () => {
     const person = await signUp(system);
     const { pool } = system.database;
-    await pool.query(`insert into flows (kind, party, touched_at) values ('sync', $1, now())`, [person.id]);
     const late = await pool.connect();
     let erased: ReturnType<typeof person.request> | undefined;
     try {
       await late.query('begin');
       const terms = { process: newId(), timeoutMs: 60_000, recoveryWindowS: 600, units: NO_UNITS };
       const job = jobAdmission(sync, { accountId: person.id, body: {}, requestId: undefined, wait: false });
-      const admission = { ...job, kind: sync.name, overloaded: false };
-      await admit(late as unknown as Pool, [admission], admissionTerms(sync, kinds, terms));
+      const admission = { ...job, kind: sync.name };
+      await admit(late as unknown as Pool, [admission], admissionTerms(sync, terms));
       erased = person.request('DELETE', '/api/auth/me/');
-      const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%from flows%'`;
+      const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%lock_admissions%'`;
       await until(async () => (await pool.query(waits)).rows.length > 0);
     } finally {
       await late.query('commit');

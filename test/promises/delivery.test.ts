@@ -35,9 +35,7 @@ describe('delivery', () => {
   const admitOnly = (admissions: Admission[], process = newId()) =>
     admit(system.database.pool, admissions, {
       kind: 'predict',
-      kinds: ['predict'],
       process,
-      step: 1,
       outlivesCallers: false,
       timeoutMs: TIMEOUT_MS,
       recoveryWindowS: 600,
@@ -177,6 +175,5 @@ function admission(app: AppClient): Admission<{ requestId: string; userId: strin
     }),
     wait: false,
     cancelOnDisconnect: false,
-    overloaded: false,
   };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
-import { type Claim, claim } from '../../shared/db/stores/work/claim.ts';
+import { type Claim, type ClaimTerms, claim, type FlowAsk } from '../../shared/db/stores/work/claim.ts';
 import { type Completion, complete } from '../../shared/db/stores/work/complete.ts';
 import { outcomesOf } from '../../shared/db/stores/work/outcomes.ts';
 import { requestKey } from '../../shared/domain/work.ts';
@@ -10,7 +10,6 @@ import { newId } from '../../shared/ids.ts';
 export const WINDOW_S = 600;
 /** A request of the usual size. */
 export const TEXT = 'x'.repeat(1400);
-const KINDS = { names: ['predict'], oneAtATime: [] };
 
 export const STEPS = ['admit', 'claim', 'complete', 'outcome'] as const;
 /** Milliseconds of each step. */
@@ -45,8 +44,7 @@ export interface Pass {
 }
 
 /**
- * The statements of the common path: admits a batch of the app, claims as many, completes and reads them. Claims the first
- * in the fair order, so while others pass as well it may be their work that it ends.
+ * The statements of the common path: admits a batch of the app, claims as many, completes and reads them.
  */
 export async function pass(pool: Pool, { party, process }: Served, size: number): Promise<Pass> {
   const times: number[] = [];
@@ -58,9 +56,8 @@ export async function pass(pool: Pool, { party, process }: Served, size: number)
   };
   const batch = Array.from({ length: size }, () => admission(party));
   await timed(admitTo(pool, process, batch));
-  // While others pass as well, a claim takes half of the slots.
-  const room = { slots: 2 * size, ofServed: new Map(), ofOthers: size };
-  const { claims } = await timed(claim(pool, { kinds: KINDS, worker: process, room }));
+  const terms = claimTerms(process, [{ kind: 'predict', party, count: size, sinceMs: null }]);
+  const { claims } = await timed(claim(pool, terms));
   const byParty = [...Map.groupBy(claims, (one) => one.party).values()];
   const done = await timed(Promise.all(byParty.map((own) => complete(pool, own.map(suggested), WINDOW_S))));
   await timed(
@@ -74,6 +71,12 @@ export async function pass(pool: Pool, { party, process }: Served, size: number)
   return { took, ended: claims.length };
 }
 
+/** Claims what these asks say, in all slots that they need. */
+export function claimTerms(worker: string, asks: readonly FlowAsk[]): ClaimTerms {
+  const slots = asks.reduce((sum, { count }) => sum + count, 0);
+  return { worker, asks, slots, oneAtATime: [], reachMs: 120_000 };
+}
+
 /** Queues that many pieces of work of the app. */
 export async function queueWork(pool: Pool, { party, process }: Served, size: number): Promise<void> {
   const batch = Array.from({ length: size }, () => admission(party));
@@ -83,11 +86,9 @@ export async function queueWork(pool: Pool, { party, process }: Served, size: nu
 function admitTo(pool: Pool, process: string, batch: readonly Admission[]) {
   return admit(pool, batch, {
     kind: 'predict',
-    kinds: KINDS.names,
     process,
     timeoutMs: 60_000,
     recoveryWindowS: WINDOW_S,
-    step: 1000,
     outlivesCallers: false,
     sandboxUnits: 2_000_000_000,
     unitPriceMicrocents: 200_000,
@@ -107,7 +108,6 @@ function admission(party: string): Admission {
     line: { key: newId(), revision: 1, textHash: randomBytes(32), supersedable: true },
     wait: false,
     cancelOnDisconnect: false,
-    overloaded: false,
     facts: { requestId },
     input: TEXT,
   };

@@ -20,7 +20,7 @@ export interface EchoReport {
 export const echo = defineKind<EchoFacts, EchoReport>({
   name: 'echo',
   pool: 'memory',
-  step: 1,
+  parties: 'accounts',
   charged: false,
   deadline: 'predictionTimeoutMs',
   codes: { timeout: 'job_timeout', cancelled: 'job_cancelled' },

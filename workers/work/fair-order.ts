@@ -145,16 +145,20 @@ export class FairOrder {
     return { kind, party, count, reserved, sinceMs, heard: this.#heard };
   }
 
+  /** The flow that comes next; undefined when no flow may have one of the free slots. */
   #first(): KnownFlow | undefined {
     const { apps, accounts } = this.#held;
     const classes: PartyClass[] = apps <= accounts ? ['apps', 'accounts'] : ['accounts', 'apps'];
-    for (const one of classes) {
-      const levels = this.#ready[one];
-      for (const held of [...levels.keys()].sort((a, b) => a - b)) {
-        if (!this.#mayHoldMore(held)) break;
-        for (const flow of levels.get(held) ?? []) if (mayTake(flow)) return flow;
-      }
-    }
+    const firsts = classes.flatMap((one) => this.#lowest(one) ?? []);
+    // Slots are kept free only from all: where one flow would take a slot, the order says which does.
+    return firsts.some(({ held }) => this.#mayHoldMore(held)) ? firsts[0] : undefined;
+  }
+
+  /** Of a class, the flow that holds the fewest slots. */
+  #lowest(one: PartyClass): KnownFlow | undefined {
+    const levels = this.#ready[one];
+    for (const held of [...levels.keys()].sort((a, b) => a - b))
+      for (const flow of levels.get(held) ?? []) if (mayTake(flow)) return flow;
     return undefined;
   }
 

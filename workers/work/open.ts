@@ -1,21 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkerConfig } from '../../shared/config/config.ts';
-import { POOLS, type PoolName } from '../../shared/config/pools.ts';
+import type { PoolName } from '../../shared/config/pools.ts';
 import type { Database } from '../../shared/db/orm.ts';
 import type { Heartbeat } from '../../shared/db/processes.ts';
 import { finishErasures } from '../../shared/db/stores/erase-account.ts';
 import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
 import {
-  type ClaimableKinds,
+  type ClaimTerms,
   claim,
+  type Flow,
   heldAmong,
   liveAmong,
-  type Room,
+  queuedFlows,
   reclaim,
   release,
   straysOf,
 } from '../../shared/db/stores/work/claim.ts';
 import type { Completion } from '../../shared/db/stores/work/complete.ts';
+import { every } from '../../shared/every.ts';
 import { close } from '../../shared/lifecycle.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Bus } from '../../shared/queue/bus.ts';
@@ -23,8 +25,8 @@ import type { Queues } from '../../shared/queue/queues.ts';
 import { admissionTerms, NO_UNITS } from '../../shared/work/admission.ts';
 import { createCompletion, type NextClaim } from '../../shared/work/completion.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
-import { type Kind, type Kinds, kindNamed, kindsOf, oneAtATimeOf } from '../../shared/work/kind.ts';
-import { admittedTo, type Listeners, openWakeUps } from '../../shared/work/wake-ups.ts';
+import { type Kind, type Kinds, kindNamed, servedBy } from '../../shared/work/kind.ts';
+import { flowsOf, type Listeners, openWakeUps } from '../../shared/work/wake-ups.ts';
 import { type AttemptSteps, attemptWork } from './attempt.ts';
 import type { Handler, Handlers } from './handler.ts';
 import { PartsRoom } from './parts.ts';
@@ -35,7 +37,9 @@ import { RunningAttempts } from './running.ts';
 const RECLAIM_FIRST_MS = 1200;
 const IDLE_POLL_MS = 50;
 
-type Ticket = (pool: PoolName) => Promise<void>;
+/** How often this process looks for work that it has not heard of. */
+const LOOK_EVERY_MS = 1000;
+
 type Attempt = Omit<AttemptSteps, 'perform' | 'kind'>;
 
 export interface WorkParts {
@@ -54,6 +58,10 @@ export interface WorkParts {
 /** The worker's side of all kinds of work. */
 export interface Work {
   pools: readonly { name: PoolName; slots: WorkerPool }[];
+  /** Looks for queued work. A ticket of the queue asks for it. */
+  look(): Promise<void>;
+  /** Milliseconds since the latest look was answered. */
+  readonly silentMs: number;
   /** Hears of new work, and of what happens to the work here. */
   listen(): Promise<void>;
   /** Resolves when nothing runs here any more; what does after this time is released to other processes. */
@@ -61,15 +69,12 @@ export interface Work {
 }
 
 /**
- * Opens what claims, runs and ends work, and registers it for disposal. Claims nothing until it listens, or a pool gets a
- * ticket.
+ * Opens what claims, runs and ends work, and registers it for disposal. Claims nothing until it listens or looks.
  */
 export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work {
-  const { config, database, queues, bus, heartbeat, kinds, log } = parts;
+  const { config, database, bus, heartbeat, kinds, log } = parts;
   const { recoveryWindowS, leaseMs } = config;
-  const tickets = new Map(POOLS.map((name) => [name, queues.queue(name)]));
-  const ticket = async (name: PoolName) => tickets.get(name)?.add([]);
-  const rows = rowsOf(parts, ticket);
+  const rows = rowsOf(parts);
   const running = opening.adopt(new RunningAttempts(rows, log), close);
   heartbeat.onRecovered(() => running.look());
   const isBehind = () => served.some(({ slots }) => slots.isBehind);
@@ -78,9 +83,10 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
     pool: database.pool,
     recoveryWindowS,
     wakeUps,
-    worker: { isBehind, nextAfter: (batch) => nextAfter(served, batch, heartbeat.id) },
+    worker: { isBehind, nextAfter: (batch) => nextAfter(served, batch) },
   });
-  const room = new PartsRoom({ ...partRowsOf(parts), ticket, complete, log });
+  const queued = ({ name: kind }: Kind, party: string) => wakeUps.admitted([{ kind, party }]);
+  const room = new PartsRoom({ ...partRowsOf(parts), queued, complete, log });
   const housekeeper = new Housekeeper({
     pool: database.pool,
     kinds,
@@ -88,66 +94,82 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
     leaseMs,
     recoveryWindowS,
     complete,
-    ticket,
+    wakeUps,
     eraseAccounts: (withinMs) =>
       finishErasures(database.orm.em.fork(), { windowS: recoveryWindowS, withinMs }),
     log,
   });
   opening.adopt(housekeeper, close);
-  const steps = { rows, ticket, attempt: { complete, running, parts: room, log } };
-  const served = parts.pools.map((name) => {
-    const claimable = { names: kindsOf(kinds, name), oneAtATime: oneAtATimeOf(kinds, name) };
-    return { name, kinds: claimable, slots: createSlots(name, claimable, parts, steps) };
+  const attempt = { complete, running, parts: room, log };
+  const served = parts.pools.map((name) => ({ name, ...createSlots(name, parts, attempt) }));
+  const hear = (flows: readonly Flow[]) => {
+    for (const { slots } of served) slots.heard(flows);
+  };
+  const names = served.flatMap((one) => Object.keys(one.kinds));
+  let answeredAt = performance.now();
+  const look = async () => {
+    for (const { slots } of served) slots.refresh();
+    const flows = await queuedFlows(database.pool, names);
+    answeredAt = performance.now();
+    hear(flows);
+  };
+  const looks = every(LOOK_EVERY_MS, look, {
+    onError: (error) => log.warn({ err: error }, 'could not look for queued work'),
   });
+  opening.defer(() => looks.stop());
   const hasParents = Object.values(kinds).some(({ pool, parts: of }) => of && parts.pools.includes(pool));
   const listeners: Listeners = {
     cancel: (ids) => running.wake(ids),
-    admitted(names) {
-      for (const { name, slots } of served) slots.wake(admittedTo(name, names));
-    },
+    admitted: (names) => hear(flowsOf(names)),
     ...(hasParents && { ended: (ids) => room.wake(ids) }),
   };
   return {
     pools: served,
+    look,
+    get silentMs() {
+      return performance.now() - answeredAt;
+    },
     listen: () => wakeUps.listen(listeners),
     finish: (withinMs) => finish(running, withinMs, log),
   };
 }
 
 /** The statements on what this process claims, bound to its lease. */
-function rowsOf({ database: { pool }, heartbeat: { id }, pools }: WorkParts, ticket: Ticket) {
+function rowsOf({ database: { pool }, heartbeat: { id } }: WorkParts) {
   return {
-    claim: (kinds: ClaimableKinds, room: Room) => claim(pool, { kinds, worker: id, room }),
     among: (ids: string[]) => heldAmong(pool, ids, id),
     reclaim: (attempts: ReadonlyMap<string, number>) => reclaim(pool, attempts, id),
     strays: (known: string[]) => straysOf(pool, id, known),
     async release(ids: string[]) {
-      const released = await release(pool, ids, id);
-      if (released.length > 0) await Promise.all(pools.map(ticket));
+      await release(pool, ids, id);
     },
   };
 }
 
 /** The statements on parts of what this process runs. */
-function partRowsOf({ config: { recoveryWindowS }, database: { pool }, heartbeat, kinds }: WorkParts) {
+function partRowsOf({ config: { recoveryWindowS }, database: { pool }, heartbeat }: WorkParts) {
   const terms = { process: heartbeat.id, recoveryWindowS, units: NO_UNITS };
   return {
     async admit(kind: Kind, admissions: readonly Admission[], timeoutMs: number) {
-      await admit(pool, admissions, admissionTerms(kind, kinds, { ...terms, timeoutMs }));
+      await admit(pool, admissions, admissionTerms(kind, { ...terms, timeoutMs }));
     },
     live: (ids: readonly string[]) => liveAmong(pool, ids),
   };
 }
 
-/** The slots of one pool, over the handlers of its kinds. */
+/** The slots of one pool, over the handlers of its kinds; and what each claim for them says. */
 function createSlots(
   name: PoolName,
-  claimable: ClaimableKinds,
-  { config, heartbeat, kinds, handlers, log }: WorkParts,
-  { rows, ticket, attempt }: { rows: ReturnType<typeof rowsOf>; ticket: Ticket; attempt: Attempt },
-): WorkerPool {
-  return new WorkerPool(config.slots[name], {
-    claim: (room) => rows.claim(claimable, room),
+  { config, database, heartbeat, kinds: all, handlers, log }: WorkParts,
+  attempt: Attempt,
+): { slots: WorkerPool; kinds: Kinds; terms: Terms } {
+  const kinds = servedBy(all, name);
+  const oneAtATime = Object.values(kinds).flatMap((kind) => (kind.oneAtATime ? [kind.name] : []));
+  // Superseding work takes an earlier place, by its own time at most.
+  const reachMs = 2 * Math.max(...Object.values(kinds).map(({ deadline }) => config[deadline]));
+  const terms = { worker: heartbeat.id, oneAtATime, reachMs };
+  const slots = new WorkerPool(config.slots[name], kinds, {
+    claim: (asks, most) => claim(database.pool, { ...terms, asks, slots: most }),
     mayClaim: () => heartbeat.recoveredMs > RECLAIM_FIRST_MS && !heartbeat.paused.has(name),
     attempt(one, freeSlot) {
       // A claim names one of the pool's kinds, and the table has a handler for each.
@@ -155,22 +177,22 @@ function createSlots(
       return attemptWork({ ...attempt, kind: kindNamed(kinds, one.kind), perform }, one, freeSlot);
     },
     claimLost: () => attempt.running.claimLost(),
-    passOn: () =>
-      void ticket(name).catch((error: unknown) => log.warn({ err: error }, 'could not pass a ticket on')),
     log,
   });
+  return { slots, kinds, terms };
 }
+
+type Terms = Omit<ClaimTerms, 'asks' | 'slots'>;
 
 /** The claim that goes with the end of these attempts: of the first pool that makes one. */
 function nextAfter(
-  served: readonly { slots: WorkerPool; kinds: ClaimableKinds }[],
+  served: readonly { slots: WorkerPool; terms: Terms }[],
   ended: readonly Completion[],
-  worker: string,
 ): NextClaim | undefined {
   const attempts = ended.filter((one) => one.guard === 'attempt');
-  for (const { slots, kinds } of served) {
+  for (const { slots, terms } of served) {
     const next = slots.nextAfter(attempts);
-    if (next !== undefined) return { ...next, kinds, worker };
+    if (next !== undefined) return { ...next, ...terms };
   }
   return undefined;
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PoolName } from '../../shared/config/pools.ts';
 import { persistently } from '../../shared/db/retries.ts';
 import type { Admission } from '../../shared/db/stores/work/admit.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
@@ -20,8 +19,8 @@ const CLOCK_GRACE_MS = 50;
 
 export interface PartSteps {
   admit(kind: Kind, admissions: readonly Admission[], timeoutMs: number): Promise<void>;
-  /** Notifies a pool's workers that there is work. */
-  ticket(pool: PoolName): Promise<void>;
+  /** Wakes the workers that have slots for such a part. */
+  queued(kind: Kind, party: string): void;
   /** Those of the ids whose work has not ended. */
   live(ids: readonly string[]): Promise<string[]>;
   complete: Complete;
@@ -71,7 +70,7 @@ export class PartsRoom {
   }
 
   async #admit(parent: Parent, parts: readonly Part[]): Promise<void> {
-    const { admit, ticket, log } = this.#steps;
+    const { admit, queued } = this.#steps;
     const { claim, kind, signal, leftMs } = parent;
     const ofParts = partsOf(kind);
     const admissions = parts.map((part) => partAdmission(ofParts, claim.party, part));
@@ -84,8 +83,7 @@ export class PartsRoom {
       void this.#cancelWithout(parent, ids);
     }
     signal.throwIfAborted();
-    // Without a ticket the housekeeping notices a second later.
-    await ticket(ofParts.pool).catch((error: unknown) => log.warn({ err: error }, 'no ticket'));
+    queued(ofParts, claim.party);
   }
 
   async #ended(parent: Parent, ids: readonly string[]): Promise<void> {

@@ -1,34 +1,22 @@
--- The steps of `admit_v3`, which calls each once for a batch, except those that say otherwise.
+-- The steps of `admit_v1`, which calls each once for a batch, except those that say otherwise.
 
--- Locks the flow of a party's work of a kind; makes it when it is the first.
-create or replace function lock_flow_v1(_kind text, _party uuid) returns void
-language plpgsql as $$
-declare
-  touched timestamptz;
-begin
-  loop
-    select f.touched_at into touched from flows f where f.kind = _kind and f.party = _party for update;
-    exit when found;
-    insert into flows (kind, party, touched_at) values (_kind, _party, now()) on conflict do nothing;
-  end loop;
-  if touched < now() - flow_touch_age() then
-    update flows f set touched_at = now() where f.kind = _kind and f.party = _party;
-  end if;
-end $$;
+-- Makes a party's admissions come one at a time, until the end of the transaction.
+create or replace function lock_admissions_v1(_party uuid) returns void
+language sql as $$
+  select pg_advisory_xact_lock(hashtextextended('admissions of ' || _party, 0))
+$$;
 
--- The priority after which the party's next piece of work comes: that of its latest queued one, so that its backlog
--- keeps its order, or the virtual time when nothing of it is queued.
-create or replace function last_priority_v1(_kind text, _kinds text[], _party uuid) returns bigint
+-- How much of a party's work of a kind waits, counted up to `_most`.
+create or replace function count_queued_v1(_kind text, _party uuid, _timeout_ms int, _most int) returns int
 language plpgsql as $$
-declare
-  floor bigint := queue_floor_v2(_kinds);
-  latest bigint;
 begin
-  select w.priority into latest
-    from work w
-   where w.kind = _kind and w.party = _party and w.priority >= floor and w.state = 'queued'
-   order by w.priority desc limit 1;
-  return coalesce(latest, virtual_time_v1(_kinds, floor));
+  return (
+    select count(*)
+      from (
+        select from work w
+         where w.kind = _kind and w.party = _party and is_claimable(w)
+           and w.queued_at > now() - make_interval(secs => 2 * _timeout_ms / 1000.0)
+         order by w.queued_at limit _most) q);
 end $$;
 
 -- The items of a batch, each with what is known about it: its connection, live work or the latest end of the same
@@ -36,7 +24,7 @@ end $$;
 create or replace function look_up_v1(_party uuid, _batch json)
 returns table (
   place int, id uuid, fingerprint bytea, line uuid, revision bigint, text_hash bytea,
-  supersedable boolean, wait boolean, cancel_on_disconnect boolean, overloaded boolean, refusal text, live_id uuid,
+  supersedable boolean, wait boolean, cancel_on_disconnect boolean, refusal text, live_id uuid,
   live_attempt int, live_admission uuid, live_attachment uuid, live_fingerprint bytea, live_waiters uuid[],
   live_deadline timestamptz, past_id uuid, past_attempt int, past_admission uuid, past_state text,
   past_fingerprint bytea, past_expires_at timestamptz, known_revision bigint, known_text_hash bytea,
@@ -50,7 +38,7 @@ declare
 begin
   return query
   select i.place, i.id, i.fingerprint, i.line, i.revision, i.text_hash, i.supersedable, i.wait,
-         i.cancel_on_disconnect, i.overloaded,
+         i.cancel_on_disconnect,
          case
            when i.connection_id is null then null
            when c.id is null then 'not_found'
@@ -63,7 +51,7 @@ begin
          exists (select from work v where v.line = i.line and v.supersedable and v.revision < i.revision)
     from json_to_recordset(_batch) as i (
       place int, id uuid, key uuid, fingerprint bytea, user_id text, line uuid, revision bigint, text_hash bytea,
-      supersedable boolean, connection_id uuid, wait boolean, cancel_on_disconnect boolean, overloaded boolean)
+      supersedable boolean, connection_id uuid, wait boolean, cancel_on_disconnect boolean)
     -- `offset 0` keeps each of these a look-up by its key: joined, an empty table's plan reads all of a large one.
     left join lateral (
       select n.id, n.user_id, n.status from connections n
@@ -111,7 +99,7 @@ end $$;
 -- Locks what a request supersedes: live work of its line with an older revision. Units are those of this month. For
 -- each item that supersedes something.
 create or replace function lock_victims_v1(_line uuid, _revision bigint, _month text)
-returns table (ids uuid[], units int, paid_units int, paid_microcents numeric, priority bigint)
+returns table (ids uuid[], units int, paid_units int, paid_microcents numeric, queued int, queued_at timestamptz)
 language plpgsql as $$
 #variable_conflict use_column
 begin
@@ -120,7 +108,8 @@ begin
          (count(*) filter (where v.month = _month))::int,
          (count(*) filter (where v.month = _month and v.plan = 'paid'))::int,
          coalesce(sum(v.price_microcents) filter (where v.month = _month and v.plan = 'paid'), 0),
-         min(v.priority) filter (where v.state = 'queued')
+         (count(*) filter (where v.state = 'queued'))::int,
+         (min(v.queued_at) filter (where v.state = 'queued'))::timestamptz
     from (
       select w.* from work w
        where w.line = _line and w.supersedable and w.revision < _revision

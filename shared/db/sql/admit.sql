@@ -7,11 +7,14 @@
 -- leaves nothing behind. Work that outlives its callers has `detached_at` infinity from its admission on: it is never
 -- abandoned, however long nobody waits for it.
 --
--- Lock order, here and everywhere: connections by id, the flow, usage by month, work by id.
-create or replace function admit_v3(
-  _kind text, _kinds text[], _party uuid, _process uuid, _batch json, _inputs text[], _connections uuid[],
-  _timeout_ms int, _window_s int, _step int, _sandbox_units int, _price bigint)
-returns table (place int, outcome text, id uuid, attempt int, left_ms float8, superseded uuid[])
+-- A request is `overloaded` when as much as `_most_queued` of its party waits; null: it never is. A party's admissions
+-- come one at a time.
+--
+-- Lock order, here and everywhere: connections by id, the party's admissions, usage by month, work by id.
+create or replace function admit_v1(
+  _kind text, _party uuid, _process uuid, _batch json, _inputs text[], _connections uuid[], _timeout_ms int,
+  _window_s int, _most_queued int, _sandbox_units int, _price bigint)
+returns table (place int, outcome text, id uuid, attempt int, left_ms float8, superseded uuid[], queued int)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -23,17 +26,17 @@ declare
   used usage%rowtype;
   this_month text := month_of(now());
   last_month text := month_of(now() - live_work_max_age());
-  last_priority bigint;
+  place_kept timestamptz;
   all_victims uuid[] := '{}';
   admitted_places int[] := '{}';
   admitted_ids uuid[] := '{}';
   admitted_attempts int[] := '{}';
-  admitted_priorities bigint[] := '{}';
+  admitted_since timestamptz[] := '{}';
 begin
   if cardinality(_connections) > 0 then
     perform from connections c where c.id = any (_connections) order by c.id for share;
   end if;
-  perform lock_flow_v1(_kind, _party);
+  perform lock_admissions_v1(_party);
   if _price is not null then
     -- Live work that it supersedes may have reserved its unit last month.
     if last_month <> this_month then
@@ -42,9 +45,10 @@ begin
     used := open_usage_v1(_party, this_month);
     select * into strict app from apps a where a.id = _party;
   end if;
-  last_priority := last_priority_v1(_kind, _kinds, _party);
+  queued := case when _most_queued is not null then count_queued_v1(_kind, _party, _timeout_ms, _most_queued) end;
 
-  select '{}'::uuid[] as ids, 0 as units, 0 as paid_units, 0::numeric as paid_microcents, null::bigint as priority
+  select '{}'::uuid[] as ids, 0 as units, 0 as paid_units, 0::numeric as paid_microcents, 0 as queued,
+         null::timestamptz as queued_at
     into none;
 
   for item in select * from look_up_v1(_party, _batch) loop
@@ -83,7 +87,7 @@ begin
         when item.revision < item.known_revision
           or (item.revision = item.known_revision and item.text_hash <> item.known_text_hash)
         then 'context_revision_conflict'
-        when item.overloaded then 'overloaded'
+        when queued >= _most_queued then 'overloaded'
       end;
     end if;
 
@@ -109,14 +113,14 @@ begin
       outcome := 'admitted';
       superseded := victims.ids;
       all_victims := all_victims || victims.ids;
-      -- It takes over the priority of queued work that it supersedes.
-      if victims.priority is null then
-        last_priority := last_priority + _step;
-      end if;
+      queued := queued + 1 - victims.queued;
+      -- It takes the place of queued work that it supersedes: a person who goes on typing is answered in turn.
+      place_kept := greatest(victims.queued_at, clock_timestamp() - make_interval(secs => _timeout_ms / 1000.0));
       admitted_places := admitted_places || place;
       admitted_ids := admitted_ids || id;
       admitted_attempts := admitted_attempts || attempt;
-      admitted_priorities := admitted_priorities || coalesce(victims.priority, last_priority);
+      admitted_since := admitted_since
+        || case when victims.queued_at is null then clock_timestamp() else place_kept end;
       -- Null for a kind that costs no unit.
       used.reserved := used.reserved + 1 - victims.units;
       used.paid_reserved := used.paid_reserved + (app.plan = 'paid')::int - victims.paid_units;
@@ -132,14 +136,14 @@ begin
   if cardinality(admitted_places) > 0 then
     deadline := clock_timestamp() + make_interval(secs => _timeout_ms / 1000.0);
     insert into work (
-      id, kind, party, key, priority, attempt, admission, fingerprint, line, revision, supersedable, connection_id,
+      id, kind, party, key, queued_at, attempt, admission, fingerprint, line, revision, supersedable, connection_id,
       waiters, detached_at, cancel_on_disconnect, admitted_at, deadline_at, month, plan, price_microcents, facts, input)
-    select a.id, _kind, _party, i.key, a.priority, a.attempt, i.id, i.fingerprint, i.line, i.revision, i.supersedable,
+    select a.id, _kind, _party, i.key, a.queued_at, a.attempt, i.id, i.fingerprint, i.line, i.revision, i.supersedable,
            i.connection_id, array[_process], case when i.outlives_callers then 'infinity'::timestamptz end,
            i.cancel_on_disconnect, clock_timestamp(), deadline,
            case when _price is not null then this_month end, app.plan, _price, i.facts, _inputs[a.place + 1]
-      from unnest(admitted_places, admitted_ids, admitted_attempts, admitted_priorities)
-           as a (place, id, attempt, priority)
+      from unnest(admitted_places, admitted_ids, admitted_attempts, admitted_since)
+           as a (place, id, attempt, queued_at)
       join json_to_recordset(_batch) as i (
         place int, id uuid, key uuid, fingerprint bytea, line uuid, revision bigint, supersedable boolean,
         connection_id uuid, cancel_on_disconnect boolean, outlives_callers boolean, facts text) on i.place = a.place;

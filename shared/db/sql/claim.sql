@@ -1,8 +1,7 @@
--- Whether a worker may claim a piece of work: one whose callers left is about to be abandoned.
-create or replace function is_claimable(_work work, _abandon_after_ms int) returns boolean
+-- Whether a worker may claim a piece of work. One whose callers have left waits until they come back or it is abandoned.
+create or replace function is_claimable(_work work) returns boolean
 language sql stable as $$
-  select _work.state = 'queued' and _work.deadline_at > now()
-     and (_work.detached_at is null or _work.detached_at > now() - make_interval(secs => _abandon_after_ms / 1000.0))
+  select _work.state = 'queued' and _work.deadline_at > now() and coalesce(_work.detached_at = 'infinity', true)
 $$;
 
 -- Claims the oldest queued work of these flows, in their order: at most `_counts` pieces of each and `_slots` in all. A
@@ -16,7 +15,7 @@ $$;
 -- it back (`reclaim_v1`).
 create or replace function claim_v1(
   _kinds text[], _parties uuid[], _counts int[], _since float8[], _slots int, _worker uuid, _one_at_a_time text[],
-  _reach_ms int, _abandon_after_ms int)
+  _reach_ms int)
 returns table (
   id uuid, kind text, party uuid, month text, attempt int, connection_id uuid, input text, facts text,
   queued_ms float8, left_ms float8, queued_at_ms float8)
@@ -37,10 +36,10 @@ begin
        select w.id, octet_length(w.input) as bytes from work w
         where w.kind = a.kind and w.party = a.party
           and w.queued_at >= coalesce(to_timestamp(a.since / 1000), reach)
-          and is_claimable(w, _abandon_after_ms)
+          and is_claimable(w)
           -- Only the first, even if another worker is just claiming it.
           and (a.kind <> all (_one_at_a_time)
-            or w.id = first_of_idle_flow_v1(a.kind, a.party, reach, _abandon_after_ms))
+            or w.id = first_of_idle_flow_v1(a.kind, a.party, reach))
         order by w.queued_at limit a.count for update skip locked) f
      limit _slots
   ), first as (
@@ -63,17 +62,17 @@ begin
     from unnest(_kinds, _parties, _since) as a (kind, party, since)
    where case
            when a.kind = any (_one_at_a_time)
-           then first_of_idle_flow_v1(a.kind, a.party, reach, _abandon_after_ms) is not null
+           then first_of_idle_flow_v1(a.kind, a.party, reach) is not null
            else exists (
              select from work w
               where w.kind = a.kind and w.party = a.party
                 and w.queued_at >= coalesce(to_timestamp(a.since / 1000), reach)
-                and is_claimable(w, _abandon_after_ms))
+                and is_claimable(w))
          end;
 end $$;
 
 -- The first piece of a flow of which none runs; null when one does, or nothing waits.
-create or replace function first_of_idle_flow_v1(_kind text, _party uuid, _reach timestamptz, _abandon_after_ms int)
+create or replace function first_of_idle_flow_v1(_kind text, _party uuid, _reach timestamptz)
 returns uuid
 language plpgsql stable
 as $$
@@ -85,7 +84,7 @@ begin
   end if;
   return (
     select w.id from work w
-     where w.kind = _kind and w.party = _party and w.queued_at >= _reach and is_claimable(w, _abandon_after_ms)
+     where w.kind = _kind and w.party = _party and w.queued_at >= _reach and is_claimable(w)
      order by w.queued_at limit 1);
 end $$;
 

@@ -6,7 +6,7 @@
 create or replace function complete_and_claim_v1(
   _party uuid, _batch json, _answers text[], _window_s int, _grace_ms int,
   _kinds text[], _parties uuid[], _counts int[], _since float8[], _slots int, _worker uuid, _one_at_a_time text[],
-  _reach_ms int, _abandon_after_ms int)
+  _reach_ms int)
 returns table (
   place int, id uuid, kind text, party uuid, month text, attempt int, connection_id uuid, input text, facts text,
   queued_ms float8, left_ms float8, queued_at_ms float8)
@@ -21,5 +21,5 @@ begin
   return query
   select null::int, c.*
     from claim_v1(
-      _kinds, _parties, _counts, _since, _slots, _worker, _one_at_a_time, _reach_ms, _abandon_after_ms) c;
+      _kinds, _parties, _counts, _since, _slots, _worker, _one_at_a_time, _reach_ms) c;
 end $$;

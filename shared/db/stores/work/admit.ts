@@ -18,8 +18,6 @@ export interface Admission<Facts = unknown> {
   /** Whether to wait for live work even while others wait for it (`Prefer: wait`). */
   wait: boolean;
   cancelOnDisconnect: boolean;
-  /** Whether the queue is so long that new work would not be answered in time. */
-  overloaded: boolean;
   facts: Facts;
   /** What the handler works on. */
   input: string;
@@ -37,12 +35,9 @@ export interface Line {
 /** What is the same for every admission of a kind in this process. */
 export interface AdmissionTerms {
   kind: string;
-  /** All kinds of its pool; they share one fair order. */
-  kinds: string[];
   process: string;
   timeoutMs: number;
   recoveryWindowS: number;
-  step: number;
   outlivesCallers: boolean;
   sandboxUnits: number;
   /** Null when the kind is not charged. */
@@ -79,12 +74,14 @@ export interface Admitted {
   leftMs: number;
   /** Work that this admission cancelled. */
   superseded: string[];
+  /** How much of the party's work waits, if it was limited. */
+  queued: number | null;
 }
 
 const ADMIT = {
-  name: 'admit_v3',
-  text: `select * from admit_v3(
-    $1, $2::text[], $3::uuid, $4::uuid, $5::json, $6::text[], $7::uuid[], $8::int, $9::int, $10::int, $11::int, $12::bigint)`,
+  name: 'admit_v1',
+  text: `select * from admit_v1(
+    $1, $2::uuid, $3::uuid, $4::json, $5::text[], $6::uuid[], $7::int, $8::int, $9::int, $10::int, $11::bigint)`,
 };
 
 interface AdmitRow {
@@ -94,6 +91,7 @@ interface AdmitRow {
   attempt: number;
   left_ms: number;
   superseded: string[];
+  queued: number | null;
 }
 
 /** Tries when another process ended the row meanwhile; the next one sees what became of it. */
@@ -101,12 +99,14 @@ const TRIES = 5;
 
 /**
  * Admits a batch of one party, in one transaction: connection, idempotency, stale context, superseding, units, row.
- * Outputs are in the order of the inputs. Promise: a cap is never exceeded, a request never runs twice at once.
+ * Outputs are in the order of the inputs. Refuses as `overloaded` what would be the party's next after `mostQueued` that wait.
+ * Promise: a cap is never exceeded, a request never runs twice at once.
  */
 export async function admit(
   pool: Pool,
   admissions: readonly Admission[],
   terms: AdmissionTerms,
+  mostQueued = Number.POSITIVE_INFINITY,
 ): Promise<Admitted[]> {
   const decided: Admitted[] = [];
   let open = admissions.map((admission, place) => ({ admission, place }));
@@ -116,11 +116,12 @@ export async function admit(
       pool,
       open.map(({ admission }) => admission),
       terms,
+      mostQueued,
     );
     const again = new Set<number>();
-    for (const { place, outcome: decision, left_ms: leftMs, id, attempt, superseded } of rows) {
+    for (const { place, outcome: decision, left_ms: leftMs, ...admitted } of rows) {
       if (decision === 'retry') again.add(place);
-      else decided[open[place]?.place ?? 0] = { decision, id, attempt, leftMs, superseded };
+      else decided[open[place]?.place ?? 0] = { ...admitted, decision, leftMs };
     }
     if (rows.length !== open.length) throw new Error('an admission was left out');
     open = open.filter((_, place) => again.has(place));
@@ -132,13 +133,13 @@ async function admitOnce(
   pool: Pool,
   admissions: readonly Admission[],
   terms: AdmissionTerms,
+  mostQueued: number,
 ): Promise<AdmitRow[]> {
   const [first] = admissions;
   if (first === undefined) return [];
   const connections = admissions.flatMap(({ connectionId }) => connectionId ?? []);
   return query<AdmitRow>(pool, ADMIT, [
     terms.kind,
-    terms.kinds,
     first.party,
     terms.process,
     JSON.stringify(admissions.map((admission, place) => itemOf(admission, place, terms))),
@@ -147,7 +148,7 @@ async function admitOnce(
     [...new Set(connections)],
     terms.timeoutMs,
     terms.recoveryWindowS,
-    terms.step,
+    mostQueued === Number.POSITIVE_INFINITY ? null : mostQueued,
     terms.sandboxUnits,
     terms.unitPriceMicrocents,
   ]);
@@ -169,7 +170,6 @@ function itemOf(admission: Admission, place: number, { outlivesCallers }: Admiss
     wait: admission.wait,
     cancel_on_disconnect: admission.cancelOnDisconnect,
     outlives_callers: outlivesCallers,
-    overloaded: admission.overloaded,
     facts: JSON.stringify(admission.facts),
   };
 }

@@ -1,5 +1,4 @@
 import type { Pool } from 'pg';
-import { ABANDON_AFTER_MS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
 
 /** A party's work of one kind. */
@@ -57,7 +56,7 @@ export const CLAIM_COLUMNS = `id, kind, party, month, attempt, connection_id as 
 const CLAIM = {
   name: 'claim_v1',
   text: `select ${CLAIM_COLUMNS}
-           from claim_v1($1::text[], $2::uuid[], $3::int[], $4::float8[], $5::int, $6::uuid, $7::text[], $8::int, $9::int)`,
+           from claim_v1($1::text[], $2::uuid[], $3::int[], $4::float8[], $5::int, $6::uuid, $7::text[], $8::int)`,
 };
 
 const CLAIM_WITHIN_MS = 5000;
@@ -85,7 +84,6 @@ export function claimParameters({ worker, asks, slots, oneAtATime, reachMs }: Cl
     worker,
     oneAtATime,
     reachMs,
-    ABANDON_AFTER_MS,
   ];
 }
 

@@ -43,15 +43,6 @@ const PROCESSES = {
   text: `delete from processes where alive_until < now() - interval '1 hour' returning id`,
 };
 
-/** Admission touches a flow before it adds work to it, unless the last touch is younger than `flow_touch_age`. */
-const FLOWS = {
-  name: 'idle_flows_v2',
-  text: `
-    delete from flows f
-     where f.touched_at < now() - 6 * flow_touch_age()
-       and not exists (select from work w where w.kind = f.kind and w.party = f.party) returning 1`,
-};
-
 const MAKE_WEEKS = { name: 'make_weeks_v1', text: 'select make_weeks_v1()' };
 
 /** Makes the missing partitions of this week and the next two. */
@@ -61,9 +52,9 @@ export async function makeWeeks(pool: Pool): Promise<void> {
 
 const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBSTONE_DAYS})` };
 
-/** Deletes what is older than `TOMBSTONE_DAYS` (calls to providers: `LEDGER_DAYS`), and the rows of dead processes and idle flows. */
+/** Deletes what is older than `TOMBSTONE_DAYS` (calls to providers: `LEDGER_DAYS`), and the rows of dead processes. */
 export async function forget(pool: Pool): Promise<void> {
-  for (const statement of [PROCESSES, FLOWS, ...EXPIRED, oldCalls(MOST)]) await inBatches(pool, statement);
+  for (const statement of [PROCESSES, ...EXPIRED, oldCalls(MOST)]) await inBatches(pool, statement);
   await makeWeeks(pool);
   await query(pool, DROP_WEEKS, []);
 }

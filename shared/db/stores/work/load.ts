@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { STANDING_MS } from '../../../domain/load.ts';
 import { query } from '../../statement.ts';
 
 /** How much of a kind's queue is read at most. */
@@ -7,7 +8,9 @@ const MOST = 2000;
 /** What waits and runs of a kind, and the living workers of its pool. */
 export interface LoadRow {
   kind: string;
-  /** How much waits of each party. */
+  queued: number;
+  /** How many parties have work that has waited for `STANDING_MS`, and how much waits of each other one. */
+  standing: number;
   queues: number[];
   running: number;
   oldestMs: number;
@@ -19,8 +22,8 @@ export interface LoadRow {
 
 const LOAD = {
   name: 'load_v1',
-  text: `select kind, queues, running, oldest_ms as "oldestMs", last_claim_ms as "lastClaimMs", workers, slots, claimed
-           from load_v1($1::text[], $2::text[], ${MOST})`,
+  text: `select kind, queued, standing, queues, running, oldest_ms as "oldestMs", last_claim_ms as "lastClaimMs", workers, slots, claimed
+           from load_v1($1::text[], $2::text[], ${MOST}, ${STANDING_MS})`,
 };
 
 /** Reads the load of these kinds, with that of the pools that serve them. */
