@@ -29,25 +29,12 @@ const ENTRIES = [
  * The version of the functions is the length of this list of their hashes. Whoever changes `sql/` or a constant in it
  * appends the new hash, which `test/unit/db/functions.test.ts` prints. The order tells which of two versions is newer.
  */
-export const HASHES = [
-  'a113df9bde33cb57',
-  '4d26c284fe74cffc',
-  '1e8aa19635edd257',
-  '650cd1ff1e7fc687',
-  '272b581b1a573653',
-  'f9bca6313f9ad203',
-  'ff747dd3760fad19',
-  '597d8e51393ebb75',
-  'e5c10870a9dee206',
-  '23f2e40233fab772',
-  '8ddd8887f92aff99',
-  '22bef9acfbe5492a',
-];
+export const HASHES = ['e55a63c03b8c840f'];
 
 /**
- * The SQL functions of this version, a file each in `sql/`. A function that changes what it takes or returns gets a new
- * version number in its name, so that old processes keep theirs during a deploy, which goes a release later. Any other
- * change replaces the body in place, also for old processes.
+ * The SQL functions and triggers of this version, a file each in `sql/`. A function that changes what it takes or returns
+ * gets a new version number in its name: the installed one stays, for old processes during a deploy, until a migration of
+ * a later release drops it. Any other change replaces the body in place, also for old processes.
  */
 export async function functionsOfThisVersion(): Promise<{ text: string; version: number; hash: string }> {
   const folder = new URL('./sql/', import.meta.url);

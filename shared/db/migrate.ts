@@ -15,6 +15,7 @@ import { MIGRATIONS, ormOptions } from './orm.ts';
 const LOCK_TIMEOUT_MS = 0.6 * HOT_PATH_LOCK_TIMEOUT_MS;
 const BACKOFF = { firstMs: 1000, longestMs: 1000 };
 const POLL_MS = 100;
+const APPLICATION_NAME = 'forecue migrate';
 
 interface Target {
   directUrl: string;
@@ -40,7 +41,7 @@ interface Target {
  *     this.addSql('reset lock_timeout');
  */
 export async function migrateDatabase({ directUrl, patienceMs = 120_000, others }: Target): Promise<void> {
-  const client = new pg.Client({ connectionString: directUrl });
+  const client = new pg.Client({ connectionString: directUrl, application_name: APPLICATION_NAME });
   await client.connect();
   try {
     await takeTurn(client);
@@ -48,7 +49,7 @@ export async function migrateDatabase({ directUrl, patienceMs = 120_000, others 
       ...ormOptions(directUrl),
       // One session, so that what a migration without a transaction sets holds for all of its statements.
       pool: { min: 0, max: 1 },
-      driverOptions: { lock_timeout: LOCK_TIMEOUT_MS, application_name: 'forecue migrate' },
+      driverOptions: { lock_timeout: LOCK_TIMEOUT_MS, application_name: APPLICATION_NAME },
       logger: () => {},
     });
     try {

@@ -4,7 +4,7 @@ import type { KeyResponse } from '../../shared/schemas/accounts.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import type { Reply } from '../support/client.ts';
 import { tally } from '../support/flood.ts';
-import { countOf, event, fillRecording, post } from '../support/recording.ts';
+import { countOf, event, post } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const KEYS = 100;
@@ -154,20 +154,6 @@ describe('an account', () => {
       );
       assert.deepEqual([...new Set(replies.map(({ code }) => code))], [undefined]);
       assert.equal((await usage()).sessions + (await usage(other)).sessions, ids.length);
-    });
-
-    it('counting what was recorded by a version that did not count', async () => {
-      await fillRecording(system, user, EVENTS - 2);
-      const session = `${user.id}-long`;
-      assert.equal((await post(user, inSession(session, 1))).body.accepted, 1);
-      assert.equal((await usage()).events, EVENTS - 1);
-      // As in a deploy, when old processes still run.
-      await system.database.pool.query(
-        `select record_v1($1, '{a}', array[$2], '{note}', array[now()], '{test}', '{null}', '{"text": "x"}')`,
-        [user.id, session],
-      );
-      assert.match(messageOf(await post(user, inSession(session, 1))), /60 of 60 events/);
-      assert.equal((await usage()).events, EVENTS);
     });
 
     it('and counts nothing of a batch that fails in the middle', async () => {

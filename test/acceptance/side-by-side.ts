@@ -18,7 +18,7 @@ import { thisVersion, versionOf } from '../support/version.ts';
  */
 const { values: options } = parseArgs({
   options: {
-    old: { type: 'string', default: 'a169984' },
+    old: { type: 'string', default: 'HEAD' },
     'per-second': { type: 'string', default: '50' },
     /** Of each phase. */
     seconds: { type: 'string', default: '10' },

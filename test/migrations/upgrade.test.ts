@@ -24,7 +24,9 @@ describe('an upgrade', () => {
     for (const name of await missingMigrations(database.pool)) await orm.migrator.up({ to: name });
     await orm.close(true);
     await database.pool.query(OLDER_FUNCTIONS);
-    await database.pool.query(`insert into installed_functions (hash) values ('of an older version')`);
+    await database.pool.query(
+      `insert into installed_functions (hash, version) values ('of an older version', 0)`,
+    );
     await migrated();
 
     const fresh = await createDatabase();

@@ -53,7 +53,7 @@ describe('start-up', () => {
         system.launch('worker', { ...env, OPERATOR_PORT: String(ports[1]) }),
       ];
       for (const [n, process] of started.entries()) {
-        await until(() => process.log.includes('Migration20261120000001'));
+        await until(() => process.log.includes('Migration20261124000001'));
         assert.equal(await readiness(ports[n]), 503);
       }
       await migrated();

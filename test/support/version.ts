@@ -1,6 +1,5 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,8 +40,6 @@ export function thisVersion(): Version {
 }
 
 function versionAt(folder: string): Omit<Version, 'remove'> {
-  /** Versions before the move to `bin/` have it at another path. */
-  const entryOf = (path: string, before: string) => (existsSync(join(folder, path)) ? path : before);
   const run = async (file: string, args: string[], env: Environment) => {
     const child = spawn(process.execPath, [join(folder, file), ...args], {
       env: { ...bareEnvironment(), ...env },
@@ -58,9 +55,9 @@ function versionAt(folder: string): Omit<Version, 'remove'> {
       return new TestProcess(fork(join(folder, entry), args, options)).ready();
     },
     async migrate(env) {
-      await run(entryOf('bin/migrate.ts', 'shared/db/migrate.ts'), [], env);
+      await run('bin/migrate.ts', [], env);
     },
-    admin: (args, env) => run(entryOf('bin/admin/main.ts', 'shared/admin/main.ts'), args, env),
+    admin: (args, env) => run('bin/admin/main.ts', args, env),
   };
 }
 

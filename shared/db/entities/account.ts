@@ -47,8 +47,6 @@ export const AccountUsage = defineEntity({
     events: p.bigint('number').default(0),
     /** Of the recorded events' JSON, in UTF-8. */
     bytes: p.bigint('number').default(0),
-    /** The arrival of the latest event that is counted. */
-    reached: p.bigint('number').default(0),
   },
 });
 

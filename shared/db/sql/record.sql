@@ -1,3 +1,10 @@
+do $$ begin
+  create type recording_row_v1 as (
+    place bigint, id text, session_id text, type text, occurred_at timestamptz, source text, source_detail text);
+exception when duplicate_object then
+  null;
+end $$;
+
 -- Stores a batch of an account's events, with what they do to their sessions. Takes it as columns: `_bodies` as lines,
 -- `_sizes` as their bytes. Returns how many events were stored, and the places, from 0, of those that were not because
 -- their session is another account's; the rest were there before. Or, in `excess`, why nothing was stored: what is new
@@ -98,10 +105,8 @@ begin
       from unnest(fresh) f group by f.session_id
   ), counted as (
     update account_usage u
-       set sessions = used.sessions, events = used.events + cardinality(fresh), bytes = used.bytes + new_bytes,
-           reached = l.latest
-      from (select max(a.latest) as latest from arrivals a) l
-     where u.account_id = _account and l.latest is not null
+       set sessions = used.sessions, events = used.events + cardinality(fresh), bytes = used.bytes + new_bytes
+     where u.account_id = _account and cardinality(fresh) > 0
   )
   update recording_sessions s
      set last_arrival = a.latest,

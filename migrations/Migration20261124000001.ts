@@ -1,0 +1,584 @@
+import { Migration } from '@mikro-orm/migrations';
+
+/** All tables. The SQL functions and triggers are not migrations: `shared/db/functions.ts` installs them. */
+export class Migration20261124000001 extends Migration {
+  override name = 'Migration20261124000001';
+
+  override up(): void {
+    for (const statements of [
+      EXTENSIONS,
+      SEARCH_TEXT,
+      ACCOUNTS,
+      APPS,
+      RECORDINGS,
+      MEMORY,
+      REPLIES,
+      WORK,
+      PROVIDERS,
+      FUNCTIONS,
+    ])
+      this.addSql(statements);
+  }
+}
+
+/** Trusted: whoever may create in the database may create them. They may be in any schema already. */
+const EXTENSIONS = `
+  create extension if not exists unaccent;
+  create extension if not exists pg_trgm;
+  create extension if not exists btree_gin;
+`;
+
+/**
+ * Text as it is searched: compatibility forms, case and accents do not count. Part of the schema, because indexes are made
+ * of it: with another body they would have to be built again.
+ *
+ * An index needs an immutable function, and names with their schema, because maintenance runs without a search path.
+ * `unaccent` is stable only because its dictionary could be changed. Its cost stands for what is done with the text as well:
+ * without an index a long text takes milliseconds. Normalizing takes most of the function's own time, and ASCII does not
+ * need it.
+ */
+const SEARCH_TEXT = `
+  do $do$ begin
+    execute (
+      select format(
+        'create function search_text(text) returns text language sql immutable strict parallel safe cost 20000 as
+$$ select lower(%1$I.unaccent(%2$L::regdictionary,
+     case when octet_length($1) = length($1) then $1 else normalize($1, nfkc) end)) $$', nspname, format('%I.unaccent', nspname))
+        from pg_extension e join pg_namespace n on n.oid = e.extnamespace where extname = 'unaccent');
+  end $do$;
+`;
+
+const ACCOUNTS = `
+  create table accounts (
+    id uuid primary key,
+    email text not null,
+    email_key text not null constraint accounts_email_key_unique unique,
+    name text not null default '',
+    password_hash text not null,
+    active boolean not null default true,
+    memory_revision bigint not null default '0',
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null,
+    erasing_at timestamptz(3)
+  );
+  create index accounts_erasing on accounts (erasing_at) where erasing_at is not null;
+  create table service_keys (
+    id uuid primary key,
+    account_id uuid not null
+      constraint service_keys_account_id_foreign references accounts (id) on delete cascade,
+    hash bytea not null constraint service_keys_hash_unique unique,
+    prefix text not null,
+    label text not null,
+    created_at timestamptz(3) not null,
+    last_used_at timestamptz(3)
+  );
+  create index service_keys_account_id_index on service_keys (account_id);
+  create table refresh_tokens (
+    hash bytea primary key,
+    account_id uuid not null
+      constraint refresh_tokens_account_id_foreign references accounts (id) on delete cascade,
+    created_at timestamptz(3) not null,
+    expires_at timestamptz(3) not null
+  );
+  create index refresh_tokens_account_id_index on refresh_tokens (account_id);
+  create index refresh_tokens_expires_at_index on refresh_tokens (expires_at);
+  create table web_sessions (
+    hash bytea primary key,
+    account_id uuid not null
+      constraint web_sessions_account_id_foreign references accounts (id) on delete cascade,
+    created_at timestamptz(3) not null,
+    expires_at timestamptz(3) not null
+  );
+  create index web_sessions_account_id_index on web_sessions (account_id);
+  create index web_sessions_expires_at_index on web_sessions (expires_at);
+  create table login_networks (
+    account_id uuid not null
+      constraint login_networks_account_id_foreign references accounts (id) on delete cascade,
+    hash bytea not null,
+    expires_at timestamptz(3) not null,
+    primary key (account_id, hash)
+  );
+  create index login_networks_expires_at_index on login_networks (expires_at);
+  create table account_usage (
+    account_id uuid primary key
+      constraint account_usage_account_id_foreign references accounts (id) on update cascade on delete cascade,
+    sessions bigint not null default '0',
+    events bigint not null default '0',
+    bytes bigint not null default '0'
+  ) with (fillfactor = 50);
+  create table invites (
+    id uuid primary key,
+    hash bytea not null constraint invites_hash_unique unique,
+    created_at timestamptz(3) not null,
+    used_at timestamptz(3)
+  );
+  create table waitlist (
+    email_key text primary key,
+    email text not null,
+    created_at timestamptz(3) not null
+  );
+`;
+
+const APPS = `
+  create table apps (
+    id uuid primary key,
+    name text not null,
+    plan text not null constraint apps_plan_check check (plan in ('sandbox', 'paid')),
+    cap_cents bigint constraint apps_cap_cents_check check (cap_cents >= 0),
+    active boolean not null default true,
+    redirect_uris text[] not null,
+    min_confidence float8 not null default 0.3,
+    supersede boolean not null default true,
+    on_disconnect text not null default 'continue'
+      constraint apps_on_disconnect_check check (on_disconnect in ('continue', 'cancel')),
+    disabled text[] not null,
+    fingerprint_key bytea not null,
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null
+  );
+  create table app_keys (
+    id uuid primary key,
+    app_id uuid not null constraint app_keys_app_id_foreign references apps (id),
+    hash bytea not null constraint app_keys_hash_unique unique,
+    prefix text not null,
+    created_at timestamptz(3) not null,
+    expires_at timestamptz(3)
+  );
+  create table usage (
+    app_id uuid not null,
+    month varchar(7) not null,
+    reserved int not null default 0,
+    settled int not null default 0,
+    paid_reserved int not null default 0,
+    paid_settled int not null default 0,
+    paid_reserved_microcents bigint not null default '0',
+    paid_settled_microcents bigint not null default '0',
+    page int not null default 0,
+    writes int not null default 0,
+    primary key (app_id, month, page),
+   
+      constraint usage_reserved_check check (reserved >= 0 and paid_reserved >= 0 and paid_reserved_microcents >= 0)
+  ) with (fillfactor = 50);
+  create table connections (
+    id uuid primary key,
+    app_id uuid not null constraint connections_app_id_foreign references apps (id),
+    user_id text not null,
+    account_id uuid constraint connections_account_id_foreign references accounts (id) on delete set null,
+    status text not null constraint connections_status_check check (status in ('connected', 'revoked')),
+    grant_revision int not null,
+    created_at timestamptz(3) not null,
+    granted_at timestamptz(3) not null,
+    revoked_at timestamptz(3),
+    constraint connections_app_user unique (app_id, user_id)
+  );
+  create index connections_account_id_index on connections (account_id);
+  create table connection_attempts (
+    id uuid primary key,
+    app_id uuid not null constraint connection_attempts_app_id_foreign references apps (id),
+    user_id text not null,
+    redirect_uri text not null,
+    state text not null,
+    code_challenge varchar(43) not null,
+    status text not null default 'pending'
+      constraint connection_attempts_status_check check (status in ('pending', 'approved', 'denied', 'exchanged', 'burned')),
+    created_at timestamptz(3) not null,
+    expires_at timestamptz(3) not null,
+    account_id uuid
+      constraint connection_attempts_account_id_foreign references accounts (id) on delete cascade,
+    code_hash bytea,
+    code_expires_at timestamptz(3),
+    mismatches smallint not null default 0,
+    connection_id uuid
+      constraint connection_attempts_connection_id_foreign references connections (id) on delete set null,
+    grant_revision int,
+    answer text
+  );
+  create index connection_attempts_account_id_index on connection_attempts (account_id);
+  create index connection_attempts_expires on connection_attempts (expires_at);
+  create index connection_attempts_pending on connection_attempts (app_id, expires_at)
+    where status = 'pending';
+  create table erasing_grants (
+    account_id uuid not null
+      constraint erasing_grants_account_id_foreign references accounts (id) on delete cascade,
+    connection_id uuid not null,
+    grant_revision int not null,
+    ended_at timestamptz(3) not null,
+    primary key (account_id, connection_id, grant_revision)
+  );
+  create table prediction_events (
+    app_id uuid not null,
+    event_id varchar(80) not null,
+    prediction_id uuid not null,
+    request_id varchar(80) not null,
+    user_id text not null,
+    kind text not null
+      constraint prediction_events_kind_check check (kind in ('presented', 'accepted', 'edited', 'dismissed', 'submitted')),
+    recorded_at timestamptz(3) not null,
+    primary key (app_id, event_id)
+  );
+  create index prediction_events_prediction on prediction_events (prediction_id);
+  create index prediction_events_recorded on prediction_events (recorded_at);
+`;
+
+const RECORDINGS = `
+  create table recording_sessions (
+    id text primary key,
+    account_id uuid not null,
+    started_at timestamptz(3) not null,
+    source text not null,
+    source_detail text,
+    ended_at timestamptz(3),
+    created_at timestamptz(3) not null,
+    last_arrival bigint not null,
+    synced_arrival bigint not null default '0'
+  );
+  create index recording_sessions_recent on recording_sessions (account_id, last_arrival);
+  create index recording_sessions_unsynced on recording_sessions (account_id, last_arrival)
+    where last_arrival > synced_arrival;
+  create table recording_events (
+    account_id uuid not null,
+    id text not null,
+    arrival bigserial,
+    session_id text not null,
+    type text not null,
+    occurred_at timestamptz(3) not null,
+    received_at timestamptz(3) not null,
+    body text not null,
+    primary key (account_id, id)
+  );
+  create index recording_events_arrival on recording_events (session_id, arrival);
+  create index recording_events_session on recording_events (session_id, occurred_at, arrival);
+`;
+
+const MEMORY = `
+  create table profiles (
+    account_id uuid primary key
+      constraint profiles_account_id_foreign references accounts (id) on update cascade on delete cascade,
+    data jsonb not null,
+    summary text not null default '',
+    revision bigint not null default '1',
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null
+  );
+  create table raw_memories (
+    id uuid primary key,
+    account_id uuid not null
+      constraint raw_memories_account_id_foreign references accounts (id) on delete cascade,
+    content text not null,
+    kind text not null,
+    role text,
+    origin text not null,
+    agent text,
+    session_id text,
+    source text not null,
+    event_id text,
+    occurred_at timestamptz(3) not null,
+    tags text[] not null,
+    metadata jsonb not null,
+    promoted_at timestamptz(3),
+    created_at timestamptz(3) not null,
+    failures int not null default 0,
+    retry_at timestamptz(3)
+  );
+  create unique index raw_memories_event on raw_memories (account_id, event_id) where event_id is not null;
+  create index raw_memories_failed on raw_memories (account_id, occurred_at, id) where failures > 0;
+  create index raw_memories_predicted on raw_memories (account_id, occurred_at)
+    where origin in ('accepted_prediction', 'edited_prediction');
+  create index raw_memories_recent on raw_memories (account_id, occurred_at, id);
+  create index raw_memories_replies on raw_memories (account_id, occurred_at, id)
+    where kind = 'reply' and origin = 'human';
+  create index raw_memories_search on raw_memories
+    using gin (account_id, tags, to_tsvector('simple', search_text(content)));
+  create index raw_memories_session on raw_memories (account_id, session_id, occurred_at, id)
+    where session_id is not null;
+  create index raw_memories_trigrams on raw_memories
+    using gin (account_id, search_text(content) gin_trgm_ops);
+  create index raw_memories_unpromoted on raw_memories (account_id, occurred_at, id)
+    where promoted_at is null;
+  create table episodes (
+    id uuid primary key,
+    account_id uuid not null
+      constraint episodes_account_id_foreign references accounts (id) on delete cascade,
+    title text not null,
+    summary text not null,
+    started_at timestamptz(3) not null,
+    ended_at timestamptz(3) not null,
+    status text not null default 'draft',
+    origin text not null,
+    tags text[] not null,
+    salience float8 not null default 0.5,
+    model text,
+    promoted_at timestamptz(3),
+    stale_at timestamptz(3),
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null,
+    failures int not null default 0,
+    retry_at timestamptz(3)
+  );
+  create index episodes_recent on episodes (account_id, ended_at, id);
+  create index episodes_search on episodes
+    using gin (account_id, tags, to_tsvector('simple', search_text(title || ' ' || summary)));
+  create index episodes_stale on episodes (account_id, ended_at) where stale_at is not null;
+  create index episodes_trigrams on episodes
+    using gin (account_id, search_text(title || ' ' || summary) gin_trgm_ops);
+  create index episodes_unpromoted on episodes (account_id, ended_at, id) where promoted_at is null;
+  create table facts (
+    id uuid primary key,
+    account_id uuid not null constraint facts_account_id_foreign references accounts (id) on delete cascade,
+    text text not null,
+    kind text,
+    tags text[] not null,
+    confidence float8 not null default 1,
+    valid_from timestamptz(3),
+    valid_to timestamptz(3),
+    superseded_by uuid,
+    pinned boolean not null default false,
+    model text,
+    created_at timestamptz(3) not null,
+    updated_at timestamptz(3) not null,
+    origin text not null default 'human',
+    recorded_at timestamptz(3) not null default now(),
+    invalidated_at timestamptz(3),
+    revision_of uuid,
+    stale_at timestamptz(3),
+    slot text,
+    failures int not null default 0,
+    retry_at timestamptz(3)
+  );
+  create index facts_account on facts (account_id, id);
+  create index facts_begun on facts (account_id, valid_from)
+    where valid_from is not null and superseded_by is null;
+  create index facts_current on facts (account_id, id) where superseded_by is null;
+  create index facts_ended on facts (account_id, valid_to)
+    where valid_to is not null and superseded_by is null;
+  create index facts_pinned on facts (account_id, id) where pinned and superseded_by is null;
+  create index facts_replaced on facts (account_id) where superseded_by is not null and revision_of is null;
+  create index facts_search on facts using gin (account_id, tags, to_tsvector('simple', search_text(text)));
+  create index facts_slot on facts (account_id, slot) where slot is not null;
+  create index facts_stale on facts (account_id, id) where stale_at is not null;
+  create index facts_superseded on facts (superseded_by) where superseded_by is not null;
+  create index facts_trigrams on facts using gin (account_id, search_text(text) gin_trgm_ops);
+  create table memory_links (
+    account_id uuid not null
+      constraint memory_links_account_id_foreign references accounts (id) on delete cascade,
+    from_id uuid not null,
+    to_id uuid not null,
+    relation text not null,
+    from_tier text not null,
+    to_tier text not null,
+    quote text,
+    primary key (account_id, from_id, to_id, relation)
+  );
+  create index memory_links_to on memory_links (account_id, to_id);
+  create table memory_tombstones (
+    account_id uuid not null
+      constraint memory_tombstones_account_id_foreign references accounts (id) on delete cascade,
+    event_hash bytea not null,
+    primary key (account_id, event_hash)
+  );
+`;
+
+const REPLIES = `
+  create table replies (
+    id uuid primary key,
+    account_id uuid not null,
+    agent text not null,
+    agent_input text not null,
+    session_id text,
+    k int not null,
+    threshold float8 not null,
+    model text not null default '',
+    status text not null default 'pending',
+    error text,
+    response text not null default '',
+    confidence float8 not null default 0,
+    reasoning text not null default '',
+    candidates jsonb not null default '[]',
+    features jsonb,
+    latency_ms int not null default 0,
+    input_tokens int not null default 0,
+    output_tokens int not null default 0,
+    context jsonb,
+    acted_at timestamptz(3),
+    actual_response text,
+    feedback_at timestamptz(3),
+    label boolean,
+    created_at timestamptz(3) not null
+  );
+  create index replies_context on replies using gin (account_id, context jsonb_path_ops);
+  create index replies_labels on replies (account_id, feedback_at, id) where label is not null;
+  create index replies_recent on replies (account_id, created_at, id);
+  create table reply_calibrators (
+    account_id uuid primary key,
+    revision bigint not null,
+    fitted bigint,
+    weights jsonb
+  );
+`;
+
+/**
+ * No index and no predicate names a column of `work` that changes, so that every update of it is HOT. Rows that change all
+ * the time get room to change in place.
+ */
+const WORK = `
+  create table work (
+    id uuid primary key,
+    kind text not null,
+    party uuid not null,
+    key uuid not null constraint work_key unique,
+    priority bigint not null,
+    state text not null default 'queued' constraint work_state check (state in ('queued', 'running')),
+    attempt int not null,
+    admission uuid not null,
+    attachment uuid,
+    fingerprint bytea not null,
+    line uuid,
+    revision bigint,
+    supersedable boolean not null,
+    connection_id uuid,
+    worker uuid,
+    waiters uuid[] not null,
+    detached_at timestamptz(3),
+    cancel_on_disconnect boolean not null,
+    admitted_at timestamptz(3) not null,
+    deadline_at timestamptz(3) not null,
+    started_at timestamptz(3),
+    month text,
+    plan text,
+    price_microcents bigint,
+    facts text not null,
+    input text not null,
+    progress text
+  ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+  create index work_connection on work (connection_id) where connection_id is not null;
+  create index work_line on work (line) where line is not null;
+  create index work_order on work (kind, party, priority);
+  create table history (
+    id uuid not null,
+    kind text not null,
+    party uuid not null,
+    key uuid not null,
+    fingerprint bytea not null,
+    state text not null,
+    code text,
+    source text,
+    attempt int not null,
+    admission uuid not null,
+    connection_id uuid,
+    admitted_at timestamptz(3) not null,
+    started_at timestamptz(3),
+    ended_at timestamptz(3) not null,
+    expires_at timestamptz(3) not null,
+    month text,
+    plan text,
+    price_microcents bigint,
+    units smallint not null default 0,
+    facts text not null,
+    report text
+  ) partition by range (ended_at);
+  create index history_connection on history (connection_id) where connection_id is not null;
+  create index history_failed on history (kind, ended_at) where state = 'failed';
+  create index history_key on history (key);
+  create index history_party on history (party) where month is null;
+  create table answers (
+    id uuid primary key,
+    answer text not null,
+    expires_at timestamptz(3) not null
+  ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+  create table drafts (
+    line uuid not null,
+    week date not null,
+    revision bigint not null,
+    text_hash bytea not null,
+    updated_at timestamptz(3) not null,
+    primary key (line, week)
+  ) partition by range (week);
+  create table flows (
+    kind text not null,
+    party uuid not null,
+    touched_at timestamptz(3) not null,
+    primary key (kind, party)
+  ) with (fillfactor = 50);
+  create table queue_snapshots (
+    kind text not null,
+    page bigint not null,
+    floor bigint not null,
+    next_floor bigint not null,
+    next_floor_at timestamptz(3) not null,
+    published_at timestamptz(3),
+    snapshot json,
+    primary key (kind, page)
+  );
+  create table leases (
+    name text primary key,
+    holder uuid not null,
+    until timestamptz(3) not null,
+    rounds jsonb
+  ) with (fillfactor = 20);
+  create table processes (
+    id uuid primary key,
+    kind text not null,
+    alive_until timestamptz(3) not null,
+    since timestamptz(3),
+    pools jsonb
+  ) with (fillfactor = 50);
+  create table paused_pools (
+    pool text primary key,
+    paused_at timestamptz(3) not null
+  );
+  create table schedules (
+    name text primary key,
+    pattern text,
+    next_tick timestamptz(3),
+    last_tick timestamptz(3),
+    fired_at timestamptz(3),
+    step smallint not null default 0,
+    position uuid,
+    holder uuid,
+    held_until timestamptz(3)
+  );
+`;
+
+const PROVIDERS = `
+  create table provider_calls (
+    id uuid primary key,
+    at timestamptz(3) not null,
+    account_id uuid,
+    app_id uuid,
+    kind text not null,
+    work_id uuid not null,
+    attempt int not null,
+    model text not null,
+    input_tokens int not null,
+    output_tokens int not null,
+    cost_microcents bigint,
+    aborted boolean not null,
+    outcome text not null,
+    latency_ms int not null
+  );
+  create index provider_calls_account on provider_calls (account_id, id) where account_id is not null;
+  create index provider_calls_app on provider_calls (app_id, at) where app_id is not null;
+  create table provider_circuits (
+    provider text not null,
+    model text not null,
+    failures int not null default 0,
+    parties text[] not null,
+    fault text not null,
+    paused_until timestamptz(3),
+    probe_at timestamptz(3),
+    primary key (provider, model)
+  );
+  create unlogged table rate_limits (
+    key varchar(255) primary key,
+    points int not null default 0,
+    expire bigint
+  );
+`;
+
+const FUNCTIONS = `
+  create table installed_functions (
+    hash text primary key,
+    installed_at timestamptz(3) not null default now(),
+    version int not null
+  );
+`;
