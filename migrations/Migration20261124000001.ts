@@ -417,7 +417,8 @@ const REPLIES = `
 `;
 
 /**
- * No index and no predicate names a column of `work` that changes, so that every update of it is HOT. Rows that change all
+ * No index and no predicate names a column of `work` that changes, so that every update of it is HOT, but for those of work
+ * whose callers have left. Rows that change all
  * the time get room to change in place.
  */
 const WORK = `
@@ -426,7 +427,6 @@ const WORK = `
     kind text not null,
     party uuid not null,
     key uuid not null constraint work_key unique,
-    priority bigint not null,
     state text not null default 'queued' constraint work_state check (state in ('queued', 'running')),
     attempt int not null,
     admission uuid not null,
@@ -442,6 +442,7 @@ const WORK = `
     cancel_on_disconnect boolean not null,
     admitted_at timestamptz(3) not null,
     deadline_at timestamptz(3) not null,
+    queued_at timestamptz(3) not null,
     started_at timestamptz(3),
     month text,
     plan text,
@@ -452,7 +453,9 @@ const WORK = `
   ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
   create index work_connection on work (connection_id) where connection_id is not null;
   create index work_line on work (line) where line is not null;
-  create index work_order on work (kind, party, priority);
+  create index work_deadline on work (kind, deadline_at, id);
+  create index work_detached on work (detached_at) where detached_at < 'infinity';
+  create index work_order on work (kind, party, queued_at);
   create table history (
     id uuid not null,
     kind text not null,
@@ -493,22 +496,6 @@ const WORK = `
     updated_at timestamptz(3) not null,
     primary key (line, week)
   ) partition by range (week);
-  create table flows (
-    kind text not null,
-    party uuid not null,
-    touched_at timestamptz(3) not null,
-    primary key (kind, party)
-  ) with (fillfactor = 50);
-  create table queue_snapshots (
-    kind text not null,
-    page bigint not null,
-    floor bigint not null,
-    next_floor bigint not null,
-    next_floor_at timestamptz(3) not null,
-    published_at timestamptz(3),
-    snapshot json,
-    primary key (kind, page)
-  );
   create table leases (
     name text primary key,
     holder uuid not null,

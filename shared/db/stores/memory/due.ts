@@ -40,10 +40,6 @@ const accountsAfter = (kind: DueKind) => {
   )`;
 };
 
-/** No live work of that kind has a lower priority (`publish_v1`). */
-const floorOf = (kind: string) =>
-  `coalesce((select q.floor from queue_snapshots q where q.kind = ${kind} order by q.page desc limit 1), 0)`;
-
 const statements = (kind: DueKind) => ({
   page: {
     name: `due_${kind}_v2`,
@@ -52,7 +48,7 @@ const statements = (kind: DueKind) => ({
              coalesce(a.active, false) and not exists (
                select from work w
                 where w.kind = $3 and w.party = p.account_id
-                  and w.priority >= ${floorOf('$3')}) as due
+                  and w.queued_at > now() - live_work_max_age()) as due
         from (select account_id from accounts_after limit $2) p
         left join accounts a on a.id = p.account_id
        order by p.account_id`,
@@ -87,12 +83,7 @@ export async function countDue(pool: Pool, kind: DueKind, after: string, most: n
 const BUSY = {
   name: 'has_live_work_v2',
   text: `select exists (
-           select from flows f
-            cross join lateral (
-              select w.id from work w
-               where w.kind = f.kind and w.party = f.party
-                 and w.priority >= ${floorOf('$1')} limit 1) l
-            where f.kind = $1) as busy`,
+           select from work w where w.kind = $1 and w.deadline_at > now() - live_work_max_age()) as busy`,
 };
 
 /** Whether work of a kind is queued or running, of any party. */
