@@ -156,7 +156,9 @@ export class WorkService {
       case 'admitted':
         return { decision, ...admitted };
       case 'overloaded':
-        throw new AppError(decision, { retryAfterS: this.#steps.load.retryAfterS(request.kind, queued ?? 0) });
+        throw new AppError(decision, {
+          retryAfterS: this.#steps.load.retryAfterS(request.kind, queued ?? 0),
+        });
       default:
         throw new AppError(decision);
     }

@@ -127,7 +127,7 @@ export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
   const config = {
     ...base,
     slots: {
-      predict: env.integer('WORKER_CONCURRENCY', 64, { min: 1, max: 1000 }),
+      predict: env.integer('WORKER_CONCURRENCY', 256, { min: 1, max: 10_000 }),
       batch: env.integer('BATCH_CONCURRENCY', 16, { min: 1, max: 1000 }),
       memory: env.integer('MEMORY_CONCURRENCY', 4, { min: 1, max: 1000 }),
     },

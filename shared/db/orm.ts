@@ -61,10 +61,7 @@ export async function openDatabase(
 }
 
 /** The hot path's tables are partitioned or tuned, and only its own statements read them: no entity describes them. */
-const HOT_PATH_TABLES = [
-  /^(work|answers|leases|installed_functions)$/,
-  /^(history|drafts)(_\d+)?$/,
-];
+const HOT_PATH_TABLES = [/^(work|answers|leases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];
 
 export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 

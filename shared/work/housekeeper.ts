@@ -1,7 +1,14 @@
 import type { Pool } from 'pg';
 import { type LeaseRounds, takeLease, yieldLease } from '../db/stores/lease.ts';
 import { eraseAnswers, forget } from '../db/stores/work/forget.ts';
-import { abandoned, type Casualty, hasDeathsWithin, overdue, sweep, takeOver } from '../db/stores/work/repair.ts';
+import {
+  abandoned,
+  type Casualty,
+  hasDeathsWithin,
+  overdue,
+  sweep,
+  takeOver,
+} from '../db/stores/work/repair.ts';
 import type { End } from '../domain/work.ts';
 import { every, type Repeated } from '../every.ts';
 import type { Log } from '../log.ts';

@@ -104,7 +104,11 @@ export class FairOrder {
    * The pieces that a claim found, and the flows of which it left some. Returns those of which it could take none although
    * there are some: others hold their rows, or run the flow's one piece.
    */
-  answered(asks: readonly Ask[], claimed: readonly Pick<Claim, keyof Flow | 'queuedAtMs'>[], left: readonly Flow[]): Flow[] {
+  answered(
+    asks: readonly Ask[],
+    claimed: readonly Pick<Claim, keyof Flow | 'queuedAtMs'>[],
+    left: readonly Flow[],
+  ): Flow[] {
     const pieces = Map.groupBy(claimed, nameOf);
     const names = new Set(left.map(nameOf));
     const blocked: Flow[] = [];

@@ -26,7 +26,7 @@ as $$
 begin
   return query
   select w.id, w.kind, w.party, w.month from work w
-   where w.detached_at <= now() - make_interval(secs => _grace_ms / 1000.0)
+   where w.detached_at < 'infinity' and w.detached_at <= now() - make_interval(secs => _grace_ms / 1000.0)
      and w.state = 'queued' and w.waiters = '{}'
    order by w.detached_at limit 1000;
 end $$;

@@ -1,0 +1,103 @@
+import { parseArgs } from 'node:util';
+import pg, { type Pool } from 'pg';
+import { claim, queuedFlows } from '../../shared/db/stores/work/claim.ts';
+import { readLoad } from '../../shared/db/stores/work/load.ts';
+import { abandoned, hasDeathsWithin, overdue } from '../../shared/db/stores/work/repair.ts';
+import { kinds } from '../../shared/work/kinds.ts';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { claimTerms, openServed, queueWork } from '../support/common-path.ts';
+import { createDatabase } from '../support/database.ts';
+import { percentile } from '../support/keep-alive-client.ts';
+
+/**
+ * By hand: what admission, claim and the reads of the queue cost in the database while that many parties have work queued,
+ * besides `--parts` queued parts of batches. 1 when a p95 with the most parties is more than twice that with the fewest.
+ */
+const { values: options } = parseArgs({
+  options: {
+    parties: { type: 'string', default: '10,1000,10000,50000' },
+    parts: { type: 'string', default: '1000000' },
+    samples: { type: 'string', default: '400' },
+  },
+});
+const WORST_RATIO = 2;
+/** What a worker with eight free slots asks for. */
+const ASKED = 8;
+const NAMES = Object.keys(kinds);
+
+/** Queued work of a kind, evenly over parties, with deadlines far away. */
+async function fill(pool: Pool, kind: string, parties: readonly string[], count: number): Promise<void> {
+  for (let from = 0; from < count; from += 100_000)
+    await pool.query(
+      `insert into work (
+         id, kind, party, key, state, attempt, admission, fingerprint, supersedable, waiters, detached_at,
+         cancel_on_disconnect, admitted_at, queued_at, deadline_at, facts, input)
+       select gen_random_uuid(), $1, ($2::uuid[])[1 + n % $3], gen_random_uuid(), 'queued', 1, gen_random_uuid(), '', false,
+              '{}', 'infinity', false, now(), clock_timestamp(), now() + interval '1 hour' + n * interval '1 ms', '{}', ''
+         from generate_series($4::int, $5::int) n`,
+      [kind, parties, parties.length, from, Math.min(from + 100_000, count) - 1],
+    );
+}
+
+async function measured(parties: number): Promise<Record<string, number>> {
+  const database = await createDatabase();
+  const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+  try {
+    const served = await openServed(pool);
+    // Plans of the statements as they are made while a table is empty.
+    const ids = (await pool.query(`select gen_random_uuid() as id from generate_series(1, $1)`, [parties]))
+      .rows;
+    const names = ids.map(({ id }) => id as string);
+    await fill(pool, 'batch_reply', names, Number(options.parts));
+    await fill(pool, 'predict', names, 2 * parties);
+    await pool.query('vacuum analyze work');
+    await pool.query('checkpoint');
+    const samples = Number(options.samples);
+    const times: Record<string, number[]> = {};
+    const timed = async (name: string, work: () => Promise<unknown>) => {
+      const since = performance.now();
+      await work();
+      (times[name] ??= []).push(performance.now() - since);
+    };
+    for (let n = 0; n < samples; n += 1) {
+      const asks = Array.from({ length: ASKED }, (_, k) => ({
+        kind: 'predict',
+        party: names[(n * ASKED + k) % names.length] as string,
+        count: 1,
+        sinceMs: null,
+      }));
+      await timed('admission', () => queueWork(pool, served, 1));
+      await timed('claim', () => claim(pool, claimTerms(served.process, asks)));
+      await timed('load, by each ingress', () => readLoad(pool, Object.values(kinds)));
+      await timed('look, by each worker', () => queuedFlows(pool, NAMES));
+      await timed('repair, by the leader', async () => {
+        for await (const _ of overdue(pool, NAMES));
+        await abandoned(pool);
+        await hasDeathsWithin(pool, 10_000);
+      });
+    }
+    return Object.fromEntries(Object.entries(times).map(([name, all]) => [name, percentile(all, 0.95)]));
+  } finally {
+    await pool.end();
+    await database.drop();
+  }
+}
+
+await mochaGlobalSetup();
+try {
+  const counts = options.parties.split(',').map(Number);
+  const rows = new Map<string, number[]>();
+  for (const count of counts) {
+    for (const [name, p95] of Object.entries(await measured(count)))
+      rows.set(name, [...(rows.get(name) ?? []), p95]);
+    process.stdout.write(`measured with ${count} parties\n`);
+  }
+  process.stdout.write(`p95, ms, with ${counts.join(', ')} parties and ${options.parts} queued parts\n`);
+  for (const [name, all] of rows) {
+    const ratio = (all.at(-1) ?? 0) / (all[0] ?? 1);
+    process.stdout.write(`${name}: ${all.map((ms) => ms.toFixed(2)).join(', ')} (${ratio.toFixed(2)} x)\n`);
+    if (ratio > WORST_RATIO) process.exitCode = 1;
+  }
+} finally {
+  await mochaGlobalTeardown();
+}
