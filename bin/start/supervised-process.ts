@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import type { ReadyMessage } from '../../shared/lifecycle.ts';
 import { STOP_LIMITS } from '../../shared/stop-limits.ts';
@@ -31,6 +30,7 @@ export class SupervisedProcess implements AsyncDisposable {
   readonly #logStart: number;
   readonly #backoff = new Backoff();
   #child: ChildProcess | undefined;
+  #ended = Promise.withResolvers<void>();
   #wasReady = false;
   #stopping = false;
   #restartTimer: NodeJS.Timeout | undefined;
@@ -54,23 +54,39 @@ export class SupervisedProcess implements AsyncDisposable {
     clearTimeout(this.#restartTimer);
     const child = this.#child;
     if (child === undefined) return;
-    const exited = once(child, 'exit');
     child.kill('SIGTERM');
     const limit = setTimeout(() => child.kill('SIGKILL'), STOP_LIMITS.supervisor);
-    await exited;
+    await this.#ended.promise;
     clearTimeout(limit);
   }
 
   #launch(): void {
+    const launchedAt = Date.now();
+    const onEnd = (how: string) => this.#onEnd(how, Date.now() - launchedAt);
+    this.#ended = Promise.withResolvers();
+    try {
+      const child = this.#fork();
+      this.#child = child;
+      child.on('message', (message) => this.#onMessage(message));
+      child.on('exit', (code, signal) => onEnd(signal ?? `exit code ${code}`));
+      child.on('error', ({ message }) => {
+        // A process that the system could not start never exits.
+        if (child.pid === undefined) onEnd(message);
+        else this.#spec.say(`${this.#spec.name}: ${message}`);
+      });
+    } catch (error) {
+      onEnd(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #fork(): ChildProcess {
     const { entry, args, env, log } = this.#spec;
     const output = openSync(log, 'a', 0o600);
-    const child = fork(entry, args, { env, detached: true, stdio: ['ignore', output, output, 'ipc'] });
-    closeSync(output);
-    const launchedAt = Date.now();
-    this.#child = child;
-    child.on('message', (message) => this.#onMessage(message));
-    child.on('error', (error) => this.#spec.say(`${this.#spec.name}: ${error.message}`));
-    child.on('exit', (code, signal) => this.#onExit(signal ?? `exit code ${code}`, Date.now() - launchedAt));
+    try {
+      return fork(entry, args, { env, detached: true, stdio: ['ignore', output, output, 'ipc'] });
+    } finally {
+      closeSync(output);
+    }
   }
 
   #onMessage(message: unknown): void {
@@ -79,8 +95,9 @@ export class SupervisedProcess implements AsyncDisposable {
     this.#ready.resolve(message.url);
   }
 
-  #onExit(reason: string, livedMs: number): void {
+  #onEnd(reason: string, livedMs: number): void {
     this.#child = undefined;
+    this.#ended.resolve();
     if (this.#stopping) return;
     if (!this.#wasReady) {
       this.#startFailed(`ended (${reason})`);

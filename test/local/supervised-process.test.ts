@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SupervisedProcess } from '../../bin/start/supervised-process.ts';
+import { until } from '../support/until.ts';
+
+const NODE = process.execPath;
+
+/** Logs its process id, and ends with its supervisor. */
+const ENTRY = `
+console.log(process.pid);
+process.send({ type: 'ready' });
+process.on('disconnect', () => process.exit());
+`;
+
+describe('a process that npm start keeps running', () => {
+  let folder: string;
+  let said: string[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'forecue-supervised-'));
+    await writeFile(join(folder, 'entry.mjs'), ENTRY);
+    said = [];
+  });
+  afterEach(async () => {
+    process.execPath = NODE;
+    await rm(folder, { recursive: true });
+  });
+
+  const supervise = () =>
+    new SupervisedProcess({
+      name: 'worker',
+      entry: join(folder, 'entry.mjs'),
+      args: [],
+      env: process.env,
+      log: join(folder, 'log'),
+      say: (line) => said.push(line),
+    });
+  const pids = async () => (await readFile(join(folder, 'log'), 'utf8')).trim().split('\n').map(Number);
+  /** From now on the system starts no process. */
+  const failForks = () => {
+    process.execPath = join(folder, 'missing');
+  };
+  const killLatest = async () => process.kill((await pids()).at(-1) ?? 0, 'SIGKILL');
+  const failures = () => said.filter((line) => line.includes('ENOENT')).length;
+
+  it('is started again and again until the system can start it', async () => {
+    await using worker = supervise();
+    await worker.ready();
+    failForks();
+    await killLatest();
+    await until(() => failures() >= 2);
+    process.execPath = NODE;
+    await until(async () => (await pids()).length === 2);
+  });
+
+  it('is disposed of at once when the system could not start it', async () => {
+    const worker = supervise();
+    await worker.ready();
+    failForks();
+    await killLatest();
+    await until(() => failures() >= 1);
+    await worker[Symbol.asyncDispose]();
+  });
+
+  it('fails the start when the system cannot start it the first time', async () => {
+    failForks();
+    await using worker = supervise();
+    await assert.rejects(worker.ready(), /^Error: the worker ended \(spawn .*ENOENT\)/);
+  });
+});
