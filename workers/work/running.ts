@@ -33,6 +33,7 @@ export interface HeldRows {
  * released.
  */
 export class RunningAttempts {
+  /** The latest attempt at each piece of work. */
   readonly #attempts = new Map<string, Attempt>();
   readonly #rows: HeldRows;
   readonly #log: Log;
@@ -54,14 +55,16 @@ export class RunningAttempts {
 
   begin({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): AbortController {
     const controller = new AbortController();
+    // An earlier attempt was taken over, or there would be no later one.
+    this.#attempts.get(id)?.controller.abort(new Relinquished('taken away'));
     this.#attempts.set(id, { attempt, controller, isParked: false });
     return controller;
   }
 
   /** It waits for its parts, and holds no slot meanwhile. */
-  park({ id }: Pick<Claim, 'id'>): void {
-    const attempt = this.#attempts.get(id);
-    if (attempt !== undefined) attempt.isParked = true;
+  park({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): void {
+    const latest = this.#attempts.get(id);
+    if (latest?.attempt === attempt) latest.isParked = true;
   }
 
   finish({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): void {

@@ -35,4 +35,29 @@ describe('running attempts', () => {
     assert.deepEqual(released, ['ended']);
     assert.equal(signal.aborted, false);
   });
+
+  it('abort one when a later one of the same work begins here, and never take it for the later one', async () => {
+    const released: string[] = [];
+    const rows: HeldRows = {
+      among: async (ids) => new Map(ids.map((id) => [id, 2])),
+      reclaim: async () => [],
+      strays: async () => [],
+      release: async (ids) => void released.push(...ids),
+    };
+    running = new RunningAttempts(rows, createLog('test', 'silent'));
+    const [lost, latest] = [
+      { id: 'work', attempt: 1 },
+      { id: 'work', attempt: 2 },
+    ];
+    const earlier = running.begin(lost).signal;
+    const later = running.begin(latest).signal;
+    assert.deepEqual([earlier.aborted, later.aborted], [true, false]);
+    running.park(lost);
+    await running.relinquishParked();
+    running.finish(lost);
+    assert.deepEqual([released, later.aborted, running.ids], [[], false, ['work']]);
+    running.park(latest);
+    await running.relinquishParked();
+    assert.deepEqual([released, later.aborted], [['work'], true]);
+  });
 });
