@@ -65,6 +65,8 @@ class Batcher<In, Out> {
   readonly #atOnce: number;
   /** With something waiting or in flight, next in turn first. */
   readonly #parties = new Map<string, Party<In, Out>>();
+  /** Those of them that may have a stuck statement next, and perhaps others; next in turn first. */
+  readonly #troubled = new Set<Party<In, Out>>();
   readonly #inFlight = new Set<Flight<In, Out>>();
   /** By party, and by lane. */
   readonly #timeouts = new LockTimeouts();
@@ -100,6 +102,7 @@ class Batcher<In, Out> {
     };
     gone?.addEventListener('abort', leave);
     party.waiting.push(waiting);
+    if (this.#timeouts.has(party.name) || this.#isAlone(waiting)) this.#troubled.add(party);
     this.#startWithin(this.#options.patienceMs?.(item, party.waiting.length) ?? 0);
     return promise;
   }
@@ -116,7 +119,7 @@ class Batcher<In, Out> {
     const place = party.waiting.indexOf(one);
     if (place === -1) return;
     party.waiting.splice(place, 1);
-    if (isIdle(party)) this.#parties.delete(party.name);
+    if (isIdle(party)) this.#forget(party);
     one.reject(one.gone?.reason);
   }
 
@@ -132,24 +135,34 @@ class Batcher<In, Out> {
     }
   }
 
-  /** Starts what may start, parties in turn. */
+  /** Starts what may start, parties in turn. It runs for each item, so it passes over few that may not, however many wait. */
   #start(): void {
-    // A party whose statement starts moves to the end, where this loop meets it again.
-    for (const party of this.#parties.values()) {
-      if (this.#inFlight.size >= 2 * this.#atOnce) return;
-      const flight = this.#next(party, false) ?? this.#next(party, true);
-      if (flight !== undefined) void this.#fly(flight);
+    for (const stuck of [false, true]) {
+      // A party whose statement starts moves to the end, where this loop meets it again.
+      for (const party of stuck ? this.#troubled : this.#parties.values()) {
+        if (!this.#hasPlace(stuck)) break;
+        const flight = this.#next(party, false, stuck) ?? this.#next(party, true, stuck);
+        if (flight !== undefined) void this.#fly(flight);
+        else if (stuck && !this.#isTroubled(party)) this.#troubled.delete(party);
+      }
     }
   }
 
-  #next(party: Party<In, Out>, alone: boolean): Flight<In, Out> | undefined {
+  #hasPlace(stuck: boolean): boolean {
+    const alike = countOf(this.#inFlight, (flight) => this.#isStuck(flight) === stuck);
+    return alike < this.#atOnce && this.#inFlight.size < 2 * this.#atOnce;
+  }
+
+  #isTroubled({ name, waiting }: Party<In, Out>): boolean {
+    return this.#timeouts.has(name) || waiting.some((one) => this.#isAlone(one));
+  }
+
+  #next(party: Party<In, Out>, alone: boolean, stuck: boolean): Flight<In, Out> | undefined {
+    const next = { party, alone, batch: [], slow: false };
+    if (this.#isStuck(next) !== stuck) return undefined;
     // Each time-out in a row leaves one fewer to try.
     const most = alone ? ALONE_AT_ONCE - this.#timeouts.inARow(party.name) : 1;
     if (countOf(party.inFlight, (flight) => flight.alone === alone) >= most) return undefined;
-    const next = { party, alone, batch: [], slow: false };
-    const isStuck = this.#isStuck(next);
-    if (countOf(this.#inFlight, (flight) => this.#isStuck(flight) === isStuck) >= this.#atOnce)
-      return undefined;
     // Most parties have nothing to try alone: spares them the search.
     if (alone && !party.waiting.some((one) => this.#isAlone(one))) return undefined;
     const { batch, others } = takeBatch(party.waiting, {
@@ -175,8 +188,16 @@ class Batcher<In, Out> {
   }
 
   #toEnd(party: Party<In, Out>): void {
+    const wasTroubled = this.#troubled.has(party);
+    this.#forget(party);
+    if (isIdle(party)) return;
+    this.#parties.set(party.name, party);
+    if (wasTroubled) this.#troubled.add(party);
+  }
+
+  #forget(party: Party<In, Out>): void {
     this.#parties.delete(party.name);
-    if (!isIdle(party)) this.#parties.set(party.name, party);
+    this.#troubled.delete(party);
   }
 
   async #fly(flight: Flight<In, Out>): Promise<void> {
@@ -206,6 +227,7 @@ class Batcher<In, Out> {
   #fail(flight: Flight<In, Out>, error: unknown): void {
     const { party, batch, alone } = flight;
     const names = namesOf(flight);
+    this.#troubled.add(party);
     if (isLockTimeout(error)) this.#timeouts.note(names, { alone });
     else this.#timeouts.forget(names);
     if (batch.length > 1 && !isUnavailable(error)) {
