@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -248,6 +248,21 @@ describe('the command line imports transcripts', function () {
     assert.equal(total.stored, 14);
     assert.match(files[1]?.failed ?? '', /no known format; known are: Claude Code session.*SpecStory/);
     assert.match(files[2]?.failed ?? '', /ENOENT/);
+  });
+
+  it('leaves out a pipe or a device, whose reading may never end, says so, and goes on', async () => {
+    const pipe = join(directory, 'pipe.jsonl');
+    execFileSync('mkfifo', [pipe]);
+    const path = await file('a', claudeCodeFile(newSession()));
+    const { files } = await result([pipe, '/dev/zero', path]);
+    assert.deepEqual(
+      files.map(({ stored, failed }) => [stored, failed]),
+      [
+        [0, 'it is not a regular file'],
+        [0, 'it is not a regular file'],
+        [14, null],
+      ],
+    );
   });
 
   it('shows a table, and fails when a file did', async () => {

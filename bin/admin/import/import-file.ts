@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { ImportedEvent } from './conversation.ts';
 import { FORMATS } from './formats.ts';
 import { linesOf } from './lines.ts';
@@ -22,6 +23,12 @@ export async function importFile(
   report: FileReport,
   { owner, signal, progress }: Import,
 ): Promise<void> {
+  const stats = await stat(path);
+  // Reading a pipe or a device may never end. Reading a directory fails, and says why.
+  if (!stats.isFile() && !stats.isDirectory()) {
+    report.failed = 'it is not a regular file';
+    return;
+  }
   const recorder = new Recorder(owner, report);
   const transcript = new Transcript(report, Date.now());
   const take = async (events: ImportedEvent[], line: number) => {
