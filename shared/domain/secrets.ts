@@ -21,16 +21,22 @@ const SHAPES: readonly { name: string; shape: RegExp }[] = [
 ];
 
 const URL_PASSWORD = /(:\/\/[^\s:/@]{0,64}:)[^\s/@]{1,256}(?=@)/g;
+/** The value ends with its quotes, or else at the next space. */
+const NAMED_PASSWORD =
+  /((?:passw(?:or[dt]|d)|passphrase)(?<!\[masked password(?=\]))[^\w\s:=]{0,4}[ \t]{0,4}[:=]{1,3}[ \t*`]{0,8})(?:"[^"\n]+"|'[^'\n]+'|(?!\[masked )[^\s:=*`](?:\[masked [a-z ]{1,20}\]|\S)*)/gi;
 const BEARER = /\b(bearer\s{1,8})[\w.~+/-]{20,}=*/gi;
 
 /**
- * The text without the credentials in it: a marker stands for each. Finds known shapes only; a password in plain
- * words stays. Masking a masked text changes nothing.
+ * The text without the credentials in it: a marker stands for each. Finds known shapes only; a password that no label
+ * announces stays. Masking a masked text changes nothing.
  */
 export function masked(text: string): string {
   let result = text;
   for (const { name, shape } of SHAPES) result = result.replace(shape, marker(name));
-  return result.replace(URL_PASSWORD, `$1${marker('password')}`).replace(BEARER, `$1${marker('token')}`);
+  return result
+    .replace(URL_PASSWORD, `$1${marker('password')}`)
+    .replace(BEARER, `$1${marker('token')}`)
+    .replace(NAMED_PASSWORD, `$1${marker('password')}`);
 }
 
 function marker(name: string): string {

@@ -47,6 +47,18 @@ describe('masking credentials', () => {
     );
   });
 
+  it('takes out what is called a password', () => {
+    const texts: [string, string][] = [
+      ['log in with password: hunter2 and go', 'log in with password: [masked password] and go'],
+      ['DB_PASSWORD=a,b;c', 'DB_PASSWORD=[masked password]'],
+      ['{"user":"ada","password":"correct horse"}', '{"user":"ada","password":[masked password]}'],
+      ["passwd = 'correct horse';", 'passwd = [masked password];'],
+      ['**Passwort:** geheim', '**Passwort:** [masked password]'],
+      [`password: sk-proj-A1${random(40)}`, 'password: [masked key]'],
+    ];
+    for (const [text, expected] of texts) assert.equal(masked(text), expected);
+  });
+
   it('leaves what is no credential', () => {
     for (const text of [
       'commit 3f786850e387550fdab836ed7e6dc881de23001b',
@@ -55,6 +67,8 @@ describe('masking credentials', () => {
       '-----BEGIN PUBLIC KEY-----\nMFww\n-----END PUBLIC KEY-----',
       'service_account_of_the_engine, fc_test',
       'at 12:30@home',
+      'the password is long, and the passwords: none',
+      'password:\n- at least 10 characters',
     ])
       assert.equal(masked(text), text);
   });
@@ -67,7 +81,14 @@ describe('masking credentials', () => {
   it('changes nothing in a masked text', () => {
     const part = fc.oneof(
       fc.string(),
-      fc.constantFrom(...credentials.map(([, secret]) => secret), '://a:b@', 'Bearer '),
+      fc.constantFrom(
+        ...credentials.map(([, secret]) => secret),
+        '://a:b@',
+        'Bearer ',
+        'password:',
+        'password="',
+        "password: 'a",
+      ),
     );
     fc.assert(
       fc.property(fc.array(part), (parts) => {
@@ -87,6 +108,8 @@ describe('masking credentials', () => {
       'Bearer ',
       'ghp_a',
       'xoxb-',
+      'password:',
+      'password: "',
     ];
     for (const start of starts) {
       const began = performance.now();
