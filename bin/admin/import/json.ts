@@ -9,6 +9,12 @@ export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** What an object has under a name that its file chose: nothing that it inherits. */
+export function propertyOf(value: unknown, name: string): unknown {
+  const object = objectOf(value);
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
 /** The objects in the value if it is an array, else none. */
 export function objectsOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];

@@ -50,8 +50,13 @@ export function calibrated(
   features: Features,
   { agent, model }: Pick<Label, 'agent' | 'model'>,
 ): number {
-  const z = sum(vectorOf(features), weights) + (agents[agent] ?? 0) + (models[model] ?? 0);
+  const z = sum(vectorOf(features), weights) + offsetOf(agent, agents) + offsetOf(model, models);
   return Math.round(logistic(z) * 10_000) / 10_000;
+}
+
+/** A name may be one that every object inherits, such as `constructor`. */
+function offsetOf(name: string, offsets: Calibrator['agents']): number {
+  return Object.hasOwn(offsets, name) ? (offsets[name] ?? 0) : 0;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Entry, Format, Passage, Reader } from '../format.ts';
-import { type JsonObject, objectOf, objectsOf, parseObject, textOf, tryObject } from '../json.ts';
+import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, tryObject } from '../json.ts';
 import { questionText } from '../questions.ts';
 import { personsWords } from '../wrappers.ts';
 
@@ -86,9 +86,9 @@ function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
   const { questions, answers, annotations } = objectOf(record['toolUseResult']);
   const { at, id } = idAndTime(record);
   const replies = objectsOf(questions).flatMap(({ question }, place): Entry[] => {
-    const answer = textOf(objectOf(answers)[String(question)]);
+    const answer = textOf(propertyOf(answers, String(question)));
     if (answer === undefined) return [];
-    const notes = textOf(objectOf(objectOf(annotations)[String(question)])['notes']);
+    const notes = textOf(objectOf(propertyOf(annotations, String(question)))['notes']);
     const text = notes ? `${answer}\n${notes}` : answer;
     const asked = questionId(result['tool_use_id'], place);
     return [{ kind: 'user', id: `${id}:${place}`, at, text, answers: asked }];

@@ -1,6 +1,6 @@
 import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
 import { WordIds } from '../ids.ts';
-import { type JsonObject, objectOf, objectsOf, parseObject, textOf, tryObject } from '../json.ts';
+import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, tryObject } from '../json.ts';
 import { questionText } from '../questions.ts';
 import { personsWords } from '../wrappers.ts';
 
@@ -106,7 +106,7 @@ class CodexReader implements Reader {
     const callId = String(result['call_id']);
     const { answers } = tryObject(textOf(result['output']) ?? '') ?? {};
     const replies = (this.#asked.get(callId) ?? []).flatMap((question): Entry[] => {
-      const given = objectOf(objectOf(answers)[question])['answers'];
+      const given = objectOf(propertyOf(answers, question))['answers'];
       const text = Array.isArray(given) ? given.filter((one) => typeof one === 'string').join('\n') : '';
       const asked = this.#questionId(callId, question);
       return text === '' ? [] : [{ kind: 'user', id: `${asked}:answer`, at, text, answers: asked }];
