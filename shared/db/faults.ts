@@ -66,6 +66,11 @@ export function isSerializationConflict(error: unknown): boolean {
   return causes(error).some(({ code }) => code !== undefined && SERIALIZATION_CONFLICTS.includes(code));
 }
 
+/** Whether a retry may help: nothing is wrong with the statement or its values. */
+export function isTransient(error: unknown): boolean {
+  return isUnavailable(error) || isLockTimeout(error) || isSerializationConflict(error);
+}
+
 const UNIQUE_VIOLATION = '23505';
 
 /** Whether a row with the same unique key exists already. */

@@ -1,5 +1,5 @@
 import { type RetryOptions, retry } from '../retry.ts';
-import { isLockTimeout, isSerializationConflict, isUnavailable } from './faults.ts';
+import { isSerializationConflict, isTransient } from './faults.ts';
 
 const CONFLICT_TRIES = 4;
 
@@ -11,10 +11,9 @@ export const ON_CONFLICT = {
 } satisfies RetryOptions;
 
 /**
- * Retries with backoff while the database is unreachable or another transaction holds a lock, until the moment `until`
+ * Retries with backoff while the database is unreachable or other transactions are in the way, until the moment `until`
  * of `performance.now()`. Only for what is safe to repeat.
  */
 export function persistently<T>(work: () => Promise<T>, until: number): Promise<T> {
-  const when = (error: unknown) => isUnavailable(error) || isLockTimeout(error);
-  return retry(work, { firstMs: 25, longestMs: 400, when, until });
+  return retry(work, { firstMs: 25, longestMs: 400, when: isTransient, until });
 }

@@ -1,3 +1,4 @@
+import { isTransient } from '../../shared/db/faults.ts';
 import { persistently } from '../../shared/db/retries.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import { ClaimLost } from '../../shared/db/stores/work/progress.ts';
@@ -21,13 +22,15 @@ export interface AttemptSteps {
   log: Log;
 }
 
+const DEFECT: End = { state: 'failed', code: 'internal_error', source: 'worker' };
+
 class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
 
 /**
  * Performs one attempt within its deadline and completes its row; `freeSlot` gives its slot back while it waits for its parts.
- * Never rejects.
+ * A result that the database refuses ends its work as a defect at once. Never rejects.
  */
 export async function attemptWork(steps: AttemptSteps, claim: Claim, freeSlot: () => void): Promise<void> {
   const { id, party, month, attempt, worker, queuedMs } = claim;
@@ -47,9 +50,15 @@ export async function attemptWork(steps: AttemptSteps, claim: Claim, freeSlot: (
     const work = Promise.try(steps.perform, claim, { signal, leftMs, parts });
     const end = await performed(work, signal, steps.kind, log);
     if (end === undefined) return;
-    const completion = { id, party, month, guard: 'attempt', attempt, worker, queuedMs, ...end } as const;
+    const own = { id, party, month, guard: 'attempt', attempt, worker, queuedMs } as const;
     // Keeps trying through a short database outage: the provider's answer is paid for.
-    const store = () => persistently(() => steps.complete(completion), until);
+    const storeAs = (how: End) => persistently(() => steps.complete({ ...own, ...how }), until);
+    const store = () =>
+      storeAs(end).catch((error: unknown) => {
+        if (isTransient(error)) throw error;
+        log.error({ err: error }, 'a result cannot be stored');
+        return storeAs(DEFECT);
+      });
     let ended = await store();
     if (!ended) {
       // A crash of the database may have undone the claim: then the row is queued, and the answer still its own.
@@ -80,6 +89,6 @@ async function performed(
     if (signal.aborted || error instanceof ClaimLost) return undefined;
     if (error instanceof AppError) return { state: 'failed', code: error.code, source: 'worker' };
     log.error({ err: error }, 'handler failed unexpectedly');
-    return { state: 'failed', code: 'internal_error', source: 'worker' };
+    return DEFECT;
   }
 }

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import type { ReplyDetail, ReplyList } from '../../shared/schemas/replies.ts';
+import { signUp } from '../support/account.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { bySchema, ok, when } from '../support/fake-provider.ts';
+import { echoing, inputsOf, PREDICT, predictBatch, promptIn, replyBody } from '../support/replies.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+/** A result with this text violates a constraint of the database. */
+const UNSTORABLE = 'a-text-that-no-row-may-have';
+const MANY = 40;
+/** A call that waits for its deadline takes ten times as long. */
+const PROMPT_MS = 2000;
+const DEADLINE_MS = '20000';
+
+/** A call that a defect answers: no document lists its status. */
+async function post(url: string, token: string, body: object) {
+  const since = performance.now();
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+  const { detail } = (await response.json()) as { detail?: { code: string } };
+  const source = response.headers.get('x-error-source');
+  return { status: response.status, code: detail?.code, source, tookMs: performance.now() - since };
+}
+
+describe('a result that cannot be stored', function () {
+  this.timeout(60_000);
+  let system: System;
+  before(async () => {
+    system = await startSystem({
+      workerEntry: ['workers/main.ts', 'all'],
+      env: {
+        PREDICTION_TIMEOUT_MS: DEADLINE_MS,
+        REPLY_TIMEOUT_MS: DEADLINE_MS,
+        BATCH_TIMEOUT_MS: DEADLINE_MS,
+        WORKER_CONCURRENCY: '64',
+      },
+    });
+    const { pool } = system.database;
+    await pool.query(`alter table answers add constraint told check (answer not like '%${UNSTORABLE}%')`);
+    await pool.query(`alter table replies add constraint told check (response not like '%${UNSTORABLE}%')`);
+  });
+  after(() => system?.stop());
+  beforeEach(() => {
+    system.provider.reset();
+    system.provider.respond(bySchema({ reply: echoing }, ok({ continuation: UNSTORABLE })));
+  });
+
+  const predict = (app: AppClient, body: object) => post(`${app.url}/v1/predictions`, app.key, body);
+  const logged = () => system.workers.map(({ log }) => log).join('\n');
+
+  it('ends its prediction at once as a defect, which is logged without the text, and costs nothing', async () => {
+    const app = await system.app();
+    const { status, code, source, tookMs } = await predict(app, predictionBody());
+    assert.deepEqual([status, code, source], [500, 'internal_error', 'worker']);
+    assert.ok(tookMs < PROMPT_MS, `${tookMs} ms`);
+    const { body: usage } = await app.usage();
+    assert.deepEqual([usage.prediction_units, usage.reserved_units], [0, 0]);
+    const lines = await until(() => logged().match(/.*a result cannot be stored.*/g));
+    assert.match(lines.join('\n'), /"level":"?(50|error).*23514/);
+    assert.doesNotMatch(logged(), new RegExp(UNSTORABLE));
+  });
+
+  it('fails no others that end together with it', async () => {
+    const app = await system.app();
+    const { promise: areAsked, resolve: answer } = Promise.withResolvers<void>();
+    system.provider.respond(
+      when(areAsked, (response, call) =>
+        ok({ continuation: call.record.draft.includes('spoils') ? UNSTORABLE : ' now' })(response, call),
+      ),
+    );
+    const texts = Array.from({ length: MANY }, (_, n) => `Please send ${n === 7 ? 'what spoils' : 'it'}`);
+    const asked = texts.map((text) => predict(app, predictionBody({ draft: { text, revision: 1 } })));
+    await system.provider.called(MANY, 15_000);
+    answer();
+    const answers = await Promise.all(asked);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      texts.map((_, n) => (n === 7 ? 500 : 200)),
+    );
+    assert.ok(Math.max(...answers.map(({ tookMs }) => tookMs)) < 10 * PROMPT_MS);
+    const { body: usage } = await app.usage();
+    assert.deepEqual([usage.prediction_units, usage.reserved_units], [MANY - 1, 0]);
+  });
+
+  it('ends its reply at once, which stays pending with an error', async () => {
+    const ann = await signUp(system);
+    const asked = replyBody({ agent_input: UNSTORABLE });
+    const { status, code, tookMs } = await post(ann.url + PREDICT, ann.access, asked);
+    assert.deepEqual([status, code], [500, 'internal_error']);
+    assert.ok(tookMs < PROMPT_MS, `${tookMs} ms`);
+    const { body } = await ann.request<ReplyList>('GET', '/api/predictions/');
+    const { status: state, error, candidates } = body.results[0] as ReplyDetail;
+    assert.deepEqual([state, error, candidates], ['pending', 'internal_error', []]);
+  });
+
+  it('is an item of its batch, which has the others', async () => {
+    const ann = await signUp(system);
+    const inputs = inputsOf(MANY).with(7, UNSTORABLE);
+    const { status, body, tookMs } = await predictBatch(ann, inputs);
+    assert.equal(status, 200);
+    assert.deepEqual(
+      body.results.map((item) => ('error' in item ? item.error.code : item.prediction.predicted_response)),
+      inputs.map((input, n) => (n === 7 ? 'internal_error' : `Re: ${input}`)),
+    );
+    assert.ok(tookMs < 2 * PROMPT_MS, `${tookMs} ms`);
+    assert.equal(system.provider.calls.filter((call) => promptIn(call) === UNSTORABLE).length, 1);
+  });
+});
