@@ -122,7 +122,7 @@ interface Asked {
   claim: Predicted;
 }
 
-/** A refusal is an answer: nothing is proposed. An answer without any usable candidate is a fault. */
+/** A refusal is a fault, like any other answer without a usable candidate. */
 async function askModel(
   ask: Asker,
   { request, model, screened, claim }: Asked,
@@ -141,12 +141,10 @@ async function askModel(
     const timeoutMs = Math.min(settings.providerTimeoutMs, leftMs());
     return ask(question, { model, signal, timeoutMs, charge });
   });
-  const cost = { model: answer.model, usage: answer.usage };
-  if (answer.state === 'refused')
-    return { candidates: [], closed: false, reason: 'The model refused to predict a reply.', ...cost };
+  if (answer.state === 'refused') throw new ProviderError('failed', 'the model refused');
   const read = readReply(answer.value, request.k);
   if (read.candidates.length === 0) throw new ProviderError('failed', 'unusable answer: no candidate');
-  return { ...read, reason: '', ...cost };
+  return { ...read, reason: '', model: answer.model, usage: answer.usage };
 }
 
 /** Whether the provider itself is in trouble. */

@@ -142,20 +142,12 @@ describe('predicting a reply', function () {
     assert.equal((await list()).body.total, 0);
   });
 
-  it('escalates with a reason when the model refuses', async () => {
-    system.provider.respond(fake.refusal());
-    const reply = await predicted(ann, { threshold: 0 });
-    assert.deepEqual(
-      [reply.status, reply.confidence, reply.predicted_response, reply.candidates],
-      ['escalated', 0, '', []],
-    );
-    assert.match(reply.reasoning, /refused/);
-  });
-
   describe('that fails', () => {
     const failures: [string, fake.Step, number, string][] = [
       ['a 500 of the provider', fake.status(500), 502, 'provider_failed'],
       ['no usable candidate', proposing([{ response: ' ' }]), 502, 'provider_failed'],
+      ['a refusal of the model', fake.refusal(), 502, 'provider_failed'],
+      ['a refusal of its content filter', fake.contentFilter(), 502, 'provider_failed'],
       ['an answer that is cut off', fake.lengthStop(), 502, 'provider_failed'],
       ["the provider's rate limit", fake.status(429), 429, 'provider_rate_limited'],
       ['a refused key', fake.status(401), 503, 'provider_not_configured'],
