@@ -12,7 +12,7 @@ import { keyRevoke, keyRotate } from './commands/key.ts';
 import { queueDrain, queuePause, queueResume, queueRetryFailed } from './commands/queue.ts';
 import { queueList } from './commands/queue-list.ts';
 import { usage } from './commands/usage.ts';
-import { userCreate, userDisable, userList } from './commands/user.ts';
+import { userCreate, userDisable, userList, userResetPassword } from './commands/user.ts';
 import { withDatabase } from './environment.ts';
 
 const COMMANDS = new Map<string, Command>([
@@ -26,6 +26,7 @@ const COMMANDS = new Map<string, Command>([
   ['user create', userCreate],
   ['user list', userList],
   ['user disable', userDisable],
+  ['user reset-password', userResetPassword],
   ['connection create', connectionCreate],
   ['invite create', inviteCreate],
   ['import', importTranscripts],

@@ -4,6 +4,7 @@ import {
   changeAccount,
   createAccount,
   emailKey,
+  endSessions,
   findAccount,
   findByEmail,
   findPasswordHash,
@@ -11,6 +12,7 @@ import {
 import { isInvite, useInvite } from '../../shared/db/stores/invites.ts';
 import { issueRefreshToken, ownerOfRefreshToken } from '../../shared/db/stores/refresh-tokens.ts';
 import { transaction } from '../../shared/db/transaction.ts';
+import { requireLogin, type UserPrincipal } from '../../shared/domain/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { LoginResponse } from '../../shared/schemas/accounts.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
@@ -115,9 +117,18 @@ export class AccountService {
 
   /** Logs the account in. Throws `invalid_credentials` when it has changed since it was read. */
   async logIn(account: Account): Promise<LoginResponse> {
-    const refresh = await issueRefreshToken(this.#parts.em(), account);
-    const access = await this.#parts.tokens.issue(account.id, Date.now() / 1000);
-    return { access, refresh, user: presentUser(account) };
+    const { token: refresh, generation } = await issueRefreshToken(this.#parts.em(), account);
+    const login = { accountId: account.id, loggedInAt: Date.now() / 1000, generation };
+    return { access: await this.#parts.tokens.issue(login), refresh, user: presentUser(account) };
+  }
+
+  /**
+   * Ends every log-in of the account, the caller's too. Throws `access_denied` for a key: who has found one could end them
+   * again and again, before the owner gets to revoke it.
+   */
+  async logOutEverywhere(user: UserPrincipal): Promise<void> {
+    requireLogin(user);
+    await transaction(this.#parts.em(), (tx) => endSessions(tx, user.id));
   }
 
   /**
@@ -127,7 +138,7 @@ export class AccountService {
   async renew(refresh: string): Promise<string> {
     const owner = await ownerOfRefreshToken(this.#parts.em(), refresh);
     if (owner === undefined) throw new AppError('not_authenticated');
-    return this.#parts.tokens.issue(owner.id, owner.loggedInAt);
+    return this.#parts.tokens.issue(owner);
   }
 
   /**

@@ -26,14 +26,20 @@ export function createCredentials(
   const ofHash = (hash: Buffer) => hash.toString('base64');
   const apps = cached(find.app, ofHash);
   const usersByKey = cached(find.user.byKey, ofHash);
-  // An id comes from a token that we have signed: there is nothing to guess.
-  const usersById = cached(find.user.byId, (id) => id);
+  // A token is one that we have signed: there is nothing to guess. Its generation is in the name, because a new log-in
+  // must not be refused for what is cached from before it.
+  const usersByToken = cached(find.user.byToken, ({ accountId, generation }) => `${accountId} ${generation}`);
   return {
     app: (headers, address) =>
       throttle.guard(headers, address, (turn) => authenticateApp(headers.authorization, inTurn(apps, turn))),
     user: (headers, address) =>
       throttle.guard(headers, address, (turn) =>
-        authenticateUser(headers, tokens, { byId: usersById.find, byKey: inTurn(usersByKey, turn) }, keyUsed),
+        authenticateUser(
+          headers,
+          tokens,
+          { byToken: usersByToken.find, byKey: inTurn(usersByKey, turn) },
+          keyUsed,
+        ),
       ),
   };
 }

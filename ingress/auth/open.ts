@@ -19,11 +19,12 @@ export function openCredentials(
   throttle: CredentialThrottle,
   log: Log,
 ): Credentials {
+  const byId = batcher((ids: string[]) => findUsers(pool, ids), BATCH);
   return createCredentials(
     {
       app: batcher((hashes: Buffer[]) => findAppsByKey(pool, hashes), BATCH),
       user: {
-        byId: batcher((ids: string[]) => findUsers(pool, ids), BATCH),
+        byToken: ({ accountId }) => byId(accountId),
         byKey: batcher((hashes: Buffer[]) => findUsersByKey(pool, hashes), BATCH),
       },
     },

@@ -1,13 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { UserPrincipal } from '../../shared/domain/account.ts';
+import type { ActiveAccount } from '../../shared/db/stores/accounts.ts';
+import { requireCurrent, type UserPrincipal } from '../../shared/domain/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
-import type { AccessTokens } from '../../shared/security/access-tokens.ts';
+import type { AccessToken, AccessTokens } from '../../shared/security/access-tokens.ts';
 import { hashKey, isServiceKeyShaped, looksLikeServiceKey } from '../../shared/security/keys.ts';
 import { bearerOf } from './bearer.ts';
 
 /** Looks up the owner of a credential; undefined when it is unknown or no longer valid, or the account is disabled. */
 export interface FindUser {
-  byId(accountId: string): Promise<UserPrincipal | undefined>;
+  /** With the generation of its account's log-ins, which the token's may be behind. */
+  byToken(token: AccessToken): Promise<ActiveAccount | undefined>;
   byKey(hash: Buffer): Promise<UserPrincipal | undefined>;
 }
 
@@ -42,8 +44,10 @@ async function byToken(
   const verified = await tokens.verify(token);
   if (verified === 'expired') throw new AppError('token_expired');
   if (verified === 'invalid') return undefined;
-  const user = await find.byId(verified.accountId);
-  return user && { ...user, loggedInAt: verified.loggedInAt };
+  const account = await find.byToken(verified);
+  if (account === undefined) return undefined;
+  requireCurrent(verified, account.generation);
+  return { id: account.id, login: verified };
 }
 
 async function byKey(

@@ -147,6 +147,7 @@ const EXAMPLES = new Map<TSchema, unknown>([
   example(accounts.LoginRequest, { email: EMAIL, password: PASSWORD }),
   example(accounts.LoginResponse, { access: ACCESS, refresh: REFRESH, user: USER }),
   example(accounts.RefreshRequest, { refresh: REFRESH }),
+  example(accounts.LogoutRequest, { refresh: REFRESH }),
   example(accounts.AccessResponse, { access: ACCESS }),
   example(accounts.LogoutResponse, { status: 'logged_out' }),
   example(accounts.InviteRequest, { code: 'invite-7Q2M' }),

@@ -1,10 +1,18 @@
 import { AppError } from '../errors/app-error.ts';
 
+/** The log-in that an access token comes from. */
+export interface Login {
+  /** When the person gave the password, in Unix seconds. */
+  readonly loggedInAt: number;
+  /** The account's generation of log-ins at that time. */
+  readonly generation: number;
+}
+
 /** The person that a request of `/api` acts for. */
 export interface UserPrincipal {
   readonly id: string;
-  /** When the person gave the password for the access token, in Unix seconds. Absent: the request has a key alone. */
-  readonly loggedInAt?: number;
+  /** Absent: the request has a key alone. */
+  readonly login?: Login;
 }
 
 const FRESH_S = 10 * 60;
@@ -13,7 +21,18 @@ const FRESH_S = 10 * 60;
  * Refuses what would outlive or destroy everything else to a caller who may have found a credential lying about. Throws
  * `access_denied` for a key, and `fresh_login_required` when the log-in is older than ten minutes.
  */
-export function requireFreshLogin({ loggedInAt }: UserPrincipal): void {
-  if (loggedInAt === undefined) throw new AppError('access_denied');
+export function requireFreshLogin(user: UserPrincipal): void {
+  const { loggedInAt } = requireLogin(user);
   if (Date.now() / 1000 - loggedInAt > FRESH_S) throw new AppError('fresh_login_required');
+}
+
+/** The log-in of a caller. Throws `access_denied` for a key. */
+export function requireLogin({ login }: UserPrincipal): Login {
+  if (login === undefined) throw new AppError('access_denied');
+  return login;
+}
+
+/** Refuses a log-in that has ended with all others of its account: throws `token_expired`. */
+export function requireCurrent({ generation }: Login, current: number): void {
+  if (generation !== current) throw new AppError('token_expired');
 }

@@ -20,6 +20,16 @@ export const LoginRequest = closed({ email: text(EMAIL_MAX), password: text(PASS
 
 export const RefreshRequest = closed({ refresh: Secret });
 
+/** One log-in, or all of them. `if` and not `anyOf`: one fault names the missing field. */
+export const LogoutRequest = Type.Object(
+  { refresh: Type.Optional(Secret), all: Type.Optional(Type.Boolean()) },
+  {
+    additionalProperties: false,
+    if: { type: 'object', required: ['all'], properties: { all: { const: true } } },
+    else: { required: ['refresh'], properties: { refresh: true } },
+  },
+);
+
 export const InviteRequest = closed({ code: Secret });
 
 export const WaitlistRequest = closed({ email: Email });

@@ -8,10 +8,14 @@ const CLOCK_TOLERANCE_S = 5;
 /** The only algorithm accepted, whatever a token's header says. */
 const ALGORITHM = 'HS256';
 
-/**
- * The result of verification: the account of a valid token and when it logged in (Unix seconds), or why it is none.
- */
-export type VerifiedToken = { accountId: string; loggedInAt: number } | 'expired' | 'invalid';
+/** What an access token says. */
+export interface AccessToken {
+  accountId: string;
+  /** When the person gave the password, in Unix seconds: its `auth_time` (OIDC Core 1.0, 2). */
+  loggedInAt: number;
+  /** The account's generation of log-ins at that time. */
+  generation: number;
+}
 
 /** Issues and verifies access tokens (RFC 7519) of one issuer, for its own `/api` only. */
 export class AccessTokens {
@@ -29,12 +33,9 @@ export class AccessTokens {
     this.#keys = new Map([first, ...others].map(({ kid, key }) => [kid, key]));
   }
 
-  /**
-   * Issues a token that is valid for an hour. `loggedInAt`: when the person gave the password, in Unix seconds; its
-   * `auth_time` (OIDC Core 1.0, 2).
-   */
-  issue(accountId: string, loggedInAt: number): Promise<string> {
-    return new SignJWT({ auth_time: Math.floor(loggedInAt) })
+  /** Issues a token that is valid for an hour. */
+  issue({ accountId, loggedInAt, generation }: AccessToken): Promise<string> {
+    return new SignJWT({ auth_time: Math.floor(loggedInAt), gen: generation })
       .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid: this.#signing.kid })
       .setIssuer(this.#issuer)
       .setAudience(this.#audience)
@@ -45,7 +46,8 @@ export class AccessTokens {
       .sign(this.#signing.key);
   }
 
-  async verify(token: string): Promise<VerifiedToken> {
+  /** What a valid token says, or why it is none. */
+  async verify(token: string): Promise<AccessToken | 'expired' | 'invalid'> {
     try {
       const { payload } = await jwtVerify(token, ({ kid }) => this.#keyOf(kid), {
         algorithms: [ALGORITHM],
@@ -57,10 +59,10 @@ export class AccessTokens {
         maxTokenAge: LIFETIME_S,
         clockTolerance: CLOCK_TOLERANCE_S,
       });
-      const { sub, auth_time: authTime } = payload;
+      const { sub, auth_time: loggedInAt, gen: generation } = payload;
       if (typeof sub !== 'string' || !UUID.test(sub)) return 'invalid';
-      // Tokens of the first edition do not say when: long ago.
-      return { accountId: sub, loggedInAt: typeof authTime === 'number' ? authTime : 0 };
+      // Earlier releases issue tokens that do not say: such a log-in is an old one, of the first generation.
+      return { accountId: sub, loggedInAt: orZero(loggedInAt), generation: orZero(generation) };
     } catch (error) {
       return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
     }
@@ -71,4 +73,8 @@ export class AccessTokens {
     if (key === undefined) throw new Error('unknown key id');
     return key;
   }
+}
+
+function orZero(claim: unknown): number {
+  return typeof claim === 'number' ? claim : 0;
 }

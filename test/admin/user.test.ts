@@ -137,10 +137,36 @@ describe('the command line for users and invitations', () => {
     assert.equal((await result(['user', 'disable', id])).active, false);
   });
 
-  it('knows no user by a wrong id', async () => {
-    const nobody = '00000000-0000-7000-8000-000000000000';
-    assert.match((await admin(['user', 'disable', nobody])).stderr, /there is no user/);
-    assert.match((await admin(['user', 'disable', 'ada'])).stderr, /the user id must be a UUID/);
-    assert.match((await admin(['user', 'disable'])).stderr, /USER_ID is missing/);
+  it('resets a password, which ends every log-in within two seconds, and keys when asked to', async () => {
+    const email = someEmail();
+    const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
+    const { access, refresh } = (await login(email, PASSWORD)).body;
+    const person = new UserClient({ id, email, password: PASSWORD, access, refresh }, system);
+    const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
+    const byKey = async () => {
+      const headers = { 'x-service-api-key': key.key };
+      return (await anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers })).status;
+    };
+
+    const { password, ...shown } = await result(['user', 'reset-password', id]);
+    assert.deepEqual([shown.id, shown.email], [id, email]);
+    await until(async () => (await person.request('GET', '/api/auth/keys/')).code === 'token_expired', 2000);
+    assert.equal((await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status, 401);
+    assert.equal((await login(email, PASSWORD)).status, 401);
+    assert.deepEqual([(await login(email, password)).status, await byKey()], [200, 200]);
+
+    const args = ['user', 'reset-password', id, '--password-stdin', '--revoke-keys'];
+    assert.ok(!('password' in (await result(args, PASSWORD))));
+    assert.equal((await login(email, PASSWORD)).status, 200);
+    await until(async () => (await byKey()) === 401, 2000);
+    assert.match((await admin(args, 'password123')).stderr, /too common/);
   });
+
+  for (const name of ['disable', 'reset-password'])
+    it(`user ${name} knows no user by a wrong id`, async () => {
+      const nobody = '00000000-0000-7000-8000-000000000000';
+      assert.match((await admin(['user', name, nobody])).stderr, /there is no (active )?user/);
+      assert.match((await admin(['user', name, 'ada'])).stderr, /the user id must be a UUID/);
+      assert.match((await admin(['user', name])).stderr, /USER_ID is missing/);
+    });
 });

@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { text as readText } from 'node:stream/consumers';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Account } from '../../../shared/db/entities/account.ts';
-import { createAccount, listAccounts, type NewAccount } from '../../../shared/db/stores/accounts.ts';
+import {
+  changeAccount,
+  createAccount,
+  findAccount,
+  listAccounts,
+  type NewAccount,
+} from '../../../shared/db/stores/accounts.ts';
 import { disableAccount } from '../../../shared/db/stores/disable-account.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { NewUser } from '../../../shared/schemas/accounts.ts';
@@ -11,7 +17,7 @@ import { weaknessOf } from '../../../shared/security/password-rules.ts';
 import { hashPassword } from '../../../shared/security/passwords.ts';
 import { AdminError } from '../admin-error.ts';
 import { required, userId } from '../arguments.ts';
-import { command } from '../command.ts';
+import { command, type Outcome } from '../command.ts';
 import { lines, table } from '../text.ts';
 
 export const userCreate = command({
@@ -25,14 +31,34 @@ export const userCreate = command({
   read(values) {
     const email = required('--email', values.email);
     return async ({ em }) => {
-      const given = values['password-stdin'];
-      const password = given ? await passwordFromStdin() : randomBytes(18).toString('base64url');
+      const password = await passwordOf(values);
       const { name } = values;
       checkUser({ email, name, password });
       const account = await create(em, { email, name, passwordHash: await hashPassword(password) });
-      if (given) return { data: presentUser(account), text: lines(presentUser(account)) };
-      const data = { ...presentUser(account), password };
-      return { data, text: `${lines(data)}\n\nThe password is shown only this once.` };
+      return withPassword(account, password, values);
+    };
+  },
+});
+
+export const userResetPassword = command({
+  synopsis: 'USER_ID [--password-stdin] [--revoke-keys]',
+  options: {
+    'password-stdin': { type: 'boolean', default: false },
+    'revoke-keys': { type: 'boolean', default: false },
+  },
+  operands: 1,
+  read(values, operand) {
+    const id = userId(operand);
+    return async ({ em }) => {
+      const account = await findAccount(em, id);
+      if (account === undefined)
+        throw new AdminError(`there is no active user ${id}: \`user list\` shows the users`);
+      const { email, name } = account;
+      const password = await passwordOf(values);
+      checkUser({ email, name, password });
+      const passwordHash = { to: await hashPassword(password) };
+      const revokeKeys = values['revoke-keys'];
+      return withPassword(await changeAccount(em, id, { passwordHash, revokeKeys }), password, values);
     };
   },
 });
@@ -65,9 +91,26 @@ export const userDisable = command({
   },
 });
 
-/** One line, without its line break. */
-async function passwordFromStdin(): Promise<string> {
-  return (await readText(process.stdin)).replace(/\r?\n$/, '');
+interface PasswordOptions {
+  'password-stdin': boolean;
+}
+
+/** One line of standard input, without its line break, or a random one. */
+async function passwordOf({ 'password-stdin': given }: PasswordOptions): Promise<string> {
+  return given
+    ? (await readText(process.stdin)).replace(/\r?\n$/, '')
+    : randomBytes(18).toString('base64url');
+}
+
+/** Shows the password only if nobody has chosen it. */
+function withPassword(
+  account: Account,
+  password: string,
+  { 'password-stdin': given }: PasswordOptions,
+): Outcome {
+  if (given) return { data: presentUser(account), text: lines(presentUser(account)) };
+  const data = { ...presentUser(account), password };
+  return { data, text: `${lines(data)}\n\nThe password is shown only this once.` };
 }
 
 const check = compile(NewUser);

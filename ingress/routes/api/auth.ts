@@ -7,6 +7,7 @@ import {
   InviteResponse,
   LoginRequest,
   LoginResponse,
+  LogoutRequest,
   LogoutResponse,
   RefreshRequest,
   SignupRequest,
@@ -57,14 +58,19 @@ export const logIn = endpoint('none', {
 export const logOut = endpoint('user', {
   operationId: 'logOut',
   tag: 'Accounts',
-  summary: 'End a refresh token of the account',
-  body: RefreshRequest,
+  summary: 'End a refresh token of the account, or all of its log-ins',
+  inTurn: 'account',
+  description:
+    'With `refresh` that token ends; access tokens live on to the end of their hour. With `all: true` every refresh and access ' +
+    'token ends, that of this request too, and every browser is signed out; keys stay. A key alone may not do that.',
+  body: LogoutRequest,
   bodyLimit: SMALL_BODY_LIMIT,
-  errors: [],
+  errors: ['access_denied'],
   status: 200,
   response: LogoutResponse,
-}).handle(async ({ user, body }, { em }: AuthRoutes) => {
-  await revokeRefreshToken(em(), user.id, body.refresh);
+}).handle(async ({ user, body: { refresh, all } }, { em, accounts }: AuthRoutes) => {
+  if (all) await accounts.logOutEverywhere(user);
+  else if (refresh !== undefined) await revokeRefreshToken(em(), user.id, refresh);
   return { body: { status: 'logged_out' } };
 });
 

@@ -56,7 +56,7 @@ export const issueKey = endpoint('user', {
   status: 201,
   response: NewKeyResponse,
 }).handle(async ({ user, body: { label } }, { em }: KeyRoutes) => {
-  const { id, key, createdAt } = await issueServiceKey(em(), user.id, label);
+  const { id, key, createdAt } = await issueServiceKey(em(), user, label);
   return { body: { id, key, label, created_at: createdAt.toISOString() } };
 });
 

@@ -34,8 +34,8 @@ export const changeAccount = endpoint('user', {
   summary: 'Change name or password',
   inTurn: 'account',
   description:
-    'A new password needs `current_password`. It ends every refresh token. Access tokens live on to the end of their hour, ' +
-    'and keys until they are revoked: with `revoke_keys: true` the change revokes all of them too.',
+    'A new password needs `current_password`. It ends every refresh and access token, that of this request too: log in again. ' +
+    'Keys live on until they are revoked: with `revoke_keys: true` the change revokes all of them too.',
   body: AccountChange,
   bodyLimit: SMALL_BODY_LIMIT,
   errors: ['access_denied', 'rate_limited', 'overloaded'],

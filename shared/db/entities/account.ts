@@ -18,6 +18,8 @@ export const Account = defineEntity({
     passwordHash: p.text(),
     /** False when an operator disabled the account or it is being erased: its credentials do not work. */
     active: p.boolean().default(true),
+    /** Counts how often all log-ins were ended: an access token of an earlier generation does not work. */
+    loginGeneration: p.integer().default(0),
     /** Counts changes of the account's profile and facts. */
     memoryRevision: p.bigint('number').default(0),
     createdAt: p.datetime(3),

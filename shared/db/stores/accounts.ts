@@ -1,6 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
-import type { UserPrincipal } from '../../domain/account.ts';
 import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
 import { Account, RefreshToken, WebSession } from '../entities/account.ts';
@@ -10,13 +9,19 @@ import { transaction } from '../transaction.ts';
 import { revokeServiceKeys } from './service-keys.ts';
 
 const BY_ID = {
-  name: 'accounts_by_id_v1',
-  text: `select id from accounts where id = any ($1::uuid[]) and active`,
+  name: 'accounts_by_id_v2',
+  text: `select id, login_generation as generation from accounts where id = any ($1::uuid[]) and active`,
 };
 
+/** An active account, and which of its log-ins are current. */
+export interface ActiveAccount {
+  id: string;
+  generation: number;
+}
+
 /** The active accounts with these ids, in the same order; undefined where there is none. */
-export async function findUsers(pool: Pool, ids: string[]): Promise<(UserPrincipal | undefined)[]> {
-  const rows = await query<UserPrincipal>(pool, BY_ID, [ids]);
+export async function findUsers(pool: Pool, ids: string[]): Promise<(ActiveAccount | undefined)[]> {
+  const rows = await query<ActiveAccount>(pool, BY_ID, [ids]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }
@@ -90,13 +95,13 @@ export async function createAccount(
 
 interface AccountChanges {
   name?: string | undefined;
-  passwordHash?: { from: string; to: string } | undefined;
+  /** Without `from` whatever the current one is. */
+  passwordHash?: { from?: string; to: string } | undefined;
   revokeKeys?: boolean | undefined;
 }
 
 /**
- * Changes the name, the password, or both. A new password ends every refresh token and web session, and with `revokeKeys`
- * every key. Throws `access_denied` when `passwordHash.from` is no longer the account's, or the account is gone.
+ * Changes the name, the password, or both. A new password ends every log-in, and with `revokeKeys` every key. Throws `access_denied` when `passwordHash.from` is no longer the account's, or the account is gone.
  */
 export function changeAccount(
   em: EntityManager,
@@ -117,8 +122,10 @@ export function changeAccount(
   });
 }
 
-/** Ends every login of the account, within the caller's transaction. */
+/** Ends every log-in of the account, with its access tokens, within the caller's transaction. */
 export async function endSessions(tx: EntityManager, accountId: string): Promise<void> {
+  // First: a log-in at the same time waits for this, and is a new one.
+  await tx.execute('update accounts set login_generation = login_generation + 1 where id = ?', [accountId]);
   await tx.nativeDelete(RefreshToken, { account: accountId });
   await tx.nativeDelete(WebSession, { account: accountId });
 }

@@ -7,6 +7,12 @@ const LOGINS_MAX = 100;
 /** How many of an account with more are ended at a time. */
 const ENDED_AT_ONCE = 1000;
 
+/** A new token, and the generation of the account's log-ins that it belongs to. */
+export interface LoginToken {
+  token: string;
+  generation: number;
+}
+
 /**
  * Issues a token of the kind to a caller who knew the password that the account had when it was read. Undefined when
  * the password has changed since, or the account is disabled or gone: no login by an old password survives its change.
@@ -17,13 +23,15 @@ export async function issueLoginToken(
   kind: 'refresh_tokens' | 'web_sessions',
   { id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>,
   lifetimeHours: number,
-): Promise<string | undefined> {
+): Promise<LoginToken | undefined> {
   const { token, hash } = newToken();
-  const issued = await em.execute<object[]>(
-    `with issued as (
+  const [issued] = await em.execute<{ generation: number }[]>(
+    `with account as (
+       select id, login_generation as generation from accounts
+        where id = ? and active and password_hash = ? for share
+     ), issued as (
        insert into ${kind} (hash, account_id, created_at, expires_at)
-       select ?, a.id, now(), now() + make_interval(hours => ?)
-         from accounts a where a.id = ? and a.active and a.password_hash = ? for share of a
+       select ?, id, now(), now() + make_interval(hours => ?) from account
        returning account_id
      ), old as (
        select t.hash from issued i
@@ -34,8 +42,8 @@ export async function issueLoginToken(
        delete from ${kind} where hash = any (array(
          select t.hash from ${kind} t where t.hash in (select hash from old) for update skip locked))
      )
-     select from issued`,
-    [hash, lifetimeHours, id, passwordHash],
+     select generation from account`,
+    [id, passwordHash, hash, lifetimeHours],
   );
-  return issued.length === 1 ? token : undefined;
+  return issued && { token, ...issued };
 }

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../errors/app-error.ts';
 import { hashKey } from '../../security/keys.ts';
 import { type Account, RefreshToken } from '../entities/account.ts';
-import { issueLoginToken } from './login-tokens.ts';
+import { issueLoginToken, type LoginToken } from './login-tokens.ts';
 
 const LIFETIME_HOURS = 30 * 24;
 
@@ -10,22 +10,24 @@ const LIFETIME_HOURS = 30 * 24;
 export async function issueRefreshToken(
   em: EntityManager,
   account: Pick<Account, 'id' | 'passwordHash'>,
-): Promise<string> {
-  const token = await issueLoginToken(em, 'refresh_tokens', account, LIFETIME_HOURS);
-  if (token === undefined) throw new AppError('invalid_credentials');
-  return token;
+): Promise<LoginToken> {
+  const issued = await issueLoginToken(em, 'refresh_tokens', account, LIFETIME_HOURS);
+  if (issued === undefined) throw new AppError('invalid_credentials');
+  return issued;
 }
 
-/** The account that a refresh token belongs to, and when it logged in, in Unix seconds. */
-interface LoggedIn {
-  id: string;
+/** The account that a refresh token belongs to, when it logged in, in Unix seconds, and in which generation. */
+interface Owner {
+  accountId: string;
   loggedInAt: number;
+  generation: number;
 }
 
 /** Whom a refresh token belongs to; undefined when it is unknown, revoked or expired. */
-export async function ownerOfRefreshToken(em: EntityManager, token: string): Promise<LoggedIn | undefined> {
-  const [owner] = await em.execute<LoggedIn[]>(
-    `select a.id, extract(epoch from t.created_at)::float8 as "loggedInAt"
+export async function ownerOfRefreshToken(em: EntityManager, token: string): Promise<Owner | undefined> {
+  const [owner] = await em.execute<Owner[]>(
+    `select a.id as "accountId", extract(epoch from t.created_at)::float8 as "loggedInAt",
+            a.login_generation as generation
        from refresh_tokens t join accounts a on a.id = t.account_id
       where t.hash = ? and t.expires_at > now() and a.active`,
     [hashKey(token)],

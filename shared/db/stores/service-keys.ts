@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
-import type { UserPrincipal } from '../../domain/account.ts';
+import { requireCurrent, requireLogin, type UserPrincipal } from '../../domain/account.ts';
 import { quotaExceeded } from '../../domain/quota.ts';
 import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
@@ -55,22 +55,25 @@ export async function findServiceKey(
 }
 
 /**
- * Issues a key. Only its hash is stored. Throws `not_authenticated` when the account was erased or disabled meanwhile,
- * `quota_exceeded` when it has as many as it may.
+ * Issues a key to a log-in. Only its hash is stored. Throws `not_authenticated` when the account was erased or disabled
+ * meanwhile, `token_expired` when the log-in was ended, which the key would outlive, and `quota_exceeded` when the account
+ * has as many as it may.
  */
 export function issueServiceKey(
   em: EntityManager,
-  accountId: string,
+  user: UserPrincipal,
   label: string,
 ): Promise<{ id: string; key: string; createdAt: Date }> {
   const { key, hash, prefix } = newServiceKey();
+  const { id: accountId } = user;
   return transaction(em, async (tx) => {
     // Whoever issues a key of the account at the same time waits here, then counts this one.
-    const held = await tx.execute<object[]>(
-      `select from accounts where id = ? and active for no key update`,
+    const [held] = await tx.execute<{ generation: number }[]>(
+      `select login_generation as generation from accounts where id = ? and active for no key update`,
       [accountId],
     );
-    if (held.length === 0) throw new AppError('not_authenticated');
+    if (held === undefined) throw new AppError('not_authenticated');
+    requireCurrent(requireLogin(user), held.generation);
     const used = await tx.count(ServiceKey, { account: accountId });
     if (used >= KEYS_MAX) throw quotaExceeded([{ resource: 'keys', used, added: 1, quota: KEYS_MAX }]);
     const createdAt = new Date();

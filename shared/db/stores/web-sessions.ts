@@ -9,11 +9,12 @@ const SESSION_HOURS = 8;
 /**
  * Signs a browser in to the consent page. Returns its token; undefined when the account has changed since it was read.
  */
-export function startWebSession(
+export async function startWebSession(
   em: EntityManager,
   account: Pick<Account, 'id' | 'passwordHash'>,
 ): Promise<string | undefined> {
-  return issueLoginToken(em, 'web_sessions', account, SESSION_HOURS);
+  const issued = await issueLoginToken(em, 'web_sessions', account, SESSION_HOURS);
+  return issued?.token;
 }
 
 export interface SignedIn {

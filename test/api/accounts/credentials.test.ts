@@ -144,12 +144,13 @@ describe('the credentials of /api', () => {
       const [header = '', payload = ''] = person.access.split('.');
       const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
       assert.deepEqual(decode(header), { alg: 'HS256', typ: 'JWT', kid: 'old' });
-      const { iss, aud, sub, jti, iat, exp, auth_time, ...rest } = decode(payload);
+      const { iss, aud, sub, jti, iat, exp, auth_time, gen, ...rest } = decode(payload);
       assert.deepEqual(
         { iss, aud, sub, rest },
         { iss: ISSUER, aud: `${ISSUER}/api`, sub: person.id, rest: {} },
       );
       assert.equal(exp - iat, 3600);
+      assert.equal(gen, 0);
       assert.ok(Math.abs(auth_time - iat) <= 1, `${auth_time} ${iat}`);
       assert.match(jti, /^[0-9a-f-]{36}$/);
     });

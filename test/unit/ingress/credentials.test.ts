@@ -25,7 +25,7 @@ function watched() {
   const credentials = createCredentials(
     {
       app: find('app') as Parameters<typeof createCredentials>[0]['app'],
-      user: { byId: async () => undefined, byKey: async (hash) => (await find('key')(hash)) && undefined },
+      user: { byToken: async () => undefined, byKey: async (hash) => (await find('key')(hash)) && undefined },
     },
     new AccessTokens('https://forecue.test', [
       { kid: '', secret: 'a secret of the tests, of 32 bytes or more' },
