@@ -7,7 +7,7 @@ import { every } from '../../shared/every.ts';
 import { newId } from '../../shared/ids.ts';
 import { errorBodyOf } from './errors.ts';
 import { PARSED_HEAD_MAX } from './head.ts';
-import { inTurn } from './in-turn.ts';
+import { Turns } from './in-turn.ts';
 import { pathIn, type Surface, surfaceOf } from './surface.ts';
 
 export interface Listening {
@@ -33,16 +33,19 @@ export async function listen(
   limit?: (server: NetServer) => void,
 ): Promise<Listening> {
   const { promise: served, resolve: serve } = Promise.withResolvers<RequestListener>();
-  const handle = inTurn(async (request, response) => (await served)(request, response));
-  const server = createServer({ ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_MAX }, handle);
-  server.on('checkExpectation', handle);
+  const turns = new Turns(async (request, response) => (await served)(request, response));
+  const server = createServer({ ...TIMEOUTS, maxHeaderSize: PARSED_HEAD_MAX }, turns.handle);
+  server.on('checkExpectation', turns.handle);
   server.on('clientError', (error: ParserError, socket) => {
     const code = codeOf(error);
-    if (code === undefined) refuse(socket, 400);
-    else refuse(socket, statusOf(code, surfaceIn(error)), errorBodyOf(code, surfaceIn(error)));
+    const surface = surfaceIn(error);
+    turns.close(socket, () => {
+      if (code === undefined) refuse(socket, 400);
+      else refuse(socket, statusOf(code, surface), errorBodyOf(code, surface));
+    });
   });
   // CONNECT names no path, so no route either; Node would hang up without an answer.
-  server.on('connect', (_request, socket) => refuse(socket, 405));
+  server.on('connect', (_request, socket) => turns.close(socket, () => refuse(socket, 405)));
   limit?.(server);
   server.listen(address);
   await once(server, 'listening');

@@ -79,15 +79,83 @@ describe('connections', () => {
       assert.deepEqual([statuses.join(), isClosed], ['404,200,200,404,200,200', false]);
     });
 
-    it('are closed when there are a thousand: they do not hold a thousand answers', async () => {
+    /** Names the request, as the answer does. */
+    const named = (n: number, lines: string[], body = '') =>
+      [...lines, 'Host: x', `X-Request-Id: r-${n}`, '', body].join('\r\n');
+    /** The requests that were answered, and how. */
+    const answersOf = (text: string) =>
+      [...text.matchAll(/HTTP\/1\.1 (\d+) [\s\S]*?X-Request-Id: (\S+)/g)].map(
+        ([, status, id]) => `${status} ${id}`,
+      );
+    const read = (socket: Socket) => {
+      const received = { text: '' };
+      socket.setEncoding('latin1').on('data', (chunk) => {
+        received.text += chunk;
+      });
+      return received;
+    };
+
+    it('answer a thousand of them in their order: more are read when those before are answered', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
-      const row = event({ id: 'e', type: 'custom.large', payload: { filler: 'x'.repeat(200_000) } });
+      const row = event({ id: 'e', type: 'custom.large', payload: { filler: 'x'.repeat(20_000) } });
       await post(person, [row]);
-      const asked = Array.from({ length: 1000 }, () => getText(person, '/api/recording/events/e/'));
-      const { statuses, isClosed } = await received(await open(), asked);
-      assert.ok(isClosed);
-      assert.ok(statuses.length <= 1, `${statuses.length} were answered`);
+      const authorization = `Authorization: Bearer ${person.access}`;
+      const posted = JSON.stringify({ refresh: 'x'.repeat(100) });
+      const body = ['Content-Type: application/json', `Content-Length: ${posted.length}`];
+      const requests = Array.from({ length: 1000 }, (_, n) => {
+        if (n % 3 === 0) return named(n, ['GET /api/recording/events/e/ HTTP/1.1', authorization]);
+        if (n % 3 === 1) return named(n, ['GET /healthz HTTP/1.1']);
+        return named(n, ['POST /api/auth/logout/ HTTP/1.1', authorization, ...body], posted);
+      });
+      const socket = await open();
+      const received = read(socket);
+      socket.write(requests.join(''));
+      await until(() => socket.closed || answersOf(received.text).length === requests.length, 30_000);
+      const ids = answersOf(received.text).map((answer) => answer.split(' ')[1]);
+      assert.deepEqual(
+        ids,
+        requests.map((_, n) => `r-${n}`),
+      );
+      assert.ok(await isServed(socket));
+    });
+
+    it('close after the answers to those before one that is no HTTP', async () => {
+      web = await system.startWeb();
+      const person = await signUp({ webs: [web] });
+      const authorization = `Authorization: Bearer ${person.access}`;
+      const socket = await open();
+      const received = read(socket);
+      const asked = [0, 1].map((n) => named(n, ['GET /api/auth/me/ HTTP/1.1', authorization]));
+      socket.write(`${asked.join('')}no HTTP\r\n\r\n`);
+      await until(() => socket.closed);
+      const [first, second, third] = answersOf(received.text);
+      assert.deepEqual([first, second, third?.slice(0, 4)], ['200 r-0', '200 r-1', '400 ']);
+    });
+
+    it('close before one whose body is broken is answered, and after those before it', async () => {
+      web = await system.startWeb();
+      const person = await signUp({ webs: [web] });
+      const authorization = `Authorization: Bearer ${person.access}`;
+      const chunked = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
+      const socket = await open();
+      const received = read(socket);
+      const asked = named(0, ['GET /api/auth/me/ HTTP/1.1', authorization]);
+      socket.write(
+        `${asked}${named(1, ['POST /api/auth/logout/ HTTP/1.1', authorization, ...chunked], 'no chunk\r\n')}`,
+      );
+      await until(() => socket.closed);
+      const [first, second, ...more] = answersOf(received.text);
+      assert.deepEqual([first, second?.slice(0, 4), more], ['200 r-0', '400 ', []]);
+    });
+
+    it('are closed when too many wait on all of them together, and others are served', async () => {
+      web = await system.startWeb();
+      const smallest = 'GET /connect/x HTTP/1.1\r\nHost:\r\n\r\n';
+      const sockets = await Promise.all(Array.from({ length: 20 }, () => open()));
+      // Nobody reads the answers.
+      for (const socket of sockets) socket.write(smallest.repeat(4000));
+      await until(() => sockets.some(({ closed }) => closed));
       assert.ok(await isServed(await open()));
     });
   });
