@@ -80,16 +80,18 @@ function serveEndpoint<Parts>(
   const confidential = endpoint.path.startsWith('/api/auth/');
   const checkBody = endpoint.body && compile(endpoint.body, 'body', { confidential });
   const checkQuery = queryCheck(endpoint);
+  const takesKey = endpoint.requestHeaders?.includes('Idempotency-Key');
 
   return async (ctx: Context): Promise<void> => {
     const { signal, address } = ctx.state;
     const params = checkParams(ctx.params, endpoint.params);
-    if (credential !== 'none') refuseTwoCredentials(ctx);
+    if (credential !== 'none') refuseTwo(ctx, 'authorization');
     const app = credential === 'app' ? await credentials.app(ctx.headers, address) : undefined;
     const user = credential === 'user' ? await credentials.user(ctx.headers, address) : undefined;
     ctx.state.appId = app?.id;
     ctx.state.accountId = user?.id;
     if (!endpoint.unlimited) await countRequest(ctx);
+    if (takesKey) refuseTwo(ctx, 'idempotency-key');
     if (endpoint.freshLogin && user !== undefined) requireFreshLogin(user);
     const party = app?.id ?? user?.id ?? networkOf(address);
     const share = answers.open(party, signal);
@@ -110,10 +112,10 @@ function serveEndpoint<Parts>(
   };
 }
 
-/** Node would take the first of them, and whatever is in front of it perhaps the last. */
-function refuseTwoCredentials({ req }: Context): void {
-  const { authorization = [] } = req.headersDistinct;
-  if (authorization.length > 1) throw new AppError('invalid_request');
+/** Node would take the first of them, or join them, and whatever is in front of it would perhaps take the last. */
+function refuseTwo({ req }: Context, header: 'authorization' | 'idempotency-key'): void {
+  const { [header]: values = [] } = req.headersDistinct;
+  if (values.length > 1) throw new AppError('invalid_request');
 }
 
 /** What the path matches as it is written, without a parameter. */

@@ -19,7 +19,11 @@ export type ErrorSource = 'ingress' | 'worker' | 'provider';
 
 export const catalogue = {
   /** As in RFC 6750, 3.1. */
-  invalid_request: { status: 400, source: 'ingress', message: 'Send one Authorization header only.' },
+  invalid_request: {
+    status: 400,
+    source: 'ingress',
+    message: 'Send HTTP/1.1, and the headers Host, Authorization and Idempotency-Key once only.',
+  },
   invalid_json: {
     status: 400,
     source: 'ingress',

@@ -84,6 +84,17 @@ describe('every endpoint', () => {
       assert.deepEqual([status, JSON.parse(body).detail.code], [400, 'invalid_request']);
     });
 
+    if (endpoint.requestHeaders?.includes('Idempotency-Key'))
+      it(`${name} is 400 with two Idempotency-Key headers`, async () => {
+        const { authorization = '' } = credentialFor(at, endpoint);
+        const keys = ['Idempotency-Key', 'a', 'Idempotency-Key', 'b'];
+        const headers = ['Host', 'x', 'Authorization', authorization, ...keys];
+        const request = httpRequest(at.url + pathOf(endpoint), { method: endpoint.method, headers });
+        const [response]: IncomingMessage[] = await once(request.end(), 'response');
+        const { status, body } = await published(at, endpoint, response);
+        assert.deepEqual([status, JSON.parse(body).detail.code], [400, 'invalid_request']);
+      });
+
     if (credential === 'user')
       it(`${name} is 401 token_expired with an access token that was good once`, async () => {
         const headers = bearer(await expiredToken(at.user.id));

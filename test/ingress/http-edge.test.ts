@@ -460,6 +460,22 @@ describe('400', () => {
     }
   });
 
+  it('invalid_request: two Host headers, or a request line without a version or with a newer one', async () => {
+    const [top = '', ...rest] = head('GET', '/v1/usage').split('\r\n');
+    const requests = [
+      head('GET', '/v1/usage', ['Host: y']),
+      head('GET', '/v1/usage', ['host: x']),
+      ...['', ' HTTP/0.9', ' HTTP/2.0'].map((version) =>
+        [top.replace(' HTTP/1.1', version), ...rest].join('\r\n'),
+      ),
+    ];
+    for (const request of requests) {
+      const answer = await raw(request);
+      assert.match(answer, /^HTTP\/1.1 400 [\s\S]*\{"detail":\{"code":"invalid_request"\}\}$/, request);
+    }
+    assert.match(await raw([top.replace('1.1', '1.0'), ...rest].join('\r\n')), /^HTTP\/1.1 200 /);
+  });
+
   it('takes a body that comes byte by byte, packed or not', async () => {
     const plain = Buffer.from(JSON.stringify(valid));
     for (const [encoding, bytes] of [
