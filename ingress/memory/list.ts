@@ -51,7 +51,7 @@ export async function readPage<Row>(
 export function queryTime(name: string, value: string | undefined): Date | undefined {
   if (value === undefined) return undefined;
   const moment = momentOf(value);
-  // Every row is later than that, and PostgreSQL has no year 0.
+  // Every row is later than that.
   if (moment !== undefined) return new Date(Math.max(moment, EARLIEST));
   const msg = 'Input should be a valid date and time with a zone';
   throw new ValidationError([{ loc: ['query', name], type: 'datetime_parsing', msg }]);
