@@ -39,7 +39,7 @@ async function fill(pool: Pool, kind: string, parties: readonly string[], count:
     );
 }
 
-async function measured(parties: number): Promise<Record<string, number>> {
+async function measured(parties: number): Promise<Map<string, number>> {
   const database = await createDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
   try {
@@ -53,11 +53,11 @@ async function measured(parties: number): Promise<Record<string, number>> {
     await pool.query('vacuum analyze work');
     await pool.query('checkpoint');
     const samples = Number(options.samples);
-    const times: Record<string, number[]> = {};
+    const times = new Map<string, number[]>();
     const timed = async (name: string, work: () => Promise<unknown>) => {
       const since = performance.now();
       await work();
-      (times[name] ??= []).push(performance.now() - since);
+      times.set(name, [...(times.get(name) ?? []), performance.now() - since]);
     };
     for (let n = 0; n < samples; n += 1) {
       const asks = Array.from({ length: ASKED }, (_, k) => ({
@@ -76,7 +76,7 @@ async function measured(parties: number): Promise<Record<string, number>> {
         await hasDeathsWithin(pool, 10_000);
       });
     }
-    return Object.fromEntries(Object.entries(times).map(([name, all]) => [name, percentile(all, 0.95)]));
+    return new Map([...times].map(([name, all]) => [name, percentile(all, 0.95)]));
   } finally {
     await pool.end();
     await database.drop();
@@ -88,7 +88,7 @@ try {
   const counts = options.parties.split(',').map(Number);
   const rows = new Map<string, number[]>();
   for (const count of counts) {
-    for (const [name, p95] of Object.entries(await measured(count)))
+    for (const [name, p95] of await measured(count))
       rows.set(name, [...(rows.get(name) ?? []), p95]);
     process.stdout.write(`measured with ${count} parties\n`);
   }

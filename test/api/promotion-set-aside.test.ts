@@ -4,7 +4,7 @@ import { newId } from '../../shared/ids.ts';
 import type { JobResponse } from '../../shared/schemas/jobs.ts';
 import type { PromoteResult } from '../../shared/schemas/memory-jobs.ts';
 import { admissionTerms, jobAdmission, NO_UNITS } from '../../shared/work/admission.ts';
-import { kinds, promoteEpisodes, promoteFacts } from '../../shared/work/kinds.ts';
+import { promoteEpisodes, promoteFacts } from '../../shared/work/kinds.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import {
   currentTexts,

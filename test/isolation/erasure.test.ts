@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { admit } from '../../shared/db/stores/work/admit.ts';
 import { newId } from '../../shared/ids.ts';
 import { admissionTerms, jobAdmission, NO_UNITS } from '../../shared/work/admission.ts';
-import { kinds, sync } from '../../shared/work/kinds.ts';
+import { sync } from '../../shared/work/kinds.ts';
 import { anonymously, signUp, type UserClient } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
