@@ -114,8 +114,8 @@ export class FairOrder {
     const blocked: Flow[] = [];
     for (const ask of asks) {
       const name = nameOf(ask);
-      const flow = this.#flows.get(name);
-      if (flow === undefined) continue;
+      // It may have been forgotten as idle meanwhile.
+      const flow = this.#flows.get(name) ?? this.#known(name, ask.kind, ask.party);
       const found = pieces.get(name) ?? [];
       for (const { queuedAtMs } of found)
         flow.sinceMs = Math.max(flow.sinceMs ?? 0, queuedAtMs - LATE_COMMIT_MS);
