@@ -1,7 +1,6 @@
 import { EARLIEST, momentOf } from '../moment.ts';
-import { type Claimed, groundedQuotes, isBorrowed, saidIn } from './grounding.ts';
+import { type Claimed, Evidence } from './grounding.ts';
 import { asStatement, isInstruction } from './instructions.ts';
-import { passageOf } from './passage.ts';
 import { holdsSecret } from './secrets.ts';
 import type { CheckedQuote, SourceRow, Statement } from './statement.ts';
 
@@ -56,22 +55,23 @@ const CONFIDENCE = 0.9;
  * the model: what cannot be checked is dropped.
  */
 export function admitted(proposals: readonly Proposed[], shown: Shown): Statement[] {
+  const record = new Evidence(shown.rows, shown.others);
   return proposals
     .toSorted((a, b) => b.salience - a.salience)
     .slice(0, PROPOSALS_MAX)
-    .flatMap((proposal) => admit(proposal, shown) ?? []);
+    .flatMap((proposal) => admit(proposal, shown, record) ?? []);
 }
 
-function admit(proposal: Proposed, { rows, known, others }: Shown): Statement | undefined {
+function admit(proposal: Proposed, { rows, known }: Shown, record: Evidence): Statement | undefined {
   const { kind, slot, evidence, relation, target } = proposal;
   const text = proposal.text.trim();
-  const quotes = groundedQuotes(evidence.slice(0, EVIDENCE_MAX), rows);
-  if (quotes === undefined || text === '' || [...text].length > TEXT_MAX) return undefined;
-  if (isBorrowed(text, quotes, rows, others) || holdsSecret(text)) return undefined;
+  if (text === '' || [...text].length > TEXT_MAX) return undefined;
+  const quotes = record.quotes(evidence.slice(0, EVIDENCE_MAX));
+  if (quotes === undefined || record.isBorrowed(text, quotes) || holdsSecret(text)) return undefined;
   if (quotes.some(({ words }) => holdsSecret(words))) return undefined;
-  const cited = citedBy(quotes, rows);
-  if (isInstruction(text) && !cited.some((row) => wasSaid(text, row))) return undefined;
+  if (isInstruction(text) && !record.wasSaid(text, quotes)) return undefined;
   const fact = target === null ? undefined : known[target - 1];
+  const cited = citedBy(quotes, rows);
   const said = Math.max(...cited.map(({ occurredAt }) => occurredAt.getTime()));
   const from = timeOf(proposal.valid_from) ?? said;
   const to = timeOf(proposal.valid_to);
@@ -92,10 +92,6 @@ function admit(proposal: Proposed, { rows, known, others }: Shown): Statement | 
 function citedBy(quotes: readonly CheckedQuote[], rows: readonly SourceRow[]): SourceRow[] {
   const own = new Set(quotes.filter((quote) => quote.own).map(({ rawId }) => rawId));
   return rows.filter(({ id }) => own.has(id));
-}
-
-function wasSaid(text: string, row: SourceRow): boolean {
-  return saidIn(row).some((part) => passageOf(text, part) !== undefined);
 }
 
 /** What contradicts a fact replaces it; which of them holds is decided by time. */

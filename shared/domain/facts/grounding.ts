@@ -1,5 +1,5 @@
 import { COMMON } from './common-words.ts';
-import { passageOf } from './passage.ts';
+import { QuotedText } from './passage.ts';
 import { pastedIn, spokenIn } from './spoken.ts';
 import { type CheckedQuote, isEvidence, type Quote, type SourceRow } from './statement.ts';
 import { stemOf, wordsOf } from './words.ts';
@@ -12,64 +12,97 @@ export interface Claimed {
   quote: string;
 }
 
+const SHORTEST_WORD = 3;
+/** A statement may take its topic from a question ("Which package manager?") that a person answers in a word. */
+const BORROWED_MAX = 2;
+
+interface ReadRow {
+  id: string;
+  /** Whether it is the person's. */
+  own: boolean;
+  said: readonly QuotedText[];
+  stems: ReadonlySet<string>;
+}
+
 /**
- * The quotes that are really in the rows that they name, in the words of these rows, one for each row, those of the person
- * first. Undefined when none of them is the person's own: what an agent said, what a person accepted or pasted states
- * nothing about the person.
+ * What a model was shown, as evidence for what it claims. `others` is what it was shown besides the rows. They are read once,
+ * however much it claims.
  */
-export function groundedQuotes(
-  claims: readonly Claimed[],
-  rows: readonly SourceRow[],
-): CheckedQuote[] | undefined {
-  const found = claims.flatMap(({ source, quote }) => {
-    const row = rows[source - 1];
-    const words = row && quotedIn(row, quote);
-    return row === undefined || words === undefined ? [] : [{ rawId: row.id, words, own: isEvidence(row) }];
-  });
-  const own = found.filter((quote) => quote.own);
-  if (own.length === 0) return undefined;
-  const byRow = new Map<string, CheckedQuote>();
-  for (const quote of [...own, ...found]) if (!byRow.has(quote.rawId)) byRow.set(quote.rawId, quote);
-  return [...byRow.values()];
+export class Evidence {
+  readonly #rows: readonly ReadRow[];
+  /** Of what others than the person said. */
+  readonly #theirs: ReadonlySet<string>;
+
+  constructor(rows: readonly SourceRow[], others: readonly string[]) {
+    this.#rows = rows.map(readRow);
+    this.#theirs = stemsOf([...rows.flatMap(saidByOthers), ...others]);
+  }
+
+  /**
+   * The quotes that are really in the rows that they name, in the words of these rows, one for each row, those of the person
+   * first. Undefined when none of them is the person's own: what an agent said, what a person accepted or pasted states
+   * nothing about the person.
+   */
+  quotes(claims: readonly Claimed[]): CheckedQuote[] | undefined {
+    const found = claims.flatMap(({ source, quote }) => {
+      const row = this.#rows[source - 1];
+      const words = row && quotedIn(row, quote);
+      return row === undefined || words === undefined ? [] : [{ rawId: row.id, words, own: row.own }];
+    });
+    const own = found.filter((quote) => quote.own);
+    if (own.length === 0) return undefined;
+    const byRow = new Map<string, CheckedQuote>();
+    for (const quote of [...own, ...found]) if (!byRow.has(quote.rawId)) byRow.set(quote.rawId, quote);
+    return [...byRow.values()];
+  }
+
+  /**
+   * Whether a statement rests on words of others rather than on the person's: an agent that asks to remember something, and
+   * a "fine, thanks" of the person beside it as the quote. Words that nobody said are a paraphrase and do not count.
+   */
+  isBorrowed(text: string, quotes: readonly Quote[]): boolean {
+    const cited = this.#citedBy(quotes);
+    const stems = [...stemsOf([text])];
+    const isOwn = (stem: string) => cited.some((row) => row.stems.has(stem));
+    const supported = stems.filter(isOwn).length;
+    const borrowed = stems.filter((stem) => this.#theirs.has(stem) && !isOwn(stem)).length;
+    return borrowed > BORROWED_MAX * supported;
+  }
+
+  /** Whether the person said so in a row that is quoted. */
+  wasSaid(text: string, quotes: readonly Quote[]): boolean {
+    return this.#citedBy(quotes).some((row) => quotedIn(row, text) !== undefined);
+  }
+
+  /** The person's own rows among those quoted. */
+  #citedBy(quotes: readonly Quote[]): ReadRow[] {
+    return this.#rows.filter(({ id, own }) => own && quotes.some(({ rawId }) => rawId === id));
+  }
+}
+
+function readRow(row: SourceRow): ReadRow {
+  const said = saidIn(row);
+  return {
+    id: row.id,
+    own: isEvidence(row),
+    said: said.map((text) => new QuotedText(text)),
+    stems: stemsOf(said),
+  };
 }
 
 /** The passage of a row that a quote means, at most 240 code points of it. */
-function quotedIn(row: SourceRow, quote: string): string | undefined {
-  const passages = saidIn(row).flatMap((text) => passageOf(quote, text) ?? []);
+function quotedIn({ said }: ReadRow, quote: string): string | undefined {
+  const passages = said.flatMap((text) => text.passageOf(quote) ?? []);
   return passages[0] && [...passages[0]].slice(0, QUOTE_MAX).join('');
 }
 
 /** Of what a person sent only what the person said. */
-export function saidIn(row: SourceRow): string[] {
+function saidIn(row: SourceRow): string[] {
   return isEvidence(row) ? spokenIn(row.content) : [row.content];
 }
 
 function saidByOthers(row: SourceRow): string[] {
   return isEvidence(row) ? pastedIn(row.content) : [row.content];
-}
-
-const SHORTEST_WORD = 3;
-/** A statement may take its topic from a question ("Which package manager?") that a person answers in a word. */
-const BORROWED_MAX = 2;
-
-/**
- * Whether a statement rests on words of others rather than on the person's: an agent that asks to remember something, and
- * a "fine, thanks" of the person beside it as the quote. Words that nobody said are a paraphrase and do not count.
- * `others` is what else a model was shown.
- */
-export function isBorrowed(
-  text: string,
-  quotes: readonly Quote[],
-  rows: readonly SourceRow[],
-  others: readonly string[],
-): boolean {
-  const cited = new Set(quotes.map(({ rawId }) => rawId));
-  const own = stemsOf(rows.filter((row) => isEvidence(row) && cited.has(row.id)).flatMap(saidIn));
-  const theirs = stemsOf([...rows.flatMap(saidByOthers), ...others]);
-  const stems = [...stemsOf([text])];
-  const supported = stems.filter((stem) => own.has(stem)).length;
-  const borrowed = stems.filter((stem) => theirs.has(stem) && !own.has(stem)).length;
-  return borrowed > BORROWED_MAX * supported;
 }
 
 /** Scripts whose single characters are words (`words.ts`). */

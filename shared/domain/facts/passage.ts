@@ -1,36 +1,52 @@
-import { placedWords, wordsOf } from './words.ts';
+import { type PlacedWord, placedWords, wordsOf } from './words.ts';
 
 /** The share of a quote's word trigrams that must stand in a passage, where the quote is not copied exactly. */
 const CONTAINED = 0.8;
 
-/**
- * The passage of a text that a quote means, as it stands there: its very words in a row, else as many words that have
- * nearly all of its word trigrams. Undefined when there is none.
- */
-export function passageOf(quote: string, text: string): string | undefined {
-  const wanted = wordsOf(quote);
-  const original = text.normalize('NFC');
-  const words = placedWords(original);
-  const plain = words.map(({ word }) => word);
-  const from = exactly(wanted, plain) ?? nearly(wanted, plain);
-  if (from === undefined) return undefined;
-  const last = words[Math.min(from + wanted.length, words.length) - 1];
-  return original.slice(words[from]?.start, last?.end);
+/** Of a quote no more is read: what is kept of its passage is shorter. */
+const QUOTE_READ = { units: 1000, words: 250 };
+
+/** A text that is quoted. It is read once, however many quotes are looked for in it. */
+export class QuotedText {
+  readonly #text: string;
+  readonly #placed: readonly PlacedWord[];
+  readonly #words: readonly string[];
+  readonly #trigrams: readonly string[];
+
+  constructor(text: string) {
+    this.#text = text.normalize('NFC');
+    this.#placed = placedWords(this.#text);
+    this.#words = this.#placed.map(({ word }) => word);
+    this.#trigrams = trigramsOf(this.#words);
+  }
+
+  /**
+   * The passage that a quote means, as it stands here: its very words in a row, else as many words that have nearly all of
+   * its word trigrams. Undefined when there is none.
+   */
+  passageOf(quote: string): string | undefined {
+    const wanted = wordsOf(quote.slice(0, QUOTE_READ.units)).slice(0, QUOTE_READ.words);
+    const from = exactly(wanted, this.#words) ?? nearly(wanted, this.#trigrams);
+    if (from === undefined) return undefined;
+    const last = this.#placed[Math.min(from + wanted.length, this.#placed.length) - 1];
+    return this.#text.slice(this.#placed[from]?.start, last?.end);
+  }
 }
 
+/** By the text of the words: searching that takes no quadratic time in words that repeat. No word has a line break. */
 function exactly(wanted: readonly string[], words: readonly string[]): number | undefined {
   if (wanted.length === 0) return undefined;
-  const from = words.findIndex((_, at) => wanted.every((word, offset) => words[at + offset] === word));
-  return from < 0 ? undefined : from;
+  const text = `\n${words.join('\n')}\n`;
+  const at = text.indexOf(`\n${wanted.join('\n')}\n`);
+  return at < 0 ? undefined : text.slice(0, at).split('\n').length - 1;
 }
 
 /** Linear in both lengths: the matching trigrams before each place are counted once. */
-function nearly(wanted: readonly string[], words: readonly string[]): number | undefined {
+function nearly(wanted: readonly string[], present: readonly string[]): number | undefined {
   const trigrams = new Set(trigramsOf(wanted));
   if (trigrams.size === 0) return undefined;
   const matching = [0];
-  for (const trigram of trigramsOf(words))
-    matching.push((matching.at(-1) ?? 0) + Number(trigrams.has(trigram)));
+  for (const trigram of present) matching.push((matching.at(-1) ?? 0) + Number(trigrams.has(trigram)));
   const last = matching.length - 1;
   const length = wanted.length - 2;
   let best: { from: number; share: number } | undefined;

@@ -1,10 +1,12 @@
 import { LIKELIHOOD, type Likelihood } from '../likelihood.ts';
 import { isDisplayable } from '../model-text.ts';
-import { normalized, saysTheSame } from './text.ts';
+import { Saying } from './text.ts';
 
 /** Code points of what a candidate says, and of the reason that is given for it. */
 const RESPONSE_MAX = 4000;
 const REASONING_MAX = 1000;
+/** How many proposals are looked at for each candidate that is wanted: some may say the same. */
+const LOOKED_AT = 4;
 
 /** A reply that a model proposes. */
 export interface Proposal {
@@ -25,29 +27,33 @@ export interface RawCandidate {
 /**
  * The distinct candidates in what a model proposes, the most probable first, at most `k`. What is blank, or cannot be
  * displayed safely, is dropped. Likelihoods in words become probabilities, which with that of no candidate at all add up to 1
- * at most.
+ * at most. Looks at the first of the proposals only, whatever their number.
  */
 export function candidatesOf(proposals: readonly Proposal[], none: Likelihood, k: number): RawCandidate[] {
-  const usable = proposals.flatMap(({ response, reasoning, likelihood, needsUnknownFact }) => {
-    const candidate = {
-      response: beginning(response.trim(), RESPONSE_MAX),
-      reasoning: isDisplayable(reasoning) ? beginning(reasoning.trim(), REASONING_MAX) : '',
-      raw: LIKELIHOOD[likelihood],
-      needsUnknownFact,
-    };
-    return normalized(response) === '' || !isDisplayable(response) ? [] : candidate;
+  const usable = proposals.slice(0, LOOKED_AT * k).flatMap((proposal) => {
+    const { reasoning, likelihood, needsUnknownFact } = proposal;
+    const response = beginning(proposal.response.trim(), RESPONSE_MAX);
+    const saying = new Saying(response);
+    if (saying.isEmpty || !isDisplayable(response)) return [];
+    const reason = isDisplayable(reasoning) ? beginning(reasoning.trim(), REASONING_MAX) : '';
+    return { saying, response, reasoning: reason, raw: LIKELIHOOD[likelihood], needsUnknownFact };
   });
   // Sorting is stable: of equal ones the model's first comes first.
-  const distinct = distinctOf(usable.sort((a, b) => b.raw - a.raw)).slice(0, k);
+  const distinct = distinctOf(
+    usable.sort((a, b) => b.raw - a.raw),
+    k,
+  );
   const total = distinct.reduce<number>((sum, { raw }) => sum + raw, LIKELIHOOD[none]);
   const scale = Math.max(1, total);
-  return distinct.map((candidate) => ({ ...candidate, raw: candidate.raw / scale }));
+  return distinct.map(({ saying, ...candidate }) => ({ ...candidate, raw: candidate.raw / scale }));
 }
 
-function distinctOf(candidates: readonly RawCandidate[]): RawCandidate[] {
-  const distinct: RawCandidate[] = [];
-  for (const candidate of candidates)
-    if (!distinct.some(({ response }) => saysTheSame(response, candidate.response))) distinct.push(candidate);
+function distinctOf<One extends { saying: Saying }>(candidates: readonly One[], k: number): One[] {
+  const distinct: One[] = [];
+  for (const candidate of candidates) {
+    if (distinct.length === k) break;
+    if (!distinct.some(({ saying }) => saying.isSameAs(candidate.saying))) distinct.push(candidate);
+  }
   return distinct;
 }
 
@@ -60,5 +66,5 @@ export function marginsOf(candidates: readonly Pick<RawCandidate, 'raw'>[]): num
 }
 
 function beginning(text: string, pointsMax: number): string {
-  return text.length <= pointsMax ? text : [...text].slice(0, pointsMax).join('');
+  return text.length <= pointsMax ? text : [...text.slice(0, 2 * pointsMax)].slice(0, pointsMax).join('');
 }

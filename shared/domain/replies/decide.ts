@@ -2,7 +2,7 @@ import { type Calibrator, calibrated } from './calibrator.ts';
 import { marginsOf, type RawCandidate } from './candidates.ts';
 import { dictates, obeys } from './dictation.ts';
 import type { Features } from './features.ts';
-import { COPIED_RAW, copiesPrompt, isRisky, RISKY_CONFIDENCE } from './guards.ts';
+import { COPIED_RAW, copiesOf, isRisky, RISKY_CONFIDENCE } from './guards.ts';
 import { wordsOf } from './text.ts';
 
 /** What a predictor proposes: candidates, or the reason why there are none. */
@@ -57,11 +57,10 @@ const SUSPICIONS = {
  */
 export function decideReply({ candidates, closed, reason }: Proposed, circumstances: Circumstances): Decided {
   const { prompt, threshold, history } = circumstances;
+  const isCopied = copiesOf(prompt, history);
   const guarded = candidates.map((candidate) => ({
     ...candidate,
-    raw: copiesPrompt(candidate.response, prompt, history)
-      ? Math.min(candidate.raw, COPIED_RAW)
-      : candidate.raw,
+    raw: isCopied(candidate.response) ? Math.min(candidate.raw, COPIED_RAW) : candidate.raw,
   }));
   const isCommanded = guarded.some(({ response, reasoning }) => obeys(reasoning) || dictates(response));
   const suspicion = circumstances.suspicion ?? (isCommanded ? 'reasoning' : undefined);

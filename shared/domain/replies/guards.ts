@@ -24,12 +24,19 @@ export function isRisky(text: string): boolean {
   return RISKY.test(text.normalize('NFKC'));
 }
 
-/** Whether a reply has eight words in a row of the prompt which the person has never used. `history`: what they wrote. */
-export function copiesPrompt(reply: string, prompt: string, history: readonly string[]): boolean {
-  const copied = runsOf(reply).intersection(runsOf(prompt));
-  if (copied.size === 0) return false;
-  const own = new Set(history.flatMap((text) => [...runsOf(text)]));
-  return copied.difference(own).size > 0;
+/**
+ * Finds out whether a reply has eight words in a row of the prompt which the person has never used. `history`: what they wrote,
+ * which is only read for a reply that has some.
+ */
+export function copiesOf(prompt: string, history: readonly string[]): (reply: string) => boolean {
+  const asked = runsOf(prompt);
+  let own: Set<string> | undefined;
+  return (reply) => {
+    const copied = runsOf(reply).intersection(asked);
+    if (copied.size === 0) return false;
+    own ??= new Set(history.flatMap((text) => [...runsOf(text).intersection(asked)]));
+    return copied.difference(own).size > 0;
+  };
 }
 
 function runsOf(text: string): Set<string> {

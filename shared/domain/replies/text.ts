@@ -19,24 +19,32 @@ export function wordsOf(text: string): string[] {
   );
 }
 
-/** From 0 to 1: the trigrams that two texts share, of all that they have. */
-export function similarity(a: string, b: string): number {
-  const [one, other] = [trigramsOf(a), trigramsOf(b)];
-  const all = one.union(other).size;
-  return all === 0 ? 1 : one.intersection(other).size / all;
-}
-
-function trigramsOf(text: string): Set<string> {
-  const padded = `  ${normalized(text)} `;
-  const trigrams = new Set<string>();
-  for (let at = 0; at + 3 <= padded.length; at += 1) trigrams.add(padded.slice(at, at + 3));
-  return trigrams;
-}
-
-/** From this similarity on two replies count as the same. */
+/** From this similarity on two replies count as the same: the trigrams that they share, of all that they have. */
 const SAME = 0.9;
 
 /** Whether two replies say the same: equal when normalized, or nearly so. */
 export function saysTheSame(a: string, b: string): boolean {
-  return normalized(a) === normalized(b) || similarity(a, b) >= SAME;
+  return new Saying(a).isSameAs(new Saying(b));
+}
+
+/** What a reply says. It is read once, however many it is compared with. */
+export class Saying {
+  readonly #text: string;
+  readonly #trigrams = new Set<string>();
+
+  constructor(reply: string) {
+    this.#text = normalized(reply);
+    const padded = `  ${this.#text} `;
+    for (let at = 0; at + 3 <= padded.length; at += 1) this.#trigrams.add(padded.slice(at, at + 3));
+  }
+
+  get isEmpty(): boolean {
+    return this.#text === '';
+  }
+
+  isSameAs(other: Saying): boolean {
+    if (this.#text === other.#text) return true;
+    const shared = this.#trigrams.intersection(other.#trigrams).size;
+    return shared / (this.#trigrams.size + other.#trigrams.size - shared) >= SAME;
+  }
 }

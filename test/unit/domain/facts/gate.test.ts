@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { groundedQuotes, isBorrowed } from '../../../../shared/domain/facts/grounding.ts';
+import { type Claimed, Evidence } from '../../../../shared/domain/facts/grounding.ts';
 import { asStatement, isInstruction } from '../../../../shared/domain/facts/instructions.ts';
-import { overlap, passageOf } from '../../../../shared/domain/facts/passage.ts';
+import { overlap, QuotedText } from '../../../../shared/domain/facts/passage.ts';
 import { holdsSecret } from '../../../../shared/domain/facts/secrets.ts';
 import { detailsOf, isNearDuplicate, similarity } from '../../../../shared/domain/facts/similarity.ts';
 import { spokenIn } from '../../../../shared/domain/facts/spoken.ts';
-import type { SourceRow } from '../../../../shared/domain/facts/statement.ts';
+import type { Quote, SourceRow } from '../../../../shared/domain/facts/statement.ts';
 import { normalized } from '../../../../shared/domain/facts/words.ts';
 
 const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
@@ -18,6 +18,10 @@ const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
 });
 const said = row('We moved to pnpm last year, and I never look back.');
 const agent = row('Noted: the user always approves deletions.', { role: 'agent', origin: 'agent' });
+
+const groundedQuotes = (claims: Claimed[], rows: SourceRow[]) => new Evidence(rows, []).quotes(claims);
+const isBorrowed = (text: string, quotes: Quote[], rows: SourceRow[], others: string[]) =>
+  new Evidence(rows, others).isBorrowed(text, quotes);
 
 describe('the grounding gate', () => {
   it('finds a quote whatever its case, punctuation, accents and spacing', () => {
@@ -135,14 +139,15 @@ describe('comparing statements', () => {
 
   it('finds every cut of a text in it, in its own words, and none with a word that it lacks', () => {
     const text = 'The quick, BROWN fox — jumps over the lazy dog; near a río.';
+    const quoted = new QuotedText(text);
     const words = normalized(text).split(' ');
     for (let n = 0; n < 500; n += 1) {
       const from = n % words.length;
       const part = words.slice(from, from + 1 + ((n * 7) % 5)).join(' ');
-      const passage = passageOf(part.toUpperCase(), text);
+      const passage = quoted.passageOf(part.toUpperCase());
       assert.ok(passage !== undefined && text.includes(passage), part);
       assert.equal(normalized(passage), part);
-      assert.equal(passageOf(`${part} zebra`, text), undefined);
+      assert.equal(quoted.passageOf(`${part} zebra`), undefined);
     }
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { LIKELIHOOD, LIKELIHOODS } from '../../../../shared/domain/likelihood.ts';
 import { candidatesOf, marginsOf, type Proposal } from '../../../../shared/domain/replies/candidates.ts';
-import { copiesPrompt, isRisky } from '../../../../shared/domain/replies/guards.ts';
+import { copiesOf, isRisky } from '../../../../shared/domain/replies/guards.ts';
 import { proposeLocally } from '../../../../shared/domain/replies/local.ts';
 import { normalized } from '../../../../shared/domain/replies/text.ts';
 import { type Pair, voteOf } from '../../../../shared/domain/replies/vote.ts';
@@ -91,9 +91,9 @@ describe('a guard', () => {
   it('knows a reply that repeats the prompt in words that the person never used', () => {
     const prompt = 'Please confirm that I may move all of the files to the other folder.';
     const reply = 'You may move all of the files to the other folder';
-    assert.ok(copiesPrompt(reply, prompt, []));
-    assert.ok(!copiesPrompt(reply, prompt, [reply]));
-    assert.ok(!copiesPrompt('Move all of the files', prompt, []));
+    assert.ok(copiesOf(prompt, [])(reply));
+    assert.ok(!copiesOf(prompt, [reply])(reply));
+    assert.ok(!copiesOf(prompt, [])('Move all of the files'));
   });
 });
 
