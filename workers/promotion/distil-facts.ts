@@ -5,7 +5,7 @@ import { statementsIn } from '../../shared/domain/facts/extract.ts';
 import { admitted } from '../../shared/domain/facts/gate.ts';
 import { type FactSource, fitted, hasEvidence } from '../../shared/domain/facts/source.ts';
 import { isEvidence, type Statement } from '../../shared/domain/facts/statement.ts';
-import { factsQuestion } from '../prompts/facts.ts';
+import { FACTS_MAX, factsQuestion } from '../prompts/facts.ts';
 import type { Charge, Usage } from '../providers/provider.ts';
 import type { Allowance } from '../work/handler.ts';
 import { answerMs } from './ask.ts';
@@ -15,8 +15,6 @@ import { NO_USAGE, type PromotionParts } from './promotion.ts';
 const ROOM = 40_000;
 /** Known facts that a model is shown. */
 const KNOWN_MAX = 10;
-/** What a model may add: more would be notes of everything. */
-const LIMITS = { inAll: 12, ofSource: 3 };
 /** Sentences of the person's own, all of which are facts; and how many of them are stored at once. */
 const EXTRACTED_MAX = 40;
 
@@ -39,7 +37,7 @@ export async function distil(
   const { ask } = providerOf(model);
   if (ask === null) return { distilled: extracted(sources), usage: NO_USAGE };
   const shown = fitted(sources.filter(hasEvidence), ROOM);
-  const nothing = { related: [], statements: [], model, limits: LIMITS };
+  const nothing = { related: [], statements: [], model, limits: FACTS_MAX };
   if (shown.length === 0) return { distilled: { ...nothing, sources }, usage: NO_USAGE };
   const said = shown.flatMap(({ rows }) => rows.filter(isEvidence).map(({ content }) => content));
   const related = await relatedFacts(em, accountId, said.join('\n'), KNOWN_MAX);
@@ -48,7 +46,7 @@ export async function distil(
   const answer = await ask(question, { model, charge, signal: allowance.signal, timeoutMs });
   const done = sources.filter(({ id }) => shown.some((source) => source.id === id));
   const unasked = sources.filter((source) => !hasEvidence(source));
-  const base = { sources: [...done, ...unasked], related, model: answer.model, limits: LIMITS };
+  const base = { sources: [...done, ...unasked], related, model: answer.model, limits: FACTS_MAX };
   // A refusal states nothing.
   const proposals = answer.state === 'answered' ? answer.value.facts : [];
   const rows = shown.flatMap((source) => source.rows);

@@ -3,8 +3,8 @@ import { bounded } from '../../shared/domain/clusters.ts';
 import type { EpisodeText, RawToPromote } from '../../shared/domain/episodes.ts';
 import { SUMMARY_MAX, shortened, TITLE_MAX } from '../../shared/domain/extract.ts';
 import { closed, oneOf } from '../../shared/schemas/build.ts';
-import { compile } from '../../shared/schemas/validator.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
+import { compileAnswer, OUTPUT_TOKENS } from './answer.ts';
 import { enclosed } from './json-text.ts';
 
 /** In words, because models judge those better than numbers. */
@@ -14,18 +14,19 @@ type Salience = keyof typeof SALIENCE;
 const OUTCOMES = ['done', 'blocked', 'abandoned', 'unknown'] as const;
 const TAGS_MAX = 8;
 const TAG_MAX = 80;
+const CITES_MAX = 100;
 
-/** Within the limits of strict structured output: all properties required, no others, no numeric or length constraints. */
+/** Within the limits of strict structured output: all properties required, no others, no bounds but those of lists. */
 const Answer = closed({
   title: Type.String(),
   summary: Type.String(),
   outcome: oneOf(OUTCOMES),
-  tags: Type.Array(Type.String()),
+  tags: Type.Array(Type.String(), { maxItems: TAGS_MAX }),
   salience: oneOf(Object.keys(SALIENCE) as Salience[]),
-  cites: Type.Array(Type.Integer()),
+  cites: Type.Array(Type.Integer(), { maxItems: CITES_MAX }),
 });
 export type EpisodeAnswer = Static<typeof Answer>;
-const check = compile(Answer);
+const check = compileAnswer(Answer);
 
 const RULES = `You keep the diary of a person who works with agents. You summarise one stretch of what was said in it.
 
@@ -51,6 +52,7 @@ export function episodeQuestion(rows: readonly RawToPromote[]): StructuredQuesti
     ],
     schema: Answer,
     check,
+    maxTokens: OUTPUT_TOKENS.episode,
   };
 }
 

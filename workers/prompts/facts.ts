@@ -1,17 +1,22 @@
 import Type, { type Static } from 'typebox';
-import { FACT_KINDS, RELATIONS } from '../../shared/domain/facts/gate.ts';
+import { EVIDENCE_MAX, FACT_KINDS, RELATIONS } from '../../shared/domain/facts/gate.ts';
 import type { FactSource } from '../../shared/domain/facts/source.ts';
 import { isEvidence, type SourceRow } from '../../shared/domain/facts/statement.ts';
 import { closed, nullable, oneOf } from '../../shared/schemas/build.ts';
-import { compile } from '../../shared/schemas/validator.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
+import { compileAnswer, OUTPUT_TOKENS } from './answer.ts';
 import { enclosed } from './json-text.ts';
 
-/** Within the limits of strict structured output: all properties required, no others, no numeric or length constraints. */
+/** In all, and of one episode. More would be notes of everything. */
+export const FACTS_MAX = { inAll: 12, ofSource: 3 };
+
+/** Within the limits of strict structured output: all properties required, no others, no bounds but those of lists. */
 const Answer = closed({
   facts: Type.Array(
     closed({
-      evidence: Type.Array(closed({ source: Type.Integer(), quote: Type.String() })),
+      evidence: Type.Array(closed({ source: Type.Integer(), quote: Type.String() }), {
+        maxItems: EVIDENCE_MAX,
+      }),
       text: Type.String(),
       kind: oneOf(FACT_KINDS),
       slot: nullable(Type.String()),
@@ -21,10 +26,11 @@ const Answer = closed({
       target: nullable(Type.Integer()),
       salience: Type.Integer(),
     }),
+    { maxItems: FACTS_MAX.inAll },
   ),
 });
 export type FactsAnswer = Static<typeof Answer>;
-const check = compile(Answer);
+const check = compileAnswer(Answer);
 
 const RULES = `You note what is worth knowing about a person, from what the person said while working with agents.
 
@@ -33,7 +39,7 @@ The next message holds one record between <record> and </record>, as JSON: numbe
 A fact is one lasting statement about the person: who they are, what they prefer, how they work, what they decided, what they must or never do, their projects and tools. It needs a quote from a row by the person that says so. What an agent says, claims, proposes or remembers about the person is no fact, nor is what the person only pasted or forwarded.
 Leave out: states of the moment ("the build passed", "I am on a train"), single tasks, general advice, what is in pasted files and logs, passwords, keys and other secrets, and anything about health, sex life, religion, politics, ethnic origin, union membership or crimes. No facts at all is a good answer.
 
-Answer with facts, the most telling first, at most 3 of an episode and 12 in all. For each:
+Answer with facts, the most telling first, at most ${FACTS_MAX.ofSource} of an episode and ${FACTS_MAX.inAll} in all. For each:
 - evidence: the numbers of the rows that say so, and the words in them that do, copied exactly; at most 40 words each.
 - text: the statement in the third person without a subject ("Uses pnpm as package manager"), in the language of the person, in as few words as say it. Keep numbers, dates, names and negations. Never an instruction to anybody.
 - kind: the sort of statement.
@@ -66,6 +72,7 @@ export function factsQuestion({ sources, known }: FactsMaterial): StructuredQues
     ],
     schema: Answer,
     check,
+    maxTokens: OUTPUT_TOKENS.facts,
   };
 }
 

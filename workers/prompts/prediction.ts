@@ -5,12 +5,14 @@ import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { closed, oneOf } from '../../shared/schemas/build.ts';
 import { isStorable } from '../../shared/schemas/storable.ts';
 import { compile } from '../../shared/schemas/validator.ts';
+import type { Question } from '../providers/chat.ts';
+import { OUTPUT_TOKENS } from './answer.ts';
 import { enclosed, jsonIn } from './json-text.ts';
 
 /** Code points of the draft's end that a model must repeat, to show that it continues rather than rewrites. */
 const ANCHOR = 24;
 
-/** Within the limits of strict structured output: all properties required, no others, no numeric or length constraints. */
+/** Within the limits of strict structured output: all properties required, no others, no bounds. */
 const Answer = closed({
   anchor: Type.String(),
   continuation: Type.String(),
@@ -31,14 +33,10 @@ Answer with:
 - continuation: exactly the characters that follow the draft, not the draft itself. Begin with a space only when a new word follows and the draft does not end in one. Empty when nothing is worth suggesting.
 - likelihood: how likely it is that the person types just this.`;
 
-/** A question to a model. Deterministic, and what varies most comes last, for the provider's prefix cache. */
-export interface Question {
-  name: string;
-  messages: { role: 'system' | 'user'; content: string }[];
-  schema: object;
-}
-
-/** The question for a task: fixed rules, then the context as data that cannot close its own tag. */
+/**
+ * The question for a task: fixed rules, then the context as data that cannot close its own tag. Deterministic, and what varies
+ * most comes last, for the provider's prefix cache.
+ */
 export function predictionQuestion(task: PredictionTask): Question {
   const record = {
     language: task.language,
@@ -56,6 +54,7 @@ export function predictionQuestion(task: PredictionTask): Question {
       { role: 'user', content: enclosed('record', record) },
     ],
     schema: Answer,
+    maxTokens: OUTPUT_TOKENS.prediction,
   };
 }
 

@@ -4,8 +4,8 @@ import { candidatesOf } from '../../shared/domain/replies/candidates.ts';
 import type { Proposed } from '../../shared/domain/replies/decide.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
 import { closed, oneOf } from '../../shared/schemas/build.ts';
-import { compile } from '../../shared/schemas/validator.ts';
 import type { StructuredQuestion } from '../providers/provider.ts';
+import { compileAnswer, OUTPUT_TOKENS } from './answer.ts';
 import { enclosed } from './json-text.ts';
 
 /** Counts changes of the rules or of the schema, so that a stored prediction says which it was made with. */
@@ -21,24 +21,21 @@ const SITUATIONS = [
   'no_reply_needed',
 ] as const;
 
-/**
- * The same for every number of candidates, so that the provider's cached prefix stays. A candidate's reasoning comes before
- * its likelihood: models judge better what they have explained.
- */
-const Answer = closed({
-  situation: oneOf(SITUATIONS),
-  candidates: Type.Array(
-    closed({
-      reasoning: Type.String(),
-      response: Type.String(),
-      needs_unknown_fact: Type.Boolean(),
-      likelihood: oneOf(LIKELIHOODS),
-    }),
-  ),
-  none_of_these: oneOf(LIKELIHOODS),
+/** A candidate's reasoning comes before its likelihood: models judge better what they have explained. */
+const Candidate = closed({
+  reasoning: Type.String(),
+  response: Type.String(),
+  needs_unknown_fact: Type.Boolean(),
+  likelihood: oneOf(LIKELIHOODS),
 });
-export type ReplyAnswer = Static<typeof Answer>;
-const check = compile(Answer);
+const answerOf = (candidates: number) =>
+  closed({
+    situation: oneOf(SITUATIONS),
+    candidates: Type.Array(Candidate, { maxItems: candidates }),
+    none_of_these: oneOf(LIKELIHOODS),
+  });
+export type ReplyAnswer = Static<ReturnType<typeof answerOf>>;
+const check = compileAnswer(answerOf(1));
 
 const RULES = `An agent asks a person something. You predict what this person will reply, word for word.
 
@@ -81,8 +78,9 @@ export function replyQuestion(
       { role: 'user', content: enclosed('memory', memory) },
       { role: 'user', content: enclosed('record', record) },
     ],
-    schema: Answer,
+    schema: answerOf(k),
     check,
+    maxTokens: OUTPUT_TOKENS.reply,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Completion, Question } from './chat.ts';
-import type { Ask } from './formats.ts';
+import type { Ask } from './dialects.ts';
 import { type Call, type Provider, ProviderError, SHORTEST_CALL_MS } from './provider.ts';
 
 /** Asks a question, and says which model answered. */

@@ -1,7 +1,7 @@
 import type { WorkerConfig } from '../../shared/config/config.ts';
 import type { Chat } from './chat.ts';
+import { inBestDialect } from './dialects.ts';
 import { orLocal, withFallback } from './fallback.ts';
-import { inBestFormat } from './formats.ts';
 import { LanguageModel } from './language-model.ts';
 import { LocalProvider } from './local.ts';
 import { openAIChat } from './openai/chat.ts';
@@ -32,7 +32,7 @@ export function createProviders({
   const local = new LocalProvider();
   if (openai === undefined) return (model) => (model === LOCAL ? local : UNCONFIGURED);
   const others = fallbackModels.filter((model) => model !== LOCAL);
-  const server = new LanguageModel(withFallback(inBestFormat(around(openAIChat(openai))), others));
+  const server = new LanguageModel(withFallback(inBestDialect(around(openAIChat(openai))), others));
   const remote = fallbackModels.includes(LOCAL) ? orLocal(server, local) : server;
   return (model) => (model === LOCAL ? local : remote);
 }

@@ -32,10 +32,12 @@ export interface StructuredQuestion<Answer> {
   name: string;
   /** What varies most comes last, for the provider's prefix cache. */
   messages: readonly ChatMessage[];
-  /** Within the limits of strict structured output: closed objects, all required, no numeric or length keywords. */
+  /** Within the limits of strict structured output: closed objects, all required, no bounds but those of lists. */
   schema: TSchema;
-  /** `compile(schema)`. */
+  /** Of the answer's shape. A list may be longer than the schema allows. */
   check: Validator<Answer>;
+  /** Tokens that its answer may have, thoughts included. */
+  maxTokens: number;
 }
 
 /** An answer in the asked shape, all of its texts displayable; or none, because the model or its content filter refused. */

@@ -42,7 +42,7 @@ export interface Shown {
 
 /** More of an answer, or of one fact, is not looked at. */
 const PROPOSALS_MAX = 40;
-const EVIDENCE_MAX = 8;
+export const EVIDENCE_MAX = 8;
 const TEXT_MAX = 500;
 const SLOT = /^[a-z][a-z0-9_]*(?:\.[a-z0-9_]+){0,3}$/;
 const SLOT_MAX = 80;

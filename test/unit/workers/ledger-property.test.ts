@@ -19,6 +19,7 @@ const question = {
   messages: [{ role: 'user', content: 'Name a colour.' }] as const,
   schema: Colour,
   check: compile(Colour),
+  maxTokens: 300,
 };
 
 /** An answer of the provider, and what it counts for it; undefined: nothing, null: it does not say. */

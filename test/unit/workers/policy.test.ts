@@ -13,7 +13,14 @@ const LOG = createLog('test', 'silent');
 const PROBE_EVERY_MS = 300;
 const TERMS = { provider: 'p', failuresToOpen: 5, probeEveryMs: PROBE_EVERY_MS };
 const ANSWER: Completion = { state: 'written', text: 'x', usage: { inputTokens: 1, outputTokens: 1 } };
-const QUESTION = { name: 'q', messages: [], schema: {}, format: 'text' } as const;
+const QUESTION = {
+  name: 'q',
+  messages: [],
+  schema: {},
+  maxTokens: 300,
+  format: 'text',
+  limit: 'max_tokens',
+} as const;
 
 const down = () => new ProviderError('failed', '500', { outage: true });
 

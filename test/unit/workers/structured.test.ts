@@ -24,6 +24,7 @@ const question: StructuredQuestion<Colour> = {
   ],
   schema: Colour,
   check: compile(Colour),
+  maxTokens: 300,
 };
 
 const RED = { name: 'red', kind: 'warm' } as const;
@@ -185,6 +186,34 @@ describe('structured questions', () => {
     assert.equal((await ask()).state, 'answered');
     assert.equal((await ask()).state, 'answered');
     assert.deepEqual(formats().slice(3), ['json_object', undefined, undefined]);
+  });
+
+  const limits = () =>
+    server.calls.map(({ body }) => [
+      body['max_tokens'],
+      body['max_completion_tokens'],
+      body['response_format'] !== undefined,
+    ]);
+
+  it('limit the tokens of their answers and corrections, by the parameter that the server takes', async () => {
+    server.next(write('red'));
+    await ask();
+    assert.deepEqual(limits(), Array(2).fill([300, undefined, true]));
+    const refused =
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
+    server.next(refuseFormat(refused));
+    assert.equal((await ask()).state, 'answered');
+    assert.equal((await ask()).state, 'answered');
+    assert.deepEqual(limits().slice(2), [[300, undefined, true], ...Array(2).fill([undefined, 300, true])]);
+  });
+
+  it('fail when the server refuses either limit, rather than have none', async () => {
+    server.respond(refuseFormat('max_tokens and max_completion_tokens are too large'));
+    assert.equal((await faultOf(ask())).fault, 'failed');
+    assert.deepEqual(limits(), [
+      [300, undefined, true],
+      [undefined, 300, true],
+    ]);
   });
 
   it('remember nothing of a refusal that has another cause', async () => {

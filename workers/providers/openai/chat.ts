@@ -25,13 +25,13 @@ export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
 async function send(client: OpenAI, request: ChatRequest, call: Call): Promise<Completion> {
   call.signal.throwIfAborted();
   try {
-    const body = { model: call.model, ...bodyOf(request) };
+    const body = { model: call.model, [request.limit]: request.maxTokens, ...bodyOf(request) };
     // The SDK requires a positive integer.
     const timeout = Math.max(1, Math.floor(call.timeoutMs));
     return readCompletion(await client.chat.completions.create(body, { signal: call.signal, timeout }));
   } catch (error) {
     if (call.signal.aborted) throw call.signal.reason;
-    throw providerError(error, request.format);
+    throw providerError(error, request);
   }
 }
 

@@ -11,8 +11,8 @@ import {
   RateLimitError,
   UnprocessableEntityError,
 } from 'openai';
-import type { Format } from '../chat.ts';
-import { FormatRefused } from '../formats.ts';
+import type { Dialect } from '../chat.ts';
+import { DialectRefused } from '../dialects.ts';
 import { ProviderError, type ProviderFault } from '../provider.ts';
 import { BODY_TOO_LARGE, BrokenAnswer } from './bounded-fetch.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -33,12 +33,13 @@ const FAULTS: readonly [new (...args: never[]) => Error, ProviderFault][] = [
 ];
 
 /**
- * Maps whatever the SDK threw to a fault. Drops message and cause, which can quote a text or the key. `format` is how the
- * answer was asked for.
+ * Maps whatever the SDK threw to a fault. Drops message and cause, which can quote a text or the key. `dialect` is how the
+ * question was asked.
  */
-export function providerError(error: unknown, format: Format): ProviderError {
+export function providerError(error: unknown, dialect: Dialect): ProviderError {
   if (error instanceof ProviderError) return error;
-  if (refuses(error, format)) return new FormatRefused(describe(error));
+  const refused = refusedOf(error, dialect);
+  if (refused !== undefined) return new DialectRefused(refused, describe(error));
   const fault = FAULTS.find(([type]) => error instanceof type)?.[1] ?? 'failed';
   return new ProviderError(fault, describe(error), {
     retryAfterMs: error instanceof APIError ? retryAfterMs(error.headers) : undefined,
@@ -53,13 +54,12 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof SyntaxError;
 }
 
-/** Whether the server complains about the format. There is no code for it, only words. */
-function refuses(error: unknown, format: Format): boolean {
-  if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return false;
-  return (
-    format !== 'text' &&
-    /response_?format|json_?(schema|object)|schema/i.test(`${error.param} ${error.message}`)
-  );
+/** What the server complains about. There is no code for it, only words. */
+function refusedOf(error: unknown, { format, limit }: Dialect): keyof Dialect | undefined {
+  if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return undefined;
+  const words = `${error.param} ${error.message}`;
+  if (format !== 'text' && /response_?format|json_?(schema|object)|schema/i.test(words)) return 'format';
+  return words.includes(limit) ? 'limit' : undefined;
 }
 
 /** 5xx, 429, a time-out, or no connection: not what one request did wrong. */

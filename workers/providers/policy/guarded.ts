@@ -1,5 +1,5 @@
 import type { Chat } from '../chat.ts';
-import { FormatRefused } from '../formats.ts';
+import { DialectRefused } from '../dialects.ts';
 import { ProviderError } from '../provider.ts';
 import type { ProviderPolicy } from './policy.ts';
 
@@ -15,8 +15,8 @@ export function guarded(chat: Chat, policy: ProviderPolicy): Chat {
       policy.succeeded(sent);
       return completion;
     } catch (error) {
-      // It answers; else the probe of an open circuit would never get to the format that the server takes.
-      if (error instanceof FormatRefused) policy.succeeded(sent);
+      // It answers; else the probe of an open circuit would never get to the dialect that the server takes.
+      if (error instanceof DialectRefused) policy.succeeded(sent);
       else policy.failed(sent, error);
       throw error;
     } finally {

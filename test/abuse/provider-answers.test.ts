@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { signUp, type UserClient } from '../support/account.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { recordOf } from '../support/facts-promotion.ts';
+import { bySchema, message, type ProviderCall, type Step, structured } from '../support/fake-provider.ts';
+import { add } from '../support/memory.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { episode, promote, say } from '../support/promotion.ts';
+import { inputsOf, predictBatch, predictReply, proposing } from '../support/replies.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/** What an answer may take of the time of others. Without bounds these take several seconds and more. */
+const SOON_MS = 1000;
+
+/** Words that no other text has. */
+const wordsOf = (seed: number, characters: number) =>
+  createHash('shake256', { outputLength: characters })
+    .update(`${seed}`)
+    .digest('base64')
+    .replaceAll(/[+/]/g, ' ')
+    .slice(0, characters);
+
+/** Lists in a schema that have no bound. */
+function unbounded(node: unknown): unknown[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const isOpen = 'type' in node && node.type === 'array' && !('maxItems' in node);
+  return [...(isOpen ? [node] : []), ...Object.values(node).flatMap(unbounded)];
+}
+
+describe('an answer of a provider that is larger than what was asked for', function () {
+  this.timeout(60_000);
+  let system: System;
+  let ann: UserClient;
+  let app: AppClient;
+  before(async () => {
+    system = await startSystem({
+      workerEntry: ['workers/main.ts', 'all'],
+      env: { PROVIDER_TIMEOUT_MS: '20000' },
+    });
+    app = await system.app();
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    ann = await signUp(system);
+    system.provider.reset();
+  });
+
+  /** How long the slowest call of an app took while that work went on. */
+  async function slowestBeside(work: Promise<unknown>): Promise<number> {
+    const times = await pacedUntil(20, async () => (await app.predict(predictionBody())).tookMs, work);
+    return Math.max(...times);
+  }
+
+  it('costs no more than a usual one in a reply: 250 candidates of 2 to 4 kB', async () => {
+    const candidates = Array.from({ length: 250 }, (_, n) => ({ response: wordsOf(n, 2000 + 8 * n) }));
+    system.provider.respond(bySchema({ reply: proposing(candidates) }));
+    const asked = predictReply(ann, { k: 5 });
+    const slowest = await slowestBeside(asked);
+    const { status, body, tookMs } = await asked;
+    assert.deepEqual([status, body.candidates.length], [200, 5]);
+    assert.ok(tookMs < 2 * SOON_MS, `answered after ${tookMs} ms`);
+    assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
+  });
+
+  it('costs no more than a usual one in a promotion: 40 facts of 320 long quotes', async () => {
+    const rows = await say(
+      ann,
+      Array.from({ length: 5 }, (_, n) => `${n} ${'a '.repeat(3990)}`),
+    );
+    await add(ann, 'episodes', { title: 'A', summary: 'A', raw_ids: rows.map(({ id }) => id) });
+    const quote = `${'a '.repeat(1500)}b`;
+    const facts = Array.from({ length: 40 }, (_, n) => ({
+      evidence: Array.from({ length: 8 }, (_, at) => ({ source: 1 + (at % 5), quote })),
+      text: wordsOf(n, 300),
+      kind: 'other',
+      slot: null,
+      valid_from: null,
+      valid_to: null,
+      relation: 'new',
+      target: null,
+      salience: 3,
+    }));
+    system.provider.respond(
+      bySchema({
+        facts: structured((call) => {
+          assert.equal(recordOf(call).episodes[0]?.rows.length, 5);
+          return { facts };
+        }),
+      }),
+    );
+    const promoted = promote(ann, 'facts');
+    const slowest = await slowestBeside(promoted);
+    const { body } = await promoted;
+    assert.deepEqual([body.considered, body.created], [1, 0]);
+    assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
+  });
+
+  it('was never asked for: each question has a limit of tokens, and of the items of each list', async () => {
+    const malformed = message({ content: 'Certainly!' });
+    const isRepair = ({ body }: ProviderCall) => body.messages?.at(-2)?.role === 'assistant';
+    const repaired =
+      (step: Step): Step =>
+      (response, call) =>
+        (isRepair(call) ? step : malformed)(response, call);
+    system.provider.respond(
+      bySchema({
+        reply: repaired(proposing([{ response: 'Blue' }])),
+        episode: repaired(episode()),
+        facts: repaired(structured({ facts: [] })),
+      }),
+    );
+    await say(ann, ['I use pnpm', 'I live in Oslo']);
+    await add(ann, 'episodes', { title: 'Tea', summary: 'About tea' });
+    assert.equal((await app.predict(predictionBody())).status, 200);
+    assert.equal((await predictReply(ann, { k: 3 })).status, 200);
+    assert.equal((await predictBatch(ann, inputsOf(2))).status, 200);
+    assert.equal((await promote(ann, 'episodes')).status, 200);
+    assert.equal((await promote(ann, 'facts')).status, 200);
+    const { calls } = system.provider;
+    assert.deepEqual([calls.length, calls.filter(isRepair).length], [11, 5]);
+    for (const { schema, body } of calls) {
+      const limit = body['max_tokens'];
+      assert.ok(Number.isInteger(limit) && Number(limit) > 0 && Number(limit) <= 4096, `${schema}: ${limit}`);
+      assert.deepEqual(unbounded(body['response_format']), [], schema);
+    }
+  });
+});
