@@ -1,6 +1,7 @@
 import { COMPLETION_MAX } from '../schemas/limits.ts';
 import type { PredictionRequest } from '../schemas/predictions.ts';
 import { isDisplayable } from './model-text.ts';
+import { normalForm } from './normal-form.ts';
 
 export interface Decision {
   state: 'suggested' | 'abstained';
@@ -41,7 +42,7 @@ function isBlank(text: string): boolean {
 
 /** Case folding, as far as JavaScript has it: upper case equates ß with ss, lower case the sigmas. */
 function fold(text: string): string {
-  return text.trim().normalize('NFC').toUpperCase().toLowerCase();
+  return normalForm(text.trim(), 'NFC').toUpperCase().toLowerCase();
 }
 
 /** At most `COMPLETION_MAX` code points, cut at the end of a word, or inside a single word that is longer. */

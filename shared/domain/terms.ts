@@ -1,3 +1,4 @@
+import { normalForm } from './normal-form.ts';
 /** How often each term occurs. */
 export type Terms = ReadonlyMap<string, number>;
 
@@ -8,7 +9,7 @@ const TERM =
 /** The words of a text, without regard to case and marks. */
 export function termsOf(text: string): Terms {
   const terms = new Map<string, number>();
-  const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  const plain = normalForm(text, 'NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
   for (const [term] of plain.matchAll(TERM)) terms.set(term, (terms.get(term) ?? 0) + 1);
   return terms;
 }

@@ -1,3 +1,4 @@
+import { normalForm } from '../normal-form.ts';
 import { type PlacedWord, placedWords, wordsOf } from './words.ts';
 
 /** The share of a quote's word trigrams that must stand in a passage, where the quote is not copied exactly. */
@@ -14,7 +15,7 @@ export class QuotedText {
   readonly #trigrams: readonly string[];
 
   constructor(text: string) {
-    this.#text = text.normalize('NFC');
+    this.#text = normalForm(text, 'NFC');
     this.#placed = placedWords(this.#text);
     this.#words = this.#placed.map(({ word }) => word);
     this.#trigrams = trigramsOf(this.#words);

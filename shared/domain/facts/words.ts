@@ -1,3 +1,5 @@
+import { normalForm } from '../normal-form.ts';
+
 /** Scripts that put no spaces between words: each of their characters counts as a word. */
 const WORDS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]\p{M}*|(?:[\p{L}\p{N}]\p{M}*)+/gu;
@@ -12,7 +14,7 @@ export interface PlacedWord {
 /** The words of a text, without regard to case, marks, punctuation and compatibility forms. */
 export function placedWords(text: string): PlacedWord[] {
   return [...text.matchAll(WORDS)].map(({ 0: found, index }) => ({
-    word: found.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase(),
+    word: normalForm(found, 'NFKD').replaceAll(/\p{M}/gu, '').toLowerCase(),
     start: index,
     end: index + found.length,
   }));

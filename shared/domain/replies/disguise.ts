@@ -1,3 +1,5 @@
+import { normalForm } from '../normal-form.ts';
+
 /** Letters of other alphabets that look like Latin ones (Unicode Technical Standard 39, confusables; the common ones). */
 const LOOKALIKES = new Map(
   [...'аaеeоoрpсcуyхxіiјjѕsԁdһhԛqԝwпnтtкkмmгrвbοoαaεeιiκkνvρpτtυuχxωwηnβb'].flatMap((letter, at, all) =>
@@ -28,8 +30,7 @@ export function readingsOf(text: string): string[] {
 
 function plainOf(text: string): string {
   return (
-    entities(text)
-      .normalize('NFKD')
+    normalForm(entities(text), 'NFKD')
       .replaceAll(/\p{M}|\p{Default_Ignorable_Code_Point}|[^\P{Cc}\n]/gu, (sign) =>
         sign === '\t' ? ' ' : '',
       )

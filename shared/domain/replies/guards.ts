@@ -1,3 +1,4 @@
+import { normalForm } from '../normal-form.ts';
 import { wordsOf } from './text.ts';
 
 /** Words in a row that a reply hardly shares with a prompt by chance. */
@@ -21,7 +22,7 @@ const RISKY = new RegExp(
 
 /** Whether a prompt or a reply is about something that cannot be undone. */
 export function isRisky(text: string): boolean {
-  return RISKY.test(text.normalize('NFKC'));
+  return RISKY.test(normalForm(text, 'NFKC'));
 }
 
 /**

@@ -1,6 +1,7 @@
+import { normalForm } from '../normal-form.ts';
 /** A text as it is compared: compatibility forms, case, white space and punctuation at its ends do not count. */
 export function normalized(text: string): string {
-  const signs = [...text.normalize('NFKC').toLowerCase().replaceAll(/\s+/gu, ' ')];
+  const signs = [...normalForm(text, 'NFKC').toLowerCase().replaceAll(/\s+/gu, ' ')];
   // Not by a pattern with `+$`, whose time is quadratic in a run of punctuation.
   const from = signs.findIndex((sign) => !EDGE.test(sign));
   const to = signs.findLastIndex((sign) => !EDGE.test(sign));
@@ -12,8 +13,7 @@ const EDGE = /[\s\p{P}]/u;
 /** Its words in lower case, without punctuation. */
 export function wordsOf(text: string): string[] {
   return (
-    text
-      .normalize('NFKC')
+    normalForm(text, 'NFKC')
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? []
   );

@@ -1,3 +1,4 @@
+import { normalForm } from '../../../shared/domain/normal-form.ts';
 /** The id of a line break, across which nothing is continued. */
 export const BOUNDARY = 0;
 
@@ -30,7 +31,7 @@ const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g;
 /** The tokens of a text in order, with a line break in place of each secret. */
 export function tokenize(text: string): Token[] {
   const tokens: Token[] = [];
-  for (const part of maskSecrets(text.normalize('NFC')).match(PARTS) ?? []) {
+  for (const part of maskSecrets(normalForm(text, 'NFC')).match(PARTS) ?? []) {
     const word = part.trimStart();
     const spaced = word.length < part.length;
     if (spaced && /[\n\r\u2028\u2029]/.test(part)) tokens.push({ text: LINE_BREAK, spaced });

@@ -1,4 +1,5 @@
 import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
+import { normalForm } from '../../../shared/domain/normal-form.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
 import type { DraftEnd } from './continuation.ts';
 import { Corpus, type Token, tokenize } from './corpus.ts';
@@ -64,6 +65,6 @@ const WORD = /^[\p{L}\p{M}\p{N}_]/u;
 
 function draftEnd(draft: string, tokens: readonly Token[]): DraftEnd {
   const last = tokens.at(-1)?.text ?? '';
-  const begun = WORD.test(last) && draft.normalize('NFC').endsWith(last);
+  const begun = WORD.test(last) && normalForm(draft, 'NFC').endsWith(last);
   return { prefix: begun ? last : '', spaced: draft === '' || /\s$/.test(draft) };
 }

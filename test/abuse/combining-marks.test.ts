@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { signUp } from '../support/account.ts';
+import { predictionBody } from '../support/client.ts';
+import { bySchema, ok } from '../support/fake-provider.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { predictReply, proposing } from '../support/replies.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+/** Their order is normalized in quadratic time. */
+const marks = (count: number) => `a${'\u0301'.repeat(count / 2)}${'\u0327'.repeat(count / 2 - 1)}`;
+const SOON_MS = 1000;
+
+describe('a text of combining marks alone', function () {
+  this.timeout(60_000);
+  let system: System;
+  before(async () => {
+    system = await startSystem({ env: { PREDICTION_TIMEOUT_MS: '20000' } });
+  });
+  after(() => system?.stop());
+
+  /** How long the slowest call of an app took while that call went on. */
+  async function slowestBeside(work: Promise<unknown>): Promise<number> {
+    const app = await system.app();
+    const times = await pacedUntil(20, async () => (await app.predict(predictionBody())).tookMs, work);
+    return Math.max(...times);
+  }
+
+  it('delays nobody as a prompt', async () => {
+    const ann = await signUp(system);
+    system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
+    const asked = predictReply(ann, { agent_input: marks(32_000) });
+    const slowest = await slowestBeside(asked);
+    assert.equal((await asked).status, 200);
+    assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
+  });
+
+  it('delays nobody as a completion', async () => {
+    const app = await system.app();
+    const isLong = (draft: string) => draft.startsWith('Long');
+    system.provider.respond((response, call) =>
+      ok({ continuation: isLong(call.record.draft) ? marks(100_000) : ' now' })(response, call),
+    );
+    const asked = app.predict(predictionBody({ draft: { text: 'Long: ', revision: 1 } }));
+    const slowest = await slowestBeside(asked);
+    assert.equal((await asked).status, 200);
+    assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
+  });
+});
