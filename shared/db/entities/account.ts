@@ -11,7 +11,7 @@ export const Account = defineEntity({
     id: p.uuid().primary(),
     /** As the person wrote it, in NFC, trimmed. */
     email: p.text(),
-    /** The same in lower case, for comparing. */
+    /** The same in the form that is compared. */
     emailKey: p.text().unique(),
     name: p.text().default(''),
     /** argon2id, with its parameters and salt. */

@@ -1,3 +1,4 @@
+import { domainToUnicode } from 'node:url';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { AppError } from '../../errors/app-error.ts';
@@ -26,9 +27,16 @@ export async function findUsers(pool: Pool, ids: string[]): Promise<(ActiveAccou
   return ids.map((id) => byId.get(id));
 }
 
-/** The form of an e-mail address that is compared. */
+/** In what `domainToUnicode` takes for the rest of a URL, and cuts off or decodes. */
+const OF_A_URL = /[/?#\\%]/;
+
+/** The form of an e-mail address that is compared: its domain is the same in full width, or in Punycode (UTS #46). */
 export function emailKey(email: string): string {
-  return email.normalize('NFC').trim().toLowerCase();
+  const folded = email.normalize('NFC').trim().toLowerCase();
+  const start = folded.lastIndexOf('@') + 1;
+  const domain = folded.slice(start);
+  const unified = OF_A_URL.test(domain) ? '' : domainToUnicode(domain);
+  return folded.slice(0, start) + (unified || domain);
 }
 
 /** The account with this e-mail address, even when it is disabled. */

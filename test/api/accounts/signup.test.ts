@@ -70,6 +70,31 @@ describe('signing up', () => {
     }
   });
 
+  it('takes a domain in every spelling for the same one', async () => {
+    const signUpAt = async (domain: string) => {
+      const { status, body } = await post({ email: `ada@${domain}`, password: PASSWORD });
+      return status === 201 ? body.user.id : status;
+    };
+    const spellings = [
+      ['width.example.com', 'ｗｉｄｔｈ.EXAMPLE.com', 'ⓦidth。example.com'],
+      ['m\u00fcller.example', 'mu\u0308ller.example', 'M\u00dcLLER.example', 'xn--mller-kva.example'],
+    ];
+    for (const [first = '', ...others] of spellings) {
+      const id = await signUpAt(first);
+      for (const domain of others) {
+        assert.equal(await signUpAt(domain), 409, domain);
+        const { body } = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', {
+          email: `Ada@${domain}`,
+          password: PASSWORD,
+        });
+        assert.equal(body.user.id, id);
+      }
+    }
+    // What is no domain is left as it is.
+    const [one, other] = [await signUpAt('odd.example/a'), await signUpAt('odd.example')];
+    assert.notEqual(one, other);
+  });
+
   it('gives an e-mail address to one of many concurrent requests', async () => {
     const email = someEmail();
     const replies = await Promise.all(Array.from({ length: 8 }, () => post({ email, password: PASSWORD })));
