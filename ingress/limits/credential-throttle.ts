@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { ConcurrencyLimiter, type Permit } from './concurrency-limiter.ts';
@@ -9,21 +10,27 @@ import { networkOf } from './network.ts';
 const WRONG = { name: 'credential', points: 50, windowS: 10 };
 /** Credentials never seen right that are looked up at once for one network: no burst outruns the count by more. */
 const AT_ONCE = 10;
+/** How often credentials of networks beyond the limit are looked up, all together, and how many may wait for it or for their answer. */
+const ROUND_MS = 50;
+const IN_ROUNDS_MAX = 1000;
 
 /** The answers to a wrong credential; an expired token was right once. */
 const FAILURES: readonly ErrorCode[] = ['invalid_app_key', 'not_authenticated'];
 
-/** Waits until a credential never seen right may be looked up. Throws `rate_limited` after too many wrong ones. */
+/** Waits until a credential never seen right may be looked up. Throws `rate_limited` when too many wrong ones wait as well. */
 export type Turn = () => Promise<void>;
 
 /**
- * Limits what wrong credentials cost: counts them per network, whatever their sort, and refuses to look up further ones
- * from it that were never seen right. The others always pass: a neighbour behind the same address can neither use up
- * their limit nor keep them out.
+ * Limits what wrong credentials cost: counts them per network, whatever their sort. Beyond the limit those never seen right
+ * are looked up in rounds, so that they share few statements, however many they are; a wrong one is then `rate_limited`, and
+ * a right one passes: a neighbour behind the same address can neither use up a caller's limit nor keep it out. Guessing
+ * gains nothing by it: a key has 256 random bits.
  */
 export class CredentialThrottle {
   readonly #wrong: LeasedLimiter | undefined;
   readonly #lookUps = new ConcurrencyLimiter({ atOnce: Number.POSITIVE_INFINITY, each: AT_ONCE });
+  #inRounds = 0;
+  #round: Promise<void> | undefined;
 
   /** Without limits it limits nothing. */
   constructor(limits: Pick<Limits, 'lease'> | undefined) {
@@ -36,21 +43,36 @@ export class CredentialThrottle {
     address: string,
     authenticate: (turn: Turn) => Promise<T>,
   ): Promise<T> {
+    const party = networkOf(address);
     let permit: Permit | undefined;
+    let isInRound = false;
     const turn = async () => {
-      const party = networkOf(address);
       permit ??= await this.#lookUps.acquire({ party });
-      refuse(this.#wrong?.refusal(party));
+      const refusal = this.#wrong?.refusal(party);
+      if (refusal === undefined) return;
+      permit.release();
+      if (this.#inRounds === IN_ROUNDS_MAX) refuse(refusal);
+      isInRound = true;
+      this.#inRounds += 1;
+      await this.#nextRound();
     };
     try {
       return await authenticate(turn);
     } catch (error) {
       if (isSent(headers) && error instanceof AppError && FAILURES.includes(error.code))
-        refuse(await this.#wrong?.take(networkOf(address)));
+        refuse(await this.#wrong?.take(party));
       throw error;
     } finally {
       permit?.release();
+      if (isInRound) this.#inRounds -= 1;
     }
+  }
+
+  #nextRound(): Promise<void> {
+    this.#round ??= sleep(ROUND_MS).then(() => {
+      this.#round = undefined;
+    });
+    return this.#round;
   }
 }
 
