@@ -26,11 +26,13 @@ begin
       select h.id
         from jsonb_to_recordset(_words) w (share real, lookup tsquery)
        cross join lateral (
-         select e.id from episodes e
-          where e.account_id = _account
-            and to_tsvector('simple', search_text(e.title || ' ' || e.summary)) @@ w.lookup
-            and e.ended_at >= _since and e.stale_at is null
-          limit context_count_max()) h
+         select e.id
+           from (select e.id, e.ended_at, e.stale_at from episodes e
+                  where e.account_id::text = _account::text
+                    and to_tsvector('simple', search_text(e.title || ' ' || e.summary)) @@ w.lookup
+                 offset 0) e
+          where e.ended_at >= _since and e.stale_at is null
+          limit context_found_max()) h
        group by h.id order by sum(-ln(w.share + 0.0001)) desc, h.id desc limit context_hits_max());
   end if;
   select coalesce(json_agg(f.shown) filter (where f.fits), '[]'), coalesce(bool_and(f.fits), true) into _rows, _whole

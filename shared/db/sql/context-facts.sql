@@ -74,10 +74,14 @@ begin
         select h.id
           from jsonb_to_recordset(_words) w (share real, lookup tsquery)
          cross join lateral (
-           select f.id from facts f
-            where f.account_id = _account and to_tsvector('simple', search_text(f.text)) @@ w.lookup
-              and fact_holds_v1(f)
-            limit context_count_max()) h
+           select f.id
+             from (select f.id from facts f
+                    where f.account_id::text = _account::text
+                      and to_tsvector('simple', search_text(f.text)) @@ w.lookup
+                   offset 0) found
+             join facts f on f.id = found.id
+            where fact_holds_v1(f)
+            limit context_found_max()) h
          where not _filtered or h.id in (select unnest(_matching))
          group by h.id order by sum(-ln(w.share + 0.0001)) desc, h.id desc limit context_hits_max())
       || array(
@@ -86,13 +90,18 @@ begin
                   from jsonb_to_recordset(_words) w (word text, share real, lookup tsquery)
                   left join lateral (
                     select true as known from facts f
-                     where f.account_id = _account and to_tsvector('simple', search_text(f.text)) @@ w.lookup
+                     where f.account_id::text = _account::text
+                       and to_tsvector('simple', search_text(f.text)) @@ w.lookup
                      limit 1) f on true
                  where w.share = 0 and length(w.word) >= 5 and f.known is null
                  order by length(w.word) desc, w.word limit 2) w
          cross join lateral (
-           select f.id from facts f
-            where f.account_id = _account and w.word <% search_text(f.text) and fact_holds_v1(f) limit 100) h
+           select f.id
+             from (select f.id from facts f
+                    where f.account_id::text = _account::text and w.word <% search_text(f.text)
+                   offset 0) found
+             join facts f on f.id = found.id
+            where fact_holds_v1(f) limit 100) h
          where not _filtered or h.id in (select unnest(_matching)));
   end if;
   select coalesce(json_agg(f.shown) filter (where f.fits), '[]'), coalesce(bool_and(f.fits), true) into _rows, _whole

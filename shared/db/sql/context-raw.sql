@@ -26,10 +26,13 @@ begin
       select h.id
         from jsonb_to_recordset(_words) w (share real, lookup tsquery)
        cross join lateral (
-         select r.id from raw_memories r
-          where r.account_id = _account and to_tsvector('simple', search_text(r.content)) @@ w.lookup
-            and r.occurred_at >= _since and r.origin not in ('accepted_prediction', 'edited_prediction')
-          limit context_count_max()) h
+         select r.id
+           from (select r.id, r.occurred_at, r.origin from raw_memories r
+                  where r.account_id::text = _account::text
+                    and to_tsvector('simple', search_text(r.content)) @@ w.lookup
+                 offset 0) r
+          where r.occurred_at >= _since and r.origin not in ('accepted_prediction', 'edited_prediction')
+          limit context_found_max()) h
        group by h.id order by sum(-ln(w.share + 0.0001)) desc, h.id desc limit context_hits_max());
   end if;
   select coalesce(json_agg(f.shown) filter (where f.fits), '[]'), coalesce(bool_and(f.fits), true) into _rows, _whole

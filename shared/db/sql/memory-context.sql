@@ -38,13 +38,19 @@ end $$;
 -- How far rows are counted. Beyond it nobody needs the number, and counting would cost more than the rest.
 create or replace function context_count_max() returns int language sql immutable as $$ select 1000 $$;
 
+-- How many rows each word of a question leads to.
+create or replace function context_found_max() returns int language sql immutable as $$ select 400 $$;
+
 -- How many rows that are about a question are looked at, of each tier.
 create or replace function context_hits_max() returns int language sql immutable as $$ select 150 $$;
 
 -- The words of a question, the rarest first, with the share of all rows that have them: 0 if that is not known,
--- because they are rare or the table was never analyzed. Rows are looked up by each `lookup`: those of the rare words,
--- which lead to at most a hundredth of all rows, and the rarest three of the others together. The shares come from
--- the statistics of the tier's full text index, `_index`.
+-- because they are rare or the table was never analyzed. Rows are looked up by each `lookup`, of the first 16 words:
+-- those of the rare words, which lead to at most a hundredth of all rows, and the rarest three of the others together.
+-- The shares come from the statistics of the tier's full text index, `_index`.
+--
+-- Only that index has the account as a text, and a look-up compares nothing else below its `offset 0`. Otherwise the
+-- planner may expect an account to have a handful of rows, and compare each of its thousands with each word.
 create or replace function query_words_v1(_query text, _index text)
 returns table (word text, share real, lookup tsquery) language sql stable as $$
   with shares as (
@@ -63,7 +69,7 @@ returns table (word text, share real, lookup tsquery) language sql stable as $$
       from words w window rarest as (order by w.share, length(w.word) desc, w.word)
   )
   select r.word, r.share,
-         case when r.rare then r.lookup when r.place = f.place then f.lookup end
+         case when r.place > 16 then null when r.rare then r.lookup when r.place = f.place then f.lookup end
     from ranked r
    cross join (
      select min(c.place) as place, string_agg(c.lookup::text, ' & ')::tsquery as lookup

@@ -42,7 +42,7 @@ export const Episode = defineEntity({
     },
     {
       name: 'episodes_search',
-      expression: `create index "episodes_search" on "episodes" using gin ("account_id", "tags", to_tsvector('simple', search_text("title" || ' ' || "summary")))`,
+      expression: `create index "episodes_search" on "episodes" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('simple', search_text("title" || ' ' || "summary")))`,
     },
     {
       name: 'episodes_trigrams',

@@ -74,11 +74,11 @@ export const Fact = defineEntity({
     },
     {
       name: 'facts_search',
-      expression: `create index "facts_search" on "facts" using gin ("account_id", "tags", to_tsvector('simple', search_text("text")))`,
+      expression: `create index "facts_search" on "facts" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('simple', search_text("text")))`,
     },
     {
       name: 'facts_trigrams',
-      expression: `create index "facts_trigrams" on "facts" using gin ("account_id", search_text("text") gin_trgm_ops)`,
+      expression: `create index "facts_trigrams" on "facts" using gin ("account_id", ("account_id"::text), search_text("text") gin_trgm_ops)`,
     },
   ],
 });

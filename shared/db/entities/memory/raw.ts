@@ -57,7 +57,7 @@ export const RawMemory = defineEntity({
     },
     {
       name: 'raw_memories_search',
-      expression: `create index "raw_memories_search" on "raw_memories" using gin ("account_id", "tags", to_tsvector('simple', search_text("content")))`,
+      expression: `create index "raw_memories_search" on "raw_memories" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('simple', search_text("content")))`,
     },
     {
       name: 'raw_memories_trigrams',
