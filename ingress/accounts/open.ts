@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { ConcurrencyLimiter } from '../../shared/concurrency-limiter.ts';
 import type { IngressConfig } from '../../shared/config/config.ts';
 import type { Log } from '../../shared/log.ts';
 import type { AccessTokens } from '../../shared/security/access-tokens.ts';
 import { HASHING_THREADS } from '../../shared/security/argon2.ts';
-import { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts';
 import { FailureThrottle } from '../limits/failure-throttle.ts';
 import type { Limits } from '../limits/limiter.ts';
 import { SignUpLimit } from '../limits/sign-up-limit.ts';

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ConcurrencyLimiter } from '../../shared/concurrency-limiter.ts';
 import type { Account } from '../../shared/db/entities/account.ts';
 import {
   changeAccount,
@@ -19,7 +20,6 @@ import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { AccessTokens } from '../../shared/security/access-tokens.ts';
 import { weaknessOf } from '../../shared/security/password-rules.ts';
 import { DECOY_HASH, hashPassword, verifyPassword } from '../../shared/security/passwords.ts';
-import type { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts';
 import type { FailureThrottle, Guess } from '../limits/failure-throttle.ts';
 import { networkOf } from '../limits/network.ts';
 import type { SignUpLimit } from '../limits/sign-up-limit.ts';

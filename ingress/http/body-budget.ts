@@ -1,6 +1,6 @@
+import { ConcurrencyLimiter, type Permit } from '../../shared/concurrency-limiter.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB, MIB } from '../../shared/schemas/limits.ts';
-import { ConcurrencyLimiter, type Permit } from '../limits/concurrency-limiter.ts';
 
 /** Bytes of unpacked bodies held at once for one party: enough for one body of the largest limit. */
 const EACH = 16 * MIB;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { ConcurrencyLimiter } from '../../shared/concurrency-limiter.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB, MIB } from '../../shared/schemas/limits.ts';
-import { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts';
 import type { CountRequest } from '../limits/request-limits.ts';
 import { BodyBudget, type BodyShare, UNCOUNTED } from './body-budget.ts';
 import type { Credential } from './endpoint.ts';

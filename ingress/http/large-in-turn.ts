@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Next } from 'koa';
-import { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../shared/concurrency-limiter.ts';
 import { networkOf } from '../limits/network.ts';
 import { UNCOUNTED } from './body-budget.ts';
 import type { RequestState } from './request-context.ts';

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ConcurrencyLimiter, type Permit } from '../../shared/concurrency-limiter.ts';
 import { batcher } from '../../shared/db/batcher.ts';
 import type { Job, NamedJob } from '../../shared/db/stores/work/jobs.ts';
 import { type JobReport, type Steps, stepsOf } from '../../shared/domain/jobs.ts';
@@ -11,7 +12,6 @@ import { jobAdmission } from '../../shared/work/admission.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import { jobKinds, type NoFacts } from '../../shared/work/kinds.ts';
 import type { Reserve } from '../limits/answer-budget.ts';
-import { ConcurrencyLimiter, type Permit } from '../limits/concurrency-limiter.ts';
 import type { Call, WorkService } from '../work/service.ts';
 import { type JobItem, type JobNews, streamJob } from './stream.ts';
 

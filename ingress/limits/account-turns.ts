@@ -1,4 +1,4 @@
-import { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../shared/concurrency-limiter.ts';
 
 /** One piece of each party, and those of it that wait: as many as the rate limit lets come at once. */
 const EACH = { each: 1, longest: 100 };

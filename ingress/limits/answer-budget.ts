@@ -1,6 +1,6 @@
+import { ConcurrencyLimiter, type Permit } from '../../shared/concurrency-limiter.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB, MIB } from '../../shared/schemas/limits.ts';
-import { ConcurrencyLimiter, type Permit } from './concurrency-limiter.ts';
 
 /** Bytes of answers held at once by this process, and for one party. */
 const HELD = { atOnce: 64 * MIB, each: 16 * MIB };

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ConcurrencyLimiter, type Permit } from '../../shared/concurrency-limiter.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
-import { ConcurrencyLimiter, type Permit } from './concurrency-limiter.ts';
 import type { LeasedLimiter, Limits, Verdict } from './limiter.ts';
 import { networkOf } from './network.ts';
 

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { ConcurrencyLimiter } from '../../shared/concurrency-limiter.ts';
 import {
   type Cursor,
   type EventRow,
@@ -20,7 +21,6 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
 import type { RecordingReceipt, SessionEventsQuery } from '../../shared/schemas/recording.ts';
 import { type Reserve, UNCOUNTED } from '../limits/answer-budget.ts';
-import { ConcurrencyLimiter } from '../limits/concurrency-limiter.ts';
 
 interface RecordingParts {
   em: () => EntityManager;

@@ -1,4 +1,4 @@
-import { AppError } from '../../shared/errors/app-error.ts';
+import { AppError } from './errors/app-error.ts';
 
 export interface ConcurrencyLimiterOptions {
   /** How much may run at once: pieces of work, or whatever else their weights count. */

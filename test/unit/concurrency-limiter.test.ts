@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ConcurrencyLimiter } from '../../../ingress/limits/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../shared/concurrency-limiter.ts';
 
 describe('the concurrency limiter', () => {
   /** A piece of work that is done when the test says so. */
