@@ -48,13 +48,14 @@ export async function startIngress(
   return { url: parts.server.url, stop: () => opened.disposeAsync() };
 }
 
-/** The parts of the connections for what people manage that searches, and changes and counts, hold together at most. */
+/** The parts of the connections for what people manage that contexts, searches, and changes and counts, hold at most. */
+const CONTEXTS = 1 / 5;
 const SEARCHES = 1 / 5;
 const CHANGES = 1 / 2;
 
 /** The application over the open parts: its stores, with their terms bound, its routes and credentials. */
 function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
-  const { pool, managed, em, uploads, limits, work, health, server } = open;
+  const { pool, em, uploads, limits, work, health, server } = open;
   const { signingKeys, inviteOnly, connectionAttemptTtlS, trustProxy, corsOrigins, sendTimeoutMs } = config;
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
   const tokens = new AccessTokens(publicUrl, signingKeys);
@@ -72,7 +73,8 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     predictions: new PredictionService(work.service, config.contextEnvelopeChars),
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     reportUsage: usageReporter(em, config.sandboxUnits),
-    assembleContext: (accountId, asked, reserve) => assembleContext(managed, accountId, asked, reserve),
+    assembleContext: (accountId, asked, reading) => assembleContext(em(), accountId, asked, reading),
+    readContext: accountTurns(config.database.poolSize, CONTEXTS),
     search: accountTurns(config.database.poolSize, SEARCHES),
     jobs: new JobService({
       work: work.service,

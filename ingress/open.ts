@@ -49,7 +49,7 @@ export async function openParts(
   const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);
   const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), close);
   const server = opening.adopt(await open.listen(config, limit), (one) => drain(one, work, health));
-  return { pool, managed: managed.pool, em, uploads, limits, work, health, server };
+  return { pool, em, uploads, limits, work, health, server };
 }
 
 /** Lets calls finish; those that still wait at the limit get 503, and a moment to receive it. */

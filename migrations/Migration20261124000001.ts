@@ -56,6 +56,7 @@ const ACCOUNTS = `
     name text not null default '',
     password_hash text not null,
     active boolean not null default true,
+    login_generation int not null default 0,
     memory_revision bigint not null default '0',
     created_at timestamptz(3) not null,
     updated_at timestamptz(3) not null,
@@ -288,7 +289,7 @@ const MEMORY = `
   create index raw_memories_replies on raw_memories (account_id, occurred_at, id)
     where kind = 'reply' and origin = 'human';
   create index raw_memories_search on raw_memories
-    using gin (account_id, tags, to_tsvector('simple', search_text(content)));
+    using gin (account_id, (account_id::text), tags, to_tsvector('simple', search_text(content)));
   create index raw_memories_session on raw_memories (account_id, session_id, occurred_at, id)
     where session_id is not null;
   create index raw_memories_trigrams on raw_memories
@@ -317,7 +318,7 @@ const MEMORY = `
   );
   create index episodes_recent on episodes (account_id, ended_at, id);
   create index episodes_search on episodes
-    using gin (account_id, tags, to_tsvector('simple', search_text(title || ' ' || summary)));
+    using gin (account_id, (account_id::text), tags, to_tsvector('simple', search_text(title || ' ' || summary)));
   create index episodes_stale on episodes (account_id, ended_at) where stale_at is not null;
   create index episodes_trigrams on episodes
     using gin (account_id, search_text(title || ' ' || summary) gin_trgm_ops);
@@ -353,11 +354,12 @@ const MEMORY = `
     where valid_to is not null and superseded_by is null;
   create index facts_pinned on facts (account_id, id) where pinned and superseded_by is null;
   create index facts_replaced on facts (account_id) where superseded_by is not null and revision_of is null;
-  create index facts_search on facts using gin (account_id, tags, to_tsvector('simple', search_text(text)));
+  create index facts_search on facts
+    using gin (account_id, (account_id::text), tags, to_tsvector('simple', search_text(text)));
   create index facts_slot on facts (account_id, slot) where slot is not null;
   create index facts_stale on facts (account_id, id) where stale_at is not null;
   create index facts_superseded on facts (superseded_by) where superseded_by is not null;
-  create index facts_trigrams on facts using gin (account_id, search_text(text) gin_trgm_ops);
+  create index facts_trigrams on facts using gin (account_id, (account_id::text), search_text(text) gin_trgm_ops);
   create table memory_links (
     account_id uuid not null
       constraint memory_links_account_id_foreign references accounts (id) on delete cascade,

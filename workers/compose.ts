@@ -56,7 +56,9 @@ export async function startWorker<Table extends Kinds>(
   await using opening = new AsyncDisposableStack();
   const health = new ProcessHealth();
   const database = opening.adopt(await open.openDatabase(config, log, 'forecue worker'), close);
-  const { pool, orm } = database;
+  const { pool } = database;
+  // Handlers have connections of their own: no heartbeat, claim or completion waits for one that reads for long.
+  const handled = opening.adopt(await open.openDatabase(config, log, 'forecue worker rows'), close);
   health.require(() => pool.query('select 1'));
   opening.adopt(await open.openOperatorPort(config.operator, health), close);
   await open.waitForDatabase(database, config, log);
@@ -67,9 +69,9 @@ export async function startWorker<Table extends Kinds>(
   health.require(() => queues.ping());
   const bus = opening.adopt(createBus(config, pool, log), close);
   const providerOf = await open.openProviders(opening, { config, pool, bus, log });
-  const em = () => orm.em.fork();
+  const stores = { pool: handled.pool, em: () => handled.orm.em.fork() };
   // The table has a handler for each of its kinds.
-  const handlers = createHandlers(config, { pool, em, providerOf }, log) as Handlers<Kinds>;
+  const handlers = createHandlers(config, { ...stores, providerOf }, log) as Handlers<Kinds>;
   const parts = { config, database, queues, bus, heartbeat, kinds, pools, handlers, log };
   const work = open.openWork(opening, parts);
   const scheduler = schedules ? await open.openScheduler(opening, parts) : undefined;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
@@ -51,7 +52,14 @@ async function onCore(pid: number): Promise<number> {
   return Number.parseInt(stat, 10);
 }
 
-async function measure(pool: Pool, pid: number, account: string, query: string, minutes: number, into: Took) {
+async function measure(
+  { pool, em }: { pool: Pool; em: () => EntityManager },
+  pid: number,
+  account: string,
+  query: string,
+  minutes: number,
+  into: Took,
+) {
   const { recencyMinutes: _, ...limits } = CONTEXT_DEFAULTS;
   const { maxFacts, maxEpisodes, maxRaw } = limits;
   const core = await onCore(pid);
@@ -61,13 +69,13 @@ async function measure(pool: Pool, pid: number, account: string, query: string, 
   into.core.push(((await onCore(pid)) - core) / 1e6);
   into.database.push(between - since);
   const again = performance.now();
-  await assembleContext(pool, account, { ...limits, query, recencyMinutes: minutes });
+  await assembleContext(em(), account, { ...limits, query, recencyMinutes: minutes });
   into.altogether.push(performance.now() - again);
 }
 
 async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();
-  const { pool, filler, server } = await openMemory(resources);
+  const { pool, em, filler, server } = await openMemory(resources);
   const corpus = new Corpus(Number(options.seed));
   const measured = SIZES.map((size) => ({ account: newAccount(), ...size }));
   const others = Array.from({ length: Number(options.accounts) - SIZES.length }, () => {
@@ -97,7 +105,7 @@ async function run(): Promise<string[]> {
         const into = took[size]?.[place];
         // The first calls plan the statements.
         if (into !== undefined)
-          await measure(pool, pid, account, question, minutes, n < 0 ? emptyTook() : into);
+          await measure({ pool, em }, pid, account, question, minutes, n < 0 ? emptyTook() : into);
       }
   }
   return [

@@ -1,3 +1,4 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import pg, { type Pool } from 'pg';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { createLog } from '../../shared/log.ts';
@@ -7,13 +8,13 @@ import { openPostgres } from '../stores.ts';
 /** A database of the bench's own: as the service reaches it, and without the limits that this has, to fill it. */
 export async function openMemory(
   resources: AsyncDisposableStack,
-): Promise<{ pool: Pool; filler: Pool; server: string }> {
+): Promise<{ pool: Pool; em: () => EntityManager; filler: Pool; server: string }> {
   const postgres = resources.use(await openPostgres());
   const { databaseUrl } = resources.use(await install(postgres.url, 'bench'));
   const database = { url: databaseUrl, directUrl: databaseUrl, poolSize: 1 };
-  const { pool, close } = await openDatabase({ database }, createLog('bench', 'warn'), 'forecue bench');
+  const { pool, orm, close } = await openDatabase({ database }, createLog('bench', 'warn'), 'forecue bench');
   resources.defer(close);
   const filler = new pg.Pool({ connectionString: databaseUrl, max: 1 });
   resources.defer(() => filler.end());
-  return { pool, filler, server: `PostgreSQL ${postgres.facts['server_version']}` };
+  return { pool, em: () => orm.em.fork(), filler, server: `PostgreSQL ${postgres.facts['server_version']}` };
 }

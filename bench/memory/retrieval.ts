@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Pool } from 'pg';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import { ASKING, Corpus } from './corpus.ts';
@@ -41,9 +41,9 @@ function pairOf(corpus: Corpus, n: number): Pair {
   return { ...corpus.pair(asks), asks, tier: n % 2 === 0 ? 'facts' : 'raw' };
 }
 
-const textsOf = async (pool: Pool, account: string, { question, tier }: Pair, most: number) => {
+const textsOf = async (em: EntityManager, account: string, { question, tier }: Pair, most: number) => {
   const asked = { ...CONTEXT_DEFAULTS, recencyMinutes: WINDOW_MINUTES, maxFacts: most, maxRaw: most };
-  const { facts, raw } = await assembleContext(pool, account, { ...asked, query: question });
+  const { facts, raw } = await assembleContext(em, account, { ...asked, query: question });
   return tier === 'facts' ? facts.map(({ text }) => text) : raw.map(({ content }) => content);
 };
 
@@ -51,7 +51,7 @@ const share = (found: boolean[]) => `${((100 * found.filter(Boolean).length) / f
 
 async function run(): Promise<string[]> {
   await using resources = new AsyncDisposableStack();
-  const { pool, filler, server } = await openMemory(resources);
+  const { em, filler, server } = await openMemory(resources);
   const corpus = new Corpus(Number(options.seed));
   const account = newAccount();
   const pairs = Array.from({ length: Number(options.pairs) }, (_, n) => pairOf(corpus, n));
@@ -75,7 +75,7 @@ async function run(): Promise<string[]> {
       const latest = new Set(tiers[tier].slice(-most).map(({ text }) => text));
       const found = new Map<Pair, boolean>();
       for (const pair of asked)
-        found.set(pair, (await textsOf(pool, account, pair, most)).includes(pair.source));
+        found.set(pair, (await textsOf(em(), account, pair, most)).includes(pair.source));
       const recent = share(asked.map(({ source }) => latest.has(source)));
       lines.push(line(most, tier, 'any', share([...found.values()]), recent));
       for (const asks of WAYS) {

@@ -69,6 +69,7 @@ const CONTEXT_META = {
   window: { since: '2026-11-20T08:00:00.000Z', until: NOW, recency_minutes: 120 },
   filters: { goal: 'pnpm', tags: [] },
   counts: { facts: WHOLE, episodes: WHOLE, raw: WHOLE },
+  timed_out: false,
   truncated: { facts: false, episodes: false, raw: false },
   excluded: { superseded: 1, stale: 0, expired: 0, not_yet_valid: 0, predicted_origin: 3 },
   token_estimate: 41,

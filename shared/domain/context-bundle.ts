@@ -103,7 +103,7 @@ function metaOf(
     episodes: { matched: offer.episodes.matched, returned: episodes.length },
     raw: { matched: offer.raw.matched, returned: raw.length },
   };
-  const isCut = (tier: keyof typeof counts) => counts[tier].matched > counts[tier].returned;
+  const isCut = (tier: keyof typeof counts) => offer.timedOut || counts[tier].matched > counts[tier].returned;
   return {
     revision: offer.revision,
     generated_at: offer.generatedAt.toISOString(),
@@ -114,6 +114,7 @@ function metaOf(
     },
     filters: { goal: goal ?? null, tags: [...tags] },
     counts,
+    timed_out: offer.timedOut,
     truncated: { facts: isCut('facts'), episodes: isCut('episodes'), raw: isCut('raw') },
     excluded: {
       superseded: offer.facts.superseded,

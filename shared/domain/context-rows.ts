@@ -102,4 +102,6 @@ export interface Offer {
   episodes: Candidates<Supported<EpisodeRow>> & { stale: number };
   raw: Candidates<RawRow> & { predicted: number };
   backlog: { raw: number; episodes: number };
+  /** Reading the rows took too long, so there are none, and nothing is counted. */
+  timedOut: boolean;
 }

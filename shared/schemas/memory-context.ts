@@ -42,7 +42,9 @@ export const ContextMeta = closed({
   filters: closed({ goal: nullable(Type.String()), tags: Type.Array(Type.String()) }),
   /** `matched` is counted up to 1000. */
   counts: perTier(tier),
-  /** Whether more rows matched than fit. */
+  /** Whether reading the rows took too long, so that there are none, and nothing is counted. */
+  timed_out: Type.Boolean(),
+  /** Whether more rows matched than fit, or reading them took too long. */
   truncated: perTier(Type.Boolean()),
   /** Rows that are never shown, each counted up to 1000: those of the account, or in the window. */
   excluded: closed({

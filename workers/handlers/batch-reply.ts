@@ -9,9 +9,11 @@ import { type Screened, screen, screenBeside } from '../../shared/domain/replies
 import { type Pair, type Vote, votesOf } from '../../shared/domain/replies/vote.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import type { batchReply } from '../../shared/work/kinds.ts';
-import type { Handler, Time } from '../work/handler.ts';
+import type { Handler, Stores, Time } from '../work/handler.ts';
 import { createPredictReply, type ReplyParts } from './reply.ts';
 import { type Basis, EXAMPLES_MAX } from './reply-basis.ts';
+
+type BatchParts = ReplyParts & Pick<Stores, 'pool'>;
 
 /** What the predictions of a batch are made from, besides their prompts. */
 interface Common {
@@ -26,8 +28,8 @@ interface Common {
  * Predicts one reply of a batch. Memory is read and screened once for those that run here at the same time. One whose batch
  * has ended, or has run anew since, is cancelled; one that the model does not answer in the time of a prediction alone fails.
  */
-export function createBatchReply(parts: ReplyParts): Handler<typeof batchReply, Time> {
-  const { pool, settings } = parts;
+export function createBatchReply(parts: BatchParts): Handler<typeof batchReply, Time> {
+  const { pool, inTurn, settings } = parts;
   const predict = createPredictReply(parts);
   const inUse = new SharedWhileUsed<Common>();
   return async (claim, time) => {
@@ -38,7 +40,9 @@ export function createBatchReply(parts: ReplyParts): Handler<typeof batchReply, 
     const until = performance.now() + limited.leftMs();
     const kept = await persistently(() => keptBundle(pool, batch, claim.id), until);
     if (kept === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
-    const read = () => readCommon(parts, claim.party, kept.bundle);
+    // Others wait for it too: it does not end with this prediction.
+    const reader = { party: claim.party, memory: claim.party };
+    const read = () => inTurn(reader, () => readCommon(parts, claim.party, kept.bundle));
     // Read again when memory has changed: what was deleted is not used any more.
     return inUse.use(`${batch} ${kept.revision}`, read, (common) =>
       predict(claim, request, limited, async () => basisOf(await common(), request, settings)),
@@ -51,7 +55,7 @@ function withinMs(ms: number, time: Time): Time {
   return { ...time, leftMs: () => Math.min(time.leftMs(), until - performance.now()) };
 }
 
-async function readCommon({ pool, em }: ReplyParts, accountId: string, bundle: BatchBundle): Promise<Common> {
+async function readCommon({ pool, em }: BatchParts, accountId: string, bundle: BatchBundle): Promise<Common> {
   const { profile, ...rows } = await batchMemory(pool, accountId, bundle);
   const fitted = profile && {
     summary: bundle.profile.summary ? profile.summary : '',

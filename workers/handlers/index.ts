@@ -8,8 +8,9 @@ import { createPromoteFacts } from '../promotion/facts.ts';
 import type { ProviderOf } from '../providers/index.ts';
 import type { Handlers, Stores } from '../work/handler.ts';
 import { createBatchReply } from './batch-reply.ts';
-import { createPredict } from './predict.ts';
+import { createPredict, type ReadMemory } from './predict.ts';
 import { createPredictBatch } from './predict-batch.ts';
+import { readsInTurn } from './reads.ts';
 import { createReply } from './reply.ts';
 import { createSync } from './sync.ts';
 
@@ -19,9 +20,12 @@ export function createHandlers(
   { pool, em, providerOf }: Stores & { providerOf: ProviderOf },
   log: Log,
 ): Handlers<typeof kinds> {
-  const readMemory = (connectionId: string, question: string) =>
-    assembleConnectedContext(pool, connectionId, { query: question, ...CONTEXT_DEFAULTS });
-  const replies = { pool, em, providerOf, settings: config, log };
+  const inTurn = readsInTurn(config.database.poolSize);
+  const readMemory: ReadMemory = (reader, question) =>
+    inTurn(reader, () =>
+      assembleConnectedContext(em(), reader.memory, { query: question, ...CONTEXT_DEFAULTS }),
+    );
+  const replies = { pool, em, inTurn, providerOf, settings: config, log };
   const promotion = { em, providerOf, settings: config, log };
   return {
     sync: createSync(em),

@@ -69,12 +69,13 @@ async function keptOrNew(parts: BasisParts, claim: Claim, asked: Asked): Promise
 }
 
 async function chooseBundle(
-  { pool, settings }: BasisParts,
+  { em, inTurn, settings }: BasisParts,
   accountId: string,
   { inputs, common: { recency_minutes: recencyMinutes } }: Asked,
 ): Promise<BatchBundle> {
   const query = { ...CONTEXT_DEFAULTS, query: questionOf(inputs), recencyMinutes };
-  const bundle = await assembleContext(pool, accountId, query);
+  const reader = { party: accountId, memory: accountId };
+  const bundle = await inTurn(reader, () => assembleContext(em(), accountId, query));
   const { profile, facts, episodes, raw, truncated } = fitCommon(
     inputs,
     materialOf(bundle),
@@ -89,7 +90,7 @@ async function chooseBundle(
     factIds: idsOf(facts),
     episodeIds: idsOf(episodes),
     rawIds: idsOf(raw),
-    truncated,
+    truncated: truncated || bundle.meta.timed_out,
   };
 }
 

@@ -9,11 +9,12 @@ import type { predict } from '../../shared/work/kinds.ts';
 import { type Provider, ProviderError } from '../providers/provider.ts';
 import type { Handler, Time } from '../work/handler.ts';
 import { failureOf, inAttempts } from './asking.ts';
+import type { Reader } from './reads.ts';
 
 type Settings = Pick<WorkerConfig, 'defaultModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
 
 /** Reads what the memory that a connection grants has for a question. */
-export type ReadMemory = (connectionId: string, question: string) => Promise<ConnectedContext>;
+export type ReadMemory = (reader: Reader, question: string) => Promise<ConnectedContext>;
 
 const UNCONNECTED: ConnectedContext = { bundle: null, profileRevision: 'none', grantRevision: 0 };
 
@@ -31,7 +32,7 @@ export function createPredict(
       connectionId === null
         ? UNCONNECTED
         : await persistently(
-            () => readMemory(connectionId, questionOf(request)),
+            () => readMemory({ party, memory: connectionId, gone: signal }, questionOf(request)),
             performance.now() + leftMs(),
           );
     if (hasNothingToWorkOn(request))
@@ -40,7 +41,7 @@ export function createPredict(
     const since = performance.now();
     const report = () => ({
       ...revisions,
-      contextTruncated: truncated,
+      contextTruncated: truncated || (bundle?.meta.timed_out ?? false),
       providerMs: Math.round(performance.now() - since),
     });
     try {

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Pool } from 'pg';
 import type { WorkerConfig } from '../../shared/config/config.ts';
 import { assembleContext } from '../../shared/db/stores/memory/context.ts';
 import { readCalibrator } from '../../shared/db/stores/replies/calibrator.ts';
@@ -11,6 +10,7 @@ import { type Screened, screen } from '../../shared/domain/replies/screen.ts';
 import { type Pair, type Vote, voteOf } from '../../shared/domain/replies/vote.ts';
 import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
+import type { ReadInTurn } from './reads.ts';
 
 /** Examples that a model is shown. */
 export const EXAMPLES_MAX = 8;
@@ -27,24 +27,26 @@ export interface Basis {
 
 /** What reads it. */
 export interface BasisParts {
-  pool: Pool;
   em: () => EntityManager;
+  inTurn: ReadInTurn;
   settings: Pick<WorkerConfig, 'contextBudgetTokens'>;
 }
 
 /** What a single prediction is made from, as it is now. */
 export async function readBasis(
-  { pool, em, settings }: BasisParts,
+  { em, settings }: Pick<BasisParts, 'em' | 'settings'>,
   accountId: string,
   { agent, agent_input: prompt, recency_minutes: recencyMinutes }: ReplyRequest,
 ): Promise<Basis> {
   const query = { ...CONTEXT_DEFAULTS, query: prompt, recencyMinutes };
-  const bundle = await assembleContext(pool, accountId, query);
+  const bundle = await assembleContext(em(), accountId, query);
   const pairs = await readPairs(em(), accountId);
   const vote = voteOf(prompt, pairs);
   const material = { ...materialOf(bundle), examples: vote.neighbours.slice(0, EXAMPLES_MAX) };
+  const fitted = fitMaterial(prompt, material, settings.contextBudgetTokens);
+  const truncated = fitted.truncated || bundle.meta.timed_out;
   return {
-    screened: screen([prompt, agent], fitMaterial(prompt, material, settings.contextBudgetTokens)),
+    screened: screen([prompt, agent], { ...fitted, truncated }),
     vote,
     pairs,
     calibrator: await readCalibrator(em(), accountId),

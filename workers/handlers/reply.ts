@@ -42,7 +42,11 @@ type Predicted = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
  * Predicts what a person replies to an agent: asks the model for candidates (or takes the person's own replies to similar
  * prompts), and decides whether the first is certain enough to act on.
  */
-export function createPredictReply({ providerOf, settings, log }: Omit<ReplyParts, 'pool' | 'em'>) {
+export function createPredictReply({
+  providerOf,
+  settings,
+  log,
+}: Pick<ReplyParts, 'providerOf' | 'settings' | 'log'>) {
   /** The person's own replies vote where there is no model, or where `local` stands in for one in trouble. */
   const propose = async (asked: Asked, { vote, pairs }: Basis, time: Time): Promise<Answered> => {
     const { agent_input: prompt, k } = asked.request;
@@ -111,7 +115,9 @@ export function createReply(parts: ReplyParts): Handler<typeof reply, Time> {
   return (claim, time) => {
     // The ingress wrote it, after validation.
     const request = JSON.parse(claim.input) as ReplyRequest;
-    return predict(claim, request, time, () => readBasis(parts, claim.party, request));
+    const { party } = claim;
+    const reader = { party, memory: party, gone: time.signal };
+    return predict(claim, request, time, () => parts.inTurn(reader, () => readBasis(parts, party, request)));
   };
 }
 

@@ -2,7 +2,7 @@
 -- that are about a question, and how many there are; null when there is no such account. In one snapshot, since all
 -- of these functions are stable. `shared/domain/context-bundle.ts` does the choosing: what this returns, and what it
 -- costs, is bounded however much the account has. Counts stop at `context_count_max`, the rows of a tier at `_room`
--- bytes of JSON.
+-- bytes of JSON; without room the tables of the tiers are not read at all.
 create or replace function memory_context_v2(
   _account uuid, _query text, _goal text, _tags text[], _minutes int, _facts int, _episodes int, _raw int, _room int)
 returns json language plpgsql stable
@@ -11,18 +11,23 @@ as $$
 declare
   _since timestamptz(3) := now() - make_interval(mins => _minutes);
   _revision bigint := (select memory_revision from accounts where id = _account);
+  _profile json := (
+    select json_build_object('data', p.data, 'summary', p.summary, 'revision', p.revision, 'createdAt', p.created_at,
+                             'updatedAt', p.updated_at)
+      from profiles p where p.account_id = _account);
 begin
   if _revision is null then
     return null;
+  end if;
+  if _room = 0 then
+    return json_build_object(
+      'revision', _revision, 'generatedAt', now()::timestamptz(3), 'since', _since, 'profile', _profile);
   end if;
   return json_build_object(
     'revision', _revision,
     'generatedAt', now()::timestamptz(3),
     'since', _since,
-    'profile', (
-      select json_build_object('data', p.data, 'summary', p.summary, 'revision', p.revision, 'createdAt', p.created_at,
-                               'updatedAt', p.updated_at)
-        from profiles p where p.account_id = _account),
+    'profile', _profile,
     'facts', context_facts_v2(_account, _query, _goal, _tags, _facts, _room),
     'episodes', context_episodes_v2(_account, _query, _since, _episodes, _room),
     'raw', context_raw_v2(_account, _query, _since, _raw, _room),

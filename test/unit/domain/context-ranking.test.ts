@@ -187,6 +187,7 @@ describe('a bundle', () => {
     episodes: { rows: [], words: [], matched: 0, whole: true, stale: 5 },
     raw: { rows: [], words: [], matched: 0, whole: true, predicted: 6 },
     backlog: { raw: 8, episodes: 9 },
+    timedOut: false,
   });
 
   it('is the same in whatever order the rows come, in the order of its rows and not of their worth', async () => {

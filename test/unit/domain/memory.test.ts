@@ -35,6 +35,7 @@ function bundle(texts: string[]) {
     episodes: { ...none, stale: 0 },
     raw: { rows: raw, words: [], matched: raw.length, whole: true, predicted: 0 },
     backlog: { raw: 0, episodes: 0 },
+    timedOut: false,
   };
   return bundleOf(offer, { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 });
 }

@@ -1,15 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ContextReading } from '../../../../shared/db/stores/memory/context.ts';
 import { withSources } from '../../../../shared/db/stores/memory/links.ts';
 import type { ContextBundle } from '../../../../shared/domain/context-bundle.ts';
 import type { ContextQuery } from '../../../../shared/domain/context-rows.ts';
 import { ContextRequest, ContextResponse } from '../../../../shared/schemas/memory-context.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import type { Reserve } from '../../../limits/answer-budget.ts';
+import type { TakeTurn } from '../../../limits/account-turns.ts';
 import { presentEpisode, presentFact, presentProfile, presentRaw } from '../../../memory/present.ts';
 
 export interface ContextRoutes {
   em: () => EntityManager;
-  assembleContext(accountId: string, asked: ContextQuery, reserve: Reserve): Promise<ContextBundle>;
+  assembleContext(accountId: string, asked: ContextQuery, reading: ContextReading): Promise<ContextBundle>;
+  readContext: TakeTurn;
 }
 
 export const assembleMemoryContext = endpoint('user', {
@@ -22,7 +24,7 @@ export const assembleMemoryContext = endpoint('user', {
   errors: [],
   status: 200,
   response: ContextResponse,
-}).handle(async ({ user, body, reserve }, { em, assembleContext }: ContextRoutes) => {
+}).handle(async ({ user, body, reserve, signal }, { em, assembleContext, readContext }: ContextRoutes) => {
   const asked = {
     ...(body.goal !== undefined && { goal: body.goal }),
     ...(body.tags !== undefined && { tags: body.tags }),
@@ -31,7 +33,10 @@ export const assembleMemoryContext = endpoint('user', {
     maxEpisodes: body.max_episodes,
     maxRaw: body.max_raw,
   };
-  const { profile, facts, episodes, raw, meta } = await assembleContext(user.id, asked, reserve);
+  const { profile, facts, episodes, raw, meta } = await assembleContext(user.id, asked, {
+    reserve,
+    inTurn: (read) => readContext({ party: user.id, gone: signal }, read),
+  });
   // What is chosen here neither is superseded nor stale.
   const current = { supersededBy: null, invalidatedAt: null, revisionOf: null, staleAt: null };
   const stated = facts.map((row) => ({ ...row, ...current }));

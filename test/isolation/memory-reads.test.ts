@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ContextMeta } from '../../shared/schemas/memory-context.ts';
+import type { ReplyDetail } from '../../shared/schemas/replies.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { connect, connectingApp } from '../support/connection.ts';
+import { bySchema } from '../support/fake-provider.ts';
+import { add } from '../support/memory.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { predicted, predictReply, proposing } from '../support/replies.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+const CONTEXT = '/api/memory/context/';
+/** A process has 10 connections for a read of a second each. */
+const PER_SECOND = 30;
+const CALLS = 10;
+/** Of their median, milliseconds. */
+const QUICK = 500;
+
+describe('memory that takes long to read', function () {
+  this.timeout(60_000);
+  let system: System;
+  let slow: UserClient;
+  before(async () => {
+    system = await startSystem();
+    system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
+    // Such a fact takes a second to look at.
+    await system.database.pool.query(`
+      create or replace function fact_holds_v1(f facts) returns boolean language plpgsql as $$
+      begin
+        if f.text = 'Takes long' then perform pg_sleep(1); end if;
+        return true;
+      end $$`);
+  });
+  const withSlowMemory = async () => {
+    const person = await signUp(system);
+    await person.request('POST', '/api/memory/profile/', { summary: 'Writes short mails' });
+    await add(person, 'facts', { text: 'Takes long' });
+    return person;
+  };
+  beforeEach(async () => {
+    slow = await withSlowMemory();
+  });
+  after(() => system?.stop());
+
+  /** Another's calls, one after the other, are quick meanwhile. */
+  const areQuickBeside = async (load: () => Promise<unknown>, call: () => Promise<{ status: number }>) => {
+    const took: number[] = [];
+    const calls = (async () => {
+      for (let n = 0; n < CALLS; n += 1) {
+        await sleep(100);
+        const since = performance.now();
+        assert.equal((await call()).status, 200);
+        took.push(performance.now() - since);
+      }
+    })();
+    await pacedUntil(PER_SECOND, load, calls);
+    took.sort((a, b) => a - b);
+    assert.ok((took[CALLS / 2] ?? Number.NaN) < QUICK, `${took.map(Math.round)} ms`);
+  };
+
+  it("delays no other app's predictions, however many replies are predicted from it", async () => {
+    const app = await system.app();
+    await areQuickBeside(
+      () => predictReply(slow),
+      () => app.predict(predictionBody()),
+    );
+  });
+
+  it("delays no other app's predictions, however many connections of an app have such memory", async () => {
+    const [app, other] = [await connectingApp(system), await connectingApp(system)];
+    const connectionOf = async (to: AppClient, person: UserClient, userId: string) =>
+      (await connect(system, to, person, userId)).connection_id;
+    const connections = await Promise.all(
+      Array.from({ length: 4 }, async (_, n) => connectionOf(app, await withSlowMemory(), `u-${n}`)),
+    );
+    const quick = await connectionOf(other, await signUp(system), 'u-1');
+    let n = 0;
+    await areQuickBeside(
+      () => {
+        n = (n + 1) % connections.length;
+        return app.predict(predictionBody({ user_id: `u-${n}`, connection_id: connections[n] ?? '' }));
+      },
+      () => other.predict(predictionBody({ connection_id: quick })),
+    );
+  });
+
+  it("delays no other account's contexts, however often it is asked for", async () => {
+    const other = await signUp(system);
+    await areQuickBeside(
+      () => slow.request('POST', CONTEXT, {}),
+      () => other.request('POST', CONTEXT, {}),
+    );
+  });
+
+  it('is left out of a context, which says so and has the profile', async () => {
+    const { status, body } = await slow.request<{
+      profile: { summary: string };
+      facts: object[];
+      meta: ContextMeta;
+    }>('POST', CONTEXT, {});
+    assert.equal(status, 200);
+    assert.deepEqual([body.profile.summary, body.facts], ['Writes short mails', []]);
+    assert.equal(body.meta.timed_out, true);
+    assert.deepEqual(body.meta.truncated, { facts: true, episodes: true, raw: true });
+    assert.equal(body.meta.revision, 2);
+  });
+
+  it('is left out of the prediction of a reply, which says so', async () => {
+    const { id } = await predicted(slow);
+    const { body } = await slow.request<ReplyDetail>('GET', `/api/predictions/${id}/`);
+    assert.deepEqual([body.context?.truncated, body.context?.fact_ids], [true, []]);
+  });
+
+  it('is left out of a connected prediction, which says so', async () => {
+    const app: AppClient = await connectingApp(system);
+    const { connection_id, profile_revision } = await connect(system, app, slow);
+    const { status, body } = await app.predict(predictionBody({ connection_id }));
+    assert.deepEqual([status, body.context_truncated], [200, true]);
+    assert.equal(body.profile_revision, profile_revision);
+    const { memory } = system.provider.calls.at(-1)?.record ?? {};
+    assert.deepEqual([memory?.profile?.summary, memory?.facts], ['Writes short mails', []]);
+  });
+});
+
+describe('thousands of long rows of memory', function () {
+  // Indexing them takes longest.
+  this.timeout(90_000);
+  let system: System;
+  before(async () => {
+    system = await startSystem();
+  });
+  after(() => system?.stop());
+
+  it('are searched for a hundred words at once, also when their table was never analyzed', async () => {
+    system.provider.respond(proposing([{ response: 'Blue' }]));
+    const person = await signUp(system);
+    await system.database.pool.query('alter table raw_memories set (autovacuum_enabled = false)');
+    await system.database.pool.query(
+      `insert into raw_memories (id, account_id, content, kind, role, origin, source, occurred_at, tags, metadata, created_at)
+       select gen_random_uuid(), $1, (select string_agg('word' || (n * g) % 5003, ' ') from generate_series(1, 800) n),
+              'message', 'human', 'human', 'test', now() - g * interval '0.5 seconds', '{}', '{}', now()
+         from generate_series(1, 2000) g`,
+      [person.id],
+    );
+    const words = Array.from({ length: 100 }, (_, n) => `word${n * 50}`).join(' ');
+    const reply = await predicted(person, { agent_input: words });
+    assert.ok(reply.latency_ms < 2000, `${reply.latency_ms} ms`);
+    const { body } = await person.request<ReplyDetail>('GET', `/api/predictions/${reply.id}/`);
+    assert.ok(body.context?.raw_ids.length);
+  });
+});
