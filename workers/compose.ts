@@ -77,10 +77,10 @@ export async function startWorker<Table extends Kinds>(
   const scheduler = schedules ? await open.openScheduler(opening, parts) : undefined;
   const consumers: TicketWorker[] = [];
   opening.defer(() => drain(work, consumers, health));
-  for (const { name } of work.pools) consumers.push(queues.worker(name, () => work.look()));
+  for (const { name } of work.pools) consumers.push(queues.worker(name, () => work.looks.look()));
   if (scheduler !== undefined) consumers.push(queues.worker(SCHEDULE_QUEUE, () => scheduler.take()));
   await work.listen();
-  health.watch(work);
+  health.watch(work.looks);
   await heartbeat.serve(() => served(work));
   health.serving = true;
   const opened = opening.move();

@@ -58,6 +58,10 @@ export class FairOrder {
     this.#kinds = kinds;
   }
 
+  get kinds(): string[] {
+    return Object.keys(this.#kinds);
+  }
+
   get free(): number {
     return this.slots - this.#held.apps - this.#held.accounts;
   }

@@ -11,13 +11,11 @@ import {
   type Flow,
   heldAmong,
   liveAmong,
-  queuedFlows,
   reclaim,
   release,
   straysOf,
 } from '../../shared/db/stores/work/claim.ts';
 import type { Completion } from '../../shared/db/stores/work/complete.ts';
-import { every } from '../../shared/every.ts';
 import { close } from '../../shared/lifecycle.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Bus } from '../../shared/queue/bus.ts';
@@ -29,6 +27,7 @@ import { type Kind, type Kinds, kindNamed, servedBy } from '../../shared/work/ki
 import { flowsOf, type Listeners, openWakeUps } from '../../shared/work/wake-ups.ts';
 import { type AttemptSteps, attemptWork } from './attempt.ts';
 import type { Handler, Handlers } from './handler.ts';
+import { Looks } from './look.ts';
 import { PartsRoom } from './parts.ts';
 import { WorkerPool } from './pool.ts';
 import { RunningAttempts } from './running.ts';
@@ -37,8 +36,6 @@ import { RunningAttempts } from './running.ts';
 const RECLAIM_FIRST_MS = 1200;
 const IDLE_POLL_MS = 50;
 
-/** How often this process looks for work that it has not heard of. */
-const LOOK_EVERY_MS = 1000;
 
 type Attempt = Omit<AttemptSteps, 'perform' | 'kind'>;
 
@@ -58,10 +55,7 @@ export interface WorkParts {
 /** The worker's side of all kinds of work. */
 export interface Work {
   pools: readonly { name: PoolName; slots: WorkerPool }[];
-  /** Looks for queued work. A ticket of the queue asks for it. */
-  look(): Promise<void>;
-  /** Milliseconds since the latest look was answered. */
-  readonly silentMs: number;
+  looks: Looks;
   /** Hears of new work, and of what happens to the work here. */
   listen(): Promise<void>;
   /** Resolves when nothing runs here any more; what does after this time is released to other processes. */
@@ -74,7 +68,7 @@ export interface Work {
 export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work {
   const { config, database, bus, heartbeat, kinds, log } = parts;
   const { recoveryWindowS, leaseMs } = config;
-  const rows = rowsOf(parts);
+  const rows = rowsOf(parts, (flows) => wakeUps.admitted(flows));
   const running = opening.adopt(new RunningAttempts(rows, log), close);
   heartbeat.onRecovered(() => running.look());
   const isBehind = () => served.some(({ slots }) => slots.isBehind);
@@ -105,18 +99,8 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   const hear = (flows: readonly Flow[]) => {
     for (const { slots } of served) slots.heard(flows);
   };
-  const names = served.flatMap((one) => Object.keys(one.kinds));
-  let answeredAt = performance.now();
-  const look = async () => {
-    for (const { slots } of served) slots.refresh();
-    const flows = await queuedFlows(database.pool, names);
-    answeredAt = performance.now();
-    hear(flows);
-  };
-  const looks = every(LOOK_EVERY_MS, look, {
-    onError: (error) => log.warn({ err: error }, 'could not look for queued work'),
-  });
-  opening.defer(() => looks.stop());
+  const pools = served.map(({ slots }) => slots);
+  const looks = opening.adopt(new Looks(database.pool, pools, log), close);
   const hasParents = Object.values(kinds).some(({ pool, parts: of }) => of && parts.pools.includes(pool));
   const listeners: Listeners = {
     cancel: (ids) => running.wake(ids),
@@ -125,23 +109,23 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   };
   return {
     pools: served,
-    look,
-    get silentMs() {
-      return performance.now() - answeredAt;
-    },
+    looks,
     listen: () => wakeUps.listen(listeners),
     finish: (withinMs) => finish(running, withinMs, log),
   };
 }
 
 /** The statements on what this process claims, bound to its lease. */
-function rowsOf({ database: { pool }, heartbeat: { id } }: WorkParts) {
+function rowsOf(
+  { database: { pool }, heartbeat: { id } }: WorkParts,
+  wake: (flows: readonly Flow[]) => void,
+) {
   return {
     among: (ids: string[]) => heldAmong(pool, ids, id),
     reclaim: (attempts: ReadonlyMap<string, number>) => reclaim(pool, attempts, id),
     strays: (known: string[]) => straysOf(pool, id, known),
     async release(ids: string[]) {
-      await release(pool, ids, id);
+      wake(await release(pool, ids, id));
     },
   };
 }
@@ -162,7 +146,7 @@ function createSlots(
   name: PoolName,
   { config, database, heartbeat, kinds: all, handlers, log }: WorkParts,
   attempt: Attempt,
-): { slots: WorkerPool; kinds: Kinds; terms: Terms } {
+): { slots: WorkerPool; terms: Terms } {
   const kinds = servedBy(all, name);
   const oneAtATime = Object.values(kinds).flatMap((kind) => (kind.oneAtATime ? [kind.name] : []));
   // Superseding work takes an earlier place, by its own time at most.
@@ -179,7 +163,7 @@ function createSlots(
     claimLost: () => attempt.running.claimLost(),
     log,
   });
-  return { slots, kinds, terms };
+  return { slots, terms };
 }
 
 type Terms = Omit<ClaimTerms, 'asks' | 'slots'>;

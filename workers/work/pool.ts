@@ -56,6 +56,11 @@ export class WorkerPool {
     return this.#order.slots;
   }
 
+  /** The names of the kinds that it serves. */
+  get kinds(): string[] {
+    return this.#order.kinds;
+  }
+
   /** Pieces of work claimed since the start. */
   get claimed(): number {
     return this.#claimed;
@@ -73,9 +78,10 @@ export class WorkerPool {
     void this.#fill();
   }
 
-  /** Looks at all of the queue from now on, not only at what came after the latest claims. */
-  refresh(): void {
+  /** A look at the queue has found these flows. From now on claims look at all of each flow again, not only at what is new. */
+  lookedAt(flows: readonly Flow[]): void {
     this.#order.refresh();
+    this.heard(flows);
   }
 
   /**

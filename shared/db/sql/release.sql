@@ -1,10 +1,10 @@
 -- Releases claimed work unfinished, so that another process claims it; consumes no attempt.
-create or replace function release_v1(_ids uuid[], _worker uuid) returns setof uuid
+create or replace function release_v1(_ids uuid[], _worker uuid) returns table (kind text, party uuid)
 language sql
 as $$
   update work w set state = 'queued', worker = null, started_at = null
    where w.id = any (_ids) and w.id in (
      select o.id from work o
       where o.id = any (_ids) and o.state = 'running' and o.worker = _worker order by o.id for update)
-  returning w.id
+  returning w.kind, w.party
 $$;

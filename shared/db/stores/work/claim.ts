@@ -106,14 +106,13 @@ export function queuedFlows(pool: Pool, kinds: readonly string[]): Promise<Flow[
   return query<{ kind: string; party: string }>(pool, QUEUED, [kinds]);
 }
 
-const RELEASE = { name: 'release_v1', text: 'select id from release_v1($1::uuid[], $2::uuid) as id' };
+const RELEASE = { name: 'release_v1', text: 'select kind, party from release_v1($1::uuid[], $2::uuid)' };
 
 /**
- * Releases claimed work unfinished, so that another process claims it; consumes no attempt. Returns the released ids.
+ * Releases claimed work unfinished, so that another process claims it; consumes no attempt. Returns the flows.
  */
-export async function release(pool: Pool, ids: readonly string[], worker: string): Promise<string[]> {
-  const rows = await query<{ id: string }>(pool, RELEASE, [ids, worker]);
-  return rows.map(({ id }) => id);
+export function release(pool: Pool, ids: readonly string[], worker: string): Promise<Flow[]> {
+  return query<{ kind: string; party: string }>(pool, RELEASE, [ids, worker]);
 }
 
 interface HeldRow {
