@@ -88,8 +88,7 @@ try {
   const counts = options.parties.split(',').map(Number);
   const rows = new Map<string, number[]>();
   for (const count of counts) {
-    for (const [name, p95] of await measured(count))
-      rows.set(name, [...(rows.get(name) ?? []), p95]);
+    for (const [name, p95] of await measured(count)) rows.set(name, [...(rows.get(name) ?? []), p95]);
     process.stdout.write(`measured with ${count} parties\n`);
   }
   process.stdout.write(`p95, ms, with ${counts.join(', ')} parties and ${options.parts} queued parts\n`);

@@ -36,7 +36,6 @@ import { RunningAttempts } from './running.ts';
 const RECLAIM_FIRST_MS = 1200;
 const IDLE_POLL_MS = 50;
 
-
 type Attempt = Omit<AttemptSteps, 'perform' | 'kind'>;
 
 export interface WorkParts {
