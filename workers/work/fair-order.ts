@@ -123,7 +123,9 @@ export class FairOrder {
       const found = pieces.get(name) ?? [];
       for (const { queuedAtMs } of found)
         flow.sinceMs = Math.max(flow.sinceMs ?? 0, queuedAtMs - LATE_COMMIT_MS);
-      if (!names.has(name)) this.#setReady(flow, flow.heard > ask.heard);
+      // A flow that runs one piece at a time is never left: its next one waits for the end of this one.
+      const mayHaveNext = flow.of.oneAtATime && found.length > 0;
+      if (!names.has(name)) this.#setReady(flow, mayHaveNext || flow.heard > ask.heard);
       else if (found.length === 0 && ask.reserved > 0) {
         this.#setReady(flow, false);
         blocked.push({ kind: flow.kind, party: flow.party });

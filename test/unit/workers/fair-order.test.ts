@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Claim, Flow } from '../../../shared/db/stores/work/claim.ts';
+import { type Kinds, servedBy } from '../../../shared/work/kind.ts';
+import { kinds } from '../../../shared/work/kinds.ts';
+import { type Ask, FairOrder } from '../../../workers/work/fair-order.ts';
+
+const PREDICT = servedBy(kinds, 'predict');
+const MEMORY = servedBy(kinds, 'memory');
+const PLENTY = 1000;
+
+const app = (party: string): Flow => ({ kind: 'predict', party });
+const account = (party: string): Flow => ({ kind: 'reply', party });
+/** Of a kind whose parties have one piece running at a time. */
+const inTurn = (party: string): Flow => ({ kind: 'sync', party });
+const many = (count: number, flow: (party: string) => Flow) =>
+  Array.from({ length: count }, (_, n) => flow(`${n}`));
+const nameOf = ({ kind, party }: Flow) => `${kind}:${party}`;
+
+type Found = Pick<Claim, keyof Flow | 'queuedAtMs'>;
+
+/** Answers claims as the database does. */
+class Queue {
+  readonly #waiting = new Map<string, number>();
+  readonly #running = new Map<string, number>();
+
+  waitingOf(flow: Flow): number {
+    return this.#waiting.get(nameOf(flow)) ?? 0;
+  }
+
+  add(flow: Flow, count: number): void {
+    this.#waiting.set(nameOf(flow), this.waitingOf(flow) + count);
+  }
+
+  claim(asks: readonly Ask[]): { claims: Found[]; left: Flow[] } {
+    const claims: Found[] = [];
+    let slots = asks.reduce((sum, { reserved }) => sum + reserved, 0);
+    for (const { kind, party, count } of asks) {
+      const taken = Math.min(count, slots, this.#takeable({ kind, party }));
+      slots -= taken;
+      this.add({ kind, party }, -taken);
+      this.#run({ kind, party }, taken);
+      for (let n = 0; n < taken; n += 1) claims.push({ kind, party, queuedAtMs: 0 });
+    }
+    return { claims, left: asks.filter((ask) => this.#takeable(ask) > 0) };
+  }
+
+  ended(flow: Flow): void {
+    this.#run(flow, -1);
+  }
+
+  #takeable(flow: Flow): number {
+    const isInTurn = kinds[flow.kind as keyof typeof kinds].oneAtATime;
+    const running = this.#running.get(nameOf(flow)) ?? 0;
+    return isInTurn ? Math.min(this.waitingOf(flow), 1 - running) : this.waitingOf(flow);
+  }
+
+  #run(flow: Flow, count: number): void {
+    this.#running.set(nameOf(flow), (this.#running.get(nameOf(flow)) ?? 0) + count);
+  }
+}
+
+/** A worker over such a queue. */
+class Worker {
+  readonly order: FairOrder;
+  readonly running: Flow[] = [];
+  readonly #queue: Queue;
+
+  constructor(slots: number, of: Kinds, queue: Queue) {
+    this.order = new FairOrder(slots, of);
+    this.#queue = queue;
+  }
+
+  hear(...flows: Flow[]): void {
+    for (const flow of flows) this.order.heard(flow);
+  }
+
+  /** Claims until there is nothing that it may take. Returns what it asked for, claim by claim. */
+  fill(): Ask[][] {
+    const claims: Ask[][] = [];
+    for (let asks = this.order.ask(); asks.length > 0; asks = this.order.ask()) {
+      assert.ok(claims.push(asks) < PLENTY, 'it claims without end');
+      this.take(asks, this.#queue.claim(asks));
+    }
+    return claims;
+  }
+
+  take(asks: readonly Ask[], { claims, left }: ReturnType<Queue['claim']>): void {
+    this.running.push(...claims);
+    assert.deepEqual(this.order.answered(asks, claims, left), []);
+  }
+
+  end(place = 0): void {
+    for (const flow of this.running.splice(place, 1)) {
+      this.#queue.ended(flow);
+      this.order.release(flow);
+    }
+  }
+
+  heldOf(flow: Flow): number {
+    return this.running.filter((one) => nameOf(one) === nameOf(flow)).length;
+  }
+}
+
+/** A worker with full slots, which knows that so much of each of these flows waits. */
+function filled(slots: number, of: Kinds, flows: readonly Flow[], count = PLENTY): Worker {
+  const queue = new Queue();
+  for (const flow of flows) queue.add(flow, count);
+  const worker = new Worker(slots, of, queue);
+  worker.hear(...flows);
+  worker.fill();
+  return worker;
+}
+
+describe('the fair order of a worker', () => {
+  it('gives each flow as many slots, when there are more slots than flows', () => {
+    const flows = many(7, app);
+    const worker = filled(64, PREDICT, flows);
+    const held = flows.map((flow) => worker.heldOf(flow));
+    assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
+  });
+
+  it('serves flows in turns, when there are fewer slots than flows', () => {
+    const flows = many(10, app);
+    const worker = filled(4, PREDICT, flows, 3);
+    const served = worker.running.map(({ party }) => party);
+    while (worker.running.length > 0) {
+      worker.end();
+      worker.fill();
+      served.push(...worker.running.slice(3).map(({ party }) => party));
+    }
+    const turn = flows.map(({ party }) => party);
+    assert.deepEqual(served, [...turn, ...turn, ...turn]);
+  });
+
+  it('gives nothing more to a flow whose pieces hold their slots for longer than those of others', () => {
+    const [slow, quick] = [app('slow'), app('quick')];
+    const worker = filled(16, PREDICT, [slow, quick]);
+    for (let n = 0; n < 100; n += 1) {
+      worker.end(worker.running.findIndex(({ party }) => party === 'quick'));
+      worker.fill();
+    }
+    assert.deepEqual([worker.heldOf(slow), worker.heldOf(quick)], [8, 7]);
+  });
+
+  it('gives apps half of the slots beside accounts, and accounts half beside apps, however many they are', () => {
+    const [one, other] = [app('one'), account('one')];
+    assert.equal(filled(16, PREDICT, [...many(60, account), one]).heldOf(one), 8);
+    assert.equal(filled(16, PREDICT, [...many(60, app), other]).heldOf(other), 8);
+  });
+
+  it('gives either class all slots while the other one has no work', () => {
+    for (const flow of [app, account]) {
+      const worker = filled(16, PREDICT, many(60, flow));
+      assert.equal(worker.running.length, 16);
+    }
+  });
+
+  it('gives a lone party all slots but a sixteenth, and of very few all', () => {
+    for (const [slots, held] of [
+      [256, 240],
+      [64, 60],
+      [16, 15],
+      [4, 3],
+      [3, 3],
+      [1, 1],
+    ] as const)
+      assert.equal(filled(slots, PREDICT, [app('lone')]).running.length, held);
+  });
+
+  it('has a free slot for a newcomer, however many parties flood it', () => {
+    for (const parties of [1, 2, 3, 8, 15]) {
+      const queue = new Queue();
+      const worker = new Worker(16, PREDICT, queue);
+      for (const flow of many(parties, app)) {
+        queue.add(flow, PLENTY);
+        worker.hear(flow);
+        worker.fill();
+        for (let n = 0; n < 16; n += 1) {
+          worker.end();
+          worker.fill();
+        }
+      }
+      const newcomer = app('newcomer');
+      queue.add(newcomer, 1);
+      worker.hear(newcomer);
+      worker.fill();
+      assert.equal(worker.heldOf(newcomer), 1, `beside ${parties}`);
+    }
+  });
+
+  it('gives a flow that has one piece running at a time one slot, and its next one as soon as that is free', () => {
+    const [mine, yours] = [inTurn('mine'), inTurn('yours')];
+    const worker = filled(8, MEMORY, [mine, yours], 2);
+    assert.deepEqual(
+      worker.running,
+      [mine, yours].map((flow) => ({ ...flow, queuedAtMs: 0 })),
+    );
+    assert.deepEqual(worker.order.ask(), []);
+    worker.end();
+    worker.fill();
+    assert.deepEqual([worker.heldOf(mine), worker.heldOf(yours)], [1, 1]);
+  });
+
+  it('forgets a flow of which nothing is left, until it hears of it again', () => {
+    const worker = filled(16, PREDICT, [app('a')], 2);
+    assert.equal(worker.running.length, 2);
+    assert.equal(worker.order.isReady, false);
+    assert.deepEqual(worker.order.ask(), []);
+    worker.hear(app('a'));
+    assert.equal(worker.order.isReady, true);
+    assert.equal(worker.fill().length, 1);
+  });
+
+  it('asks again for a flow that it heard of while a claim that found it drained was in flight', () => {
+    const order = new FairOrder(16, PREDICT);
+    order.heard(app('a'));
+    const asks = order.ask();
+    order.heard(app('a'));
+    order.answered(asks, [], []);
+    assert.equal(order.isReady, true);
+    order.answered(order.ask(), [], []);
+    assert.equal(order.isReady, false);
+  });
+
+  it('reports flows whose work others are just claiming, and asks for them when it hears of them again', () => {
+    const order = new FairOrder(16, PREDICT);
+    for (const flow of many(2, app)) order.heard(flow);
+    const asks = order.ask();
+    assert.deepEqual(order.answered(asks, [], asks), many(2, app));
+    assert.equal(order.free, 16);
+    assert.deepEqual(order.ask(), []);
+    order.heard(app('1'));
+    assert.deepEqual(order.ask().map(nameOf), ['predict:1']);
+  });
+
+  it('looks no further back than a second before what it has claimed, until it looks at everything again', () => {
+    const order = new FairOrder(16, PREDICT);
+    order.heard(app('a'));
+    const asks = order.ask();
+    assert.deepEqual(
+      asks.map(({ sinceMs }) => sinceMs),
+      [null],
+    );
+    const claimed = [5000, 7000].map((queuedAtMs) => ({ ...app('a'), queuedAtMs }));
+    order.answered(asks, claimed, [app('a')]);
+    const next = order.ask();
+    assert.deepEqual(
+      next.map(({ sinceMs }) => sinceMs),
+      [6000],
+    );
+    order.answered(next, [], [app('a')]);
+    order.refresh();
+    order.heard(app('a'));
+    assert.deepEqual(
+      order.ask().map(({ sinceMs }) => sinceMs),
+      [null],
+    );
+  });
+
+  it('ignores flows of other pools, and kinds that it does not know', () => {
+    const order = new FairOrder(16, PREDICT);
+    for (const kind of ['sync', 'unheard-of', 'toString']) order.heard({ kind, party: 'a' });
+    assert.equal(order.isReady, false);
+  });
+
+  it('reaches the one flow that has work in a few claims, when others have served a thousand', () => {
+    const queue = new Queue();
+    const worker = new Worker(4, PREDICT, queue);
+    worker.hear(...many(1000, app), app('last'));
+    queue.add(app('last'), 1);
+    const claims = worker.fill();
+    assert.equal(worker.heldOf(app('last')), 1);
+    assert.ok(claims.length <= 10, `${claims.length} claims`);
+  });
+
+  it('asks for a bounded number of flows in a claim, and serves each once, of fifty thousand', () => {
+    const flows = many(50_000, app);
+    const queue = new Queue();
+    for (const flow of flows) queue.add(flow, 1);
+    const worker = new Worker(64, PREDICT, queue);
+    worker.hear(...flows);
+    const asked: number[] = [];
+    let served = 0;
+    do {
+      asked.push(...worker.fill().map(({ length }) => length));
+      served += worker.running.length;
+      while (worker.running.length > 0) worker.end();
+    } while (worker.order.isReady);
+    assert.equal(served, flows.length);
+    assert.ok(Math.max(...asked) <= 64 + 256);
+    assert.ok(asked.length <= 1.1 * (flows.length / 64), `${asked.length} claims`);
+  });
+
+  it('loses nothing that any worker has heard of, and leaves no slot free that it may have', () => {
+    const flows = [...many(3, app), ...many(2, account)];
+    const flow = fc.constantFrom(...flows);
+    const worker = fc.nat({ max: 1 });
+    const steps = fc.array(
+      fc.oneof(
+        fc.record({ do: fc.constant('add' as const), flow, count: fc.integer({ min: 1, max: 20 }), worker }),
+        fc.record({ do: fc.constantFrom('ask' as const, 'answer' as const, 'end' as const), worker }),
+      ),
+      { maxLength: 200 },
+    );
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 12 }), (all, slots) => {
+        const queue = new Queue();
+        const workers = [0, 1].map(() => ({
+          worker: new Worker(slots, PREDICT, queue),
+          heard: new Set<Flow>(),
+          inFlight: [] as (() => void)[],
+        }));
+        for (const step of all) {
+          const at = workers[step.worker];
+          if (at === undefined) continue;
+          if (step.do === 'add') {
+            queue.add(step.flow, step.count);
+            at.heard.add(step.flow);
+            at.worker.hear(step.flow);
+          } else if (step.do === 'ask') {
+            const asks = at.worker.order.ask();
+            const claimed = queue.claim(asks);
+            at.inFlight.push(() => at.worker.take(asks, claimed));
+          } else if (step.do === 'answer') at.inFlight.shift()?.();
+          else at.worker.end();
+          assert.ok(at.worker.order.free >= 0);
+        }
+        for (const { inFlight } of workers) for (const answer of inFlight) answer();
+        for (const { worker: one, heard } of workers) {
+          one.fill();
+          const { free } = one.order;
+          assert.equal(free, slots - one.running.length);
+          for (const known of heard) {
+            const held = one.heldOf(known);
+            const mayHoldMore = free > 0 && (held === 0 || slots < 4 || held + 1 <= 15 * (free - 1));
+            assert.ok(queue.waitingOf(known) === 0 || !mayHoldMore, `${nameOf(known)} holds ${held}`);
+          }
+        }
+        while (workers.some(({ worker: one }) => one.running.length > 0))
+          for (const { worker: one } of workers) {
+            one.end();
+            one.fill();
+          }
+        for (const known of flows) assert.equal(queue.waitingOf(known), 0, nameOf(known));
+      }),
+    );
+  });
+});
