@@ -420,8 +420,8 @@ const REPLIES = `
 
 /**
  * No index and no predicate names a column of `work` that changes, so that every update of it is HOT, but for those of work
- * whose callers have left. Rows that change all
- * the time get room to change in place.
+ * whose callers have left. Rows that change all the time get room to change in place. Only the primary key has the id:
+ * of a table that is empty but for ended work, the planner takes all of any index that has it for a look-up.
  */
 const WORK = `
   create table work (
@@ -455,7 +455,7 @@ const WORK = `
   ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
   create index work_connection on work (connection_id) where connection_id is not null;
   create index work_line on work (line) where line is not null;
-  create index work_deadline on work (kind, deadline_at, id);
+  create index work_deadline on work (kind, deadline_at);
   create index work_detached on work (detached_at) where detached_at < 'infinity';
   create index work_order on work (kind, party, queued_at);
   create table history (

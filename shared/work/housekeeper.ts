@@ -21,6 +21,8 @@ import type { WakeUps } from './wake-ups.ts';
 export const HOUSEKEEPING = 'housekeeping';
 const LEASE_MS = 3000;
 const REPAIR_EVERY_MS = 1000;
+/** How far back a repair looks, but for one that looks at everything: a leader's first one, and one in as long. */
+const REACH_MS = 60_000;
 const ERASE_EVERY_MS = 5000;
 const FORGET_EVERY_MS = 60_000;
 /** How long one step goes on with erasing accounts. */
@@ -57,6 +59,8 @@ export class Housekeeper {
   readonly #rounds: LeaseRounds = {};
   /** Those under way, by party; while they last, a round starts no more of its endings. */
   readonly #endings = new Map<string, Promise<unknown>>();
+  /** When the repair of that name last looked at everything, since this process leads. */
+  readonly #lookedAtAll = new Map<string, number>();
 
   constructor(steps: HousekeeperSteps) {
     this.#steps = steps;
@@ -64,7 +68,7 @@ export class Housekeeper {
     this.#loops = [
       every(REPAIR_EVERY_MS, () => this.#lead(), { onError: this.#onError('lead'), atOnce: true }),
       this.#every(REPAIR_EVERY_MS, 'end overdue', () => this.#endOverdue()),
-      this.#every(REPAIR_EVERY_MS, 'end abandoned', async () => this.#endAll(await abandoned(steps.pool))),
+      this.#every(REPAIR_EVERY_MS, 'end abandoned', () => this.#endAbandoned()),
       this.#every(REPAIR_EVERY_MS, 'sweep', () => this.#sweepAfterDeaths()),
       this.#every(ERASE_EVERY_MS, 'erase', () => eraseAnswers(steps.pool, steps.recoveryWindowS)),
       this.#every(FORGET_EVERY_MS, 'forget', () => forget(steps.pool)),
@@ -107,11 +111,29 @@ export class Housekeeper {
     this.#leadsUntil = leads ? until : Number.NEGATIVE_INFINITY;
     if (!leads || led) return;
     this.#ledSince = performance.now();
+    this.#lookedAtAll.clear();
     this.#steps.log.info('leads the housekeeping');
   }
 
-  async #endOverdue(): Promise<void> {
-    for await (const page of overdue(this.#steps.pool, Object.keys(this.#steps.kinds))) this.#endAll(page);
+  #endOverdue(): Promise<void> {
+    const { pool, kinds } = this.#steps;
+    return this.#within('overdue', async (reachMs) => {
+      for await (const page of overdue(pool, Object.keys(kinds), reachMs)) this.#endAll(page);
+    });
+  }
+
+  #endAbandoned(): Promise<void> {
+    return this.#within('abandoned', async (reachMs) =>
+      this.#endAll(await abandoned(this.#steps.pool, reachMs)),
+    );
+  }
+
+  /** Looks as far back as is needed now; null: at everything. */
+  async #within(name: string, look: (reachMs: number | null) => Promise<void>): Promise<void> {
+    const at = performance.now();
+    const isDue = at >= (this.#lookedAtAll.get(name) ?? Number.NEGATIVE_INFINITY) + REACH_MS;
+    await look(isDue ? null : REACH_MS);
+    if (isDue) this.#lookedAtAll.set(name, at);
   }
 
   /** Looks through all live work for as long as a process may just have died with it, or a leader before this one. */

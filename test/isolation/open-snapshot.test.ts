@@ -1,18 +1,29 @@
 import assert from 'node:assert/strict';
 import type { ClientBase, PoolClient } from 'pg';
-import { publish } from '../../shared/db/stores/work/snapshot.ts';
 import { newId } from '../../shared/ids.ts';
 import { openServed, pass } from '../support/common-path.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
-const KINDS = ['predict', 'reply'];
-const CLAIM = `select * from claim_v5(array['predict', 'reply'], '{}', gen_random_uuid(), 8, '{}', '{}', 7, 5000)`;
-const PUBLISH = `select publish_v1(array['predict', 'reply'])`;
+const START = `array[0, 0]::float8[], array_fill('00000000-0000-0000-0000-000000000000'::uuid, array[2])`;
+/** What is read however much work has ended. */
+const LOOKS = {
+  'the load': `select * from load_v1(array['predict', 'reply'], array['predict', 'predict'], 2000, 150)`,
+  'the flows that a worker has not heard of': `select * from queued_flows_v1(array['predict', 'reply'])`,
+  'overdue work': `select * from overdue_v1(array['predict', 'reply'], ${START}, 60000)`,
+  'abandoned work': 'select * from abandoned_v1(5000, 60000)',
+  'the work of dead processes': `
+    select * from sweep_v1(
+      'predict', 0, '00000000-0000-0000-0000-000000000000',
+      (select id from processes where since < now() - interval '1 minute'), 1000, 5000)`,
+};
+const claimOf = (party: string, since: string) => `
+  select * from claim_v1(array['predict'], array['${party}'::uuid], array[8], array[${since}]::float8[], 8,
+    gen_random_uuid(), '{}', 120000)`;
 const completeOf = (party: string) => `
   select * from complete_v1(
     '${party}', '[{"place": 0, "id": "01a1fbaf-da04-7722-9848-4cf73b953179", "guard": "attempt"}]',
     array[null], 600, 5000)`;
-/** Two minutes of a busy leader, and more heartbeats than a process has in as long. */
+/** More heartbeats than a process has in two minutes. */
 const TIMES = 600;
 
 describe('while a foreign transaction keeps a snapshot', () => {
@@ -23,45 +34,42 @@ describe('while a foreign transaction keeps a snapshot', () => {
     holder = await database.pool.connect();
     await holder.query('begin isolation level repeatable read');
     await holder.query('select from work');
+    await database.pool.query(
+      `insert into processes (id, kind, alive_until, since)
+       values (gen_random_uuid(), 'web', now() + interval '1 hour', now() - interval '1 hour')`,
+    );
   });
   after(async () => {
     holder.release(true);
     await database.drop();
   });
 
-  it('a claim reads as much after many publications of the queue as after one', async () => {
-    await publish(database.pool, KINDS);
-    const before = await blocksOf(database, CLAIM);
-    for (let n = 0; n < TIMES; n += 1) await publish(database.pool, KINDS);
-    const after = await blocksOf(database, CLAIM);
-    assert.ok(after <= before + 4, `${before} blocks before, ${after} after`);
+  it('a claim reads as much after much work of its party as after none, from what it claimed last', async () => {
+    const served = await openServed(database.pool);
+    const read = () => blocksOf(database, claimOf(served.party, 'extract(epoch from now()) * 1000'));
+    const before = await read();
+    for (let n = 0; n < TIMES / 10; n += 1) await pass(database.pool, served, 10);
+    const [since, all] = [await read(), await blocksOf(database, claimOf(served.party, 'null'))];
+    assert.ok(since <= before + 4, `${before} blocks before, ${since} after`);
+    assert.ok(all > 10 * since, `${all} blocks of the whole queue: the snapshot kept nothing`);
   });
 
-  it('a publication reads little more after much work and many others than after none', async () => {
-    const { pool } = database;
-    const served = await openServed(pool);
-    // Its floor moves every 2 s. Every 20 s such a move reads everything: these do not.
-    const age = (scannedS: number) =>
-      pool.query(
-        `update queue_snapshots
-            set next_floor_at = now() - interval '3 seconds',
-                snapshot = (
-                  snapshot::jsonb || jsonb_build_object('scannedAt', now() - make_interval(secs => $1)))::json`,
-        [scannedS],
+  for (const [name, look] of Object.entries(LOOKS))
+    it(`a look for ${name} reads as much after much work whose deadline is over as after none`, async () => {
+      const before = await blocksOf(database, look);
+      await database.pool.query(
+        `insert into work (
+           id, kind, party, key, queued_at, attempt, admission, fingerprint, supersedable, waiters, detached_at,
+           cancel_on_disconnect, admitted_at, deadline_at, facts, input)
+         select gen_random_uuid(), 'predict', gen_random_uuid(), gen_random_uuid(), t, 1, gen_random_uuid(), '', false,
+                '{}', t, false, t, t + interval '1 minute', '{}', ''
+           from (select now() - interval '10 minutes' + make_interval(secs => n / 100.0) as t
+                   from generate_series(1, 5000) n) w`,
       );
-    await publish(pool, KINDS);
-    const before = await blocksOf(database, PUBLISH, () => age(10));
-    for (let n = 0; n < TIMES / 4; n += 1) await pass(pool, served, 10);
-    for (let n = 0; n < TIMES / 4; n += 1) await publish(pool, KINDS);
-    for (let n = 0; n < 5; n += 1) {
-      await age(30);
-      await publish(pool, KINDS);
-    }
-    // As autovacuum does, in a moment with little work.
-    await pool.query('analyze work, queue_snapshots');
-    const after = await blocksOf(database, PUBLISH, () => age(10));
-    assert.ok(after <= 2 * before, `${before} blocks before, ${after} after`);
-  });
+      await database.pool.query(`delete from work where facts = '{}'`);
+      const after = await blocksOf(database, look);
+      assert.ok(after <= before + 10, `${before} blocks before, ${after} after`);
+    });
 
   it('a completion reads as much after many heartbeats as after one', async () => {
     await database.pool.query(
@@ -86,17 +94,11 @@ describe('while a foreign transaction keeps a snapshot', () => {
 });
 
 /** The blocks that a statement reads, by a session that has planned it. */
-async function blocksOf(
-  { pool }: TestDatabase,
-  statement: string,
-  prepare?: () => Promise<unknown>,
-): Promise<number> {
+async function blocksOf({ pool }: TestDatabase, statement: string): Promise<number> {
   const client = await pool.connect();
   try {
     await client.query('set enable_seqscan = off');
-    await prepare?.();
     await explained(client, statement);
-    await prepare?.();
     return await explained(client, statement);
   } finally {
     client.release(true);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Flow } from '../../shared/db/stores/work/claim.ts';
 import type { Completion } from '../../shared/db/stores/work/complete.ts';
-import { survey } from '../../shared/db/stores/work/repair.ts';
+import { type Casualty, overdue, sweep } from '../../shared/db/stores/work/repair.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
@@ -9,7 +10,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 const LEASE_MS = 1000;
-/** More than one survey returns. */
+/** More than one look returns. */
 const MANY = 1001;
 
 describe('while the work of a locked app cannot be ended', () => {
@@ -30,23 +31,33 @@ describe('while the work of a locked app cannot be ended', () => {
   /** Work of a dead worker, past its deadline or before it. */
   async function addWork(kind: string, party: string, { deadline = '1 hour', count = 1 }): Promise<void> {
     await database.pool.query(
-      `with flow as (insert into flows (kind, party, touched_at) values ($1, $2, now()) on conflict do nothing)
-       insert into work (
-         id, kind, party, key, priority, state, attempt, admission, fingerprint, supersedable, worker, waiters,
+      `insert into work (
+         id, kind, party, key, queued_at, state, attempt, admission, fingerprint, supersedable, worker, waiters,
          cancel_on_disconnect, admitted_at, deadline_at, facts, input)
-       select gen_random_uuid(), $1, $2, gen_random_uuid(), n, 'running', 1, gen_random_uuid(), '', false,
+       select gen_random_uuid(), $1, $2, gen_random_uuid(), now(), 'running', 1, gen_random_uuid(), '', false,
               gen_random_uuid(), '{}', false, now(), now() + $3::interval, '{}', ''
          from generate_series(1, $4) n`,
       [kind, party, deadline, count],
     );
   }
 
-  it("a survey shows other parties' work, however much of the app's there is", async () => {
+  it("other parties' overdue work is found, each piece once, however much of the app's there is", async () => {
     const others = [newId(), newId()];
     for (const other of others) await addWork('predict', other, { deadline: '-1 second' });
-    const found = await survey(database.pool, ['predict'], { judge, leaseMs: LEASE_MS });
-    const parties = new Set(found.map(({ party }) => party));
-    assert.deepEqual([...parties].sort(), [locked, ...others].sort());
+    const found = await foundIn(overdue(database.pool, ['predict', 'sync'], null));
+    assert.equal(new Set(found.map(({ id }) => id)).size, found.length);
+    assert.deepEqual(partiesOf(found), [locked, ...others].sort());
+  });
+
+  it("other parties' orphaned work is found behind all of the app's", async () => {
+    const [mine, other] = [newId(), newId()];
+    await addWork('promote_facts', mine, { count: MANY });
+    await addWork('promote_facts', other, { deadline: '2 hours' });
+    const found = await foundIn(sweep(database.pool, 'promote_facts', { judge, leaseMs: LEASE_MS }));
+    assert.equal(found.length, MANY + 1);
+    assert.ok(found.every(({ verdict }) => verdict === 'orphaned'));
+    assert.deepEqual(partiesOf(found), [mine, other].sort());
+    await database.pool.query("delete from work where kind = 'promote_facts'");
   });
 
   it("other parties' work is taken over and ended, of its own kind and of others, round after round", async () => {
@@ -55,13 +66,14 @@ describe('while the work of a locked app cannot be ended', () => {
     await addWork('sync', overdue, { deadline: '-1 second' });
     const free = Promise.withResolvers<boolean>();
     const ended = new Set<string>();
+    const woken: Flow[] = [];
     const complete = async ({ party }: Completion) => {
       ended.add(party);
       return party === locked ? free.promise : true;
     };
     const housekeeper = new Housekeeper({
       ...{ pool: database.pool, kinds, process: judge, leaseMs: LEASE_MS, recoveryWindowS: 600, complete },
-      ticket: async () => {},
+      wakeUps: { admitted: (flows) => woken.push(...flows) },
       eraseAccounts: async () => {},
       log: createLog('test', 'silent'),
     });
@@ -71,9 +83,20 @@ describe('while the work of a locked app cannot be ended', () => {
       await until(() => ended.has(later));
       const taken = `select from work where party = $1 and state = 'queued' and attempt = 2`;
       await until(async () => (await database.pool.query(taken, [orphaned])).rowCount === 1);
+      await until(() => woken.some(({ kind, party }) => kind === 'predict' && party === orphaned));
     } finally {
       free.resolve(true);
       await housekeeper.close();
     }
   });
 });
+
+async function foundIn(pages: AsyncIterable<Casualty[]>): Promise<Casualty[]> {
+  const found: Casualty[] = [];
+  for await (const page of pages) found.push(...page);
+  return found;
+}
+
+function partiesOf(found: readonly Casualty[]): string[] {
+  return [...new Set(found.map(({ party }) => party))].sort();
+}

@@ -1,7 +1,9 @@
 -- Whether a worker may claim a piece of work. One whose callers have left waits until they come back or it is abandoned.
+-- The deadline is written so that no index of deadlines fits, which would read other parties' work.
 create or replace function is_claimable(_work work) returns boolean
 language sql stable as $$
-  select _work.state = 'queued' and _work.deadline_at > now() and coalesce(_work.detached_at = 'infinity', true)
+  select _work.state = 'queued' and _work.deadline_at - now() > interval '0'
+     and coalesce(_work.detached_at = 'infinity', true)
 $$;
 
 -- Claims the oldest queued work of these flows, in their order: at most `_counts` pieces of each and `_slots` in all. A
@@ -63,11 +65,13 @@ begin
    where case
            when a.kind = any (_one_at_a_time)
            then first_of_idle_flow_v1(a.kind, a.party, reach) is not null
-           else exists (
-             select from work w
+           -- Not `exists`, which would drop the order that only the flow's own index has.
+           else (
+             select true from work w
               where w.kind = a.kind and w.party = a.party
                 and w.queued_at >= coalesce(to_timestamp(a.since / 1000), reach)
-                and is_claimable(w))
+                and is_claimable(w)
+              order by w.queued_at limit 1)
          end;
 end $$;
 

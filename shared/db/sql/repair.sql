@@ -1,7 +1,9 @@
--- What the leader repairs. Everything here reads a bounded number of rows by an index.
+-- What the leader repairs. Everything here reads a bounded number of rows by an index. `_reach_ms`, unless null, is how
+-- far back it looks: further back are mostly index entries of ended work, which stay for as long as any old snapshot of
+-- the database is open.
 
 -- Live work that is past its deadline: of each kind up to 1000 pieces after a place in the order of deadlines.
-create or replace function overdue_v1(_kinds text[], _after_ms float8[], _after_ids uuid[])
+create or replace function overdue_v1(_kinds text[], _after_ms float8[], _after_ids uuid[], _reach_ms int)
 returns table (id uuid, kind text, party uuid, month text, deadline_ms float8)
 language plpgsql
 as $$
@@ -13,12 +15,13 @@ begin
    cross join lateral (
      select w.id, w.party, w.month, w.deadline_at from work w
       where w.kind = a.kind and w.deadline_at <= now()
-        and (w.deadline_at, w.id) > (to_timestamp(a.after_ms / 1000), a.after_id)
+        and (w.deadline_at, w.id) > (
+          greatest(to_timestamp(a.after_ms / 1000), now() - make_interval(secs => _reach_ms / 1000.0)), a.after_id)
       order by w.deadline_at, w.id limit 1000) o;
 end $$;
 
 -- Queued work whose callers have all left, the longest ago first.
-create or replace function abandoned_v1(_grace_ms int)
+create or replace function abandoned_v1(_grace_ms int, _reach_ms int)
 returns table (id uuid, kind text, party uuid, month text)
 language plpgsql
 as $$
@@ -26,15 +29,19 @@ as $$
 begin
   return query
   select w.id, w.kind, w.party, w.month from work w
-   where w.detached_at < 'infinity' and w.detached_at <= now() - make_interval(secs => _grace_ms / 1000.0)
+   where w.detached_at <= now() - make_interval(secs => _grace_ms / 1000.0)
+     and w.detached_at > coalesce(now() - make_interval(secs => _reach_ms / 1000.0), '-infinity')
+     -- As the index says it.
+     and w.detached_at < 'infinity'
      and w.state = 'queued' and w.waiters = '{}'
    order by w.detached_at limit 1000;
 end $$;
 
--- Up to 1000 pieces of a kind's live work after a place in the order of deadlines: those that have lost their worker
--- or all their callers with a process that died, and why; and the last of the thousand. `_judge` is the process that
--- asks: one that was itself cut off from the database declares nobody dead until its own heartbeats have been unbroken
--- for a lease. A process that is only slow comes back with its next heartbeat, so callers have a grace period.
+-- Up to 1000 pieces of a kind's live work, before its deadline, after a place in the order of deadlines: those that have
+-- lost their worker or all their callers with a process that died, and why; and the last of the thousand. `_judge` is the
+-- process that asks: one that was itself cut off from the database declares nobody dead until its own heartbeats have
+-- been unbroken for a lease. A process that is only slow comes back with its next heartbeat, so callers have a grace
+-- period.
 create or replace function sweep_v1(
   _kind text, _after_ms float8, _after_id uuid, _judge uuid, _lease_ms int, _grace_ms int)
 returns table (id uuid, kind text, party uuid, month text, verdict text, deadline_ms float8, is_last boolean)
@@ -64,7 +71,8 @@ begin
                when w.state = 'running' and not w.worker = any (living) then 'orphaned'
              end as verdict
         from work w
-       where w.kind = _kind and (w.deadline_at, w.id) > (to_timestamp(_after_ms / 1000), _after_id)
+       where w.kind = _kind
+         and (w.deadline_at, w.id) > (greatest(to_timestamp(_after_ms / 1000), now()), _after_id)
        order by w.deadline_at, w.id limit 1000) s
    where s.verdict is not null or s.place = 1000
    order by s.place;

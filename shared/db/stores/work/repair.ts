@@ -22,15 +22,24 @@ interface Place {
 const OVERDUE = {
   name: 'overdue_v1',
   text: `select id, kind, party, month, deadline_ms as "deadlineMs"
-           from overdue_v1($1::text[], $2::float8[], $3::uuid[])`,
+           from overdue_v1($1::text[], $2::float8[], $3::uuid[], $4::int)`,
 };
 
-/** Finds work that is past its deadline, page by page. */
-export async function* overdue(pool: Pool, kinds: readonly string[]): AsyncGenerator<Casualty[]> {
+/** Finds work that is past its deadline, page by page: all, or what came past it within `reachMs`. */
+export async function* overdue(
+  pool: Pool,
+  kinds: readonly string[],
+  reachMs: number | null,
+): AsyncGenerator<Casualty[]> {
   const after = new Map<string, Place>(kinds.map((kind) => [kind, START]));
   while (after.size > 0) {
     const places = [...after.values()];
-    const values = [[...after.keys()], places.map((at) => at.deadlineMs), places.map(({ id }) => id)];
+    const values = [
+      [...after.keys()],
+      places.map((at) => at.deadlineMs),
+      places.map(({ id }) => id),
+      reachMs,
+    ];
     const found = await query<Subject & Place & { kind: string }>(pool, OVERDUE, values);
     yield found.map(({ deadlineMs: _, ...one }) => ({ ...one, verdict: 'overdue' }));
     const pages = Map.groupBy(found, ({ kind }) => kind);
@@ -42,11 +51,14 @@ export async function* overdue(pool: Pool, kinds: readonly string[]): AsyncGener
   }
 }
 
-const ABANDONED = { name: 'abandoned_v1', text: 'select id, kind, party, month from abandoned_v1($1::int)' };
+const ABANDONED = {
+  name: 'abandoned_v1',
+  text: 'select id, kind, party, month from abandoned_v1($1::int, $2::int)',
+};
 
-/** Finds queued work whose callers have left. */
-export async function abandoned(pool: Pool): Promise<Casualty[]> {
-  const found = await query<Subject & { kind: string }>(pool, ABANDONED, [ABANDON_AFTER_MS]);
+/** Finds queued work whose callers have left: all, or what they left within `reachMs`. */
+export async function abandoned(pool: Pool, reachMs: number | null): Promise<Casualty[]> {
+  const found = await query<Subject & { kind: string }>(pool, ABANDONED, [ABANDON_AFTER_MS, reachMs]);
   return found.map((one) => ({ ...one, verdict: 'abandoned' }));
 }
 
