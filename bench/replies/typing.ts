@@ -74,6 +74,7 @@ function claimOf(request: PredictionRequest) {
     connectionId: null,
     input: JSON.stringify(request),
     queuedMs: 0,
+    queuedAtMs: 0,
     facts: {
       requestId: request.request_id,
       userId: request.user_id,

@@ -13,8 +13,8 @@ import { type System, startSystem } from '../support/system.ts';
  */
 const PROMPTS = 100;
 const SERVICE_MS = 200;
-/** Of these one party gets 20: seven eighths. */
-const SLOTS = 23;
+/** Of these one party gets 20. */
+const SLOTS = 22;
 const PARTY_SLOTS = 20;
 const MOST_MS = 1.15 * (PROMPTS / PARTY_SLOTS) * SERVICE_MS + 100;
 const MOST_SLOWER = 1.2;

@@ -3,7 +3,6 @@ import { parseArgs } from 'node:util';
 import type { Pool } from 'pg';
 import pg from 'pg';
 import { eraseAnswers } from '../../shared/db/stores/work/forget.ts';
-import { publish } from '../../shared/db/stores/work/snapshot.ts';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { openServed, pass, type Served, STEPS, TEXT, type Took, WINDOW_S } from '../support/common-path.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -29,16 +28,9 @@ const WORST_RATIO = 1.3;
 const FILLED_AT_ONCE = 500_000;
 const PER_SECOND = 200;
 const ERASE_EVERY_S = 5;
-/** As the leader does while there is work: claims and admissions then skip what has ended before. */
-const PUBLISH_EVERY_MS = 200;
 
 /** A batch on its own, which must end whole. */
-async function passAlone(opened: Opened, size: number): Promise<Took> {
-  const { pool, served } = opened;
-  if (performance.now() - opened.publishedAt > PUBLISH_EVERY_MS) {
-    await publish(pool, ['predict']);
-    opened.publishedAt = performance.now();
-  }
+async function passAlone({ pool, served }: Opened, size: number): Promise<Took> {
   const { took, ended } = await pass(pool, served, size);
   if (ended !== size) throw new Error('a pass lost work');
   return took;
@@ -137,14 +129,13 @@ interface Opened {
   database: TestDatabase;
   pool: Pool;
   served: Served;
-  publishedAt: number;
 }
 
 /** A database with one app, and one connection, so that every statement keeps the plans that were made while it was empty. */
 async function open(): Promise<Opened> {
   const database = await createDatabase();
   const pool = new pg.Pool({ connectionString: database.url, max: 1 });
-  return { database, pool, served: await openServed(pool), publishedAt: Number.NEGATIVE_INFINITY };
+  return { database, pool, served: await openServed(pool) };
 }
 
 await mochaGlobalSetup();

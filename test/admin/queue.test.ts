@@ -6,7 +6,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
 import { event, post } from '../support/recording.ts';
-import { lockRow } from '../support/row-lock.ts';
+import { lockAdmissions } from '../support/row-lock.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -68,9 +68,11 @@ describe('the queue commands', function () {
     const promotion = named.get('promotion');
     assert.deepEqual([promotion?.every, promotion?.last], ['0 0 1 1 *', null]);
     assert.match(promotion?.next ?? '', /-01-01T00:00:00\.000Z$/);
-    const repair = named.get('housekeeping: repair');
-    assert.equal(repair?.every, '1 s');
-    assert.ok(Date.now() - Date.parse(repair?.last ?? '') < 30_000);
+    for (const round of ['end overdue', 'end abandoned', 'sweep']) {
+      const repair = named.get(`housekeeping: ${round}`);
+      assert.equal(repair?.every, '1 s');
+      assert.ok(Date.now() - Date.parse(repair?.last ?? '') < 30_000);
+    }
     const { stdout } = await runAdmin(['queue', 'list'], system.env);
     assert.match(stdout, /^promotion +0 0 1 1 \* +none +\S+-01-01T00:00:00\.000Z$/m);
   });
@@ -141,12 +143,7 @@ describe('the queue commands', function () {
       [people],
     );
     const parties = rows.map(({ party }) => party).sort();
-    const [locked = '', other = ''] = [parties[3], parties[120]];
-    await system.database.pool.query(
-      `insert into flows (kind, party, touched_at) values ('sync', $1, now()), ('sync', $2, now())`,
-      [locked, other],
-    );
-    const lock = await lockRow(system, 'flows', `kind = 'sync' and party = $1`, [locked]);
+    const lock = await lockAdmissions(system, parties[3] ?? '');
     const first = await runAdmin(['queue', 'retry-failed', 'memory', '--json'], system.env);
     assert.equal(first.code, 1);
     assert.match(

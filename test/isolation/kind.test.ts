@@ -125,7 +125,7 @@ describe('a kind that the product does not know', function () {
       await filling.ended();
       const { outcome } = await caller.ask({ text: 'orphaned', requestId: orphan });
       assert.equal(outcome.state, 'echoed');
-      // Until the snapshot of a queue that has stood for a minute is replaced, load is shed.
+      // Until the load of a queue that has stood for a minute is read again, load is shed.
       const isTaken = () =>
         caller.ask({ text: 'new' }).then(
           ({ outcome: { state } }) => state,

@@ -4,7 +4,6 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { ok, when } from '../support/fake-provider.ts';
 import { flood, tally } from '../support/flood.ts';
 import { type System, startSystem } from '../support/system.ts';
-import { until } from '../support/until.ts';
 
 const SLOW_MS = 7000;
 const SLOW_CALLS = 90;
@@ -19,8 +18,13 @@ describe('the slots of a worker', function () {
   /** Ends all slow calls early, once the others were answered. */
   let enough: PromiseWithResolvers<void>;
   before(async () => {
-    // Of the default concurrency.
-    system = await startSystem({ env: { PREDICTION_TIMEOUT_MS: '30000', PROVIDER_TIMEOUT_MS: '20000' } });
+    system = await startSystem({
+      env: {
+        WORKER_CONCURRENCY: `${SLOTS}`,
+        PREDICTION_TIMEOUT_MS: '30000',
+        PROVIDER_TIMEOUT_MS: '20000',
+      },
+    });
   });
   beforeEach(() => {
     system.provider.reset();
@@ -51,10 +55,11 @@ describe('the slots of a worker', function () {
     for (const flooded of floods) assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it('mostly go to an app that is alone', async () => {
+  it('all but a sixteenth go to an app that is alone', async () => {
     const slow = await system.app();
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
-    await until(() => system.provider.running >= SLOTS / 2);
+    await taken();
+    assert.equal(system.provider.running, (SLOTS * 15) / 16);
     enough.resolve();
     assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });

@@ -130,7 +130,7 @@ describe('delivery', () => {
     try {
       // Claims that fail: each worker has to expect that one of them took effect.
       await lock.query('begin');
-      await lock.query('lock table work in access exclusive mode');
+      await lock.query('lock table work in exclusive mode');
       await Promise.all(Array.from({ length: 6 }, () => queue.add([request.id])));
       await until(() => system.workers.every(({ log }) => log.includes('could not claim')));
       const { rowCount } = await lock.query(

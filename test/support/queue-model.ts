@@ -1,4 +1,4 @@
-import { LoadEstimate } from '../../shared/domain/load.ts';
+import { type KindLoad, LoadEstimate, STANDING_MS } from '../../shared/domain/load.ts';
 
 const TICK_MS = 5;
 const DEADLINE_MS = 10_000;
@@ -9,7 +9,6 @@ const BEAT_EVERY_MS = 500;
 interface Call {
   party: string;
   at: number;
-  turn: number;
   ingress: LoadEstimate;
   startedAt: number;
   endsAt: number;
@@ -23,8 +22,8 @@ export interface Tally {
 }
 
 /**
- * Workers, a fair queue, a leader that publishes its snapshot and ingresses that read it, in steps of simulated time:
- * beats move `claimed` each half second, snapshots are up to 0.2 s old when they are read, as in the real system.
+ * Workers that serve parties in turn, and ingresses that read the load, in steps of simulated time: beats move `claimed`
+ * each half second, a read is up to 0.2 s old, and an admission counts what waits of its party, as in the real system.
  */
 export class QueueModel {
   now = 0;
@@ -35,19 +34,18 @@ export class QueueModel {
   /** Calls a second, by party. */
   arrivals: Record<string, number> = {};
   /** Whether workers learn that there is work. */
-  hasTickets = true;
-  hasLeader = true;
+  isHeard = true;
+  /** Whether the database answers the ingresses. */
+  isReadable = true;
   readonly fates: { party: string; at: number; fate: keyof Tally }[] = [];
 
   #ingresses = [new LoadEstimate(), new LoadEstimate()];
-  #queue: Call[] = [];
+  /** Of the parties that have some, the one whose turn comes next first. */
+  #queues = new Map<string, Call[]>();
   #running: Call[] = [];
-  #reached = 0;
-  #turns = new Map<string, number>();
   #due = new Map<string, number>();
   #claimed = 0;
   #beaten = 0;
-  #published = this.#snapshot();
   #calls = 0;
 
   /** Lets this much time pass. */
@@ -74,10 +72,15 @@ export class QueueModel {
     return this.#refusals(from).at(-1);
   }
 
-  /** An ingress that starts now, and has read one snapshot. */
+  /** How much of a party's work waits. */
+  queuedOf(party: string): number {
+    return this.#queues.get(party)?.length ?? 0;
+  }
+
+  /** An ingress that starts now, and has read the load once. */
   freshIngress(): LoadEstimate {
     const fresh = new LoadEstimate();
-    this.#look(fresh);
+    fresh.observe(this.#load());
     return fresh;
   }
 
@@ -101,8 +104,8 @@ export class QueueModel {
     this.#finish();
     this.#claim();
     if (this.now % BEAT_EVERY_MS === 0) this.#beaten = this.#claimed;
-    if (this.hasLeader && this.now % LOOK_EVERY_MS === 0) this.#published = this.#snapshot();
-    if ((this.now + 100) % LOOK_EVERY_MS === 0) for (const ingress of this.#ingresses) this.#look(ingress);
+    if (this.isReadable && (this.now + 100) % LOOK_EVERY_MS === 0)
+      for (const ingress of this.#ingresses) ingress.observe(this.#load());
   }
 
   #arrive(): void {
@@ -116,37 +119,37 @@ export class QueueModel {
   #call(party: string): void {
     this.#calls += 1;
     const ingress = this.#ingresses[this.#calls % this.#ingresses.length] as LoadEstimate;
-    if (ingress.answerMs(party, this.now) > SPENDABLE_MS) {
+    const queued = this.queuedOf(party);
+    if (queued >= ingress.mostQueued(SPENDABLE_MS, this.now)) {
       this.fates.push({ party, at: this.now, fate: 'refused' });
       return;
     }
-    ingress.joined(party);
-    const turn = Math.max(this.#reached, this.#turns.get(party) ?? 0) + 1;
-    this.#turns.set(party, turn);
-    const call = { party, at: this.now, turn, ingress, startedAt: 0, endsAt: 0 };
-    const place = this.#queue.findLastIndex((other) => other.turn <= turn);
-    this.#queue.splice(place + 1, 0, call);
+    const call = { party, at: this.now, ingress, startedAt: 0, endsAt: 0 };
+    if (queued > 0) this.#queues.get(party)?.push(call);
+    else this.#queues.set(party, [call]);
   }
 
   #finish(): void {
     const isLate = (call: Call) => this.now - call.at >= DEADLINE_MS;
-    for (const call of this.#queue.filter(isLate)) this.#end(call, 'late');
-    this.#queue = this.#queue.filter((call) => !isLate(call));
+    for (const [party, calls] of [...this.#queues]) {
+      const late = calls.findIndex((call) => !isLate(call));
+      for (const call of calls.splice(0, late === -1 ? calls.length : late)) this.#end(call, 'late');
+      if (calls.length === 0) this.#queues.delete(party);
+    }
     const ended = this.#running.filter((call) => call.endsAt <= this.now || isLate(call));
     for (const call of ended) this.#end(call, isLate(call) ? 'late' : 'answered');
     this.#running = this.#running.filter((call) => !ended.includes(call));
   }
 
   #claim(): void {
-    while (
-      this.hasTickets &&
-      this.#queue.length > 0 &&
-      this.#running.length < this.workers * this.slotsPerWorker
-    ) {
-      const call = this.#queue.shift() as Call;
-      this.#reached = Math.max(this.#reached, call.turn);
+    while (this.isHeard && this.#running.length < this.workers * this.slotsPerWorker) {
+      const [next] = this.#queues;
+      if (next === undefined) return;
+      const [party, [call, ...rest]] = next;
+      this.#queues.delete(party);
+      if (rest.length > 0) this.#queues.set(party, rest);
       this.#claimed += 1;
-      this.#running.push({ ...call, startedAt: this.now, endsAt: this.now + this.serviceMs() });
+      this.#running.push({ ...(call as Call), startedAt: this.now, endsAt: this.now + this.serviceMs() });
     }
   }
 
@@ -155,20 +158,17 @@ export class QueueModel {
     if (fate === 'answered') ingress.served(this.now - startedAt);
   }
 
-  #look(ingress: LoadEstimate): void {
-    const { at, ...published } = this.#published;
-    ingress.observe({ ...published, at: this.now, ageMs: this.now - at });
-  }
-
-  #snapshot() {
-    const queuedByParty = new Map<string, number>();
-    for (const { party } of this.#queue) queuedByParty.set(party, (queuedByParty.get(party) ?? 0) + 1);
-    const oldest = Math.min(this.now, ...this.#queue.map(({ at }) => at));
+  #load(): KindLoad {
+    const queues = [...this.#queues.values()];
+    const waitedMs = (calls: readonly Call[]) => this.now - (calls[0]?.at ?? this.now);
     const lastClaim = Math.max(...this.#running.map(({ startedAt }) => startedAt));
     return {
       at: this.now,
-      queuedByParty,
-      oldestMs: this.now - oldest,
+      standing: queues.filter((calls) => waitedMs(calls) >= STANDING_MS).length,
+      queues: queues.filter((calls) => waitedMs(calls) < STANDING_MS).map(({ length }) => length),
+      others: 0,
+      queued: queues.reduce((sum, { length }) => sum + length, 0),
+      oldestMs: Math.max(0, ...queues.map(waitedMs)),
       claimed: this.#beaten,
       lastClaimMs: this.#running.length === 0 ? null : this.now - lastClaim,
       running: this.#running.length,

@@ -1,18 +1,33 @@
 import pg from 'pg';
 import type { System } from './system.ts';
 
-/** A row that is locked from outside: by an operator's psql, or by a process that froze between two statements. */
+/** What is locked from outside: by an operator's psql, or by a process that froze between two statements. */
 export interface RowLock {
   /** Rejects when the lock was lost before. */
   release(): Promise<void>;
 }
 
 /** Holds the only row of `table` that matches `where`, as `for update` does, until it is released. */
-export async function lockRow(
-  { database }: Pick<System, 'database'>,
+export function lockRow(
+  system: Pick<System, 'database'>,
   table: string,
   where: string,
   values: string[],
+): Promise<RowLock> {
+  return hold(system, async (client) => {
+    const { rowCount } = await client.query(`select from ${table} where ${where} for update`, values);
+    if (rowCount !== 1) throw new Error(`${rowCount} rows of ${table} match, not one`);
+  });
+}
+
+/** Lets nothing of a party be admitted, as an admission that froze, until it is released. */
+export function lockAdmissions(system: Pick<System, 'database'>, party: string): Promise<RowLock> {
+  return hold(system, (client) => client.query('select lock_admissions_v1($1)', [party]));
+}
+
+async function hold(
+  { database }: Pick<System, 'database'>,
+  lock: (client: pg.Client) => Promise<unknown>,
 ): Promise<RowLock> {
   const client = new pg.Client({ connectionString: database.url });
   client.on('error', () => {});
@@ -22,8 +37,7 @@ export async function lockRow(
     'set lock_timeout = 0; set statement_timeout = 0; set idle_in_transaction_session_timeout = 0',
   );
   await client.query('begin');
-  const { rowCount } = await client.query(`select from ${table} where ${where} for update`, values);
-  if (rowCount !== 1) throw new Error(`${rowCount} rows of ${table} match, not one`);
+  await lock(client);
   return {
     async release() {
       try {

@@ -15,7 +15,9 @@ import {
   promptIn,
   proposing,
 } from '../../support/replies.ts';
+import { lockAdmissions } from '../../support/row-lock.ts';
 import { type System, startSystem } from '../../support/system.ts';
+import { whileFrozen } from '../../support/time-travel.ts';
 import { until } from '../../support/until.ts';
 
 const FIELDS = ['failed', 'latency_ms', 'results', 'succeeded', 'usage'];
@@ -350,25 +352,22 @@ describe('predicting the replies to many prompts', function () {
 
   it('has no predictions when it has ended before they are admitted', async () => {
     const { pool } = system.database;
-    const holder = await pool.connect();
     const rowsOf = async (text: string) => (await pool.query(text, [ann.id])).rowCount;
+    const { job, lock } = await whileFrozen(system.workers, async () => ({
+      job: await start(inputsOf(3)),
+      lock: await lockAdmissions(system, ann.id),
+    }));
     try {
-      await holder.query('begin');
-      await holder.query(`insert into flows (kind, party, touched_at) values ('batch_reply', $1, now())`, [
-        ann.id,
-      ]);
-      const job = await start(inputsOf(3));
       await until(() => rowsOf('select from work where party = $1 and progress is not null'));
       assert.equal((await ann.request('DELETE', job)).status, 200);
       await until(async () => {
         const { rowCount } = await pool.query(
-          `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%admit_v3%'`,
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%admit_v1%'`,
         );
         return rowCount === 1;
       });
     } finally {
-      await holder.query('commit');
-      holder.release();
+      await lock.release();
     }
     assert.equal((await predictBatch(ann, inputsOf(1))).status, 200);
     assert.equal(await rowsOf('select from replies where account_id = $1'), 1);

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
-import { LoadEstimate, type QueueSnapshot } from '../../../shared/domain/load.ts';
+import { type KindLoad, LoadEstimate } from '../../../shared/domain/load.ts';
 import { QueueModel } from '../../support/queue-model.ts';
 
 const SERVICE_MS = 500;
 
-/** Full slots, and a standing queue. */
-function snapshot(
-  at: number,
-  counts: Record<string, number>,
-  more: Partial<QueueSnapshot> = {},
-): QueueSnapshot {
+/** Full slots, and the standing queue of one party. */
+function loadAt(at: number, more: Partial<KindLoad> = {}): KindLoad {
   return {
     at,
-    ageMs: 0,
-    queuedByParty: new Map(Object.entries(counts)),
+    standing: 1,
+    queues: [],
+    others: 0,
+    queued: 500,
     oldestMs: 900,
     claimed: at / 10,
     lastClaimMs: 10,
@@ -25,9 +23,9 @@ function snapshot(
 }
 
 /** An estimate at 1000 ms that has seen the workers take 100 a second from a standing queue. */
-function measured(counts: Record<string, number>, more: Partial<QueueSnapshot> = {}): LoadEstimate {
+function measured(more: Partial<KindLoad> = {}): LoadEstimate {
   const load = new LoadEstimate();
-  for (const at of [0, 100, 600, 1000]) load.observe(snapshot(at, counts, more));
+  for (const at of [0, 100, 600, 1000]) load.observe(loadAt(at, more));
   return load;
 }
 
@@ -37,101 +35,118 @@ const closeTo = (actual: number, expected: number) =>
 describe('the estimate of the load', () => {
   it('expects no wait without a standing queue', () => {
     const load = new LoadEstimate();
-    assert.equal(load.answerMs('a', 0), 0);
-    load.observe(snapshot(0, { a: 1000 }, { oldestMs: 5 }));
-    assert.equal(load.answerMs('a', 0), 0);
+    assert.equal(load.answerMs(1000, 0), 0);
+    load.observe(loadAt(0, { oldestMs: 5 }));
+    assert.equal(load.answerMs(1000, 0), 0);
+    assert.equal(load.mostQueued(0, 0), Number.POSITIVE_INFINITY);
   });
 
   it('divides the work ahead by the measured rate of the workers', () => {
-    closeTo(measured({ a: 500 }).answerMs('a', 1000), 5010 + SERVICE_MS);
+    closeTo(measured().answerMs(500, 1000), 5010 + SERVICE_MS);
   });
 
   it('puts a party with little ahead of one with much', () => {
-    const load = measured({ flood: 1000, small: 1 });
-    closeTo(load.answerMs('newcomer', 1000), 30 + SERVICE_MS);
-    closeTo(load.answerMs('small', 1000), 40 + SERVICE_MS);
-    closeTo(load.answerMs('flood', 1000), 10_020 + SERVICE_MS);
+    const load = measured({ queues: [1] });
+    closeTo(load.answerMs(0, 1000), 30 + SERVICE_MS);
+    closeTo(load.answerMs(1, 1000), 30 + SERVICE_MS);
+    closeTo(load.answerMs(1000, 1000), 10_020 + SERVICE_MS);
+  });
+
+  it('gives each party with a standing queue a turn for each piece of the own one', () => {
+    const load = measured({ standing: 61 });
+    closeTo(load.answerMs(0, 1000), 620 + SERVICE_MS);
+    closeTo(load.answerMs(9, 1000), 6100 + SERVICE_MS);
+  });
+
+  it('gives the other class of parties every second slot while it has work', () => {
+    closeTo(measured({ others: 1000 }).answerMs(99, 1000), 2000 + SERVICE_MS);
+    closeTo(measured({ others: 20 }).answerMs(99, 1000), 1200 + SERVICE_MS);
   });
 
   it('uses the age of the oldest as the wait of a newcomer, before it has measured anything', () => {
     const load = new LoadEstimate();
-    load.observe(snapshot(0, { a: 800 }, { oldestMs: 8000, claimed: 1e6 }));
-    closeTo(load.answerMs('a', 0), 8010 + SERVICE_MS);
-    closeTo(load.answerMs('newcomer', 0), 20 + SERVICE_MS);
+    load.observe(loadAt(0, { queued: 800, oldestMs: 8000, claimed: 1e6 }));
+    closeTo(load.answerMs(800, 0), 8010 + SERVICE_MS);
+    closeTo(load.answerMs(0, 0), 20 + SERVICE_MS);
   });
 
-  it('counts work that joined since the latest snapshot', () => {
-    const load = measured({ a: 100 });
-    for (let n = 0; n < 100; n += 1) load.joined('a');
-    closeTo(load.answerMs('a', 1000), 2010 + SERVICE_MS);
+  it('lets as much of a party wait as is answered in time', () => {
+    for (const more of [{}, { standing: 7, queues: [1, 5, 90], others: 40 }]) {
+      const load = measured(more);
+      const most = load.mostQueued(7000, 1000);
+      assert.ok(load.answerMs(most - 1, 1000) <= 7000);
+      assert.ok(load.answerMs(most, 1000) > 7000);
+    }
+    assert.equal(measured({ standing: 1000 }).mostQueued(7000, 1000), 0);
   });
 
   it('expects no wait for a newcomer while slots are free that a flood may not have', () => {
-    const load = measured({ flood: 1000 }, { running: 14 });
-    assert.ok(load.answerMs('flood', 1000) > 10_000);
-    assert.equal(load.answerMs('newcomer', 1000), 0);
-    for (const party of ['flood', 'newcomer', 'newcomer']) load.joined(party);
-    assert.equal(load.answerMs('another', 1000), 0);
-    load.joined('another');
-    assert.ok(load.answerMs('a third', 1000) > SERVICE_MS, 'both free slots are taken');
+    const load = measured({ running: 14, standing: 1000 });
+    assert.ok(load.answerMs(1, 1000) > 10_000);
+    assert.equal(load.answerMs(0, 1000), 0);
+    assert.equal(load.mostQueued(7000, 1000), 1);
   });
 
   it('learns how long the work itself takes', () => {
-    const load = measured({ a: 99 });
+    const load = measured();
     for (let n = 0; n < 100; n += 1) load.served(2000);
-    closeTo(load.answerMs('a', 1000), 3000);
+    closeTo(load.answerMs(99, 1000), 3000);
   });
 
   it('assumes at most three claims in a time in which it saw none', () => {
-    const load = measured({ a: 29 });
-    load.observe(snapshot(1200, { a: 29 }, { claimed: 100, lastClaimMs: 1000 }));
-    closeTo(load.answerMs('a', 1200), 10_000 + SERVICE_MS);
+    const load = measured();
+    load.observe(loadAt(1200, { claimed: 100, lastClaimMs: 1000 }));
+    closeTo(load.answerMs(29, 1200), 10_000 + SERVICE_MS);
   });
 
   it('is not misled by slots that are filled together and freed together', () => {
-    const load = measured({ a: 29 });
+    const load = measured();
     for (let n = 0; n < 100; n += 1) load.served(2000);
-    load.observe(snapshot(1200, { a: 29 }, { claimed: 100, lastClaimMs: 1900 }));
-    closeTo(load.answerMs('a', 1200), 300 + 2000);
+    load.observe(loadAt(1200, { claimed: 100, lastClaimMs: 1900 }));
+    closeTo(load.answerMs(29, 1200), 300 + 2000);
   });
 
-  it('expects no wait while slots are free: the rest waits for a ticket', () => {
-    assert.equal(measured({ a: 500 }, { running: 3, claimed: 7, lastClaimMs: 5000 }).answerMs('a', 1000), 0);
-    assert.equal(measured({ a: 500 }, { running: 0, lastClaimMs: null }).answerMs('a', 1000), 0);
+  it('expects no wait while slots are free: the rest has not been heard of', () => {
+    assert.equal(measured({ running: 3, claimed: 7, lastClaimMs: 5000 }).answerMs(500, 1000), 0);
+    assert.equal(measured({ running: 0, lastClaimMs: null }).answerMs(500, 1000), 0);
   });
 
   it('measures a lone flood, too, which never gets all slots', () => {
-    closeTo(measured({ a: 500 }, { running: 12 }).answerMs('a', 1000), 5010 + SERVICE_MS);
+    closeTo(measured({ running: 12 }).answerMs(500, 1000), 5010 + SERVICE_MS);
   });
 
   it('restarts its measurement when a worker came or went with its count', () => {
     for (const more of [{ claimed: 5 }, { claimed: 1e6, workers: 2 }]) {
-      const load = measured({ a: 100 });
-      load.observe(snapshot(2000, { a: 100 }, { oldestMs: 1000, ...more }));
-      closeTo(load.answerMs('a', 2000), 1010 + SERVICE_MS);
+      const load = measured();
+      load.observe(loadAt(2000, { queued: 100, oldestMs: 1000, ...more }));
+      closeTo(load.answerMs(100, 2000), 1010 + SERVICE_MS);
     }
   });
 
   it('expects no answer without a worker, whatever it has measured', () => {
+    const idle = { standing: 0, queued: 0, oldestMs: 0, running: 0, lastClaimMs: null };
     const load = new LoadEstimate();
-    load.observe(snapshot(0, {}, { oldestMs: 0, workers: 0, slots: 0, running: 0, lastClaimMs: null }));
-    assert.equal(load.answerMs('a', 0), Number.POSITIVE_INFINITY);
+    load.observe(loadAt(0, { ...idle, workers: 0, slots: 0 }));
+    assert.equal(load.answerMs(0, 0), Number.POSITIVE_INFINITY);
+    assert.equal(load.mostQueued(7000, 0), 0);
     assert.equal(load.isStrained, true);
-    load.observe(snapshot(200, {}, { oldestMs: 0, running: 0, lastClaimMs: null }));
-    assert.equal(load.answerMs('a', 200), 0);
+    load.observe(loadAt(200, idle));
+    assert.equal(load.answerMs(0, 200), 0);
     assert.equal(load.isStrained, false);
   });
 
-  it('ignores a snapshot that is too old, and uses the next one', () => {
-    for (const more of [{ workers: 0, slots: 0 }, { oldestMs: 20_000 }]) {
+  it('ignores what was read too long ago, and uses the next read', () => {
+    for (const more of [
+      { workers: 0, slots: 0 },
+      { queued: 100, oldestMs: 20_000 },
+    ]) {
       const load = new LoadEstimate();
-      load.observe(snapshot(0, { a: 100 }, { ...more, ageMs: 1500 }));
-      assert.ok(load.answerMs('a', 400) > 7000);
-      assert.equal(load.answerMs('a', 600), 0, 'grew old here');
-      load.observe(snapshot(600, { a: 100 }, { ...more, ageMs: 2100 }));
-      assert.equal(load.answerMs('a', 600), 0, 'was old when it was read');
-      load.observe(snapshot(800, { a: 100 }, more));
-      assert.ok(load.answerMs('a', 800) > 7000);
+      load.observe(loadAt(0, more));
+      assert.ok(load.answerMs(100, 2000) > 7000);
+      assert.equal(load.answerMs(100, 2100), 0);
+      assert.equal(load.mostQueued(7000, 2100), Number.POSITIVE_INFINITY);
+      load.observe(loadAt(2200, more));
+      assert.ok(load.answerMs(100, 2200) > 7000);
     }
   });
 });
@@ -226,7 +241,7 @@ describe('a system that refuses by the estimate of the load', () => {
     const { refused, answered } = model.tally(3400, 8000);
     assert.equal(answered, 0);
     assert.equal(refused, 460);
-    assert.equal(model.freshIngress().answerMs('anybody', model.now), Number.POSITIVE_INFINITY);
+    assert.equal(model.freshIngress().answerMs(0, model.now), Number.POSITIVE_INFINITY);
     model.workers = 2;
     model.run(5000);
     assert.ok((model.refusedUntil(8000) ?? 0) <= 9000);
@@ -237,8 +252,8 @@ describe('a system that refuses by the estimate of the load', () => {
     model.arrivals = { a: 480 };
     model.run(15_000);
     const fresh = model.freshIngress();
-    assert.ok(Math.abs(fresh.answerMs('a', model.now) - 7000) < 1500);
-    assert.ok(fresh.answerMs('newcomer', model.now) < 1500);
+    assert.ok(Math.abs(fresh.answerMs(model.queuedOf('a'), model.now) - 7000) < 1500);
+    assert.ok(fresh.answerMs(0, model.now) < 1500);
   });
 
   it('refuses no party with an empty queue during floods', () => {
@@ -251,27 +266,43 @@ describe('a system that refuses by the estimate of the load', () => {
       assert.deepEqual(model.tally(0, 20_000, party), { refused: 0, answered: 20, late: 0 });
   });
 
-  it('does not mistake lost tickets for a lack of capacity', () => {
+  it('answers all that it admits of many parties that flood it together, each its share', () => {
+    const model = new QueueModel();
+    const small = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`small${n}`, 10]));
+    model.arrivals = { big: 100, ...small };
+    model.run(40_000);
+    const { answered, late, refused } = model.tally(5000, 30_000);
+    assert.ok(answered >= 0.9 * 160 * 25, `answered ${answered}`);
+    assert.ok(late <= 0.02 * answered, `late ${late} of ${answered}`);
+    assert.ok(refused > 0);
+    const share = (160 * 25) / 61;
+    for (const party of ['big', 'small0', 'small59']) {
+      const own = model.tally(5000, 30_000, party).answered;
+      assert.ok(Math.abs(own - share) <= 0.2 * share, `${party}: ${own}, not about ${share}`);
+    }
+  });
+
+  it('does not mistake work that no worker has heard of for a lack of capacity', () => {
     const model = new QueueModel();
     model.arrivals = { a: 20 };
     model.run(5000);
     for (let n = 0; n < 5; n += 1) {
-      model.hasTickets = false;
+      model.isHeard = false;
       model.run(2000);
-      model.hasTickets = true;
+      model.isHeard = true;
       model.run(1000);
     }
     assert.equal(model.tally(0, 20_000).refused, 0);
   });
 
-  it('refuses nothing while no leader publishes, and refuses again when one does', () => {
+  it('refuses nothing while the load cannot be read, and refuses again when it can', () => {
     const model = new QueueModel();
     model.arrivals = { a: 480 };
     model.run(10_000);
-    model.hasLeader = false;
+    model.isReadable = false;
     model.run(4000);
     assert.ok((model.refusedUntil(10_000) ?? 0) <= 12_200, 'refuses nobody by what is old');
-    model.hasLeader = true;
+    model.isReadable = true;
     model.run(4000);
     assert.ok((model.refusedFrom(14_000) ?? Number.POSITIVE_INFINITY) <= 14_500);
   });

@@ -1,53 +1,77 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LoadMonitor } from '../../../ingress/work/load-monitor.ts';
-import type { QueueSnapshot } from '../../../shared/domain/load.ts';
+import type { LoadRow } from '../../../shared/db/stores/work/load.ts';
 import { createLog } from '../../../shared/log.ts';
+import { batchReply, kinds, predict, reply } from '../../../shared/work/kinds.ts';
 import { until } from '../../support/until.ts';
 
-type Published = Omit<QueueSnapshot, 'at'>;
-
-/** A pool that does nothing: `more` says what else there is. */
-const published = (more: Partial<Published> = {}): Published => ({
-  ageMs: 100,
-  queuedByParty: new Map(),
-  oldestMs: 0,
-  claimed: 0,
-  lastClaimMs: null,
+/** A kind of which nothing waits: `more` says what else there is. */
+const rowOf = ({ name }: { name: string }, more: Partial<LoadRow> = {}): LoadRow => ({
+  kind: name,
+  queued: 0,
+  standing: 0,
+  queues: [],
   running: 0,
+  oldestMs: 0,
+  lastClaimMs: null,
   workers: 1,
   slots: 16,
+  claimed: 0,
   ...more,
 });
-const NO_WORKER = published({ workers: 0, slots: 0 });
+const NO_WORKER = [rowOf(predict, { workers: 0, slots: 0 })];
+/** A party that floods full slots, of which one answer comes each 10 ms. */
+const FLOODED = { queued: 900, standing: 1, oldestMs: 9000, running: 16, lastClaimMs: 5 };
 
 describe('the load monitor', () => {
   let monitor: LoadMonitor | undefined;
   afterEach(() => monitor?.close());
 
-  function watching(read: () => Promise<Published | undefined>, isBusy = () => false): LoadMonitor {
-    monitor = new LoadMonitor(read, isBusy, { deadlineMs: 10_000, log: createLog('web', 'silent') });
+  function watching(read: () => Promise<LoadRow[]>, isBusy = () => false): LoadMonitor {
+    monitor = new LoadMonitor(kinds, {
+      read,
+      isBusy,
+      deadlineMs: () => 10_000,
+      log: createLog('web', 'silent'),
+    });
     return monitor;
   }
 
   it('refuses from the first look on when there is no worker, and no more soon after one came', async () => {
     let now = NO_WORKER;
     const load = watching(async () => now);
-    assert.equal(load.retryAfterS('a'), undefined);
+    assert.equal(load.mostQueued('predict'), Number.POSITIVE_INFINITY);
     await load.look();
-    assert.equal(load.retryAfterS('a'), 10);
-    now = published();
-    await until(() => load.retryAfterS('a') === undefined, 1000);
+    assert.equal(load.mostQueued('predict'), 0);
+    assert.equal(load.retryAfterS('predict', 0), 10);
+    now = [rowOf(predict)];
+    await until(() => load.mostQueued('predict') > 0, 1000);
   });
 
-  it('says when a queue will be short enough', async () => {
-    const queuedByParty = new Map([['flood', 900]]);
-    const load = watching(async () =>
-      published({ queuedByParty, oldestMs: 9000, running: 16, lastClaimMs: 5 }),
-    );
+  it('says how much of a party may wait, and when a queue will be short enough', async () => {
+    const load = watching(async () => [rowOf(predict, FLOODED)]);
     await load.look();
-    assert.equal(load.retryAfterS('flood'), 3);
-    assert.equal(load.retryAfterS('quiet'), undefined);
+    assert.equal(load.mostQueued('predict'), 650);
+    assert.equal(load.retryAfterS('predict', 900), 3);
+    assert.equal(load.retryAfterS('predict', 0), 1);
+  });
+
+  it('counts what waits of all kinds of a pool, and of no other pool', async () => {
+    const halves = { ...FLOODED, queued: 450, running: 8 };
+    const load = watching(async () => [rowOf(predict, halves), rowOf(reply, halves), rowOf(batchReply)]);
+    await load.look();
+    assert.equal(load.mostQueued('predict'), 325, 'the other class gets every second slot');
+    assert.equal(load.mostQueued('reply'), 325);
+    assert.equal(load.mostQueued('batch_reply'), Number.POSITIVE_INFINITY);
+  });
+
+  it('learns how long the work of a kind takes and was queued', async () => {
+    const load = watching(async () => [rowOf(predict, FLOODED)]);
+    await load.look();
+    for (let n = 0; n < 100; n += 1) load.served('predict', 6000, 4000);
+    assert.equal(load.queuedMs('predict'), 4000);
+    assert.equal(load.mostQueued('predict'), 500);
   });
 
   it('looks often while it is busy, and seldom while it is not', async () => {
@@ -56,7 +80,7 @@ describe('the load monitor', () => {
     watching(
       async () => {
         looks += 1;
-        return published();
+        return [rowOf(predict)];
       },
       () => busy,
     );
@@ -66,21 +90,16 @@ describe('the load monitor', () => {
     await until(() => looks >= 5, 2500);
   });
 
-  it('refuses nobody while nothing was published or the database is unreachable', async () => {
-    const load = watching(async () => undefined);
-    await load.look();
-    assert.equal(load.retryAfterS('a'), undefined);
-    load.close();
-
+  it('refuses nobody while the database is unreachable', async () => {
     let reachable = true;
-    const other = watching(async () => {
+    const load = watching(async () => {
       if (!reachable) throw new Error('unreachable');
       return NO_WORKER;
     });
-    await other.look();
+    await load.look();
     reachable = false;
-    await other.look();
-    assert.equal(other.retryAfterS('a'), 10, 'what it knows holds for two seconds');
-    await until(() => other.retryAfterS('a') === undefined, 4000);
+    await load.look();
+    assert.equal(load.mostQueued('predict'), 0, 'what it knows holds for two seconds');
+    await until(() => load.mostQueued('predict') > 0, 4000);
   });
 });

@@ -32,9 +32,11 @@ function start(answer: (statement: string, items: { place: number }[]) => unknow
 }
 
 const NEXT: NextClaim = {
-  kinds: { names: ['echo'], oneAtATime: [] },
   worker: 'this one',
-  room: { slots: 1, ofServed: new Map(), ofOthers: 1 },
+  asks: [{ kind: 'echo', party: 'app', count: 1, sinceMs: null }],
+  slots: 1,
+  oneAtATime: [],
+  reachMs: 1000,
   took() {},
   lost() {},
 };
@@ -76,17 +78,17 @@ describe('the ends of a worker’s attempts while it is behind', () => {
     const told: unknown[] = [];
     const next: NextClaim = {
       ...NEXT,
-      took: (claimed: Claimed) => told.push(claimed),
+      took: ({ claims, left }: Claimed) => told.push({ claims, left: left.map(({ party }) => party) }),
       lost: () => told.push('lost'),
     };
     let code = '';
     const { complete, statements } = start((statement, items) => {
       if (code !== '' && statement === 'complete_and_claim_v1')
         throw Object.assign(new Error(code), { code });
-      return [...places(statement, items), { place: null, id: null, attempt: 2 }];
+      return [...places(statement, items), { place: null, id: null, kind: 'echo', party: 'app' }];
     }, next);
     assert.equal(await complete(end('a', 0)), true);
-    assert.deepEqual(told.splice(0), [{ claims: [], more: true, takeable: true }]);
+    assert.deepEqual(told.splice(0), [{ claims: [], left: ['app'] }]);
 
     for (code of ['57P01', '55P03']) await assert.rejects(complete(end('b', 0)), { code });
     assert.deepEqual(told.splice(0), ['lost', 'lost']);

@@ -1,259 +1,258 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import type { Claim, Claimed, Room } from '../../../shared/db/stores/work/claim.ts';
+import type { Claim, Claimed, Flow } from '../../../shared/db/stores/work/claim.ts';
 import { createLog } from '../../../shared/log.ts';
+import { servedBy } from '../../../shared/work/kind.ts';
+import { kinds } from '../../../shared/work/kinds.ts';
+import type { Ask } from '../../../workers/work/fair-order.ts';
 import { WorkerPool } from '../../../workers/work/pool.ts';
 import { until } from '../../support/until.ts';
 
-const work = (id: string): Claim => ({
-  id,
-  kind: 'echo',
-  party: 'app',
-  month: null,
-  attempt: 1,
-  worker: 'this one',
-  connectionId: null,
-  input: '',
-  facts: {},
-  queuedMs: 0,
-  leftMs: 1000,
-});
+const flow = (party: string): Flow => ({ kind: 'predict', party });
+const A = flow('a');
+const B = flow('b');
 
-const NOTHING: Claimed = { claims: [], more: false, takeable: false };
-const CONTENDED: Claimed = { claims: [], more: true, takeable: true };
+const work = (id: string, party = 'a'): Claim => ({
+  ...{ id, ...flow(party), month: null, attempt: 1, worker: 'this one', connectionId: null },
+  ...{ input: '', facts: {}, queuedMs: 0, leftMs: 1000, queuedAtMs: 0 },
+});
+/** Work of the party `a`, with these ids. */
+const works = (...ids: string[]) => ids.map((id) => work(id));
+
+const NOTHING: Claimed = { claims: [], left: [] };
+const someLeft = (claims: Claim[]): Claimed => ({ claims, left: [A] });
+const noneLeft = (claims: Claim[]): Claimed => ({ claims, left: [] });
+
+type Answer = Claimed | Error;
 
 /** Slots whose claims are answered one after the other by `answers`, the first not before `held`, then find nothing. */
-function start(slots: number, answers: Claimed[], held: Promise<void> = setImmediate()) {
-  const rooms: Room[] = [];
+function start(slots: number, answers: Answer[], held: Promise<void> = setImmediate()) {
+  const claims: { asks: readonly Ask[]; slots: number }[] = [];
   const ends: (() => void)[] = [];
-  let passedOn = 0;
-  const pool = new WorkerPool(slots, {
-    async claim(room) {
-      rooms.push(room);
-      await (rooms.length === 1 ? held : setImmediate());
-      return answers.shift() ?? NOTHING;
+  const parked: (() => void)[] = [];
+  const may = { claim: true };
+  let lost = 0;
+  const pool = new WorkerPool(slots, servedBy(kinds, 'predict'), {
+    async claim(asks, most) {
+      claims.push({ asks, slots: most });
+      await (claims.length === 1 ? held : setImmediate());
+      const answer = answers.shift() ?? NOTHING;
+      if (answer instanceof Error) throw answer;
+      return answer;
     },
-    mayClaim: () => true,
-    attempt: () => new Promise<void>((resolve) => ends.push(resolve)),
-    claimLost() {},
-    passOn: () => {
-      passedOn += 1;
+    mayClaim: () => may.claim,
+    attempt(_, freeSlot) {
+      parked.push(freeSlot);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    },
+    claimLost() {
+      lost += 1;
     },
     log: createLog('test', 'silent'),
   });
-  return { pool, rooms, ends, passedOn: () => passedOn };
+  return { pool, claims, ends, parked, may, lost: () => lost };
 }
 
 describe('the slots of a pool', () => {
   it('claim once when several become free in one turn of the event loop', async () => {
-    const both = { claims: [work('a'), work('b')], more: true, takeable: false };
-    const { pool, rooms, ends } = start(4, [both]);
-    void pool.take();
+    const { pool, claims, ends } = start(2, [someLeft(works('1', '2'))]);
+    pool.heard([A]);
     await until(() => ends.length === 2);
     for (const end of ends) end();
-    await until(() => rooms.length === 2);
+    await until(() => claims.length === 2);
     await pool.close();
     assert.deepEqual(
-      rooms.map(({ ofServed }) => ofServed.size),
-      [0, 0],
+      claims.map(({ slots }) => slots),
+      [2, 2],
       'the second claim knows that both are free',
     );
   });
 
-  it('claim at once when they are woken, and one that is taken as soon as it is free', async () => {
-    const one = (id: string) => ({ claims: [work(id)], more: false, takeable: false });
-    const { pool, rooms, ends } = start(1, [one('a'), one('b')]);
-    pool.wake(['app']);
+  it('claim at once for work that they hear of, and when all are taken as soon as one is free', async () => {
+    const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft([work('2', 'b')])]);
+    pool.heard([A]);
     await until(() => ends.length === 1);
-    pool.wake(['app']);
+    assert.equal(pool.isBehind, false);
+    pool.heard([B]);
     await setImmediate();
-    assert.equal(rooms.length, 1);
+    assert.equal(claims.length, 1);
+    assert.equal(pool.isBehind, true);
     ends[0]?.();
     await until(() => ends.length === 2);
+    assert.equal(pool.claimed, 2);
     ends[1]?.();
     await pool.close();
-    pool.wake(['app']);
+    pool.heard([A]);
     await setImmediate();
-    assert.equal(rooms.length, 2);
+    assert.equal(claims.length, 2);
   });
 
-  it('claim once more for those who woke them while they claimed', async () => {
-    const { pool, rooms } = start(1, []);
-    pool.wake(['app']);
-    await new Promise<void>((resolve) => process.nextTick(resolve));
-    assert.equal(rooms.length, 1, 'the claim is under way');
-    for (let n = 0; n < 5; n += 1) pool.wake(['app']);
-    await until(() => rooms.length === 2);
+  it('claim once more for all that they hear of while a claim is in flight', async () => {
+    const { pool, claims } = start(1, []);
+    pool.heard([A]);
+    assert.equal(claims.length, 1, 'the claim is in flight');
+    for (let n = 0; n < 5; n += 1) pool.heard([A, B]);
+    await until(() => claims.length === 2);
     await pool.close();
-    assert.equal(rooms.length, 2);
+    assert.equal(claims.length, 2);
+    assert.deepEqual(
+      claims[1]?.asks.map(({ party }) => party),
+      ['b', 'a'],
+    );
   });
 
-  it('pass a ticket on when they cannot take it all, but not what others were claiming', async () => {
-    const full = start(1, [{ claims: [work('a')], more: true, takeable: true }]);
-    void full.pool.take();
-    await until(() => full.passedOn() === 1);
-    await full.pool.close();
-
-    const late = start(1, [CONTENDED]);
-    void late.pool.take();
-    await until(() => late.rooms.length === 2);
-    await late.pool.close();
-    assert.equal(late.passedOn(), 0);
-  });
-
-  it('remember who woke them during the claim that filled the last slot', async () => {
-    const one = (id: string) => ({ claims: [work(id)], more: false, takeable: false });
-    const { pool, rooms, ends } = start(1, [one('a'), one('b')]);
-    pool.wake(['app']);
-    await until(() => rooms.length === 1);
-    pool.wake(['app']);
+  it('remember what they hear of during the claim that fills the last slot', async () => {
+    const { promise: held, resolve } = Promise.withResolvers<void>();
+    const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft(works('2'))], held);
+    pool.heard([A]);
+    await until(() => claims.length === 1);
+    pool.heard([A]);
+    resolve();
     await until(() => ends.length === 1);
     ends[0]?.();
     await until(() => ends.length === 2);
-    ends[1]?.();
     await pool.close();
   });
 
-  it('are not woken for a party that has its full share, until it frees one', async () => {
-    const share = { claims: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(work), more: false, takeable: false };
-    const { pool, rooms, ends } = start(8, [share]);
-    pool.wake(['app']);
+  it('claim nothing for a party that has its full share, until it frees one or another party comes', async () => {
+    const ids = ['1', '2', '3', '4', '5', '6', '7'];
+    const { pool, claims, ends } = start(8, [someLeft(works(...ids)), noneLeft([])]);
+    pool.heard([A]);
     await until(() => ends.length === 7);
-    pool.wake(['app']);
+    pool.heard([A]);
     await setImmediate();
-    assert.equal(rooms.length, 1);
-    pool.wake(['app', 'another']);
-    await until(() => rooms.length === 2);
-    pool.wake(['app']);
+    assert.equal(claims.length, 1);
+    pool.heard([B]);
+    await until(() => claims.length === 2);
+    assert.deepEqual(
+      claims[1]?.asks.map(({ party }) => party),
+      ['b'],
+    );
     ends[0]?.();
-    await until(() => rooms.length === 3);
+    await until(() => claims.length === 3);
     await pool.close();
   });
 
-  it('do not claim again for a party that got its full share while it woke them', async () => {
-    const { promise: held, resolve } = Promise.withResolvers<void>();
-    const share = { claims: ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(work), more: true, takeable: false };
-    const { pool, rooms, ends } = start(8, [share], held);
-    pool.wake(['app']);
-    await until(() => rooms.length === 1);
-    pool.wake(['app']);
-    resolve();
-    await until(() => ends.length === 7);
+  it('claim nothing before their pool may, and then what they have heard of', async () => {
+    const { pool, claims, may } = start(1, []);
+    may.claim = false;
+    pool.heard([A]);
     await setImmediate();
-    assert.equal(rooms.length, 1);
+    assert.equal(claims.length, 0);
+    may.claim = true;
+    await until(() => claims.length === 1);
     await pool.close();
   });
 
-  it('do not claim again for a ticket that came before the latest claim', async () => {
-    const { promise: held, resolve } = Promise.withResolvers<void>();
-    const some = { claims: ['a', 'b', 'c'].map(work), more: true, takeable: true };
-    const rest = { claims: ['d', 'e', 'f', 'g'].map(work), more: true, takeable: false };
-    const { pool, rooms, ends } = start(8, [some, rest], held);
-    pool.wake(['app']);
-    await until(() => rooms.length === 1);
-    void pool.take();
-    resolve();
-    await until(() => ends.length === 7);
-    await setImmediate();
-    assert.equal(rooms.length, 2);
+  it('claim soon again what others held', async () => {
+    const { pool, claims, ends } = start(4, [someLeft([]), noneLeft(works('1'))]);
+    pool.heard([A]);
+    await until(() => ends.length === 1, 1000);
+    assert.equal(claims.length, 2);
+    await pool.close();
+  });
+
+  it('expect that a claim that failed took effect, and repeat it later', async () => {
+    const { pool, claims, ends, lost } = start(4, [new Error('gone'), noneLeft(works('1'))]);
+    pool.heard([A]);
+    await until(() => lost() === 1);
+    await until(() => ends.length === 1);
+    assert.deepEqual(
+      claims.map(({ slots }) => slots),
+      [3, 3],
+      'the claim that failed holds no slot',
+    );
     await pool.close();
   });
 
   describe('in the statement that ends attempts', () => {
-    const share = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(work);
+    const share = works('1', '2', '3', '4', '5', '6', '7');
 
     /** Eight slots whose party has its full share, while more waits. */
-    async function behind(answers: Claimed[] = []) {
-      const started = start(8, [{ claims: share, more: true, takeable: false }, ...answers]);
-      void started.pool.take();
+    async function behind(answers: Answer[] = []) {
+      const started = start(8, [someLeft(share), ...answers]);
+      started.pool.heard([A]);
       await until(() => started.ends.length === 7);
       await setImmediate();
       return started;
     }
 
     it('claim as many as end, and know that these are free', async () => {
-      const { pool, rooms, ends } = await behind();
+      const { pool, claims, ends } = await behind();
       const next = pool.nextAfter(share.slice(0, 3));
-      assert.equal(next?.room.slots, 3);
-      assert.equal(next?.room.ofServed.get('app'), 3);
-      next?.took({ claims: ['h', 'i', 'j'].map(work), more: true, takeable: false });
+      assert.equal(next?.slots, 3);
+      assert.deepEqual(
+        next?.asks.map(({ party, count }) => [party, count]),
+        [['a', 3]],
+      );
+      next?.took(someLeft(works('8', '9', '10')));
       assert.equal(ends.length, 10);
       for (const end of ends.slice(0, 3)) end();
       await setImmediate();
       await setImmediate();
-      assert.equal(rooms.length, 1, 'no slot is left that asks for a claim');
-      assert.equal(pool.nextAfter(share.slice(3, 4))?.room.ofServed.get('app'), 1);
+      assert.equal(claims.length, 1, 'no slot is left that asks for a claim');
+      assert.equal(pool.nextAfter(share.slice(3, 4))?.slots, 1);
       await pool.close();
     });
 
     it('claim themselves for what it left free', async () => {
-      const { pool, rooms, ends } = await behind([{ claims: [work('i')], more: false, takeable: false }]);
-      pool.nextAfter(share.slice(0, 2))?.took({ claims: [work('h')], more: true, takeable: true });
+      const { pool, claims, ends } = await behind([noneLeft(works('9'))]);
+      pool.nextAfter(share.slice(0, 2))?.took(someLeft(works('8')));
       await until(() => ends.length === 9);
       assert.deepEqual(
-        rooms.map(({ slots }) => slots),
-        [8, 2],
+        claims.map(({ slots }) => slots),
+        [7, 1],
       );
       await pool.close();
     });
 
     it('claim nothing while nothing waits, a claim is in flight, or no slot becomes free, nor when they close', async () => {
-      const quiet = start(8, [{ claims: share, more: false, takeable: false }]);
-      void quiet.pool.take();
+      const quiet = start(8, [noneLeft(share)]);
+      quiet.pool.heard([A]);
       await until(() => quiet.ends.length === 7);
       assert.equal(quiet.pool.nextAfter(share), undefined);
       await quiet.pool.close();
 
-      const { pool } = await behind();
-      assert.equal(pool.nextAfter([work('unknown'), { id: 'a', attempt: 2 }]), undefined);
-      pool.wake(['another']);
+      const { pool, may } = await behind();
+      assert.equal(pool.nextAfter([work('unknown'), { id: '1', attempt: 2 }]), undefined);
+      pool.heard([B]);
       assert.equal(pool.nextAfter(share), undefined);
       await setImmediate();
-      pool.wake(['app']);
       await setImmediate();
+      may.claim = false;
+      assert.equal(pool.nextAfter(share), undefined);
+      may.claim = true;
       assert.notEqual(pool.nextAfter(share), undefined);
       await pool.close();
       assert.equal(pool.nextAfter(share), undefined);
     });
 
-    it('remember what they heard of meanwhile', async () => {
-      const { pool, ends } = await behind([{ claims: [work('h')], more: false, takeable: false }]);
+    it('remember what they hear of meanwhile', async () => {
+      const { pool, ends } = await behind([noneLeft(works('8'))]);
       const next = pool.nextAfter(share.slice(0, 1));
-      pool.wake(['app']);
+      pool.heard([A]);
       next?.took(NOTHING);
-      assert.ok(pool.isBehind);
-      ends[1]?.();
+      await until(() => ends.length === 8);
+      await pool.close();
+    });
+
+    it('claim themselves for what it was to claim, when it failed', async () => {
+      const { pool, ends, lost } = await behind([noneLeft(works('8'))]);
+      pool.nextAfter(share.slice(0, 1))?.lost();
+      assert.equal(lost(), 1);
       await until(() => ends.length === 8);
       await pool.close();
     });
 
     it('hold no slot for an attempt that waits for its parts', async () => {
-      const parked: (() => void)[] = [];
-      const pool = new WorkerPool(1, {
-        claim: async () => ({ claims: parked.length === 0 ? [work('a')] : [], more: true, takeable: false }),
-        mayClaim: () => true,
-        attempt: (_, freeSlot) => new Promise(() => parked.push(freeSlot)),
-        claimLost() {},
-        passOn() {},
-        log: createLog('test', 'silent'),
-      });
-      void pool.take();
+      const { pool, parked } = start(1, [someLeft(works('1')), someLeft(works('2'))]);
+      pool.heard([A]);
       await until(() => parked.length === 1);
-      await setImmediate();
-      assert.notEqual(pool.nextAfter([work('a')]), undefined);
       parked[0]?.();
-      await until(() => pool.nextAfter([]) === undefined);
-      assert.equal(pool.nextAfter([work('a')]), undefined);
+      await until(() => parked.length === 2);
+      assert.equal(pool.nextAfter(works('1')), undefined);
+      assert.notEqual(pool.nextAfter(works('2')), undefined);
       await pool.close();
     });
-  });
-
-  it('claim soon again what was locked, and later what nobody may take yet', async () => {
-    const early = start(4, [{ claims: [], more: true, takeable: false }]);
-    const locked = start(4, [CONTENDED]);
-    for (const { pool } of [early, locked]) void pool.take();
-    await until(() => locked.rooms.length === 2);
-    assert.equal(early.rooms.length, 1);
-    for (const { pool } of [early, locked]) await pool.close();
   });
 });
