@@ -105,8 +105,8 @@ export class FairOrder {
   }
 
   /**
-   * The pieces that a claim found, and the flows of which it left some. Returns those of which it could take none although
-   * there are some: others hold their rows, or run the flow's one piece.
+   * The pieces that a claim found, and the flows of which it left some. Returns these, when it found none at all: others hold
+   * their rows. One that found some may just have been full, with large requests.
    */
   answered(
     asks: readonly Ask[],
@@ -126,7 +126,7 @@ export class FairOrder {
       // A flow that runs one piece at a time is never left: its next one waits for the end of this one.
       const mayHaveNext = flow.of.oneAtATime && found.length > 0;
       if (!names.has(name)) this.#setReady(flow, mayHaveNext || flow.heard > ask.heard);
-      else if (found.length === 0 && ask.reserved > 0) {
+      else if (claimed.length === 0 && ask.reserved > 0) {
         this.#setReady(flow, false);
         blocked.push({ kind: flow.kind, party: flow.party });
       }

@@ -23,6 +23,12 @@ type Found = Pick<Claim, keyof Flow | 'queuedAtMs'>;
 class Queue {
   readonly #waiting = new Map<string, number>();
   readonly #running = new Map<string, number>();
+  /** Most pieces of a claim: few when their requests are large. */
+  readonly #most: number;
+
+  constructor(most = Number.POSITIVE_INFINITY) {
+    this.#most = most;
+  }
 
   waitingOf(flow: Flow): number {
     return this.#waiting.get(nameOf(flow)) ?? 0;
@@ -34,7 +40,10 @@ class Queue {
 
   claim(asks: readonly Ask[]): { claims: Found[]; left: Flow[] } {
     const claims: Found[] = [];
-    let slots = asks.reduce((sum, { reserved }) => sum + reserved, 0);
+    let slots = Math.min(
+      this.#most,
+      asks.reduce((sum, { reserved }) => sum + reserved, 0),
+    );
     for (const { kind, party, count } of asks) {
       const taken = Math.min(count, slots, this.#takeable({ kind, party }));
       slots -= taken;
@@ -103,8 +112,13 @@ class Worker {
 }
 
 /** A worker with full slots, which knows that so much of each of these flows waits. */
-function filled(slots: number, of: Kinds, flows: readonly Flow[], count = PLENTY): Worker {
-  const queue = new Queue();
+function filled(
+  slots: number,
+  of: Kinds,
+  flows: readonly Flow[],
+  count = PLENTY,
+  queue = new Queue(),
+): Worker {
   for (const flow of flows) queue.add(flow, count);
   const worker = new Worker(slots, of, queue);
   worker.hear(...flows);
@@ -116,6 +130,13 @@ describe('the fair order of a worker', () => {
   it('gives each flow as many slots, when there are more slots than flows', () => {
     const flows = many(7, app);
     const worker = filled(64, PREDICT, flows);
+    const held = flows.map((flow) => worker.heldOf(flow));
+    assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
+  });
+
+  it('gives each flow as many slots, when a claim takes one piece, since their requests are large', () => {
+    const flows = many(7, app);
+    const worker = filled(64, PREDICT, flows, PLENTY, new Queue(1));
     const held = flows.map((flow) => worker.heldOf(flow));
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
