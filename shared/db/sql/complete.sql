@@ -4,8 +4,11 @@
 -- No index serves `is not distinct from`: on a small table the planner takes the party's order for as good as the ids,
 -- and so reads all work that has ended and is not vacuumed yet.
 --
--- Guards: `attempt`: this worker runs this attempt · `queued`: this attempt was never claimed · `live`: nothing more ·
--- `overdue`: the deadline has passed · `abandoned`: queued, and no caller waits · `detached`: no caller waits.
+-- Guards: `attempt`: this worker runs this attempt · `queued`: this attempt was never claimed · `live`: nothing more, but
+-- the attempt where the item has one · `overdue`: the deadline has passed · `abandoned`: queued, and no caller waits ·
+-- `detached`: no caller waits.
+--
+-- The items are an object by id, so that each row finds its own: a join would compare each row with each item.
 create or replace function complete_v1(_party uuid, _batch json, _answers text[], _window_s int, _grace_ms int)
 returns table (place int)
 language plpgsql
@@ -13,6 +16,7 @@ as $$
 #variable_conflict use_column
 declare
   ids uuid[];
+  items jsonb;
   months text[];
   by_callers boolean;
   living uuid[];
@@ -21,9 +25,10 @@ declare
   booking record;
   used usage%rowtype;
 begin
-  select array_agg(i.id order by i.id), array_agg(distinct i.month), bool_or(i.guard in ('abandoned', 'detached'))
-    into ids, months, by_callers
-    from json_to_recordset(_batch) as i (id uuid, month text, guard text);
+  select array_agg((i ->> 'id')::uuid), jsonb_object_agg(i ->> 'id', i), array_agg(distinct i ->> 'month'),
+         bool_or(i ->> 'guard' in ('abandoned', 'detached'))
+    into ids, items, months, by_callers
+    from jsonb_array_elements(_batch::jsonb) i;
   -- An ingress that misses heartbeats may only be slow: its callers count as waiting for `_grace_ms` more. Read only
   -- for the guards that need it: heartbeats leave many dead rows while an old snapshot is open.
   if by_callers then
@@ -36,24 +41,26 @@ begin
     end if;
   end loop;
   for booking in
-    with ended as (
+    with gone as (
       delete from work w
-       using json_to_recordset(_batch) as i (
-         place int, id uuid, guard text, attempt int, worker uuid, state text, code text, source text, settle boolean,
-         report text)
-       where w.id = any (ids) and w.id = i.id and w.party is not distinct from _party
-         and case i.guard
-               when 'attempt' then w.state = 'running' and w.attempt = i.attempt and w.worker = i.worker
-               when 'queued' then w.state = 'queued' and w.attempt = i.attempt
-               when 'live' then true
-               when 'overdue' then w.deadline_at <= now()
-               when 'abandoned' then w.state = 'queued' and not w.waiters && living
-               when 'detached' then not w.waiters && living
-               else false
-             end
+       where w.id = any (ids) and w.party is not distinct from _party
+         and (select case i ->> 'guard'
+                when 'attempt' then w.state = 'running' and w.attempt = (i -> 'attempt')::int
+                  and w.worker = (i ->> 'worker')::uuid
+                when 'queued' then w.state = 'queued' and w.attempt = (i -> 'attempt')::int
+                when 'live' then w.attempt = coalesce((i -> 'attempt')::int, w.attempt)
+                when 'overdue' then w.deadline_at <= now()
+                when 'abandoned' then w.state = 'queued' and not w.waiters && living
+                when 'detached' then not w.waiters && living
+                else false
+              end from (select items -> w.id::text as i) o)
       returning w.id, w.kind, w.party, w.key, w.fingerprint, w.attempt, w.admission, w.connection_id, w.admitted_at,
-                w.started_at, w.month, w.plan, w.price_microcents, w.facts, i.place, i.state, i.code, i.source,
-                i.report, (i.settle and w.month is not null)::int as units
+                w.started_at, w.month, w.plan, w.price_microcents, w.facts, items -> w.id::text as i
+    ), ended as (
+      select g.*, (g.i -> 'place')::int as place, g.i ->> 'state' as state, g.i ->> 'code' as code,
+             g.i ->> 'source' as source, g.i ->> 'report' as report,
+             ((g.i -> 'settle')::bool and g.month is not null)::int as units
+        from gone g
     ), archived as (
       insert into history (
         id, kind, party, key, fingerprint, state, code, source, attempt, admission, connection_id, admitted_at,

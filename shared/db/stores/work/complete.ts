@@ -15,13 +15,15 @@ import {
 
 /**
  * What must still be true of live work for its completion to take effect:
- * `attempt`: this worker runs this attempt · `queued`: this attempt was never claimed · `live`: nothing more ·
- * `overdue`: the deadline has passed · `abandoned`: queued, and no caller waits · `detached`: no caller waits.
+ * `attempt`: this worker runs this attempt · `queued`: this attempt was never claimed · `live`: nothing more, but the
+ * attempt if one is given · `overdue`: the deadline has passed · `abandoned`: queued, and no caller waits · `detached`: no
+ * caller waits.
  */
 export type Guard =
   | { guard: 'attempt'; attempt: number; worker: string }
   | { guard: 'queued'; attempt: number }
-  | { guard: 'live' | 'overdue' | 'abandoned' | 'detached' };
+  | { guard: 'live'; attempt?: number }
+  | { guard: 'overdue' | 'abandoned' | 'detached' };
 
 /** Identifies work; `month` is the one in which its unit was reserved. */
 export interface Subject {

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { admit } from '../../../shared/db/stores/work/admit.ts';
+import { complete } from '../../../shared/db/stores/work/complete.ts';
+import { requestKey } from '../../../shared/domain/work.ts';
+import { newId } from '../../../shared/ids.ts';
+import { admissionTerms } from '../../../shared/work/admission.ts';
+import { kinds, predict } from '../../../shared/work/kinds.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+const FEW = 500;
+const MANY = 8 * FEW;
+const ROUNDS = 3;
+
+describe('the completion of a batch', function () {
+  this.timeout(60_000);
+  let system: System;
+  before(async () => {
+    system = await startSystem({ webs: 0, workers: 0 });
+  });
+  after(() => system?.stop());
+
+  it('takes a time that grows as its batch does', async () => {
+    const { id: party } = await system.app();
+    const timed = async (size: number) => {
+      const ids = await queued(system, party, size);
+      const end = { party, month: null, guard: 'live', state: 'cancelled' } as const;
+      const since = performance.now();
+      const ended = await complete(
+        system.database.pool,
+        ids.map((id) => ({ ...end, id })),
+        600,
+      );
+      const ms = performance.now() - since;
+      assert.ok(ended.every(Boolean));
+      return ms;
+    };
+    const quickest = { few: Number.POSITIVE_INFINITY, many: Number.POSITIVE_INFINITY };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      quickest.few = Math.min(quickest.few, await timed(FEW));
+      quickest.many = Math.min(quickest.many, await timed(MANY));
+    }
+    // 8 times as long; if each were compared with each, 40 times and more.
+    assert.ok(quickest.many < 20 * quickest.few, `${quickest.few} ms, then ${quickest.many} ms`);
+  });
+});
+
+async function queued({ database: { pool } }: System, party: string, size: number): Promise<string[]> {
+  const units = { sandboxUnits: 0, unitPriceMicrocents: null };
+  const terms = admissionTerms(predict, kinds, {
+    process: newId(),
+    timeoutMs: 600_000,
+    recoveryWindowS: 600,
+    units,
+  });
+  const ids = Array.from({ length: size }, newId);
+  const admissions = ids.map((id) => ({
+    id,
+    kind: predict.name,
+    party,
+    requestId: id,
+    key: requestKey(predict.name, party, id),
+    fingerprint: Buffer.from(id),
+    userId: '',
+    connectionId: null,
+    line: null,
+    wait: false,
+    cancelOnDisconnect: false,
+    overloaded: false,
+    facts: {},
+    input: '{}',
+  }));
+  await admit(pool, admissions, terms);
+  return ids;
+}
