@@ -61,7 +61,7 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
   const tokens = new AccessTokens(publicUrl, signingKeys);
   const accounts = openAccounts(config, { em, tokens, limits, log });
   const countRequest = requestLimits(config.rateLimit, limits);
-  const ending = endingStores(em, work.wakeUps, config.recoveryWindowS);
+  const ending = endingStores(em, work.endingTerms);
   const takeTurn = accountTurns(config.database.poolSize, CHANGES);
   const parts: Parts = {
     em,
@@ -69,7 +69,7 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     joinWaitlist: openWaitlist({ em, limits }),
     ...ending,
     connections: new ConnectionService({ em, stores: ending, takeTurn, publicUrl, connectionAttemptTtlS }),
-    eraseAccount: accountEraser(ending),
+    eraseAccount: accountEraser(ending, log),
     predictions: new PredictionService(work.service, config.contextEnvelopeChars),
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     reportUsage: usageReporter(em, config.sandboxUnits),

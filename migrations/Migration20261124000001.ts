@@ -206,6 +206,12 @@ const APPS = `
     ended_at timestamptz(3) not null,
     primary key (account_id, connection_id, grant_revision)
   );
+  create index erasing_grants_connection on erasing_grants (connection_id);
+  create table ending_connections (
+    connection_id uuid not null,
+    ended_at timestamptz(3) not null,
+    primary key (connection_id)
+  );
   create table prediction_events (
     app_id uuid not null,
     event_id varchar(80) not null,
@@ -481,7 +487,7 @@ const WORK = `
     facts text not null,
     report text
   ) partition by range (ended_at);
-  create index history_connection on history (connection_id) where connection_id is not null;
+  create index history_connection on history (connection_id, admitted_at) where connection_id is not null;
   create index history_failed on history (kind, ended_at) where state = 'failed';
   create index history_key on history (key);
   create index history_party on history (party) where month is null;

@@ -1,39 +1,40 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { ROWS_AT_ONCE, takeSteps } from '../../shared/db/steps.ts';
 import { exchange } from '../../shared/db/stores/connections/exchange.ts';
-import { revokeConnection, revokeOwnConnection } from '../../shared/db/stores/connections/revoke.ts';
+import {
+  endTheRest,
+  revokeConnection,
+  revokeOwnConnection,
+} from '../../shared/db/stores/connections/revoke.ts';
 import { beginErasure, continueErasure } from '../../shared/db/stores/erase-account.ts';
+import type { EndingTerms } from '../../shared/db/stores/erasure/jobs.ts';
 import type { ConnectionExchangeRequest } from '../../shared/schemas/connections.ts';
-import { announcing } from '../../shared/work/completion.ts';
-import type { WakeUps } from '../../shared/work/wake-ups.ts';
+
+/** How long a call goes on with ending what its own transaction has left. The housekeeping ends the rest. */
+const END_FOR_MS = 2000;
 
 /** Store functions that end work as a side effect. Whoever waits for that work or runs it is woken after the commit. */
 export type EndingStores = ReturnType<typeof endingStores>;
 
-export function endingStores(em: () => EntityManager, wakeUps: WakeUps, recoveryWindowS: number) {
+export function endingStores(em: () => EntityManager, terms: EndingTerms) {
+  const { windowS } = terms;
+
+  async function announced<Result extends { ended: string[] }>(work: Promise<Result>): Promise<Result> {
+    const result = await work;
+    terms.ended(result.ended);
+    if (result.ended.length >= ROWS_AT_ONCE) await takeSteps(endTheRest(em(), terms), END_FOR_MS);
+    return result;
+  }
+
   return {
-    exchange: announcing(
-      wakeUps,
-      (appId: string, request: ConnectionExchangeRequest) => exchange(em(), appId, request, recoveryWindowS),
-      ({ ended }) => ended,
-    ),
-    revokeConnection: announcing(
-      wakeUps,
-      (connection: { id: string; appId: string; userId: string }) =>
-        revokeConnection(em(), connection, recoveryWindowS),
-      ({ ended }) => ended,
-    ),
-    revokeOwnConnection: announcing(
-      wakeUps,
-      (connection: { id: string; accountId: string }) =>
-        revokeOwnConnection(em(), connection, recoveryWindowS),
-      ({ ended }) => ended,
-    ),
-    beginErasure: announcing(
-      wakeUps,
-      (id: string) => beginErasure(em(), id, recoveryWindowS),
-      (ended) => ended,
-    ),
-    continueErasure: (id: string, withinMs: number) =>
-      continueErasure(em(), id, { windowS: recoveryWindowS, withinMs }),
+    exchange: (appId: string, request: ConnectionExchangeRequest) =>
+      announced(exchange(em(), appId, request, windowS)),
+    revokeConnection: (connection: { id: string; appId: string; userId: string }) =>
+      announced(revokeConnection(em(), connection, windowS)),
+    revokeOwnConnection: (connection: { id: string; accountId: string }) =>
+      announced(revokeOwnConnection(em(), connection, windowS)),
+    beginErasure: (accountId: string) => beginErasure(em(), accountId),
+    continueErasure: (accountId: string, withinMs: number) =>
+      continueErasure(em(), accountId, terms, withinMs),
   };
 }

@@ -3,7 +3,8 @@ import type { Pool } from 'pg';
 import type { IngressConfig } from '../../shared/config/config.ts';
 import { POOLS, type PoolName } from '../../shared/config/pools.ts';
 import { batcher } from '../../shared/db/batcher.ts';
-import { finishErasures } from '../../shared/db/stores/erase-account.ts';
+import { finishWhatIsLeft } from '../../shared/db/stores/erase-account.ts';
+import type { EndingTerms } from '../../shared/db/stores/erasure/jobs.ts';
 import { detach } from '../../shared/db/stores/work/detach.ts';
 import { readLoad } from '../../shared/db/stores/work/load.ts';
 import { findRequest, outcomesOf } from '../../shared/db/stores/work/outcomes.ts';
@@ -13,6 +14,7 @@ import type { Log } from '../../shared/log.ts';
 import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
 import { createBus } from '../../shared/work/bus.ts';
 import { createCompletion } from '../../shared/work/completion.ts';
+import { endingTerms } from '../../shared/work/ending-terms.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
 import { openWakeUps, type WakeUps } from '../../shared/work/wake-ups.ts';
@@ -38,6 +40,7 @@ export interface WorkParts {
 export interface Work {
   service: WorkService;
   wakeUps: WakeUps;
+  endingTerms: EndingTerms;
   /** Whether callers wait. */
   readonly isBusy: boolean;
   /** Answers every waiting caller that the service is shutting down. */
@@ -98,6 +101,7 @@ export async function openWork(
   });
   // Its first caller must not wait in vain when there is no worker.
   await load.look();
+  const terms = endingTerms(kinds, wakeUps, recoveryWindowS);
   const housekeeper = new Housekeeper({
     pool,
     kinds,
@@ -106,7 +110,7 @@ export async function openWork(
     recoveryWindowS,
     complete,
     wakeUps,
-    eraseAccounts: (withinMs) => finishErasures(em(), { windowS: recoveryWindowS, withinMs }),
+    eraseAccounts: (withinMs) => finishWhatIsLeft(em(), terms, withinMs),
     log,
   });
   opening.adopt(housekeeper, close);
@@ -120,6 +124,7 @@ export async function openWork(
   return {
     service,
     wakeUps,
+    endingTerms: terms,
     get isBusy() {
       return room.isBusy;
     },

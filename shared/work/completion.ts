@@ -87,16 +87,3 @@ function patienceOf(ended: readonly Completion[], mostMs: number): number {
   const queuedMs = Math.min(...ended.map((one) => one.queuedMs ?? 0));
   return Math.min(mostMs, PATIENCE_MS.ofQueueing * queuedMs);
 }
-
-/** Wraps a store function that ends work as a side effect: wakes whoever waits for that work or runs it, after the commit. */
-export function announcing<Args extends unknown[], Result>(
-  wakeUps: Pick<WakeUps, 'ended'>,
-  work: (...args: Args) => Promise<Result>,
-  endedBy: (result: Result) => readonly string[],
-): (...args: Args) => Promise<Result> {
-  return async (...args) => {
-    const result = await work(...args);
-    wakeUps.ended(endedBy(result));
-    return result;
-  };
-}

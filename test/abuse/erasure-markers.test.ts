@@ -5,6 +5,7 @@ import type { LoginResponse } from '../../shared/schemas/accounts.ts';
 import type { JobReceipt } from '../../shared/schemas/jobs.ts';
 import type { BatchResponse } from '../../shared/schemas/replies.ts';
 import { Visitor } from '../connect/visitor.ts';
+import { isGone } from '../support/account.ts';
 import { type AppClient, call, predictionBody, type Reply } from '../support/client.ts';
 import { connectingApp, REDIRECT_URI, type Started, startBody } from '../support/connection.ts';
 import { proposing as proposingFacts } from '../support/facts-promotion.ts';
@@ -303,6 +304,7 @@ function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
 
     await person.done('DELETE', '/api/auth/me/');
     await running;
+    await until(() => isGone(system, person));
     assert.deepEqual(await tablesWith(system, markers.mine), []);
     assert.deepEqual(await tablesWith(system, person.id), []);
     const kept = await tablesWith(system, markers.theirs);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { KeyResponse } from '../../shared/schemas/accounts.ts';
-import { signUp, type UserClient } from '../support/account.ts';
+import { erase, signUp, type UserClient } from '../support/account.ts';
 import type { Reply } from '../support/client.ts';
 import { tally } from '../support/flood.ts';
 import { countOf, event, post } from '../support/recording.ts';
@@ -182,7 +182,7 @@ describe('an account', () => {
       const session = randomUUID();
       await post(other, inSession(session, EVENTS));
       assert.equal((await post(other, [event()])).code, 'quota_exceeded');
-      assert.equal((await other.request('DELETE', '/api/auth/me/')).status, 204);
+      await erase(system, other);
       const { rows } = await system.database.pool.query('select from account_usage where account_id = $1', [
         other.id,
       ]);

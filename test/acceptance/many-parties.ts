@@ -71,8 +71,8 @@ async function measured(parties: number): Promise<Map<string, number>> {
       await timed('load, by each ingress', () => readLoad(pool, Object.values(kinds)));
       await timed('look, by each worker', () => queuedFlows(pool, NAMES));
       await timed('repair, by the leader', async () => {
-        for await (const _ of overdue(pool, NAMES));
-        await abandoned(pool);
+        for await (const _ of overdue(pool, NAMES, 60_000));
+        await abandoned(pool, 60_000);
         await hasDeathsWithin(pool, 10_000);
       });
     }

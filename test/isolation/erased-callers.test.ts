@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { signUp, type UserClient } from '../support/account.ts';
+import { isGone, signUp, type UserClient } from '../support/account.ts';
 import { predictionBody, type Reply } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
 import { hang } from '../support/fake-provider.ts';
@@ -22,9 +22,6 @@ describe('a call that waits while its account is erased', () => {
 
   after(() => system.stop());
   beforeEach(() => system.provider.reset());
-
-  const isGone = async ({ id }: UserClient) =>
-    (await system.database.pool.query('select from accounts where id = $1', [id])).rows.length === 0;
 
   /** As if a process that erases the account had died at once: another one goes on, which tells nobody. */
   const eraseSilently = ({ id }: UserClient) =>
@@ -52,7 +49,7 @@ describe('a call that waits while its account is erased', () => {
     // All but the one in the queue ask the model; the batch, twice.
     await until(() => system.provider.running === 5);
     await eraseSilently(person);
-    await until(() => isGone(person));
+    await until(() => isGone(system, person));
     await until(() => ends.size === Object.keys(calls).length, SOON_MS).catch(() => {});
     const { prediction, ...own } = Object.fromEntries(ends);
     assert.equal(prediction, '403 connection_revoked');

@@ -1,6 +1,7 @@
 import type { LoginResponse } from '../../shared/schemas/accounts.ts';
 import { call, type Options, type Reply } from './client.ts';
 import type { System } from './system.ts';
+import { until } from './until.ts';
 
 let people = 0;
 
@@ -69,6 +70,21 @@ export function anonymously<Body>(
   { headers = {}, at = { url: urlOf(system) }, signal }: Options = {},
 ): Promise<Reply<Body>> {
   return call(method, at.url + path, body, { headers, signal });
+}
+
+/** Whether the account has been erased wholly, which may take longer than the answer. */
+export async function isGone(
+  { database }: Pick<System, 'database'>,
+  { id }: Pick<UserClient, 'id'>,
+): Promise<boolean> {
+  return (await database.pool.query('select from accounts where id = $1', [id])).rows.length === 0;
+}
+
+/** Erases an account, and waits until nothing is left of it. */
+export async function erase(system: Pick<System, 'database'>, person: UserClient): Promise<void> {
+  const { status, text } = await person.request('DELETE', '/api/auth/me/');
+  if (status !== 204 || text !== '') throw new Error(`erasing was answered ${status} ${text}`);
+  await until(() => isGone(system, person));
 }
 
 function urlOf({ webs: [first] }: Pick<System, 'webs'>): string {

@@ -3,7 +3,7 @@ import type { WorkerConfig } from '../../shared/config/config.ts';
 import type { PoolName } from '../../shared/config/pools.ts';
 import type { Database } from '../../shared/db/orm.ts';
 import type { Heartbeat } from '../../shared/db/processes.ts';
-import { finishErasures } from '../../shared/db/stores/erase-account.ts';
+import { finishWhatIsLeft } from '../../shared/db/stores/erase-account.ts';
 import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
 import {
   type ClaimTerms,
@@ -22,6 +22,7 @@ import type { Bus } from '../../shared/queue/bus.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
 import { admissionTerms, NO_UNITS } from '../../shared/work/admission.ts';
 import { createCompletion, type NextClaim } from '../../shared/work/completion.ts';
+import { endingTerms } from '../../shared/work/ending-terms.ts';
 import { Housekeeper } from '../../shared/work/housekeeper.ts';
 import { type Kind, type Kinds, kindNamed, servedBy } from '../../shared/work/kind.ts';
 import { flowsOf, type Listeners, openWakeUps } from '../../shared/work/wake-ups.ts';
@@ -80,6 +81,7 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   });
   const queued = ({ name: kind }: Kind, party: string) => wakeUps.admitted([{ kind, party }]);
   const room = new PartsRoom({ ...partRowsOf(parts), queued, complete, log });
+  const terms = endingTerms(kinds, wakeUps, recoveryWindowS);
   const housekeeper = new Housekeeper({
     pool: database.pool,
     kinds,
@@ -88,8 +90,7 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
     recoveryWindowS,
     complete,
     wakeUps,
-    eraseAccounts: (withinMs) =>
-      finishErasures(database.orm.em.fork(), { windowS: recoveryWindowS, withinMs }),
+    eraseAccounts: (withinMs) => finishWhatIsLeft(database.orm.em.fork(), terms, withinMs),
     log,
   });
   opening.adopt(housekeeper, close);

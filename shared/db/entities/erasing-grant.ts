@@ -13,8 +13,9 @@ export const ErasingGrant = defineEntity({
     connectionId: p.uuid().primary(),
     /** The grant, when the connection belongs to another account now; 0 for all grants. */
     grantRevision: p.integer().primary(),
-    /** When the grant had ended. */
+    /** When the grant had ended; during the erasure, the time of the latest prediction that it has not come to. */
     endedAt: p.datetime(3),
   },
+  indexes: [{ name: 'erasing_grants_connection', properties: ['connectionId'] }],
 });
 export type ErasingGrant = InferEntity<typeof ErasingGrant>;

@@ -9,6 +9,7 @@ import {
 } from './account.ts';
 import { App, AppKey } from './app.ts';
 import { Connection, ConnectionAttempt } from './connection.ts';
+import { EndingConnection } from './ending-connection.ts';
 import { ErasingGrant } from './erasing-grant.ts';
 import { LoginNetwork } from './login-network.ts';
 import { Episode } from './memory/episode.ts';
@@ -43,6 +44,7 @@ export const entities = [
   WaitlistEntry,
   Connection,
   ConnectionAttempt,
+  EndingConnection,
   ErasingGrant,
   Profile,
   RawMemory,

@@ -10,7 +10,7 @@
 -- A request is `overloaded` when as much as `_most_queued` of its party waits; null: it never is. A party's admissions
 -- come one at a time.
 --
--- Lock order, here and everywhere: connections by id, the party's admissions, usage by month, work by id.
+-- Lock order, here and everywhere: connections by id, the party's admissions, its account, usage by month, work by id.
 create or replace function admit_v1(
   _kind text, _party uuid, _process uuid, _batch json, _inputs text[], _connections uuid[], _timeout_ms int,
   _window_s int, _most_queued int, _sandbox_units int, _price bigint)
@@ -24,6 +24,7 @@ declare
   deadline timestamptz;
   app apps%rowtype;
   used usage%rowtype;
+  erasing timestamptz;
   this_month text := month_of(now());
   last_month text := month_of(now() - live_work_max_age());
   place_kept timestamptz;
@@ -44,6 +45,9 @@ begin
     end if;
     used := open_usage_v1(_party, this_month);
     select * into strict app from apps a where a.id = _party;
+  else
+    -- An account's. An erasure that begins waits for this transaction, and finds what it adds.
+    select a.erasing_at into erasing from accounts a where a.id = _party for key share;
   end if;
   queued := case when _most_queued is not null then count_queued_v1(_kind, _party, _timeout_ms, _most_queued) end;
 
@@ -53,7 +57,7 @@ begin
 
   for item in select * from look_up_v1(_party, _batch) loop
     place := item.place;
-    outcome := item.refusal;
+    outcome := case when erasing is not null then 'not_authenticated' else item.refusal end;
     id := item.id;
     attempt := 1;
     left_ms := _timeout_ms;

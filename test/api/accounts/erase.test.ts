@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
-import { anonymously, signUp, type UserClient } from '../../support/account.ts';
+import { anonymously, erase, isGone, signUp, type UserClient } from '../../support/account.ts';
 import { predictionBody } from '../../support/client.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
 import { hang, ok, status } from '../../support/fake-provider.ts';
@@ -20,7 +20,8 @@ describe('erasing an account', () => {
   after(() => system.stop());
   beforeEach(() => system.provider.reset());
 
-  const erase = async (person: UserClient) => {
+  /** Only until it is answered. */
+  const beginErasing = async (person: UserClient) => {
     const { status, text } = await person.request('DELETE', '/api/auth/me/');
     assert.deepEqual({ status, text }, { status: 204, text: '' });
   };
@@ -47,7 +48,7 @@ describe('erasing an account', () => {
       return replies.map(({ status }) => status).join();
     };
     assert.equal(await statuses(), '200,200,200,200');
-    await erase(person);
+    await beginErasing(person);
     await until(async () => (await statuses()) === '401,401,401,401', 2000);
     const { refresh } = person;
     const renewed = await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh });
@@ -56,6 +57,7 @@ describe('erasing an account', () => {
     assert.equal(login.code, 'invalid_credentials');
 
     const heir = await signUp(system, { email });
+    await until(() => isGone(system, person));
     assert.notEqual(heir.id, person.id);
     const { body } = await post(heir, [mine]);
     assert.deepEqual(body, { accepted: 1, duplicates: 0, invalid: [] });
@@ -66,7 +68,7 @@ describe('erasing an account', () => {
     const other = `x${person.email}`;
     for (const email of [person.email.toUpperCase(), other])
       await anonymously(system, 'POST', '/api/auth/waitlist/', { email });
-    await erase(person);
+    await beginErasing(person);
     const { rows } = await system.database.pool.query('select email from waitlist');
     assert.deepEqual(rows, [{ email: other }]);
   });
@@ -74,7 +76,7 @@ describe('erasing an account', () => {
   it('answers requests with its cached credentials with 401 within that time, and writes nothing', async () => {
     const person = await signUp(system);
     await person.request('GET', '/api/auth/me/');
-    await erase(person);
+    await beginErasing(person);
     const replies = await Promise.all([
       person.request('GET', '/api/auth/me/'),
       person.request('PATCH', '/api/auth/me/', { name: 'ghost' }),
@@ -104,7 +106,7 @@ describe('erasing an account', () => {
     const running = predictionBody({ connection_id: mine.connection_id });
     const waiting = app.predict(running);
     await until(() => system.provider.running === 1);
-    await erase(person);
+    await erase(system, person);
     assert.deepEqual((await waiting).code, 'connection_revoked');
 
     for (const body of [done, running]) {
@@ -131,10 +133,37 @@ describe('erasing an account', () => {
     const his = predictionBody({ connection_id: after.connection_id });
     const { text } = await app.predict(his);
 
-    await erase(person);
+    await erase(system, person);
     assert.equal(await textsOf((await rowOf(system, hers)).id), 0);
     assert.equal((await app.predict(hers)).code, 'recovery_window_expired');
     assert.equal((await app.predict(his)).text, text);
+  });
+
+  it('erases all that was made with a connection, however much that is', async () => {
+    const person = await signUp(system);
+    const app = await connectingApp(system);
+    const { connection_id } = await connect(system, app, person);
+    const { pool } = system.database;
+    await pool.query(
+      `with made as (
+         insert into history (id, kind, party, key, fingerprint, state, attempt, admission, connection_id, month, admitted_at,
+                              ended_at, expires_at, facts, report)
+         select gen_random_uuid(), 'predict', $1, gen_random_uuid(), '', 'suggested', 1, gen_random_uuid(), $2, '2026-11',
+                now() - n / 3 * interval '1 ms', now(), now() + interval '10 minutes', '{}',
+                '{"profileRevision": "p-1", "grantRevision": 1}'
+           from generate_series(1, 2600) n
+         returning id, expires_at)
+       insert into answers (id, answer, expires_at) select id, 'A private answer', expires_at from made`,
+      [app.id, connection_id],
+    );
+    await erase(system, person);
+    const { rows } = await pool.query(
+      `select report::json ->> 'profileRevision' as profile, count(*)::int as count from history
+        where connection_id = $1 and expires_at <= now() group by 1`,
+      [connection_id],
+    );
+    assert.deepEqual(rows, [{ profile: 'none', count: 2600 }]);
+    assert.equal((await pool.query(`select from answers where answer = 'A private answer'`)).rows.length, 0);
   });
 
   it("is done at once when what failed with the account's grant was suggested with another account's", async () => {
@@ -148,7 +177,7 @@ describe('erasing an account', () => {
     system.provider.respond(ok());
     const { text } = await app.predict(body);
 
-    await erase(person);
+    await erase(system, person);
     const marks = 'select from erasing_grants where account_id = $1';
     assert.equal((await system.database.pool.query(marks, [person.id])).rows.length, 0);
     assert.equal((await app.predict(body)).text, text);
@@ -168,7 +197,7 @@ describe('erasing an account', () => {
     await holder.query(`select from history where facts::json ->> 'requestId' = $1 for update`, [
       hers.request_id,
     ]);
-    const erased = erase(person);
+    const erased = beginErasing(person);
     await until(
       async () => (await app.predict(predictionBody({ connection_id }))).code === 'connection_revoked',
     );
@@ -176,9 +205,11 @@ describe('erasing an account', () => {
     const his = predictionBody({ connection_id });
     const { status, text } = await app.predict(his);
     assert.equal(status, 200);
+    assert.equal((await app.predict(hers)).code, 'recovery_window_expired');
     await holder.query('rollback');
     holder.release();
     await erased;
+    await until(() => isGone(system, person));
     assert.equal(await textsOf((await rowOf(system, hers)).id), 0);
     assert.equal((await app.predict(his)).text, text);
   });
@@ -199,6 +230,7 @@ describe('erasing an account', () => {
     assert.ok(erased.some(({ status }) => status === 204));
     for (const { status, text } of posted) assert.ok([201, 401].includes(status), text);
     for (const { status, text } of logins) assert.ok([200, 401].includes(status), text);
+    await until(() => isGone(system, person));
     for (const table of ['recording_events', 'recording_sessions', 'refresh_tokens']) {
       const { rows } = await system.database.pool.query(`select from ${table} where account_id = $1`, [
         person.id,

@@ -4,7 +4,7 @@ import { complete } from '../../../shared/db/stores/work/complete.ts';
 import { requestKey } from '../../../shared/domain/work.ts';
 import { newId } from '../../../shared/ids.ts';
 import { admissionTerms } from '../../../shared/work/admission.ts';
-import { kinds, predict } from '../../../shared/work/kinds.ts';
+import { predict } from '../../../shared/work/kinds.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
 const FEW = 500;
@@ -46,7 +46,7 @@ describe('the completion of a batch', function () {
 
 async function queued({ database: { pool } }: System, party: string, size: number): Promise<string[]> {
   const units = { sandboxUnits: 0, unitPriceMicrocents: null };
-  const terms = admissionTerms(predict, kinds, {
+  const terms = admissionTerms(predict, {
     process: newId(),
     timeoutMs: 600_000,
     recoveryWindowS: 600,

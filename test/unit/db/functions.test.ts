@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { functionsOfThisVersion, HASHES } from '../../../shared/db/functions.ts';
 
-/** They make and drop tables, record events, and search memory: settings of their own. */
-const WITH_OTHER_SETTINGS = ['drop_weeks_v1', 'make_weeks_v1', 'memory_context_v2', 'record_v2'];
+/** They make and drop tables, erase, record events, and search memory: settings of their own. */
+const WITH_OTHER_SETTINGS = [
+  'drop_weeks_v1',
+  'erase_made_with_v1',
+  'make_weeks_v1',
+  'memory_context_v2',
+  'record_v2',
+];
 
 describe('the SQL functions', () => {
   it('have a version for each text that they ever had', async () => {

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
+import { ROWS_AT_ONCE, repeated } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 import { completeWithin, type Subject } from '../work/complete.ts';
 
@@ -77,20 +78,80 @@ async function revoke(tx: EntityManager, connectionIds: string[], windowS: numbe
   return endPredictionsOf(tx, connectionIds, windowS);
 }
 
-/** Ends the work under connections whose rows the caller's transaction has locked; returns the ids. */
+/**
+ * Ends the work under connections whose rows the caller's transaction has locked; returns the ids. What is more than one
+ * step's is noted for `endTheRest`.
+ */
 export async function endPredictionsOf(
   tx: EntityManager,
   connectionIds: string[],
   windowS: number,
 ): Promise<string[]> {
-  const live = await tx.execute<Subject[]>(
-    `select id, party, month from work where connection_id in (select json_array_elements_text(?::json)::uuid)`,
-    [JSON.stringify(connectionIds)],
+  const these = JSON.stringify(connectionIds);
+  const all = `select value::uuid as connection_id, timestamptz 'infinity' as ended_at from json_array_elements_text(?::json)`;
+  const { found, ended } = await endLiveUnder(tx, all, [these], windowS);
+  if (found >= ROWS_AT_ONCE)
+    await tx.execute(
+      `insert into ending_connections (connection_id, ended_at)
+       select value::uuid, clock_timestamp() from json_array_elements_text(?::json)
+       on conflict (connection_id) do update set ended_at = excluded.ended_at`,
+      [these],
+    );
+  return ended;
+}
+
+/**
+ * Ends what revokes have left, in steps. In any order: one connection's rows may be locked for long. Any number of
+ * processes may do it at any time.
+ */
+export function endTheRest(
+  em: EntityManager,
+  { windowS, ended }: { windowS: number; ended(ids: readonly string[]): void },
+): AsyncGenerator<void> {
+  const step = async (tx: EntityManager) => {
+    const [next] = await tx.execute<{ id: string; ended_at: string }[]>(
+      `select connection_id as id, ended_at::text from ending_connections order by random() limit 1`,
+    );
+    if (next === undefined) return undefined;
+    const one = 'select ?::uuid as connection_id, ?::timestamptz as ended_at';
+    const { found, ended: ids } = await endLiveUnder(tx, one, [next.id, next.ended_at], windowS);
+    if (found < ROWS_AT_ONCE)
+      await tx.execute(
+        `delete from ending_connections where connection_id = ? and ended_at = ?::timestamptz`,
+        [next.id, next.ended_at],
+      );
+    return ids;
+  };
+  return repeated(async () => {
+    const ids = await transaction(em, step);
+    ended(ids ?? []);
+    return ids === undefined ? 0 : 1;
+  }, 1);
+}
+
+/**
+ * One step: ends work that was admitted under ended grants, rows of `connection_id` and `ended_at`. Returns how much it
+ * found, and the ids of what it ended. By their attempts: a request that has ended may run again under a new grant.
+ */
+export async function endLiveUnder(
+  tx: EntityManager,
+  grants: string,
+  values: string[],
+  windowS: number,
+): Promise<{ found: number; ended: string[] }> {
+  const live = await tx.execute<(Subject & { attempt: number })[]>(
+    `select w.id, w.party, w.month, w.attempt from (${grants}) g
+      cross join lateral (
+        select l.* from work l where l.connection_id = g.connection_id and l.admitted_at <= g.ended_at
+         limit ${ROWS_AT_ONCE}) w
+      limit ${ROWS_AT_ONCE}`,
+    values,
   );
   const revoked = { guard: 'live', state: 'failed', code: 'connection_revoked' } as const;
-  return completeWithin(
+  const ended = await completeWithin(
     tx,
     live.map((one) => ({ ...one, ...revoked })),
     windowS,
   );
+  return { found: live.length, ended };
 }

@@ -1,34 +1,27 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { ROWS_AT_ONCE, repeated } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
-import { endPredictionsOf } from '../connections/revoke.ts';
+import { endLiveUnder } from '../connections/revoke.ts';
+import type { EndingTerms } from './jobs.ts';
 import { type EndedGrant, eraseMadeWith } from './made-with-grant.ts';
 
 /**
- * Revokes an account's connections, detaches them from it, and deletes its attempts. The same transaction records which
- * predictions are to be ended and erased, because the user may connect again and reuse the connection at once.
+ * Revokes an account's connections and detaches them from it. The same transaction records which predictions are to be
+ * ended and erased, because the user may connect again and reuse the connection at once.
  *
  * The account itself is not locked here: a long upload may hold it, and predictions would wait behind both. It is
  * inactive by now, so it can approve and connect nothing more.
  */
 export function endGrants(em: EntityManager, accountId: string): Promise<void> {
   return transaction(em, async (tx) => {
-    await tx.execute(`select id from connection_attempts where account_id = ? order by id for update`, [
-      accountId,
-    ]);
     await tx.execute(`select id from connections where account_id = ? order by id for update`, [accountId]);
-    // Where a connection belongs to another account by now, the attempts tell which grants were this account's.
     // Admission shares the connections' locks, so whatever it admitted under these grants has an earlier time.
     await tx.execute(
       `insert into erasing_grants (account_id, connection_id, grant_revision, ended_at)
        select account_id, id, 0, clock_timestamp() from connections where account_id = ?
-       union
-       select t.account_id, t.connection_id, t.grant_revision, clock_timestamp()
-         from connection_attempts t join connections c on c.id = t.connection_id
-        where t.account_id = ? and c.account_id is distinct from t.account_id
        on conflict do nothing`,
-      [accountId, accountId],
+      [accountId],
     );
-    await tx.execute(`delete from connection_attempts where account_id = ?`, [accountId]);
     await tx.execute(
       `update connections
           set account_id = null, revoked_at = case when status = 'connected' then now() else revoked_at end,
@@ -39,28 +32,58 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
   });
 }
 
-/** Ends what still runs under the account's ended grants, connection by connection; returns the predictions' ids. */
-export async function endWhatRuns(em: EntityManager, accountId: string, windowS: number): Promise<string[]> {
-  const ended: string[] = [];
-  for (const { connectionId } of await endedGrants(em, accountId))
-    ended.push(...(await endUnder(em, connectionId, windowS)));
-  return ended;
-}
-
-/** A connection with another account's new grant has nothing left to end: making that grant ended it. */
-function endUnder(em: EntityManager, connectionId: string, windowS: number): Promise<string[]> {
-  return transaction(em, async (tx) => {
-    const [revoked] = await tx.execute<object[]>(
-      `select from connections where id = ? and status = 'revoked' for update`,
-      [connectionId],
+/**
+ * Deletes the account's attempts, in steps. Where a connection belonged to another account already, they tell which
+ * grants were this account's.
+ */
+export function endAttempts(em: EntityManager, accountId: string): AsyncGenerator<void> {
+  return repeated(async () => {
+    const gone = await em.execute<object[]>(
+      `with gone as (
+         delete from connection_attempts
+          where id = any (array(select id from connection_attempts where account_id = ? limit ${ROWS_AT_ONCE}))
+         returning account_id, connection_id, grant_revision
+       ), recorded as (
+         insert into erasing_grants (account_id, connection_id, grant_revision, ended_at)
+         select g.account_id, g.connection_id, g.grant_revision, clock_timestamp() from gone g
+          where g.connection_id is not null and not exists (
+            select from erasing_grants e
+             where e.account_id = g.account_id and e.connection_id = g.connection_id and e.grant_revision = 0)
+         on conflict do nothing
+       )
+       select from gone`,
+      [accountId],
     );
-    return revoked === undefined ? [] : endPredictionsOf(tx, [connectionId], windowS);
+    return gone.length;
   });
 }
 
-/** Erases what was written and suggested under the account's ended grants, in short steps. */
+/** Ends what still runs under the grants that the account has had, in steps. */
+export function endWhatRuns(
+  em: EntityManager,
+  accountId: string,
+  { windowS, ended }: Pick<EndingTerms, 'windowS' | 'ended'>,
+): AsyncGenerator<void> {
+  const grants = `
+    select connection_id, ended_at from erasing_grants where account_id = ? and grant_revision = 0
+     union all
+    select connection_id, e.ended_at from ending_connections e join erasing_grants g using (connection_id)
+     where g.account_id = ?`;
+  return repeated(async () => {
+    const step = await transaction(em, (tx) => endLiveUnder(tx, grants, [accountId, accountId], windowS));
+    ended(step.ended);
+    return step.found;
+  });
+}
+
+/** Erases what was written and suggested under the account's ended grants, in steps. */
 export async function* eraseMadeWithGrants(em: EntityManager, accountId: string): AsyncGenerator<void> {
-  for (const grant of await endedGrants(em, accountId)) {
+  const grants = await em.execute<EndedGrant[]>(
+    `select connection_id as "connectionId", grant_revision as "grantRevision" from erasing_grants
+      where account_id = ? order by connection_id, grant_revision`,
+    [accountId],
+  );
+  for (const grant of grants) {
     yield* eraseMadeWith(em, accountId, grant);
     await em.execute(
       `delete from erasing_grants where account_id = ? and connection_id = ? and grant_revision = ?`,
@@ -68,12 +91,4 @@ export async function* eraseMadeWithGrants(em: EntityManager, accountId: string)
     );
     yield;
   }
-}
-
-function endedGrants(em: EntityManager, accountId: string): Promise<EndedGrant[]> {
-  return em.execute<EndedGrant[]>(
-    `select connection_id as "connectionId", grant_revision as "grantRevision" from erasing_grants
-      where account_id = ? order by connection_id, grant_revision`,
-    [accountId],
-  );
 }

@@ -1,9 +1,8 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { ROWS_AT_ONCE, repeated } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 
 const SESSIONS_AT_ONCE = 100;
-/** Events in one statement: about 10 ms. */
-const EVENTS_AT_ONCE = 1000;
 
 interface Deleted {
   sessionId: string;
@@ -36,14 +35,13 @@ export async function* eraseRecordings(em: EntityManager, accountId: string): As
 }
 
 /** Each step starts after the last arrivals of the one before: until a vacuum the index still lists all dead rows. */
-async function* eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<void> {
+function eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<void> {
   const reached = new Map(sessionIds.map((id) => [id, 0]));
-  for (let events = EVENTS_AT_ONCE; events === EVENTS_AT_ONCE; ) {
+  return repeated(async () => {
     const deleted = await deleteEvents(em, reached);
-    events = deleted.reduce((sum, one) => sum + one.events, 0);
     for (const { sessionId, arrival } of deleted) reached.set(sessionId, arrival);
-    yield;
-  }
+    return deleted.reduce((sum, one) => sum + one.events, 0);
+  });
 }
 
 /**
@@ -72,7 +70,7 @@ function deleteEvents(em: EntityManager, reached: Map<string, number>): Promise<
        )
        select session_id as "sessionId", max(arrival)::float8 as arrival, count(*)::int as events
          from gone group by session_id`,
-      [sessions, EVENTS_AT_ONCE, EVENTS_AT_ONCE],
+      [sessions, ROWS_AT_ONCE, ROWS_AT_ONCE],
     );
   });
 }

@@ -54,6 +54,7 @@ export type AdmissionDecision =
   | 'ended'
   | Extract<
       ErrorCode,
+      | 'not_authenticated'
       | 'not_found'
       | 'access_denied'
       | 'connection_revoked'

@@ -1,0 +1,38 @@
+-- Erases the texts and the use of the profile in the latest predictions made with an ended grant of an account: of about
+-- `_most`, in one transaction. Their recovery window ends too, as there is nothing left to recover. Usage and tombstones
+-- stay. A request that ran again has a row for each end, and each may belong to another grant; its answer is that of the
+-- end that suggested it. Returns whether older ones are left; the grant's row remembers how far it came.
+--
+-- The planner is held to the index on a connection's predictions by their time: few or many, a step reads as much as it
+-- erases.
+create or replace function erase_made_with_v1(_account uuid, _connection uuid, _revision int, _most int) returns boolean
+language plpgsql
+set lock_timeout = '2s' set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
+as $$
+declare
+  latest timestamptz;
+  earliest timestamptz;
+begin
+  select g.ended_at into latest from erasing_grants g
+   where g.account_id = _account and g.connection_id = _connection and g.grant_revision = _revision
+     for update;
+  select h.admitted_at into earliest from history h
+   where h.connection_id = _connection and h.admitted_at <= latest
+   order by h.admitted_at desc offset _most limit 1;
+  with erased as (
+    update history h
+       set report = (h.report::jsonb || '{"profileRevision": "none"}')::text, expires_at = least(h.expires_at, now())
+     where h.connection_id = _connection and h.admitted_at <= latest
+       and h.admitted_at >= coalesce(earliest, '-infinity')
+       and _revision in (0, (h.report::json ->> 'grantRevision')::int)
+       and (h.expires_at > now() or coalesce(h.report::json ->> 'profileRevision', 'none') <> 'none'
+            or h.state = 'suggested' and exists (select from answers a where a.id = h.id))
+    returning h.id, h.state
+  )
+  delete from answers a where a.id = any (array(select e.id from erased e where e.state = 'suggested'));
+  -- None of these is left at this time, to the millisecond.
+  update erasing_grants g set ended_at = earliest - interval '1 millisecond'
+   where g.account_id = _account and g.connection_id = _connection and g.grant_revision = _revision
+     and earliest is not null;
+  return earliest is not null;
+end $$;

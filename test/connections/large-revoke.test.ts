@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { admit } from '../../shared/db/stores/work/admit.ts';
+import { predictionKey } from '../../shared/domain/prediction.ts';
+import { newId } from '../../shared/ids.ts';
+import { admissionTerms } from '../../shared/work/admission.ts';
+import { predict } from '../../shared/work/kinds.ts';
+import { signUp } from '../support/account.ts';
+import { AppClient, predictionBody } from '../support/client.ts';
+import { connect, connectingApp, revoke } from '../support/connection.ts';
+import { largestDelete, noteDeletes } from '../support/deletes.ts';
+import { lockRow } from '../support/row-lock.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const QUEUED = 2500;
+const TOGETHER = 100;
+/** Most rows that one statement may end. */
+const STEP = 1000;
+
+describe('a revoke while very many predictions run', function () {
+  this.timeout(60_000);
+  let system: System;
+  let app: AppClient;
+  let connectionId: string;
+  before(async () => {
+    system = await startSystem({ webs: 2, workers: 0, env: { SANDBOX_UNITS: '100000', LEASE_MS: '3000' } });
+    await noteDeletes(system);
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    app = await connectingApp(system);
+    connectionId = (await connect(system, app, await signUp(system))).connection_id;
+    await queue(system, app, connectionId);
+  });
+
+  const left = async () => {
+    const { rows } = await system.database.pool.query('select from work where connection_id = $1', [
+      connectionId,
+    ]);
+    return rows.length;
+  };
+  const allEnded = async () => {
+    await until(async () => (await left()) === 0, 20_000);
+    const { rows } = await system.database.pool.query(
+      `select code, count(*)::int as count from history where connection_id = $1 group by code`,
+      [connectionId],
+    );
+    assert.deepEqual(rows, [{ code: 'connection_revoked', count: QUEUED }]);
+    assert.equal((await app.usage()).body.reserved_units, 0);
+  };
+
+  it('ends all of them, in steps of a thousand', async () => {
+    assert.equal((await revoke(app, connectionId)).status, 200);
+    const refused = await app.predict(predictionBody({ connection_id: connectionId }));
+    assert.equal(refused.code, 'connection_revoked');
+    await allEnded();
+    assert.ok((await largestDelete(system)) <= STEP);
+  });
+
+  it('ends all of them although the process dies in the middle', async () => {
+    const [victim, survivor] = system.webs;
+    const last = 'id = (select id from work where connection_id = $1 order by id desc limit 1)';
+    const lock = await lockRow(system, 'work', last, [connectionId]);
+    const cutOff = revoke(app, connectionId).catch(() => undefined);
+    await until(async () => (await left()) < QUEUED);
+    await victim?.stop('SIGKILL');
+    await cutOff;
+    assert.ok((await left()) > 0);
+    await lock.release();
+    app = new AppClient(app.id, app.key, survivor?.url ?? '');
+    await allEnded();
+  });
+});
+
+/** As if the app's user had asked for so many predictions, with callers that outlive the test. */
+async function queue({ database: { pool } }: System, app: AppClient, connectionId: string): Promise<void> {
+  const units = { sandboxUnits: 100_000, unitPriceMicrocents: 200_000 };
+  const terms = admissionTerms(
+    { ...predict, outlivesCallers: true },
+    {
+      process: newId(),
+      timeoutMs: 600_000,
+      recoveryWindowS: 600,
+      units,
+    },
+  );
+  for (let queued = 0; queued < QUEUED; queued += TOGETHER) {
+    const admissions = Array.from({ length: TOGETHER }, () => {
+      const id = newId();
+      return {
+        id,
+        kind: predict.name,
+        party: app.id,
+        requestId: id,
+        key: predictionKey(app.id, id),
+        fingerprint: Buffer.from(id),
+        userId: 'u-1',
+        connectionId,
+        line: null,
+        wait: false,
+        cancelOnDisconnect: false,
+        overloaded: false,
+        facts: {},
+        input: '{}',
+      };
+    });
+    await admit(pool, admissions, terms);
+  }
+}
