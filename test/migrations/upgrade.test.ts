@@ -9,7 +9,8 @@ import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 /** Another body of a function, from an earlier version. */
 const OLDER_FUNCTIONS = `
-  create function take_over_v1(_ids uuid[]) returns setof uuid language sql set work_mem = '1MB' as 'select null::uuid'`;
+  create function take_over_v1(_ids uuid[]) returns table (kind text, party uuid) language sql set work_mem = '1MB'
+    as 'select null::text, null::uuid'`;
 
 describe('an upgrade', () => {
   let database: TestDatabase;
