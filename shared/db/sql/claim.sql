@@ -92,7 +92,7 @@ begin
      order by w.queued_at limit 1);
 end $$;
 
--- The flows among the five hundred oldest and the five hundred newest queued pieces of each kind. A worker hears of new work by
+-- The flows among the two hundred and fifty oldest and newest queued pieces of each kind. A worker hears of new work by
 -- wake-ups; this finds what it has not heard of, in a bounded number of rows however much is queued.
 create or replace function queued_flows_v1(_kinds text[]) returns table (kind text, party uuid)
 language plpgsql
@@ -104,9 +104,9 @@ begin
     from unnest(_kinds) as k (kind)
    cross join lateral (
      (select w.party from work w
-       where w.kind = k.kind and w.deadline_at > now() and w.state = 'queued' order by w.deadline_at limit 500)
+       where w.kind = k.kind and w.deadline_at > now() and w.state = 'queued' order by w.deadline_at limit 250)
      union all
      (select w.party from work w
-       where w.kind = k.kind and w.deadline_at > now() and w.state = 'queued' order by w.deadline_at desc limit 500)
+       where w.kind = k.kind and w.deadline_at > now() and w.state = 'queued' order by w.deadline_at desc limit 250)
    ) q;
 end $$;

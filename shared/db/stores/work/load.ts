@@ -3,7 +3,7 @@ import { STANDING_MS } from '../../../domain/load.ts';
 import { query } from '../../statement.ts';
 
 /** How much of a kind's queue is read at most. */
-const MOST = 2000;
+const MOST = 1000;
 
 /** What waits and runs of a kind, and the living workers of its pool. */
 export interface LoadRow {
