@@ -109,7 +109,7 @@ describe('an account that is being erased', () => {
       const admission = { ...job, kind: sync.name };
       await admit(late as unknown as Pool, [admission], admissionTerms(sync, terms));
       erased = person.request('DELETE', '/api/auth/me/');
-      const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%update accounts%'`;
+      const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%lock_admissions%'`;
       await until(async () => (await pool.query(waits)).rows.length > 0);
     } finally {
       await late.query('commit');

@@ -10,7 +10,7 @@
 -- A request is `overloaded` when as much as `_most_queued` of its party waits; null: it never is. A party's admissions
 -- come one at a time.
 --
--- Lock order, here and everywhere: connections by id, the party's admissions, its account, usage by month, work by id.
+-- Lock order, here and everywhere: connections by id, the party's admissions, usage by month, work by id.
 create or replace function admit_v1(
   _kind text, _party uuid, _process uuid, _batch json, _inputs text[], _connections uuid[], _timeout_ms int,
   _window_s int, _most_queued int, _sandbox_units int, _price bigint)
@@ -46,8 +46,8 @@ begin
     used := open_usage_v1(_party, this_month);
     select * into strict app from apps a where a.id = _party;
   else
-    -- An account's. An erasure that begins waits for this transaction, and finds what it adds.
-    select a.erasing_at into erasing from accounts a where a.id = _party for key share;
+    -- An erasure begins under the same lock. The account's row has none: changes of its memory hold one for long.
+    select a.erasing_at into erasing from accounts a where a.id = _party;
   end if;
   queued := case when _most_queued is not null then count_queued_v1(_kind, _party, _timeout_ms, _most_queued) end;
 

@@ -29,6 +29,8 @@ const LEASE_S = 4;
  */
 export async function beginErasure(em: EntityManager, id: string): Promise<void> {
   await transaction(em, async (tx) => {
+    // Waits for an admission under way, so the erasure finds what that adds; later ones are refused.
+    await tx.execute('select lock_admissions_v1(?)', [id]);
     await removeFromWaitlist(tx, id);
     // The key of an address has an @, so this one is nobody's.
     const erasing = await tx.execute<object[]>(
