@@ -45,7 +45,7 @@ export async function openParts(
   const em = () => managed.orm.em.fork();
   const needs = { config, pool, em, queues, process: heartbeat.id, kinds, log };
   const work = await open.openWork(opening, needs);
-  health.watch(heartbeat, work.wakeUps);
+  health.watch(heartbeat);
   const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);
   const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), close);
   const server = opening.adopt(await open.listen(config, limit), (one) => drain(one, work, health));

@@ -1,5 +1,5 @@
 import { migrateDatabase } from './db/migrate.ts';
-import { migrateQueue } from './queue/migrate.ts';
+import { migrateQueue } from './queue/postgres-queues.ts';
 
 interface Installation {
   /** Of PostgreSQL itself, not of a pooler. */

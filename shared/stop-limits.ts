@@ -7,10 +7,8 @@
  * the process exits however its last parts hang; the supervisor kills a process that does not.
  */
 export const STOP_LIMITS = {
-  /** One connection of BullMQ's to PostgreSQL. */
-  connection: 1000,
-  /** A queue, or a worker of one: BullMQ waits for a store that may be down. */
-  queue: 1500,
+  /** The queues, or a worker of one, and then their connections: BullMQ waits for a store that may be down. */
+  queue: 1000,
   /** A worker's attempts in progress; the rest is released to other processes. */
   workerDrain: 15_000,
   /** Calls in progress at an ingress; those still waiting then get 503. */

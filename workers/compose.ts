@@ -80,7 +80,7 @@ export async function startWorker<Table extends Kinds>(
   for (const { name } of work.pools) consumers.push(queues.worker(name, () => work.looks.look()));
   if (scheduler !== undefined) consumers.push(queues.worker(SCHEDULE_QUEUE, () => scheduler.take()));
   await work.listen();
-  health.watch(work.looks);
+  health.watch(heartbeat, work.looks);
   await heartbeat.serve(() => served(work));
   health.serving = true;
   const opened = opening.move();

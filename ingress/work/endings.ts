@@ -51,13 +51,6 @@ export class Endings {
     }
   }
 
-  /** Fails an attempt that no queue took and no worker has claimed. */
-  async failQueued(request: Request, attempt: number): Promise<void> {
-    const end = { guard: 'queued', attempt, state: 'failed', code: 'service_unavailable' } as const;
-    const found = await this.find(request);
-    if (!isEnded(found)) await this.#steps.complete({ ...subjectOf(found), ...end });
-  }
-
   /** Cancels work of a kind, unless it has ended before. */
   async cancel(kind: string, live: Subject): Promise<void> {
     const code = this.#steps.codes(kind).cancelled;

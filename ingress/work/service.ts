@@ -22,7 +22,8 @@ const LATEST_MS = 900;
 export interface WorkSteps extends EndingSteps {
   admit(admission: Admission, gone: AbortSignal): Promise<Admitted>;
   load: Pick<LoadMonitor, 'look' | 'served' | 'mostQueued' | 'retryAfterS'>;
-  dispatch(request: Pick<Request, 'kind' | 'party'>, id: string): Promise<void>;
+  /** Notifies workers of admitted work. Neither waits nor fails. */
+  dispatch(request: Pick<Request, 'kind' | 'party'>, id: string): void;
   detach(work: { id: string; party: string }): Promise<Subject | undefined>;
   room: WaitingRoom;
   wakeUps: Pick<WakeUps, 'ended'>;
@@ -96,7 +97,7 @@ export class WorkService {
     const request = { ...call, kind: kind.name };
     return this.#inTurn(request, async () => {
       const { decision, ...admitted } = await this.#admit(request, disconnected);
-      if (decision !== 'ended') void this.#queue(request, admitted);
+      if (decision !== 'ended') this.#steps.dispatch(request, admitted.id);
       if (decision !== 'ended') this.#callers.giveUp(request.key, admitted.id);
       return { id: admitted.id, replayed: decision !== 'admitted' };
     });
@@ -139,7 +140,7 @@ export class WorkService {
     if (decision === 'ended') return { outcome: await this.#endings.find(request), replayed: true };
     if (decision === 'attached') {
       // It may have waited in the queue for somebody to come back.
-      void this.#queue(request, admitted);
+      this.#steps.dispatch(request, admitted.id);
       return { outcome: await this.#wait(request, admitted, gone), replayed: true };
     }
     return { outcome: await this.#run(request, admitted, gone), replayed: false };
@@ -180,7 +181,7 @@ export class WorkService {
   ): Promise<Outcome> {
     const waiting = this.#wait(request, admitted, gone);
     const since = performance.now();
-    void this.#queue(request, admitted);
+    this.#steps.dispatch(request, admitted.id);
     const outcome = await waiting;
     // Only work that a handler has ended shows how long the work takes.
     if (outcome.report !== null)
@@ -218,19 +219,6 @@ export class WorkService {
       waiter.resolve(await this.#endings.expire(request));
     } catch (error) {
       waiter.reject(error);
-    }
-  }
-
-  /** If the queue takes no ticket, ends the work now instead of letting its caller wait for the deadline. */
-  async #queue(request: Request, { id, attempt }: Pick<Admitted, 'id' | 'attempt'>): Promise<void> {
-    const { log } = this.#steps;
-    try {
-      await this.#steps.dispatch(request, id);
-    } catch (error) {
-      log.warn({ err: error, work: id }, 'queue unreachable');
-      await this.#endings.failQueued(request, attempt).catch((fault: unknown) => {
-        log.warn({ err: fault, work: id }, 'could not fail the work: left to the housekeeping');
-      });
     }
   }
 

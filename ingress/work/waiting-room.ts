@@ -3,8 +3,8 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { every, type Repeated } from '../../shared/every.ts';
 import type { Log } from '../../shared/log.ts';
 
-const POLL_EVERY_MS = 1000;
-/** Longer than a database under load needs, and shorter than the poll: a lost wake-up must not last to the deadline. */
+const POLL_EVERY_MS = 500;
+/** Longer than a database under load needs, and short: a lost wake-up must not last to the deadline. */
 const POLL_WITHIN_MS = 900;
 
 /** One waiting caller. `ended` resolves with what became of the work, with or without a wake-up. */
@@ -45,8 +45,8 @@ export interface Rows {
 }
 
 /**
- * Callers that wait for work to end. A wake-up makes the room read the rows that it names. Once a second it polls every
- * row that somebody waits for, so that a lost wake-up costs a second at most.
+ * Callers that wait for work to end. A wake-up makes the room read the rows that it names. Twice a second it polls every
+ * row that somebody waits for, so that a lost wake-up costs half a second at most.
  */
 export class WaitingRoom {
   readonly #callers = new Map<string, Callers>();

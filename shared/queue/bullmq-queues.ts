@@ -1,19 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BackendFactory, type IQueueBackend, Queue, type QueueOptions } from 'bullmq';
+import {
+  type BackendFactory,
+  type IQueueBackend,
+  Queue,
+  type QueueOptions,
+  Worker,
+  type WorkerOptions,
+} from 'bullmq';
 import type { Log } from '../log.ts';
 import { STOP_LIMITS } from '../stop-limits.ts';
 import type { Queues } from './queues.ts';
-import { plantedIn } from './recurring-tickets.ts';
-import { BoundedTicketQueue, type Ticket } from './ticket-queue.ts';
-import { type Consumer, ReplacedWorker } from './ticket-worker.ts';
+import { plantedIn, type Ticket, Tickets } from './tickets.ts';
 
-/** How BullMQ connects to a store. */
+/** An idle worker asks each ten seconds, or soon after its connection was refused. */
+const PACE = { concurrency: 1, drainDelay: 10, runRetryDelay: 500 };
+/** A ticket takes no time: one that is in hand for longer has lost its worker, and another one gets it. */
+const LOST_AFTER = { lockDuration: 10_000, stalledInterval: 10_000, skipLockRenewal: true };
+
+/** How BullMQ connects to a store. The connections are the store's: BullMQ never closes them. */
 export interface Store<B extends IQueueBackend, C> {
   factory: BackendFactory<B, C>;
-  /** Shared by all queues. */
   producer: QueueOptions<C>;
-  /** One for each worker, and a new one for its replacement. */
-  consumer: () => Consumer<C>;
+  /** Called for each worker. */
+  consumer(): Omit<WorkerOptions<C>, 'concurrency'>;
 }
 
 /** Ticket queues by BullMQ, on any of its stores. */
@@ -21,25 +30,39 @@ export function bullmqQueues<B extends IQueueBackend, C>(
   { factory, producer, consumer }: Store<B, C>,
   log: Log,
 ): Omit<Queues, 'ping'> {
-  const opened: { close(): Promise<void> }[] = [];
+  const opened = new Set<{ close(): Promise<void> }>();
   const open = (name: string) => {
     const queue = new Queue<Ticket, void, string, Ticket, void, string, B, C>(name, producer, factory);
-    queue.on('error', (error) => log.warn({ err: error, queue: name }, 'queue connection'));
-    opened.push(queue);
+    // Its connection logs them.
+    queue.on('error', () => {});
+    opened.add(queue);
     return queue;
   };
   return {
-    queue: (name) => new BoundedTicketQueue(open(name)),
+    queue: (name) => new Tickets(open(name), log.child({ queue: name })),
     recurring: (name) => plantedIn(open(name)),
     worker(name, take) {
-      const worker = new ReplacedWorker(name, take, { factory, consumer, log });
-      opened.push(worker);
-      return worker;
+      const worker = new Worker<Ticket, void, string, B, never, C>(
+        name,
+        take,
+        { ...consumer(), ...PACE, ...LOST_AFTER },
+        factory,
+      );
+      worker.on('error', (error) => log.warn({ err: error, queue: name }, 'worker connection'));
+      worker.on('failed', (_, error) => log.error({ err: error, queue: name }, 'ticket failed'));
+      opened.add(worker);
+      return {
+        close() {
+          opened.delete(worker);
+          return inTime(worker.close());
+        },
+      };
     },
-    async close() {
-      // BullMQ's own close waits for a store that may be down.
-      const closed = Promise.all(opened.map((one) => one.close().catch(() => {})));
-      await Promise.race([closed, sleep(STOP_LIMITS.queue, undefined, { ref: false })]);
-    },
+    close: () => inTime(Promise.all([...opened].map((one) => one.close()))),
   };
+}
+
+/** BullMQ's own close waits for a store that may be down. */
+export async function inTime(closed: Promise<unknown>): Promise<void> {
+  await Promise.race([closed, sleep(STOP_LIMITS.queue, undefined, { ref: false })]).catch(() => {});
 }

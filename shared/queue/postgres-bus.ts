@@ -1,12 +1,16 @@
+import { Socket } from 'node:net';
 import pg from 'pg';
 import type { BaseConfig } from '../config/config.ts';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
 import { retry } from '../retry.ts';
 import type { Bus } from './bus.ts';
-import { KEEP_ALIVE, PULSE_EVERY_MS, PULSE_WITHIN_MS, socketOf } from './postgres-pulse.ts';
 
 const RECONNECT = { firstMs: 50, longestMs: 2000 };
+/** How often the idle connection is probed, and how long the answer may take. */
+const PULSE = { everyMs: 5000, withinMs: 2000 };
+/** Notices a host that is gone, but not if something on the way still acknowledges: hence the pulse. */
+export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 /**
  * Pub/sub by LISTEN and NOTIFY. One connection listens, past any pooler, and is reopened whenever it breaks or falls
@@ -15,9 +19,6 @@ const RECONNECT = { firstMs: 50, longestMs: 2000 };
 export function postgresBus(publish: Bus['publish'], { directUrl }: BaseConfig['database'], log: Log): Bus {
   const listener = new Listener(directUrl, log);
   return {
-    get silentMs() {
-      return listener.silentMs;
-    },
     publish,
     listen: (channel, hear) => listener.listen(channel, hear),
     close: async () => listener.close(),
@@ -30,16 +31,10 @@ class Listener {
   readonly #hearing = new Map<string, (payload: string) => void>();
   readonly #closed = new AbortController();
   #client: pg.Client | undefined;
-  #answeredAt = Number.POSITIVE_INFINITY;
 
   constructor(url: string, log: Log) {
     this.#url = url;
     this.#log = log;
-  }
-
-  /** 0 while nobody listens. */
-  get silentMs(): number {
-    return Math.max(0, performance.now() - this.#answeredAt);
   }
 
   async listen(channel: string, hear: (payload: string) => void): Promise<void> {
@@ -52,7 +47,7 @@ class Listener {
     const client = new pg.Client({
       connectionString: this.#url,
       connectionTimeoutMillis: 2000,
-      query_timeout: PULSE_WITHIN_MS,
+      query_timeout: PULSE.withinMs,
       ...KEEP_ALIVE,
       application_name: 'forecue wake-ups',
     });
@@ -67,8 +62,9 @@ class Listener {
       throw error;
     }
     this.#client = client;
-    this.#answeredAt = performance.now();
-    const pulse = every(PULSE_EVERY_MS, () => this.#beat(client), { ref: false });
+    // A connection that only listens would otherwise never find out that the server is gone.
+    const beat = () => client.query('select 1').catch((error: Error) => socketOf(client)?.destroy(error));
+    const pulse = every(PULSE.everyMs, beat, { ref: false });
     client.once('end', () => {
       void pulse.stop();
       void this.#reopen();
@@ -80,16 +76,6 @@ class Listener {
   close(): void {
     this.#closed.abort();
     if (this.#client !== undefined) disconnect(this.#client);
-  }
-
-  /** A connection that only listens would otherwise never find out that the server is gone. */
-  async #beat(client: pg.Client): Promise<void> {
-    try {
-      await client.query('select 1');
-      this.#answeredAt = performance.now();
-    } catch (error) {
-      socketOf(client)?.destroy(error instanceof Error ? error : undefined);
-    }
   }
 
   async #reopen(): Promise<void> {
@@ -108,4 +94,8 @@ class Listener {
 function disconnect(client: pg.Client): void {
   client.end().catch(() => {});
   socketOf(client)?.destroySoon();
+}
+
+function socketOf({ connection }: { connection?: { stream?: unknown } }): Socket | undefined {
+  return connection?.stream instanceof Socket ? connection.stream : undefined;
 }

@@ -1,29 +1,18 @@
-import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PostgresConnection, type PostgresPoolConfig } from 'bullmq';
-import { every, type Repeated } from '../every.ts';
-import { STOP_LIMITS } from '../stop-limits.ts';
-import { ListeningClient } from './listening-client.ts';
-import { type Connected, PULSE_EVERY_MS, socketOf } from './postgres-pulse.ts';
-
-const SILENT = 'the connection does not answer';
+import pg from 'pg';
+import { KEEP_ALIVE } from './postgres-bus.ts';
 
 /**
- * BullMQ's connections to PostgreSQL with a keep-alive query: one that falls silent without ending is closed and
- * reopened. Needs a `query_timeout`, within which the keep-alive query must be answered.
+ * BullMQ's connections to PostgreSQL, which all queues and workers of a process share. One that falls silent without ending
+ * costs ten seconds of promptness at most: a fetch fails after its time-out, and the next one is made on a new connection.
  */
-export class PulsedConnection extends PostgresConnection {
-  readonly #sockets = new Set<Socket>();
-  readonly #pulse: Repeated;
-  #listener: Awaited<ReturnType<PostgresConnection['getListenClient']>> | undefined;
-  #closed: Promise<void> | undefined;
+export class SharedConnection extends PostgresConnection {
+  readonly #config: PostgresPoolConfig;
+  #listener: Promise<pg.Client> | undefined;
 
-  constructor(config: PostgresPoolConfig & { query_timeout: number }) {
-    super(config);
-    // Private to BullMQ: `test/unit/queue/postgres-connection.test.ts` fails where it has another name.
-    Object.assign(this, { pgModule: { Client: ListeningClient } });
-    this.pool.on('connect', (client) => this.#track(client));
-    this.#pulse = every(PULSE_EVERY_MS, () => this.#beat(), { ref: false });
+  constructor(config: PostgresPoolConfig) {
+    super({ ...config, ...KEEP_ALIVE });
+    this.#config = config;
   }
 
   /**
@@ -32,39 +21,32 @@ export class PulsedConnection extends PostgresConnection {
    */
   override async waitUntilReady(): Promise<void> {}
 
-  override async getListenClient() {
-    const listener = await super.getListenClient();
-    if (listener !== this.#listener) {
-      this.#listener = listener;
-      this.#track(listener);
-    }
-    return listener;
+  /**
+   * BullMQ's own handles errors only once it is connected: a server that ends a connection in the packet with which it
+   * accepts it would end this process.
+   */
+  override getListenClient(): Promise<pg.Client> {
+    this.#listener ??= this.#listen();
+    return this.#listener;
   }
 
-  /** Resolves within 1 s and leaves no socket open, whatever the server does. */
-  override close(): Promise<void> {
-    this.#closed ??= this.#close();
-    return this.#closed;
+  /** Does nothing: each worker calls it for itself. */
+  override async close(): Promise<void> {}
+
+  async end(): Promise<void> {
+    const listener = await this.#listener?.catch(() => undefined);
+    await Promise.all([listener?.end(), super.close()]);
   }
 
-  async #close(): Promise<void> {
-    await this.#pulse.stop();
-    await Promise.race([super.close(), sleep(STOP_LIMITS.connection)]).catch(() => {});
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  #beat(): void {
-    // The pool itself drops a client that did not answer.
-    this.pool.query('select 1').catch(() => {});
-    const listener = this.#listener;
-    // BullMQ listens on a new connection once this one ends with an error.
-    listener?.query('select 1').catch(() => socketOf(listener)?.destroy(new Error(SILENT)));
-  }
-
-  #track(client: Connected): void {
-    const socket = socketOf(client);
-    if (socket === undefined) return;
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
+  async #listen(): Promise<pg.Client> {
+    const client = new pg.Client({ ...this.#config, ...KEEP_ALIVE });
+    client.on('error', (error) => this.emit('error', error));
+    // However it ends, and when it could not connect: workers then ask for another one.
+    client.once('end', () => {
+      this.#listener = undefined;
+      this.emit('listenerinvalidated');
+    });
+    await client.connect();
+    return client;
   }
 }

@@ -1,15 +1,19 @@
-import { assertSchemaCompatibility, type BackendFactory, PostgresQueueBackend } from 'bullmq';
-import type { Pool } from 'pg';
+import { assertSchemaCompatibility, type BackendFactory, PostgresQueueBackend, runMigrations } from 'bullmq';
+import type { ClientBase, Pool } from 'pg';
 import type { BaseConfig } from '../config/config.ts';
 import type { Log } from '../log.ts';
-import { bullmqQueues } from './bullmq-queues.ts';
-import { PulsedConnection } from './postgres-connection.ts';
-import { KEEP_ALIVE } from './postgres-pulse.ts';
+import { bullmqQueues, inTime } from './bullmq-queues.ts';
+import { SharedConnection } from './postgres-connection.ts';
 import type { Queues } from './queues.ts';
 
 /** The schema of the queue's tables, when the queues are on PostgreSQL. */
 export function queueSchema(prefix: string): string {
   return `${prefix.replaceAll('-', '_')}_queue`;
+}
+
+/** Brings the queue's own tables up to date. */
+export async function migrateQueue(client: ClientBase, prefix: string): Promise<void> {
+  await runMigrations(client, queueSchema(prefix));
 }
 
 /** Fails unless the queue's own tables are there and current. */
@@ -22,63 +26,45 @@ export async function assertQueueReady(pool: Pool, prefix: string): Promise<void
   }
 }
 
-/** A producer answers a caller, so it fails fast. A consumer has until its worker would be replaced. */
-const QUERY_TIMEOUT_MS = { producer: 1500, consumer: 3000 };
-
-/** BullMQ's backend over our connection. Each worker has its own; the producers share one. */
-const createBackend: BackendFactory<PostgresQueueBackend, PulsedConnection> = (
+/** BullMQ's backend over our connection. */
+const createBackend: BackendFactory<PostgresQueueBackend, SharedConnection> = (
   name,
   opts,
   { withBlockingConnection = false } = {},
 ) => {
   const { connection } = opts;
-  return new PostgresQueueBackend(
-    connection,
-    name,
-    { ...opts, connection: connection.pool },
-    withBlockingConnection,
-  );
+  const options = { ...opts, connection: connection.pool };
+  return new PostgresQueueBackend(connection, name, options, withBlockingConnection);
 };
 
 /**
- * Commits of the queue do not wait for the disk: the truth is in the rows, and the reaper queues again what a crash
- * loses here. BullMQ's own notifications wake an idle worker within milliseconds.
+ * Commits of the queue do not wait for the disk: the truth is in the rows. BullMQ's own notifications wake an idle worker
+ * within milliseconds.
  */
 export function postgresQueues(
   { database, queuePrefix }: Pick<BaseConfig, 'database' | 'queuePrefix'>,
   log: Log,
 ): Queues {
-  const connect = (role: keyof typeof QUERY_TIMEOUT_MS, max: number) =>
-    new PulsedConnection({
-      connectionString: database.directUrl,
-      schema: queueSchema(queuePrefix),
-      application_name: `forecue ${role}`,
-      max,
-      connectionTimeoutMillis: 2000,
-      query_timeout: QUERY_TIMEOUT_MS[role],
-      options: '-c synchronous_commit=off',
-      ...KEEP_ALIVE,
-    });
-  // One connection, so that its pulse shows whether an add would be answered.
-  const producer = connect('producer', 1);
-  producer.on('error', (error) => log.warn({ err: error }, 'queue connection'));
-  const queues = bullmqQueues(
-    {
-      factory: createBackend,
-      producer: { connection: producer },
-      consumer() {
-        const connection = connect('consumer', 3);
-        return { options: { connection }, release: () => void connection.close() };
-      },
-    },
-    log,
-  );
+  const connection = new SharedConnection({
+    connectionString: database.directUrl,
+    schema: queueSchema(queuePrefix),
+    application_name: 'forecue queue',
+    max: 3,
+    connectionTimeoutMillis: 2000,
+    query_timeout: 2000,
+    options: '-c synchronous_commit=off',
+  });
+  connection.on('error', (error) => log.warn({ err: error }, 'queue connection'));
+  const options = { connection };
+  const queues = bullmqQueues({ factory: createBackend, producer: options, consumer: () => options }, log);
   return {
     ...queues,
-    // The queue's tables are in the database, which the health check queries anyway.
-    ping: async () => {},
+    async ping() {
+      await connection.pool.query('select 1');
+    },
     async close() {
-      await Promise.all([queues.close(), producer.close()]);
+      await queues.close();
+      await inTime(connection.end());
     },
   };
 }

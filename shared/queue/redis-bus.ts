@@ -9,16 +9,10 @@ import { connectRedis } from './redis.ts';
  */
 export function redisBus(target: RedisTarget, log: Log): Bus {
   const publisher = connectRedis(target, 'producer', log);
-  let answeredAt = performance.now();
-  const listener = connectRedis(target, 'listener', log, () => {
-    answeredAt = performance.now();
-  });
+  const listener = connectRedis(target, 'listener', log);
   const hearing = new Map<string, (payload: string) => void>();
   listener.on('message', (channel: string, payload: string) => hearing.get(channel)?.(payload));
   return {
-    get silentMs() {
-      return performance.now() - answeredAt;
-    },
     async publish(messages) {
       await Promise.all(messages.map(({ channel, payload }) => publisher.publish(channel, payload)));
     },

@@ -13,14 +13,20 @@ export async function redisQueues(target: RedisTarget, queuePrefix: string, log:
   const producer = connectRedis(target, 'producer', log);
   producer.on('ready', () => void warnOfEviction(producer, log));
   const options = { prefix: `{${queuePrefix}}`, skipVersionCheck: true };
-  const consumer = () => {
-    const client = connectRedis(target, 'consumer', log);
-    return { options: { connection: client, ...options }, release: () => client.disconnect() };
-  };
+  let consumer: RedisClient | undefined;
   // Usually ready at once; otherwise the process starts unready, and is ready when Redis is.
   await Promise.race([new Promise((resolve) => producer.once('ready', resolve)), sleep(FIRST_CONNECTION_MS)]);
-  const store = { factory: createRedisBackend, producer: { connection: producer, ...options }, consumer };
-  const queues = bullmqQueues<ReturnType<typeof createRedisBackend>, ConnectionOptions>(store, log);
+  const queues = bullmqQueues<ReturnType<typeof createRedisBackend>, ConnectionOptions>(
+    {
+      factory: createRedisBackend,
+      producer: { connection: producer, ...options },
+      consumer() {
+        consumer ??= connectRedis(target, 'consumer', log);
+        return { connection: consumer, ...options };
+      },
+    },
+    log,
+  );
   return {
     ...queues,
     async ping() {
@@ -29,11 +35,12 @@ export async function redisQueues(target: RedisTarget, queuePrefix: string, log:
     async close() {
       await queues.close();
       producer.disconnect();
+      consumer?.disconnect();
     },
   };
 }
 
-/** Logged as an error, because tickets then vanish silently; the reaper finds their rows, but late. */
+/** Logged as an error, because tickets then vanish silently. */
 async function warnOfEviction(client: RedisClient, log: Log): Promise<void> {
   const policy = await evictionPolicy(client).catch(() => undefined);
   if (policy === undefined || policy === SAFE_POLICY) return;

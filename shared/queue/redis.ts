@@ -15,35 +15,26 @@ export type RedisRole = 'producer' | 'consumer' | 'listener';
 const COMMAND_TIMEOUT_MS = 1500;
 /**
  * A connection that owes an answer for this long is closed and reopened: a host that lost its power, or a balancer
- * that dropped our entry, never says so. A consumer may block for the queue's second.
+ * that dropped our entry, never says so. BullMQ's consumers wait for ten seconds, and give up themselves after eleven.
  */
-const SILENCE_MS = { producer: 2000, consumer: 2500, listener: 2000 };
+const SILENCE_MS = { producer: 2000, consumer: 12_000, listener: 2000 };
 /** How often an idle connection is pinged: without traffic it would never notice that the server is gone. */
 const PULSE_EVERY_MS = 5000;
 const RECONNECT = { firstMs: 100, longestMs: 2000 };
 
-/**
- * Connects in the background, and reconnects for as long as the process runs, whatever breaks or silences it. Calls
- * `onAnswer` whenever the server has answered a pulse or taken a new connection.
- */
-export function connectRedis(
-  target: RedisTarget,
-  role: RedisRole,
-  log: Log,
-  onAnswer: () => void = () => {},
-): RedisClient {
+/** Connects in the background, and reconnects for as long as the process runs, whatever breaks or silences it. */
+export function connectRedis(target: RedisTarget, role: RedisRole, log: Log): RedisClient {
   const client = create(target, optionsOf(role), role === 'producer');
   client.on('error', (error) => log.warn({ err: error, role }, 'redis connection'));
-  client.on('ready', onAnswer);
-  const pulse = every(PULSE_EVERY_MS, () => beat(client, onAnswer), { ref: false });
+  const pulse = every(PULSE_EVERY_MS, () => beat(client), { ref: false });
   client.once('end', () => void pulse.stop());
   return client;
 }
 
 /** A missing answer closes the connection (`SILENCE_MS`). */
-function beat(client: RedisClient, onAnswer: () => void): void {
+function beat(client: RedisClient): void {
   for (const node of client instanceof Cluster ? client.nodes() : [client]) {
-    if (node.status === 'ready') node.ping().then(onAnswer, () => {});
+    if (node.status === 'ready') node.ping().catch(() => {});
   }
 }
 

@@ -20,8 +20,6 @@ const MOST_NAMES = 140;
  * waits also polls its rows every second. They are sent after the commit; sending neither waits nor fails.
  */
 export interface WakeUps {
-  /** Milliseconds since the connection that listens for them last answered; it is asked every 5 s. */
-  readonly silentMs: number;
   /** Work has ended: wakes whoever waits for it or runs it. */
   ended(ids: readonly string[]): void;
   /** Its own worker has ended the work: wakes whoever waits for it, at most `patienceMs` later. */
@@ -81,9 +79,6 @@ export function openWakeUps(
     for (const name of names) last = publish({ channel, name, patienceMs });
   };
   return {
-    get silentMs() {
-      return bus.silentMs;
-    },
     ended(ids) {
       send('ended', ids);
       send('cancel', ids);

@@ -4,19 +4,24 @@ import { STOP_LIMITS } from '../../shared/stop-limits.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
+import { percentile } from '../support/keep-alive-client.ts';
 import { type Call, type Load, startLoad } from '../support/load.ts';
+import { pacedUntil } from '../support/paced-until.ts';
 import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
 import { silentProxy } from '../support/silent-proxy.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const CALLERS = 20;
+const CALLS_PER_SECOND = 50;
 const PAUSE_MS = 10_000;
 /** The long version, of 60 s, is run by hand. */
 const OUTAGE_MS = 1000 * Number(process.env['REDIS_OUTAGE_S'] ?? 8);
-/** The product's promise, plus what a busy machine may add. */
-const REFUSED_WITHIN_MS = 2000 + 500;
+/** Workers and waiting callers look once a second, or oftener; half of the calls need less than both looks. */
+const P50_MS = 1200;
 const RESUMED_WITHIN_MS = 5000;
+/** With wake-ups, a provider of 50 to 100 ms, and a busy machine. */
+const PROMPT_MS = 400;
 /** A silence is noticed at a worker's connection after 8 s, at an ingress's after 7 s; one may come after the other. */
 const NOTICED_WITHIN_MS = 25_000;
 
@@ -108,27 +113,40 @@ describeWithRedis('a Redis that may lose everything', function () {
     await assertBalanced(calls);
   });
 
-  it('a pause: refusals in time, reads as usual, and recovery when it is over', async () => {
+  it('a pause: every call gets its 200, if later, and the processes say that they are not ready', async () => {
     const asking = load();
     await sleep(500);
     const over = performance.now() + PAUSE_MS;
     await redis.pause(PAUSE_MS);
-    await assertUnavailable(over - 1500);
+    await assertUnready(over - 1500);
     await sleep(over - performance.now());
-    await assertResumes(asking.calls, over);
-    await assertBalanced(assertHonest(await asking.stop()));
+    await assertResumes(asking.calls);
+    const calls = await asking.stop();
+    assert.deepEqual(tally(calls), { '200': calls.length });
+    await assertBalanced(calls);
   });
 
-  it('an outage: refusals in time, reads as usual, and recovery when it is over', async () => {
-    const asking = load();
-    await sleep(500);
+  it('an outage under 50 calls a second: every call gets its 200, half of them within 1.2 s', async () => {
+    const call = async (): Promise<Call> => {
+      const body = predictionBody();
+      const startedAt = performance.now();
+      return { body, reply: await app.predict(body), startedAt, endedAt: performance.now() };
+    };
     const over = performance.now() + OUTAGE_MS;
     await redis.kill();
-    await assertUnavailable(over - 1500);
-    await sleep(over - performance.now());
+    const outage = assertUnready(over - 1500).then(() => sleep(over - performance.now()));
+    const meanwhile = await pacedUntil(CALLS_PER_SECOND, call, outage);
     await redis.start();
-    await assertResumes(asking.calls, performance.now());
-    await assertBalanced(assertHonest(await asking.stop()));
+    const asking = load();
+    await assertResumes(asking.calls);
+    const calls = [...meanwhile, ...(await asking.stop())];
+    assert.deepEqual(tally(calls), { '200': calls.length });
+    await assertBalanced(calls);
+    const p50 = percentile(
+      meanwhile.map(({ reply }) => reply.tookMs),
+      0.5,
+    );
+    assert.ok(p50 < P50_MS, `p50 ${p50} ms`);
   });
 
   it('connections that go silent without closing: they are dropped, and work is as fast as before', async () => {
@@ -163,8 +181,8 @@ describeWithRedis('a Redis that may lose everything', function () {
     const answers = () =>
       Promise.all(ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/readyz`)).status));
     assert.deepEqual(await answers(), [503, 503]);
-    const refused = await app.predict(predictionBody(), { at: web });
-    assert.equal(refused.code, 'service_unavailable');
+    const answered = await app.predict(predictionBody(), { at: web });
+    assert.equal(answered.status, 200, answered.text);
     await redis.start();
     await until(async () => (await answers()).join() === '200,200', RESUMED_WITHIN_MS);
     const reply = await app.predict(predictionBody(), { at: web });
@@ -187,49 +205,25 @@ describeWithRedis('a Redis that may lose everything', function () {
     ]);
   });
 
-  /** Until then: not ready, new calls are refused in time, and calls that need no queue are answered. */
-  async function assertUnavailable(until: number): Promise<void> {
-    // The producers' connections notice at once, or after the timeout of one command.
-    await sleep(100);
+  /** Until then, each time it is asked. */
+  async function assertUnready(until: number): Promise<void> {
+    // A frozen server is noticed after the time that a pulse may take.
+    await sleep(2500);
     do {
-      const [refused, usage, readiness] = await Promise.all([
-        app.predict(predictionBody()),
-        app.usage(),
-        ready(),
-      ]);
-      assert.equal(refused.code, 'service_unavailable', refused.text);
-      assert.ok(refused.tookMs < REFUSED_WITHIN_MS, `refused after ${refused.tookMs} ms`);
-      assert.equal(usage.status, 200);
-      assert.equal(readiness, '503,503');
-    } while (performance.now() + REFUSED_WITHIN_MS < until);
+      assert.equal(await ready(), '503,503');
+      await sleep(200);
+    } while (performance.now() < until);
   }
 
-  /** Without a restart: calls get their 200 again soon, and every process is ready. */
-  async function assertResumes(calls: readonly Call[], returned: number): Promise<void> {
-    const first = await until(
-      () => calls.find(({ reply, startedAt }) => startedAt > returned && reply.status === 200),
-      RESUMED_WITHIN_MS,
-    );
-    assert.ok(first.endedAt - returned < RESUMED_WITHIN_MS, `${first.endedAt - returned} ms`);
+  /** Without a restart: every process is ready soon, and answers are as prompt as before. */
+  async function assertResumes(calls: readonly Call[]): Promise<void> {
     await until(async () => (await ready()) === '200,200', RESUMED_WITHIN_MS);
-    // New calls find the installation as it was.
-    const since = performance.now();
-    await sleep(1500);
-    const later = calls.filter(({ startedAt }) => startedAt > since);
-    assert.ok(later.length > CALLERS, `${later.length} calls`);
-    assert.deepEqual(tally(later), { '200': later.length });
+    await until(() => {
+      const latest = calls.slice(-CALLERS).map(({ reply }) => reply.tookMs);
+      return percentile(latest, 0.5) < PROMPT_MS;
+    }, RESUMED_WITHIN_MS);
   }
 });
-
-/** Ended as promised: answered, or refused with a Retry-After, or timed out. */
-function assertHonest(calls: readonly Call[]): readonly Call[] {
-  const honest = ['200', '503 service_unavailable', '503 overloaded', '504 prediction_timeout'];
-  for (const { reply } of calls) {
-    assert.ok(honest.includes(endOf(reply)), reply.text);
-    assert.equal(reply.status === 503, reply.headers.has('retry-after'));
-  }
-  return calls;
-}
 
 function tally(calls: readonly Call[]): Record<string, number> {
   const ends = Map.groupBy(calls, ({ reply }) => endOf(reply));

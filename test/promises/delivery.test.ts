@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { workerConfig } from '../../shared/config/config.ts';
 import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
+import { pausePools, resumePools, workerBeats } from '../../shared/db/stores/work/operate.ts';
 import { predictionKey } from '../../shared/domain/prediction.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
@@ -14,6 +16,8 @@ import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const TIMEOUT_MS = 10_000;
+/** Tickets of a process that are asked for within this time share one. */
+const TICKET_EVERY_MS = 250;
 
 describe('delivery', () => {
   let system: System;
@@ -42,6 +46,19 @@ describe('delivery', () => {
       sandboxUnits: 1000,
       unitPriceMicrocents: 1,
     });
+
+  /** Nobody claims meanwhile: after a real crash, owners reclaim first. */
+  const whilePaused = async (work: () => Promise<void>) => {
+    const { pool } = system.database;
+    await pausePools(pool, ['predict']);
+    const before = await workerBeats(pool, ['predict']);
+    await until(async () => {
+      const now = await workerBeats(pool, ['predict']);
+      return [...before].every(([id, beat]) => (now.get(id) ?? 0) > beat);
+    });
+    await work();
+    await resumePools(pool, ['predict']);
+  };
 
   const assertUnits = async (app: AppClient, units: number) => {
     const { body } = await app.usage();
@@ -82,7 +99,13 @@ describe('delivery', () => {
     const request = admission(app);
     const [one] = await admitOnly([request]);
     const id = one?.id ?? '';
-    const deliver = () => Promise.all(Array.from({ length: 6 }, () => queue.add([id])));
+    const deliver = async () => {
+      for (let n = 0; n < 3; n += 1) {
+        queue.add([id]);
+        await sleep(TICKET_EVERY_MS);
+      }
+      await until(async () => (await system.queue.jobs()) === 0);
+    };
     const answer = Promise.withResolvers<void>();
     system.provider.respond(async (response, call) => {
       await answer.promise;
@@ -90,12 +113,9 @@ describe('delivery', () => {
     });
     await deliver();
     await system.provider.called(1);
-    // All deliveries have ended without effect.
-    await until(async () => (await system.queue.jobs()) === 0);
     answer.resolve();
     await until(async () => (await rowOf(system, { request_id: request.facts.requestId })).ended_at);
     await deliver();
-    await until(async () => (await system.queue.jobs()) === 0);
     const row = await rowOf(system, { request_id: request.facts.requestId });
     assert.deepEqual([row.state, row.attempt], ['suggested', 1]);
     assert.equal(system.provider.calls.length, 1);
@@ -109,14 +129,14 @@ describe('delivery', () => {
     const body = predictionBody();
     const asked = app.predict(body);
     await system.provider.called(1);
-    // A late ticket would have another worker claim the row.
-    await until(async () => (await system.queue.jobs()) === 0);
-    await system.database.pool.query(
-      `update work set state = 'queued', worker = null, started_at = null where party = $1 and state = 'running'`,
-      [app.id],
-    );
-    answered.resolve();
-    assert.equal((await asked).status, 200);
+    await whilePaused(async () => {
+      await system.database.pool.query(
+        `update work set state = 'queued', worker = null, started_at = null where party = $1 and state = 'running'`,
+        [app.id],
+      );
+      answered.resolve();
+      assert.equal((await asked).status, 200);
+    });
     assert.equal((await rowOf(system, { request_id: body.request_id })).attempt, 1);
     assert.equal(system.provider.calls.length, 1);
     await assertUnits(app, 1);
@@ -131,7 +151,6 @@ describe('delivery', () => {
       // Claims that fail: each worker has to expect that one of them took effect.
       await lock.query('begin');
       await lock.query('lock table work in exclusive mode');
-      await Promise.all(Array.from({ length: 6 }, () => queue.add([request.id])));
       await until(() => system.workers.every(({ log }) => log.includes('could not claim')));
       const { rowCount } = await lock.query(
         `update work set state = 'running', started_at = now(),

@@ -3,9 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { transaction } from '../../shared/db/transaction.ts';
 import { createLog } from '../../shared/log.ts';
-import { openQueues } from '../../shared/queue/backend.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { until } from '../support/until.ts';
 
 const LOG = createLog('test', 'silent');
 
@@ -28,26 +26,6 @@ describe('parts of libraries that are private to them', () => {
       const manifest = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
       assert.equal(JSON.parse(await readFile(manifest, 'utf8')).version, version);
     });
-
-  it(`bullmq ${READ.bullmq}: every answer to a fetch passes Worker.nextJobFromJobData, also one without a job`, async () => {
-    const { url } = database;
-    const config = {
-      database: { url, directUrl: url, poolSize: 4 },
-      queuePrefix: 'forecue',
-      redis: undefined,
-    };
-    const queues = await openQueues(config, LOG);
-    const worker = queues.worker('patched', async () => {});
-    try {
-      for (let fetches = 0; fetches < 2; fetches += 1) {
-        await until(() => worker.silentMs > 500, 5000);
-        await until(() => worker.silentMs < 400, 5000);
-      }
-    } finally {
-      await worker.close();
-      await queues.close();
-    }
-  });
 
   it(`kysely ${READ.kysely} on pg ${READ.pg}: a connection that dies in a transaction leaves the pool`, async () => {
     const { url } = database;

@@ -2,15 +2,11 @@ import { POOLS } from '../../../shared/config/pools.ts';
 import { leaseRounds } from '../../../shared/db/stores/lease.ts';
 import { listSchedules } from '../../../shared/db/stores/schedules.ts';
 import { countKinds, poolStates } from '../../../shared/db/stores/work/operate.ts';
-import { createLog } from '../../../shared/log.ts';
-import { openQueues } from '../../../shared/queue/backend.ts';
 import { HOUSEKEEPING } from '../../../shared/work/housekeeper.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
 import { SCHEDULES } from '../../../shared/work/schedules.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 import { table } from '../text.ts';
-
-const TICKETS_WITHIN_MS = 3000;
 
 export const queueList = command({
   synopsis: '',
@@ -26,16 +22,15 @@ async function list(admin: Admin): Promise<Outcome> {
     listRecurring(admin),
   ]);
   const text = [
-    table(pools, ['pool', 'state', 'workers', 'slots', 'tickets_waiting', 'tickets_active']),
+    table(pools, ['pool', 'state', 'workers', 'slots']),
     table(work, ['kind', 'pool', 'waiting', 'running', 'oldest_s', 'failed_24h']),
     table(recurring, ['recurring', 'every', 'last', 'next']),
   ].join('\n\n');
   return { data: { pools, kinds: work, recurring }, text };
 }
 
-/** What the database knows of each pool, and how many tickets its queue holds; null when that does not answer. */
-async function listPools({ database, config }: Admin) {
-  const [states, tickets] = await Promise.all([poolStates(database.pool, POOLS), countTickets(config)]);
+async function listPools({ database }: Admin) {
+  const states = await poolStates(database.pool, POOLS);
   const byName = new Map(states.map((state) => [state.pool, state]));
   return POOLS.map((pool) => {
     const { workers = 0, slots = 0, pausedAt = null } = byName.get(pool) ?? {};
@@ -45,8 +40,6 @@ async function listPools({ database, config }: Admin) {
       paused_at: moment(pausedAt),
       workers,
       slots,
-      tickets_waiting: tickets?.get(pool)?.waiting ?? null,
-      tickets_active: tickets?.get(pool)?.active ?? null,
     };
   });
 }
@@ -91,19 +84,6 @@ async function listRecurring({ database }: Admin) {
       next: null,
     }));
   return [...schedules, ...maintenance];
-}
-
-async function countTickets(config: Admin['config']) {
-  const queues = await openQueues(config, createLog('admin', 'silent'));
-  const { promise: late, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), TICKETS_WITHIN_MS);
-  try {
-    const counted = Promise.all(POOLS.map(async (pool) => [pool, await queues.queue(pool).count()] as const));
-    return await Promise.race([counted.then((counts) => new Map(counts)).catch(() => undefined), late]);
-  } finally {
-    clearTimeout(timer);
-    await queues.close();
-  }
 }
 
 function moment(ms: number | null): string | null {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { PulsedConnection } from '../../../shared/queue/postgres-connection.ts';
+import { SharedConnection } from '../../../shared/queue/postgres-connection.ts';
+import { until } from '../../support/until.ts';
 
 /** Messages of PostgreSQL's protocol, version 3: a type, the length of the rest, and the rest. */
 const message = (type: string, rest: Buffer): Buffer => {
@@ -28,12 +29,18 @@ describe("BullMQ's connections to PostgreSQL", () => {
   it('fail to listen where a server ends each connection as it accepts it, and end no process', async () => {
     const { port } = server.address() as AddressInfo;
     const connectionString = `postgres://nobody@127.0.0.1:${port}/nowhere`;
-    const connection = new PulsedConnection({ connectionString, query_timeout: 1000 });
+    const connection = new SharedConnection({ connectionString, query_timeout: 1000 });
+    const faults: unknown[] = [];
+    connection.on('error', (error: { code?: string }) => faults.push(error.code));
     try {
-      for (let n = 0; n < 2; n += 1) await assert.rejects(connection.getListenClient(), { code: '57P01' });
+      for (let n = 0; n < 2; n += 1) {
+        await assert.rejects(async () => (await connection.getListenClient()).query('select 1'));
+        await until(() => faults.length > n);
+      }
+      assert.equal(faults[0], '57P01');
       await assert.rejects(connection.pool.query('select 1'), { code: '57P01' });
     } finally {
-      await connection.close();
+      await connection.end();
     }
   });
 });
