@@ -4,7 +4,7 @@ import type { RedisTarget } from '../config/redis-url.ts';
 import type { Log } from '../log.ts';
 import { bullmqQueues } from './bullmq-queues.ts';
 import type { Queues } from './queues.ts';
-import { connectRedis, evictionPolicy, type RedisClient, SAFE_POLICY } from './redis.ts';
+import { assertTakesWrites, connectRedis, evictionPolicy, type RedisClient, SAFE_POLICY } from './redis.ts';
 
 const FIRST_CONNECTION_MS = 2000;
 
@@ -29,9 +29,7 @@ export async function redisQueues(target: RedisTarget, queuePrefix: string, log:
   );
   return {
     ...queues,
-    async ping() {
-      await producer.ping();
-    },
+    ping: () => assertTakesWrites(producer),
     async close() {
       await queues.close();
       producer.disconnect();

@@ -1,4 +1,4 @@
-import { Cluster, type CommonRedisOptions, Redis } from 'ioredis';
+import { Cluster, type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis';
 import type { RedisTarget } from '../config/redis-url.ts';
 import { every } from '../every.ts';
 import type { Log } from '../log.ts';
@@ -6,10 +6,7 @@ import { backoffMs } from '../retry.ts';
 
 export type RedisClient = Redis | Cluster;
 
-/**
- * What a connection is for. A producer answers a caller, so its commands fail fast; those of a consumer and a listener
- * wait for the next connection.
- */
+/** What a connection is for. A producer's commands fail fast; those of the others wait for the next connection. */
 export type RedisRole = 'producer' | 'consumer' | 'listener';
 
 const COMMAND_TIMEOUT_MS = 1500;
@@ -18,43 +15,81 @@ const COMMAND_TIMEOUT_MS = 1500;
  * that dropped our entry, never says so. BullMQ's consumers wait for ten seconds, and give up themselves after eleven.
  */
 const SILENCE_MS = { producer: 2000, consumer: 12_000, listener: 2000 };
-/** How often an idle connection is pinged: without traffic it would never notice that the server is gone. */
-const PULSE_EVERY_MS = 5000;
+/** How often a connection asks: without traffic it would never notice that the server is gone, or was demoted. */
+const PULSE_EVERY_MS = 2000;
 const RECONNECT = { firstMs: 100, longestMs: 2000 };
 
-/** Connects in the background, and reconnects for as long as the process runs, whatever breaks or silences it. */
+/**
+ * Connects in the background, and reconnects for as long as the process runs, whatever breaks or silences it. Leaves a
+ * server that has become a read-only replica, since its name may lead to another one by now.
+ */
 export function connectRedis(target: RedisTarget, role: RedisRole, log: Log): RedisClient {
-  const client = create(target, optionsOf(role), role === 'producer');
-  client.on('error', (error) => log.warn({ err: error, role }, 'redis connection'));
-  const pulse = every(PULSE_EVERY_MS, () => beat(client), { ref: false });
+  const client = create(target, role);
+  let isDown = false;
+  const fault = (error: unknown) => {
+    if (!isDown) log.warn({ err: error, role }, 'redis connection');
+    isDown = true;
+  };
+  const beat = async (node: Redis) => {
+    if (node.status !== 'ready') return;
+    // One that listens takes only pings, unless both ends speak RESP 3. A missing answer closes it (`SILENCE_MS`).
+    const asked = node.mode === 'subscriber' ? node.ping().then(() => false) : isReadOnly(node);
+    const isReplica = await asked.catch(() => undefined);
+    if (isReplica === false) isDown = false;
+    if (!isReplica || target.kind === 'cluster') return;
+    fault(new ReadOnlyError());
+    node.disconnect(true);
+  };
+  client.on('error', fault);
+  const nodes = () => (client instanceof Cluster ? client.nodes() : [client]);
+  const pulse = every(PULSE_EVERY_MS, () => void nodes().forEach(beat), { ref: false });
   client.once('end', () => void pulse.stop());
   return client;
 }
 
-/** A missing answer closes the connection (`SILENCE_MS`). */
-function beat(client: RedisClient): void {
-  for (const node of client instanceof Cluster ? client.nodes() : [client]) {
-    if (node.status === 'ready') node.ping().catch(() => {});
-  }
+class ReadOnlyError extends Error {
+  override readonly name = 'ReadOnlyError';
+  override readonly message = 'this Redis is a read-only replica';
 }
 
-function create(target: RedisTarget, options: CommonRedisOptions, failFast: boolean): RedisClient {
-  const enableOfflineQueue = !failFast;
-  switch (target.kind) {
-    case 'single':
-      return new Redis(target.url, { ...options, enableOfflineQueue, retryStrategy });
-    case 'sentinel': {
-      const { hosts: sentinels, name, db, username, password } = target;
-      const login = { ...(username && { username }), ...(password && { password }) };
-      const again = { retryStrategy, sentinelRetryStrategy: retryStrategy };
-      return new Redis({ ...options, ...again, ...login, sentinels, name, db, enableOfflineQueue });
-    }
-    case 'cluster': {
-      const { hosts, username, password } = target;
-      const redisOptions = { ...options, ...(username && { username }), ...(password && { password }) };
-      return new Cluster(hosts, { redisOptions, enableOfflineQueue, clusterRetryStrategy: retryStrategy });
-    }
+/** Rejects unless the server answers and takes writes. One that was demoted answers pings, and even publishes. */
+export async function assertTakesWrites(client: RedisClient): Promise<void> {
+  // A cluster's nodes redirect writes to each other.
+  if (client instanceof Cluster) await client.ping();
+  else if (await isReadOnly(client)) throw new ReadOnlyError();
+}
+
+async function isReadOnly(node: Redis): Promise<boolean> {
+  return /^role:(slave|replica)/m.test(await node.info('replication'));
+}
+
+function create(target: RedisTarget, role: RedisRole): RedisClient {
+  const options = { ...optionsOf(role), enableOfflineQueue: role !== 'producer' };
+  if (target.kind === 'single') return new Redis(target.url, { ...options, retryStrategy });
+  const { hosts, username, password } = target;
+  const login = { ...(username && { username }), ...(password && { password }) };
+  if (target.kind === 'sentinel') {
+    const { name, db } = target;
+    const again = { retryStrategy, sentinelRetryStrategy: retryStrategy };
+    return new Redis({ ...options, ...again, ...login, sentinels: hosts, name, db });
   }
+  if (role === 'listener') return listenAtAny(hosts, { ...options, ...login, retryStrategy });
+  const { enableOfflineQueue, ...redisOptions } = { ...options, ...login };
+  return new Cluster(hosts, { redisOptions, enableOfflineQueue, clusterRetryStrategy: retryStrategy });
+}
+
+/**
+ * Every node of a cluster hears all messages. A `Cluster` would listen on a connection of its own to one of them, without a
+ * pulse, on which it could wait for ever.
+ */
+function listenAtAny(hosts: readonly { host: string; port: number }[], options: RedisOptions): Redis {
+  let nth = Math.floor(Math.random() * hosts.length);
+  const client = new Redis({ ...options, ...hosts[nth] });
+  client.on('reconnecting', () => {
+    nth = (nth + 1) % hosts.length;
+    Object.assign(client.options, hosts[nth]);
+  });
+  return client;
 }
 
 function optionsOf(role: RedisRole): CommonRedisOptions {
@@ -62,7 +97,8 @@ function optionsOf(role: RedisRole): CommonRedisOptions {
     connectTimeout: 2000,
     socketTimeout: SILENCE_MS[role],
     keepAlive: 10_000,
-    connectionName: `forecue ${role}`,
+    connectionName: `forecue-${role}`,
+    reconnectOnError: ({ message }: Error) => message.includes('READONLY'),
   };
   return role === 'producer'
     ? { ...alive, maxRetriesPerRequest: 1, commandTimeout: COMMAND_TIMEOUT_MS }

@@ -12,7 +12,8 @@ import { redisBus } from '../../shared/queue/redis-bus.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { describeOnEachStore } from '../support/queue-stores.ts';
-import type { SilentProxy } from '../support/silent-proxy.ts';
+import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts';
 import { until } from '../support/until.ts';
 
 const LOG = createLog('test', 'silent');
@@ -106,6 +107,39 @@ describeOnEachStore('connections that go silent without closing', function (stor
     assert.ok(performance.now() - since < CLOSED_WITHIN_MS, `${performance.now() - since} ms`);
   });
 });
+
+describeWithRedis(
+  'a connection to a cluster of Redis that listens for wake-ups and goes silent',
+  function () {
+    this.timeout(60_000);
+    let redis: RedisServer;
+    before(async () => {
+      redis = await startRedisServer({ isCluster: true });
+    });
+    after(() => redis?.kill());
+
+    it('is replaced, and wake-ups are heard again', async () => {
+      const proxy = await silentProxy(redis.url);
+      await redis.serveAllSlots(proxy.url);
+      const port = Number(new URL(proxy.url).port);
+      const bus = redisBus({ kind: 'cluster', hosts: [{ host: '127.0.0.1', port }] }, LOG);
+      try {
+        const heard = new Set<string>();
+        await bus.listen('silent_test', (payload) => heard.add(payload));
+        const arrives = async (payload: string) => {
+          await bus.publish([{ channel: 'silent_test', payload }]).catch(() => {});
+          return heard.has(payload);
+        };
+        await until(() => arrives('before'));
+        proxy.silence('listening');
+        await until(() => arrives('after'), NOTICED_WITHIN_MS);
+      } finally {
+        await bus.close();
+        await proxy.close();
+      }
+    });
+  },
+);
 
 describe('a PostgreSQL that cannot be reached when the queues are opened', function () {
   this.timeout(30_000);

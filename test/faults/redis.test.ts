@@ -9,7 +9,7 @@ import { type Call, type Load, startLoad } from '../support/load.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
 import { silentProxy } from '../support/silent-proxy.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startSystem, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const CALLERS = 20;
@@ -19,6 +19,7 @@ const PAUSE_MS = 10_000;
 const OUTAGE_MS = 1000 * Number(process.env['REDIS_OUTAGE_S'] ?? 8);
 /** Workers and waiting callers look once a second, or oftener; half of the calls need less than both looks. */
 const P50_MS = 1200;
+const NOTICED_AS_REPLICA_MS = 5000;
 const RESUMED_WITHIN_MS = 5000;
 /** With wake-ups, a provider of 50 to 100 ms, and a busy machine. */
 const PROMPT_MS = 400;
@@ -66,8 +67,8 @@ describeWithRedis('a Redis that may lose everything', function () {
     asking = startLoad((body) => app.predict(body), { callers: CALLERS });
     return asking;
   };
-  const ready = async () => {
-    const answers = await Promise.all(operators.map(({ url }) => fetch(`${url}/readyz`)));
+  const ready = async (of = operators) => {
+    const answers = await Promise.all(of.map(({ url }) => fetch(`${url}/readyz`)));
     return answers.map(({ status }) => status).join();
   };
 
@@ -147,6 +148,56 @@ describeWithRedis('a Redis that may lose everything', function () {
       0.5,
     );
     assert.ok(p50 < P50_MS, `p50 ${p50} ms`);
+  });
+
+  it('demoted to a read-only replica: every connection leaves it within 5 s, and every call gets its 200', async () => {
+    const successor = await startRedisServer();
+    const proxy = await silentProxy(redis.url);
+    const started: TestProcess[] = [];
+    try {
+      const env = { REDIS_URL: proxy.url, QUEUE_PREFIX: 'demoted' };
+      const ports = [await freePort(), await freePort()] as const;
+      started.push(
+        await system.startWeb({ ...env, OPERATOR_PORT: `${ports[0]}` }),
+        await system.startWorker({ ...env, OPERATOR_PORT: `${ports[1]}` }),
+      );
+      const urls = ports.map((port) => ({ url: `http://127.0.0.1:${port}` }));
+      const [web] = system.webs.slice(-1);
+      assert.equal((await app.predict(predictionBody(), { at: web ?? app })).status, 200);
+      asking = startLoad((body) => app.predict(body, { at: web ?? app }), { callers: CALLERS });
+      const before = await redis.clients();
+      const names = ['forecue-producer', 'forecue-consumer', 'forecue-listener'];
+      assert.deepEqual(
+        names.filter((name) => ![...before.values()].includes(name)),
+        [],
+      );
+
+      await redis.follow(successor);
+      // While its name still leads there.
+      const since = performance.now();
+      await until(async () => (await ready(urls)) === '503,503', NOTICED_AS_REPLICA_MS);
+      await until(async () => {
+        const now = await redis.clients();
+        return [...before.keys()].every((id) => !now.has(id));
+      }, NOTICED_AS_REPLICA_MS);
+      assert.ok(performance.now() - since < NOTICED_AS_REPLICA_MS, `${performance.now() - since} ms`);
+
+      proxy.move(successor.url);
+      await until(async () => (await ready(urls)) === '200,200', NOTICED_AS_REPLICA_MS);
+      await until(async () => {
+        const [left, arrived] = [await redis.clients(), await successor.clients()];
+        return names.every((name) => [...arrived.values()].includes(name)) && left.size < before.size;
+      }, NOTICED_AS_REPLICA_MS);
+      const calls = await asking.stop();
+      assert.deepEqual(tally(calls), { '200': calls.length });
+    } finally {
+      await asking?.stop();
+      await Promise.all(started.map((one) => one.stop()));
+      system.webs.pop();
+      system.workers.pop();
+      await redis.follow(undefined);
+      await Promise.all([proxy.close(), successor.kill()]);
+    }
   });
 
   it('connections that go silent without closing: they are dropped, and work is as fast as before', async () => {

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describeWhere } from './describe-where.ts';
 import { freePort } from './free-port.ts';
@@ -14,10 +16,16 @@ export interface RedisServer {
   /** By SIGKILL: no connection is closed properly. */
   kill(): Promise<void>;
   flush(): Promise<void>;
+  /** From now on it is a read-only replica of the other, or a primary again. */
+  follow(primary: RedisServer | undefined): Promise<void>;
+  /** The ids and names of the product's connections to it. */
+  clients(): Promise<Map<string, string>>;
   /** Whether the text is in the name or in the content of any key. */
   holds(text: string): Promise<boolean>;
   /** From now on it accepts connections and commands, and answers none until the time is over. */
   pause(ms: number): Promise<void>;
+  /** As the whole of a cluster: has all slots, at this address. */
+  serveAllSlots(address: string): Promise<void>;
   /** From now on it has no memory for writes, or has some again. */
   fill(full: boolean): Promise<void>;
 }
@@ -29,10 +37,12 @@ export function describeWithRedis(title: string, suite: (this: Mocha.Suite) => v
 }
 
 /** Starts a server on a free port of 127.0.0.1; it ends with this process at the latest. */
-export async function startRedisServer(): Promise<RedisServer> {
+export async function startRedisServer({ isCluster = false } = {}): Promise<RedisServer> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const file = `forecue-nodes-${port}.conf`;
+  if (isCluster) args.push('--cluster-enabled', 'yes', '--cluster-config-file', file);
   let child: ChildProcess | undefined;
   process.once('exit', () => child?.kill('SIGKILL'));
   const server: RedisServer = {
@@ -52,10 +62,29 @@ export async function startRedisServer(): Promise<RedisServer> {
       const exited = once(child, 'exit');
       child.kill('SIGKILL');
       await exited;
+      if (isCluster) await rm(join(tmpdir(), file), { force: true });
     },
     flush: () => command(url, 'FLUSHALL'),
+    follow(primary) {
+      const { hostname = 'NO', port = 'ONE' } = primary === undefined ? {} : new URL(primary.url);
+      return command(url, 'REPLICAOF', hostname, port);
+    },
+    clients: () => connected(url, clients),
     holds: (text) => holds(url, text),
     pause: (ms) => command(url, 'CLIENT', 'PAUSE', `${ms}`, 'ALL'),
+    async serveAllSlots(address) {
+      const { hostname, port: announced } = new URL(address);
+      await command(
+        url,
+        'CONFIG',
+        'SET',
+        'cluster-announce-ip',
+        hostname,
+        'cluster-announce-port',
+        announced,
+      );
+      await command(url, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    },
     fill: (full) => command(url, 'CONFIG', 'SET', 'maxmemory', full ? '1' : '0'),
   };
   await server.start();
@@ -64,6 +93,12 @@ export async function startRedisServer(): Promise<RedisServer> {
 
 async function command(url: string, name: string, ...args: string[]): Promise<void> {
   await connected(url, (client) => client.call(name, ...args));
+}
+
+async function clients(client: Redis): Promise<Map<string, string>> {
+  const list = (await client.call('CLIENT', 'LIST')) as string;
+  const found = [...list.matchAll(/^id=(\d+) .* name=(forecue\S*) /gm)];
+  return new Map(found.map(([, id = '', name = '']) => [id, name]));
 }
 
 function holds(url: string, text: string): Promise<boolean> {

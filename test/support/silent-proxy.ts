@@ -6,7 +6,7 @@ export interface SilentProxy {
   url: string;
   /**
    * From now on no present connection forwards anything, nor is closed; later ones work. Listening connections are
-   * those with a LISTEN.
+   * those with a LISTEN or a SUBSCRIBE.
    */
   silence(which?: 'all' | 'listening'): void;
   /** The same, only for connections idle for this long; returns how many these are. */
@@ -14,11 +14,13 @@ export interface SilentProxy {
   /** No connection carries anything, whenever it was made, until `unmute`; those of that time never will. */
   mute(): void;
   unmute(): void;
+  /** Later connections go to this server instead, as those to a name that has moved. */
+  move(target: string): void;
   close(): Promise<void>;
 }
 
 export async function silentProxy(target: string): Promise<SilentProxy> {
-  const { protocol, hostname, port } = new URL(target);
+  let { protocol, hostname, port } = new URL(target);
   /** With the time at which the client last sent something. */
   const pairs = new Map<readonly [Socket, Socket], number>();
   let muted = false;
@@ -29,7 +31,7 @@ export async function silentProxy(target: string): Promise<SilentProxy> {
     pairs.set(pair, performance.now());
     client.on('data', (chunk: Buffer) => {
       pairs.set(pair, performance.now());
-      if (/\blisten\s/i.test(chunk.toString('latin1'))) listening.add(pair);
+      if (/\b(listen|subscribe)\s/i.test(chunk.toString('latin1'))) listening.add(pair);
     });
     for (const socket of pair) {
       socket.on('error', () => {});
@@ -59,6 +61,9 @@ export async function silentProxy(target: string): Promise<SilentProxy> {
     },
     unmute() {
       muted = false;
+    },
+    move(to) {
+      ({ protocol, hostname, port } = new URL(to));
     },
     async close() {
       for (const pair of pairs.keys()) for (const socket of pair) socket.destroy();
