@@ -3,10 +3,12 @@ import type { Admission } from '../../shared/db/stores/work/admit.ts';
 import type { Completion, Subject } from '../../shared/db/stores/work/complete.ts';
 import { isEnded, type Outcome } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
+import { backoffMs } from '../../shared/retry.ts';
 import type { Kind } from '../../shared/work/kind.ts';
+import type { WaitingRoom } from './waiting-room.ts';
 
 /** How soon the database is asked again whether a deadline is over. */
-const CLOCK_GRACE_MS = 50;
+const ASK_AGAIN = { firstMs: 50, longestMs: 1000 };
 
 export type Request = Pick<Admission, 'kind' | 'party' | 'key'>;
 
@@ -17,6 +19,8 @@ export interface EndingSteps {
   /** Whether the party is an account that has been erased since its admission. */
   isErased(party: string): Promise<boolean>;
   codes(kind: string): Kind['codes'];
+  /** Where its callers wait. */
+  room: Pick<WaitingRoom, 'wake'>;
 }
 
 /** Reads and ends its callers' work without a worker. */
@@ -39,15 +43,18 @@ export class Endings {
     throw new AppError((await this.#steps.isErased(party)) ? 'not_authenticated' : 'service_unavailable');
   }
 
-  /** Ends work whose deadline has passed, unless it has ended before. Resolves with how it ended. */
-  async expire(request: Request): Promise<Outcome> {
+  /**
+   * Ends work whose deadline has passed, unless it has ended before: whoever waits for it hears of either. Asks again and
+   * again until the caller has left, since the database's clock decides: by ours it may still have a moment, or an hour
+   * if that clock has gone back.
+   */
+  async expire(request: Request, left: AbortSignal): Promise<void> {
     const code = this.#steps.codes(request.kind).timeout;
-    const end = { guard: 'overdue', state: 'failed', code } as const;
-    for (;;) {
-      const found = await this.find(request);
-      if (isEnded(found)) return found;
-      // The database's clock decides; by ours it may still have a moment.
-      if (!(await this.#steps.complete({ ...subjectOf(found), ...end }))) await sleep(CLOCK_GRACE_MS);
+    const found = await this.find(request);
+    const overdue = { ...subjectOf(found), guard: 'overdue', state: 'failed', code } as const;
+    for (let tries = 1; !left.aborted; tries += 1) {
+      if (isEnded(found) || !(await this.#steps.complete(overdue))) this.#steps.room.wake([found.id]);
+      await sleep(backoffMs(tries, ASK_AGAIN), undefined, { signal: left }).catch(() => {});
     }
   }
 

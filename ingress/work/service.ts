@@ -196,7 +196,8 @@ export class WorkService {
     gone: AbortSignal,
   ): Promise<Outcome> {
     const waiter = this.#steps.room.enter({ id, key: request.key });
-    const deadline = setTimeout(() => void this.#expire(waiter, request), Math.max(0, leftMs));
+    const left = new AbortController();
+    const deadline = setTimeout(() => void this.#expire(waiter, request, left.signal), Math.max(0, leftMs));
     const leave = () =>
       waiter.reject(new AppError(this.#steps.codes(request.kind).cancelled, { cause: 'the caller is gone' }));
     gone.addEventListener('abort', leave);
@@ -208,15 +209,16 @@ export class WorkService {
       return fate === 'gone' ? await this.#endings.lost(request) : fate;
     } finally {
       clearTimeout(deadline);
+      left.abort();
       gone.removeEventListener('abort', leave);
       waiter.leave();
       if (!ended) this.#callers.giveUp(request.key, id);
     }
   }
 
-  async #expire(waiter: Waiter, request: Request): Promise<void> {
+  async #expire(waiter: Waiter, request: Request, left: AbortSignal): Promise<void> {
     try {
-      waiter.resolve(await this.#endings.expire(request));
+      await this.#endings.expire(request, left);
     } catch (error) {
       waiter.reject(error);
     }

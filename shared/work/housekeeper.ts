@@ -20,13 +20,16 @@ import type { WakeUps } from './wake-ups.ts';
 /** The lease of the leader, with its rounds. */
 export const HOUSEKEEPING = 'housekeeping';
 const LEASE_MS = 3000;
+const LEAD_EVERY_MS = 1500;
 const REPAIR_EVERY_MS = 1000;
+const ABANDON_EVERY_MS = 2000;
 /** How far back a repair looks, but for one that looks at everything: a leader's first one, and one in as long. */
 const REACH_MS = 60_000;
 const ERASE_EVERY_MS = 5000;
 const FORGET_EVERY_MS = 60_000;
-/** How long one step goes on with erasing accounts. */
-const ERASE_FOR_MS = 900;
+/** One step goes on with erasing accounts for nearly that long. */
+const ERASE_ACCOUNTS_EVERY_MS = 3000;
+const ERASE_FOR_MS = 2700;
 /** For how long after the death of a process, and after a lease and the callers' grace period, its work is looked for. */
 const SWEEP_FOR_MS = 10_000;
 
@@ -66,13 +69,13 @@ export class Housekeeper {
     this.#steps = steps;
     // Repair never waits for erasure.
     this.#loops = [
-      every(REPAIR_EVERY_MS, () => this.#lead(), { onError: this.#onError('lead'), atOnce: true }),
+      every(LEAD_EVERY_MS, () => this.#lead(), { onError: this.#onError('lead'), atOnce: true }),
       this.#every(REPAIR_EVERY_MS, 'end overdue', () => this.#endOverdue()),
-      this.#every(REPAIR_EVERY_MS, 'end abandoned', () => this.#endAbandoned()),
+      this.#every(ABANDON_EVERY_MS, 'end abandoned', () => this.#endAbandoned()),
       this.#every(REPAIR_EVERY_MS, 'sweep', () => this.#sweepAfterDeaths()),
       this.#every(ERASE_EVERY_MS, 'erase', () => eraseAnswers(steps.pool, steps.recoveryWindowS)),
       this.#every(FORGET_EVERY_MS, 'forget', () => forget(steps.pool)),
-      this.#every(REPAIR_EVERY_MS, 'erase accounts', () => steps.eraseAccounts(ERASE_FOR_MS)),
+      this.#every(ERASE_ACCOUNTS_EVERY_MS, 'erase accounts', () => steps.eraseAccounts(ERASE_FOR_MS)),
     ];
   }
 

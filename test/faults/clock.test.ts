@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { findJobs } from '../../shared/db/stores/work/jobs.ts';
 import { findRequest, outcomesOf } from '../../shared/db/stores/work/outcomes.ts';
 import { newId, newIds } from '../../shared/ids.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
-import { ok, status } from '../support/fake-provider.ts';
+import { hang, ok, status } from '../support/fake-provider.ts';
 import { makePastWeeks } from '../support/past-weeks.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { alterRow, whileFrozen } from '../support/time-travel.ts';
@@ -83,6 +84,52 @@ describe("when the database's clock has gone back", () => {
       assert.equal(again.text, text);
       assert.equal(again.headers.get('idempotency-replayed'), 'true');
       assert.equal((await app.usage()).body.prediction_units, 1);
+    });
+  });
+
+  describe('callers at their deadline', () => {
+    const TIMEOUT_MS = 1500;
+    const CALLERS = 50;
+    let system: System;
+    let app: AppClient;
+    before(async () => {
+      system = await startSystem({
+        env: { PREDICTION_TIMEOUT_MS: `${TIMEOUT_MS}`, WORKER_CONCURRENCY: '64' },
+      });
+      app = await system.app();
+    });
+    after(() => system.stop());
+
+    it('ask a bounded number of times, and no more once they are gone', async () => {
+      const { pool } = system.database;
+      const transactions = async () => {
+        const { rows } = await pool.query<{ n: number }>(
+          `select (xact_commit + xact_rollback)::int as n from pg_stat_database where datname = current_database()`,
+        );
+        return rows[0]?.n ?? 0;
+      };
+      const perSecond = async (work: () => Promise<unknown>) => {
+        const [since, before] = [performance.now(), await transactions()];
+        await work();
+        return (1000 * ((await transactions()) - before)) / (performance.now() - since);
+      };
+      const idle = await perSecond(() => sleep(3000));
+      system.provider.respond(hang());
+      const asked = Array.from({ length: CALLERS }, () => app.predict(predictionBody()));
+      await system.provider.called(CALLERS);
+      await whileFrozen(system.workers, async () => {
+        await pool.query(
+          `update work set deadline_at = deadline_at + interval '10 minutes' where party = $1`,
+          [app.id],
+        );
+        const [since, before] = [performance.now(), await transactions()];
+        for (const { code } of await Promise.all(asked)) assert.equal(code, 'service_unavailable');
+        // A session of PostgreSQL reports its transactions ten seconds late at most.
+        await until(async () => (await perSecond(() => sleep(1000))) < idle + 10, 15_000);
+        const ofIdling = (idle * (performance.now() - since)) / 1000;
+        const perCaller = ((await transactions()) - before - ofIdling) / CALLERS;
+        assert.ok(perCaller < 20, `${perCaller} transactions`);
+      });
     });
   });
 });
