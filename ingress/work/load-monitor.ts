@@ -6,7 +6,7 @@ import { type Kind, type Kinds, kindNamed } from '../../shared/work/kind.ts';
 
 const LOOK_EVERY_MS = 200;
 /** An idle ingress looks only every so many times: enough to know whether there is a worker. */
-const IDLE_LOOKS = 5;
+const IDLE_LOOKS = 8;
 /** The share of a deadline that the estimate may fill; the rest is its margin of error, since accepted work must be answered. */
 const SPENDABLE = 0.7;
 
@@ -27,7 +27,7 @@ interface Watched {
 
 /**
  * Reads the load of all kinds of work and decides when to shed it: when new work would wait so long that its answer came
- * too late. Looks five times a second while callers wait here or might be refused, else once a second.
+ * too late. Looks five times a second while callers wait here or might be refused, else every 1.6 s.
  */
 export class LoadMonitor {
   readonly #kinds: Kinds;

@@ -24,8 +24,8 @@ const END_LEASE = {
   text: 'update processes set alive_until = now(), pools = null where id = $1::uuid',
 };
 
-const BEATS_PER_LEASE = 10;
-const SLOWEST_BEAT_MS = 500;
+const BEATS_PER_LEASE = 7;
+const SLOWEST_BEAT_MS = 700;
 
 /** What a worker serves: pool → its slots, and how much work it has claimed since it started. */
 export type Served = Record<string, { slots: number; claimed: number }>;

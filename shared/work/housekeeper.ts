@@ -21,17 +21,19 @@ import type { WakeUps } from './wake-ups.ts';
 export const HOUSEKEEPING = 'housekeeping';
 const LEASE_MS = 3000;
 const LEAD_EVERY_MS = 1500;
-const REPAIR_EVERY_MS = 1000;
-const ABANDON_EVERY_MS = 2000;
+const SWEEP_EVERY_MS = 1000;
+const END_EVERY_MS = 2000;
 /** How far back a repair looks, but for one that looks at everything: a leader's first one, and one in as long. */
 const REACH_MS = 60_000;
 const ERASE_EVERY_MS = 5000;
 const FORGET_EVERY_MS = 60_000;
 /** One step goes on with erasing accounts for nearly that long. */
-const ERASE_ACCOUNTS_EVERY_MS = 3000;
-const ERASE_FOR_MS = 2700;
+const ERASE_ACCOUNTS_EVERY_MS = 4000;
+const ERASE_FOR_MS = 3700;
 /** For how long after the death of a process, and after a lease and the callers' grace period, its work is looked for. */
 const SWEEP_FOR_MS = 10_000;
+/** For how long more than a lease a new leader looks for what died unseen. */
+const NEW_MS = 2000;
 
 export interface HousekeeperSteps {
   pool: Pool;
@@ -70,9 +72,9 @@ export class Housekeeper {
     // Repair never waits for erasure.
     this.#loops = [
       every(LEAD_EVERY_MS, () => this.#lead(), { onError: this.#onError('lead'), atOnce: true }),
-      this.#every(REPAIR_EVERY_MS, 'end overdue', () => this.#endOverdue()),
-      this.#every(ABANDON_EVERY_MS, 'end abandoned', () => this.#endAbandoned()),
-      this.#every(REPAIR_EVERY_MS, 'sweep', () => this.#sweepAfterDeaths()),
+      this.#every(END_EVERY_MS, 'end overdue', () => this.#endOverdue()),
+      this.#every(END_EVERY_MS, 'end abandoned', () => this.#endAbandoned()),
+      this.#every(SWEEP_EVERY_MS, 'sweep', () => this.#sweepAfterDeaths()),
       this.#every(ERASE_EVERY_MS, 'erase', () => eraseAnswers(steps.pool, steps.recoveryWindowS)),
       this.#every(FORGET_EVERY_MS, 'forget', () => forget(steps.pool)),
       this.#every(ERASE_ACCOUNTS_EVERY_MS, 'erase accounts', () => steps.eraseAccounts(ERASE_FOR_MS)),
@@ -109,7 +111,7 @@ export class Housekeeper {
   async #lead(): Promise<void> {
     const led = this.#leads;
     const until = performance.now() + LEASE_MS;
-    const lease = { holder: this.#steps.process, ms: LEASE_MS, rounds: this.#rounds };
+    const lease = { holder: this.#steps.process, ms: LEASE_MS, rounds: this.#rounds, renews: led };
     const leads = await takeLease(this.#steps.pool, HOUSEKEEPING, lease);
     this.#leadsUntil = leads ? until : Number.NEGATIVE_INFINITY;
     if (!leads || led) return;
@@ -143,7 +145,8 @@ export class Housekeeper {
   async #sweepAfterDeaths(): Promise<void> {
     const { pool, kinds, process: judge, leaseMs } = this.#steps;
     const forMs = SWEEP_FOR_MS + leaseMs + ABANDON_AFTER_MS;
-    const isNew = performance.now() < this.#ledSince + forMs;
+    // A process may judge others once its own heartbeats have been unbroken for a lease.
+    const isNew = performance.now() < this.#ledSince + leaseMs + NEW_MS;
     if (!isNew && !(await hasDeathsWithin(pool, forMs))) return;
     for (const kind of Object.keys(kinds))
       for await (const page of sweep(pool, kind, { judge, leaseMs })) {

@@ -20,16 +20,17 @@ const TAKE = {
 export type LeaseRounds = Record<string, { everyMs: number; last: number }>;
 
 /**
- * Takes or renews a lease for `ms`, and notes the holder's rounds for operators; false while another process holds it. A row and not an advisory lock, because those
+ * Takes or renews a lease for `ms`, and notes the holder's rounds for operators; false while another process holds it. `renews`: this
+ * process held it just now. A row and not an advisory lock, because those
  * belong to sessions, which a pooler shares among clients.
  */
 export async function takeLease(
   pool: Pool,
   name: string,
-  { holder, ms, rounds }: { holder: string; ms: number; rounds: LeaseRounds },
+  { holder, ms, rounds, renews }: { holder: string; ms: number; rounds: LeaseRounds; renews: boolean },
 ): Promise<boolean> {
   // A process that cannot have it writes nothing.
-  const [lease] = await query<{ holder: string; over: boolean }>(pool, LOOK, [name]);
+  const lease = renews ? undefined : (await query<{ holder: string; over: boolean }>(pool, LOOK, [name]))[0];
   if (lease !== undefined && lease.holder !== holder && !lease.over) return false;
   return (await query(pool, TAKE, [name, holder, ms, JSON.stringify(rounds)])).length > 0;
 }

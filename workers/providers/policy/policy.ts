@@ -9,6 +9,9 @@ import { Paced } from './paced.ts';
 
 /** Finds what no message announced. */
 const POLL_EVERY_MS = 500;
+/** A worker that has called no model for that long polls only every so many times. */
+const IDLE_AFTER_MS = 10_000;
+const IDLE_POLLS = 4;
 /** At least so much time between two exchanges with the other workers. */
 const GAP_MS = 50;
 
@@ -47,17 +50,26 @@ export class ProviderPolicy {
   #exchanged = Promise.resolve();
   /** The database was out of reach at the last exchange. */
   #alone = false;
+  #usedAt = performance.now();
+  #skipped = 0;
 
   constructor(options: PolicyOptions) {
     this.#options = options;
     this.#limit = options.concurrency === undefined ? undefined : new ConcurrencyLimit(options.concurrency);
     this.#exchanges = new Paced(GAP_MS, () => this.#exchange());
-    this.#polls = every(POLL_EVERY_MS, () => this.look(), { atOnce: true, ref: false });
+    this.#polls = every(POLL_EVERY_MS, () => this.#poll(), { atOnce: true, ref: false });
   }
 
   /** Exchanges what is known with the other workers, soon. */
   look(): void {
     this.#exchanges.ask();
+  }
+
+  #poll(): void {
+    this.#skipped += 1;
+    if (performance.now() - this.#usedAt > IDLE_AFTER_MS && this.#skipped < IDLE_POLLS) return;
+    this.#skipped = 0;
+    this.look();
   }
 
   async close(): Promise<void> {
@@ -70,6 +82,7 @@ export class ProviderPolicy {
    * nobody may call the model.
    */
   async enter({ model, signal, charge }: Call, until: number): Promise<() => void> {
+    this.#usedAt = performance.now();
     // Whoever may not call need not wait for a place either.
     this.#circuits.get(model)?.check(partyOf(charge));
     const leave = await this.#limit?.acquire(partyOf(charge), signal, until);
