@@ -83,6 +83,8 @@ async function useAccount(person: Person, { mine }: Markers): Promise<void> {
   await person.done('POST', '/api/auth/logout/', { body: { refresh: login.refresh } });
   const change = { name: `${mine} again`, password: `${mine} staples again`, current_password: password };
   await person.done('PATCH', '/api/auth/me/', { body: change });
+  const renewed = { email, password: change.password };
+  person.access = (await person.done<LoginResponse>('POST', '/api/auth/login/', { body: renewed })).access;
   await person.done('GET', '/api/auth/me/');
 }
 
