@@ -88,18 +88,8 @@ class Batcher<In, Out> {
     const one = { item, bytes: bytesOf?.(item) ?? 0, keys: keysOf?.(item) ?? [], failed: false, gone };
     const leave = () => this.#leave(party, waiting);
     const settled = () => gone?.removeEventListener('abort', leave);
-    const waiting: Waiting<In, Out> = {
-      ...one,
-      lane: lane && `${party.name} ${lane}`,
-      resolve: (out) => {
-        settled();
-        resolve(out);
-      },
-      reject: (error) => {
-        settled();
-        reject(error);
-      },
-    };
+    promise.then(settled, settled);
+    const waiting: Waiting<In, Out> = { ...one, lane: lane && `${party.name} ${lane}`, resolve, reject };
     gone?.addEventListener('abort', leave);
     party.waiting.push(waiting);
     if (this.#timeouts.has(party.name) || this.#isAlone(waiting)) this.#troubled.add(party);

@@ -1,5 +1,5 @@
--- Whether a worker may claim a piece of work. One whose callers have left waits until they come back or it is abandoned.
--- The deadline is written so that no index of deadlines fits, which would read other parties' work.
+-- Whether a worker may claim a piece of work. One whose callers have left waits until they come back or it is
+-- abandoned. The deadline is written so that no index of deadlines fits, which would read other parties' work.
 create or replace function is_claimable(_work work) returns boolean
 language sql stable as $$
   select _work.state = 'queued' and _work.deadline_at - now() > interval '0'
@@ -11,10 +11,10 @@ $$;
 -- most, over all workers.
 --
 -- It reads each flow from `_since` on (Unix milliseconds), or as far back as `_reach_ms`: further back are only index
--- entries of ended work, which stay for as long as any old snapshot of the database is open. A claim ends with the piece
--- that reaches 256 KiB of requests, because a worker that parses many large ones serves nobody else meanwhile. The commit
--- does not wait for the disk: when a crash of the server undoes a claim, the work is queued again, and its worker takes
--- it back (`reclaim_v1`).
+-- entries of ended work, which stay for as long as any old snapshot of the database is open. A claim ends with the
+-- piece that reaches 256 KiB of requests, because a worker that parses many large ones serves nobody else meanwhile.
+-- The commit does not wait for the disk: when a crash of the server undoes a claim, the work is queued again, and its
+-- worker takes it back (`reclaim_v1`).
 create or replace function claim_v1(
   _kinds text[], _parties uuid[], _counts int[], _since float8[], _slots int, _worker uuid, _one_at_a_time text[],
   _reach_ms int)

@@ -4,9 +4,9 @@
 -- No index serves `is not distinct from`: on a small table the planner takes the party's order for as good as the ids,
 -- and so reads all work that has ended and is not vacuumed yet.
 --
--- Guards: `attempt`: this worker runs this attempt · `queued`: this attempt was never claimed · `live`: nothing more, but
--- the attempt where the item has one · `overdue`: the deadline has passed · `abandoned`: queued, and no caller waits ·
--- `detached`: no caller waits.
+-- Guards: `attempt`: this worker runs this attempt · `queued`: this attempt was never claimed · `live`: nothing more,
+-- but the attempt where the item has one · `overdue`: the deadline has passed · `abandoned`: queued, and no caller
+-- waits · `detached`: no caller waits.
 --
 -- The items are an object by id, so that each row finds its own: a join would compare each row with each item.
 create or replace function complete_v1(_party uuid, _batch json, _answers text[], _window_s int, _grace_ms int)

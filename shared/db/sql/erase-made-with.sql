@@ -1,7 +1,8 @@
--- Erases the texts and the use of the profile in the latest predictions made with an ended grant of an account: of about
--- `_most`, in one transaction. Their recovery window ends too, as there is nothing left to recover. Usage and tombstones
--- stay. A request that ran again has a row for each end, and each may belong to another grant; its answer is that of the
--- end that suggested it. Returns whether older ones are left; the grant's row remembers how far it came.
+-- Erases the texts and the use of the profile in the latest predictions made with an ended grant of an account: of
+-- about `_most`, in one transaction. Their recovery window ends too, as there is nothing left to recover. Usage and
+-- tombstones stay. A request that ran again has a row for each end, and each may belong to another grant; its answer
+-- is that of the end that suggested it. Returns whether older ones are left; the grant's row remembers how far it
+-- came.
 --
 -- The planner is held to the index on a connection's predictions by their time: few or many, a step reads as much as it
 -- erases.

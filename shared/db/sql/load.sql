@@ -1,9 +1,10 @@
 -- The load of kinds of work and of their pools, from a bounded read: of each kind the `_most` most urgent pieces that
--- wait, besides those that run. `standing` counts the parties of which some has waited for `_standing_ms`, `queues` has how
--- much waits of each other party.
+-- wait, besides those that run. `standing` counts the parties of which some has waited for `_standing_ms`, `queues`
+-- has how much waits of each other party.
 create or replace function load_v1(_kinds text[], _pools text[], _most int, _standing_ms int)
 returns table (
-  kind text, queued int, standing int, queues int[], running int, oldest_ms float8, last_claim_ms float8, workers int, slots int, claimed float8)
+  kind text, queued int, standing int, queues int[], running int, oldest_ms float8, last_claim_ms float8, workers int,
+  slots int, claimed float8)
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -18,7 +19,8 @@ begin
      where a.alive_until > now() and a.pools is not null
      group by e.key
   )
-  select k.kind, coalesce(l.queued, 0), coalesce(l.standing, 0), coalesce(l.queues, '{}'), coalesce(l.running, 0), coalesce(l.oldest_ms, 0), l.last_claim_ms,
+  select k.kind, coalesce(l.queued, 0), coalesce(l.standing, 0), coalesce(l.queues, '{}'), coalesce(l.running, 0),
+         coalesce(l.oldest_ms, 0), l.last_claim_ms,
          coalesce(p.workers, 0), coalesce(p.slots, 0), coalesce(p.claimed, 0)
     from unnest(_kinds, _pools) as k (kind, pool)
     left join living p on p.pool = k.pool

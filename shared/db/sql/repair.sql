@@ -37,11 +37,11 @@ begin
    order by w.detached_at limit 1000;
 end $$;
 
--- Up to 1000 pieces of a kind's live work, before its deadline, after a place in the order of deadlines: those that have
--- lost their worker or all their callers with a process that died, and why; and the last of the thousand. `_judge` is the
--- process that asks: one that was itself cut off from the database declares nobody dead until its own heartbeats have
--- been unbroken for a lease. A process that is only slow comes back with its next heartbeat, so callers have a grace
--- period.
+-- Up to 1000 pieces of a kind's live work, before its deadline, after a place in the order of deadlines: those that
+-- have lost their worker or all their callers with a process that died, and why; and the last of the thousand.
+-- `_judge` is the process that asks: one that was itself cut off from the database declares nobody dead until its own
+-- heartbeats have been unbroken for a lease. A process that is only slow comes back with its next heartbeat, so
+-- callers have a grace period.
 create or replace function sweep_v1(
   _kind text, _after_ms float8, _after_id uuid, _judge uuid, _lease_ms int, _grace_ms int)
 returns table (id uuid, kind text, party uuid, month text, verdict text, deadline_ms float8, is_last boolean)

@@ -1,6 +1,6 @@
--- Triggers keep the row of a predicted reply in step with its work, whoever admits or ends that, in the same transaction:
--- so a prediction is never `auto` although its call failed, and a zombie's late answer, which completes nothing, changes
--- nothing. Those of a batch are parts of its work.
+-- Triggers keep the row of a predicted reply in step with its work, whoever admits or ends that, in the same
+-- transaction: so a prediction is never `auto` although its call failed, and a zombie's late answer, which completes
+-- nothing, changes nothing. Those of a batch are parts of its work.
 
 -- A part is only admitted while its batch is live: the batch may end, and its account be erased, while the admission
 -- waits. The lock lets the batch be claimed and kept, but not end before its parts are visible.
@@ -37,9 +37,9 @@ create or replace function is_left(account uuid, context jsonb) returns boolean 
        else exists (select from raw_memories r where r.id = used.id::uuid and r.account_id = account for share) end)
 $$;
 
--- The report of work that succeeded is the answer, by column. It moves to the reply: texts do not stay in the history. A
--- decision of the person's on an attempt that failed outlives its repetition. Of memory that was deleted while the work
--- ran, no text comes back.
+-- The report of work that succeeded is the answer, by column. It moves to the reply: texts do not stay in the
+-- history. A decision of the person's on an attempt that failed outlives its repetition. Of memory that was deleted
+-- while the work ran, no text comes back.
 create or replace function reply_ended() returns trigger language plpgsql as $$
 declare
   left_whole boolean;

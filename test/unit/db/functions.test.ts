@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { functionsOfThisVersion, HASHES } from '../../../shared/db/functions.ts';
 
-/** They make and drop tables, erase, record events, and search memory: settings of their own. */
+/** They make and drop tables, erase, record events, search memory, or run in transactions: with other settings. */
 const WITH_OTHER_SETTINGS = [
   'drop_weeks_v1',
   'erase_made_with_v1',
+  'lock_admissions_v1',
   'make_weeks_v1',
   'memory_context_v2',
   'record_v2',
