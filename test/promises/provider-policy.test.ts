@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppClient, predictionBody, type Reply } from '../support/client.ts';
-import { delay, hang, ok, type ProviderCall, status } from '../support/fake-provider.ts';
+import { delay, hang, type ProviderCall, status } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -63,8 +63,9 @@ describe('the policy towards a provider, over all workers', () => {
         return replies;
       }
 
-      /** Every worker calls the provider. */
+      /** Every worker calls the provider: so slowly that work waits until each of them has looked for it. */
       async function everyoneCalls(): Promise<void> {
+        system.provider.respond(delay(200));
         const { calls } = system.provider;
         const before = calls.length;
         const late = performance.now() + 10_000;
@@ -75,8 +76,8 @@ describe('the policy towards a provider, over all workers', () => {
       }
 
       it('nobody calls a model before the time that its Retry-After names', async () => {
-        system.provider.respond(delay(20));
         await everyoneCalls();
+        system.provider.respond(delay(20));
         const { calls } = system.provider;
         let refused: ProviderCall | undefined;
         system.provider.next((response, call) => {
@@ -124,7 +125,7 @@ describe('the policy towards a provider, over all workers', () => {
         await Promise.all(Array.from({ length: 5 }, () => other.predict(predictionBody())));
         assert.ok(calls.length > before);
 
-        system.provider.respond(ok());
+        system.provider.respond(delay(20));
         await keepAsking(({ status: code }) => code === 200);
         await sleep(KNOWN_WITHIN_MS);
         const again = await Promise.all(Array.from({ length: CALLERS }, () => app.predict(predictionBody())));
