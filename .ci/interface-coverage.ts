@@ -19,7 +19,7 @@ const noted = new Set(readdirSync(folder).flatMap((file) => lines(readFileSync(j
 const { operations, answers } = published(new URL('../docs/openapi.json', import.meta.url));
 
 const missed = [...answers].filter((answer) => !noted.has(answer));
-/** What HTTP itself refuses, and a defect, are published once, for any address. */
+/** Answers that are published once, for any address: a refusal by HTTP itself, and a defect. */
 const EVERYWHERE = /^\S+ \S+ (408 request_timeout|500 internal_error)$/;
 const unlisted = [...noted].filter(
   (answer) => operations.has(operationOf(answer)) && !answers.has(answer) && !EVERYWHERE.test(answer),

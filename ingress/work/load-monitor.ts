@@ -12,7 +12,7 @@ const SPENDABLE = 0.7;
 
 export interface LoadSteps {
   read(kinds: readonly Kind[]): Promise<LoadRow[]>;
-  /** Whether callers wait at this ingress. */
+  /** Returns true while callers wait at this ingress. */
   isBusy(): boolean;
   deadlineMs(kind: Kind): number;
   log: Log;

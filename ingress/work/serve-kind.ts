@@ -21,7 +21,7 @@ export interface KindParts {
   tickets: TicketQueue;
   wakeUps: WakeUps;
   load: LoadMonitor;
-  /** Whether several callers wait at this ingress. */
+  /** Returns true while several callers wait at this ingress. */
   isCrowded(): boolean;
 }
 
