@@ -70,6 +70,7 @@ const ACCOUNTS = `
     hash bytea not null constraint service_keys_hash_unique unique,
     prefix text not null,
     label text not null,
+    scopes text[],
     created_at timestamptz(3) not null,
     last_used_at timestamptz(3)
   );
@@ -223,6 +224,7 @@ const APPS = `
     recorded_at timestamptz(3) not null,
     primary key (app_id, event_id)
   );
+  create index prediction_events_person on prediction_events (app_id, user_id, recorded_at);
   create index prediction_events_prediction on prediction_events (prediction_id);
   create index prediction_events_recorded on prediction_events (recorded_at);
 `;
@@ -295,13 +297,23 @@ const MEMORY = `
   create index raw_memories_replies on raw_memories (account_id, occurred_at, id)
     where kind = 'reply' and origin = 'human';
   create index raw_memories_search on raw_memories
-    using gin (account_id, (account_id::text), tags, to_tsvector('simple', search_text(content)));
+    using gin (account_id, (account_id::text), tags, to_tsvector('english', search_text(coalesce(agent || ' ', '') || content)));
   create index raw_memories_session on raw_memories (account_id, session_id, occurred_at, id)
     where session_id is not null;
   create index raw_memories_trigrams on raw_memories
     using gin (account_id, search_text(content) gin_trgm_ops);
   create index raw_memories_unpromoted on raw_memories (account_id, occurred_at, id)
     where promoted_at is null;
+  create table phrases (
+    account_id uuid not null,
+    raw_id uuid not null,
+    sample smallint not null,
+    written_at timestamptz(3) not null,
+    words text collate "C" not null,
+    written text
+  );
+  create index phrases_row on phrases (raw_id);
+  create index phrases_words on phrases (account_id, sample, words);
   create table episodes (
     id uuid primary key,
     account_id uuid not null
@@ -324,7 +336,7 @@ const MEMORY = `
   );
   create index episodes_recent on episodes (account_id, ended_at, id);
   create index episodes_search on episodes
-    using gin (account_id, (account_id::text), tags, to_tsvector('simple', search_text(title || ' ' || summary)));
+    using gin (account_id, (account_id::text), tags, to_tsvector('english', search_text(title || ' ' || summary)));
   create index episodes_stale on episodes (account_id, ended_at) where stale_at is not null;
   create index episodes_trigrams on episodes
     using gin (account_id, search_text(title || ' ' || summary) gin_trgm_ops);
@@ -361,7 +373,7 @@ const MEMORY = `
   create index facts_pinned on facts (account_id, id) where pinned and superseded_by is null;
   create index facts_replaced on facts (account_id) where superseded_by is not null and revision_of is null;
   create index facts_search on facts
-    using gin (account_id, (account_id::text), tags, to_tsvector('simple', search_text(text)));
+    using gin (account_id, (account_id::text), tags, to_tsvector('english', search_text(text)));
   create index facts_slot on facts (account_id, slot) where slot is not null;
   create index facts_stale on facts (account_id, id) where stale_at is not null;
   create index facts_superseded on facts (superseded_by) where superseded_by is not null;
@@ -494,8 +506,11 @@ const WORK = `
   create table answers (
     id uuid primary key,
     answer text not null,
+    key uuid,
+    line uuid,
     expires_at timestamptz(3) not null
   ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+  create index answers_line on answers (line, id) where line is not null;
   create table drafts (
     line uuid not null,
     week date not null,
@@ -545,6 +560,7 @@ const PROVIDERS = `
     attempt int not null,
     model text not null,
     input_tokens int not null,
+    cached_tokens int not null,
     output_tokens int not null,
     cost_microcents bigint,
     aborted boolean not null,

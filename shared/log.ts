@@ -1,17 +1,19 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { masked } from './text/secrets.ts';
 
 export type Log = Logger;
 
 /**
  * JSON lines on standard output, or where a test wants them. A log line names ids, codes, counts and durations; never a body, a key,
- * an e-mail address or any text of a person, so callers pass fields one by one and no object from outside.
+ * an e-mail address or any text of a person, so callers pass fields one by one and no object from outside. Secrets in the message
+ * of an error, which may name an address with its password, are masked.
  */
 export function createLog(process: string, level: string, destination?: DestinationStream): Log {
   const options = {
     level,
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: loggable },
+    serializers: { err: loggable, error: masked, reason: masked },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
 }
@@ -24,12 +26,12 @@ function loggable(error: unknown) {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const frames = error.stack?.slice(error.stack.indexOf('\n    at ') + 1);
-  const message = isFromPostgres(error) ? undefined : error.message;
+  const message = isFromPostgres(error) ? undefined : masked(error.message);
   return { name: error.name, code, message, stack: frames };
 }
 
 /**
- * Whether an error comes from PostgreSQL itself: its text may then contain values of the row. An ORM or a pool puts the
+ * True if an error comes from PostgreSQL itself: its text may then contain values of the row. An ORM or a pool puts the
  * driver's error under `cause`, and its text into its own.
  */
 export function isFromPostgres(error: unknown): boolean {

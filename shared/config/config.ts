@@ -1,51 +1,71 @@
-import { parseOrigins } from './browser-origins.ts';
-import { type Deadlines, readDeadlines } from './deadlines.ts';
 import { ConfigError, Env } from './env.ts';
-import { modelsIn } from './models.ts';
-import type { PoolName } from './pools.ts';
-import { type ProviderAccess, readProviderAccess } from './provider-access.ts';
-import { type ProviderSettings, readProviderSettings } from './provider-settings.ts';
-import { type Quotas, readQuotas } from './quotas.ts';
+import { type Listening, readListening, readOperator } from './listening.ts';
+import {
+  modelsIn,
+  type ProviderAccess,
+  type ProviderSettings,
+  readProviderAccess,
+  readProviderSettings,
+} from './provider.ts';
 import { type Recurrence, readRecurrence } from './recurrence.ts';
-import { parseRedisUrl, type RedisTarget } from './redis-url.ts';
-import { parseSigningKeys, type SigningKeys } from './signing-keys.ts';
-import { parseTrustedProxies } from './trusted-proxies.ts';
+import {
+  parseRedisUrl,
+  parseSigningKeys,
+  type RedisTarget,
+  type SigningKeys,
+  STRONG_BYTES,
+} from './values.ts';
+
+/** Worker pools. Each has its own slots in a process, so that work in one pool never delays another's. */
+export const POOLS = ['predict', 'batch', 'memory'] as const;
+export type PoolName = (typeof POOLS)[number];
+
+/** Time that a call of each kind waits, queue time included, in milliseconds. */
+export interface Deadlines {
+  predictionTimeoutMs: number;
+  replyTimeoutMs: number;
+  batchTimeoutMs: number;
+  syncTimeoutMs: number;
+  promoteTimeoutMs: number;
+}
+
+/** Limits of an account's storage, by the columns of `account_usage`. A missing one means no limit. */
+export type Quotas = Readonly<Partial<Record<'sessions' | 'events' | 'bytes', number>>>;
 
 /** Where the database and the queues are. */
 export interface StoreConfig {
   database: { url: string; directUrl: string; poolSize: number };
-  /** Of the queues and wake-ups; undefined: they are on PostgreSQL. */
+  /** Server of the queues and wake-ups; undefined: they are on PostgreSQL. */
   redis: RedisTarget | undefined;
   queuePrefix: string;
 }
 
-/** What the ingress and the workers have in common. */
+/** Configuration that the ingress and the workers have in common. */
 export interface BaseConfig extends StoreConfig {
   production: boolean;
   logLevel: string;
+  /** True if there is a collector to send traces to. */
+  tracing: boolean;
   operator: { host: string; port: number };
   /** Milliseconds without a heartbeat after which a process counts as dead. */
   leaseMs: number;
   recoveryWindowS: number;
 }
 
-export interface IngressConfig extends BaseConfig, Deadlines {
-  host: string;
+export interface IngressConfig extends BaseConfig, Listening, Deadlines {
   port: number;
   /** Base of every URL that the service builds; undefined: `localhost` and the port. */
   publicUrl: string | undefined;
   signingKeys: SigningKeys;
+  /** Opens the operators' board. */
+  adminToken: string;
   inviteOnly: boolean;
+  /** The mail server; undefined: no mail is sent. */
+  mail: MailConfig | undefined;
+  /** True if people have a console. */
+  console: boolean;
   /** Requests per second on average, and at once. Undefined: no limit. */
   rateLimit: { rps: number; burst: number } | undefined;
-  /** Proxies whose `X-Forwarded-For` is believed: addresses, networks or names that `proxy-addr` knows. */
-  trustProxy: readonly string[];
-  /** Origins whose pages may use `/api`. */
-  corsOrigins: readonly string[];
-  /** Most connections of the process, and of one network. */
-  connections: { atOnce: number; perNetwork: number };
-  /** Milliseconds after which a client that takes nothing of its answer is cut off. */
-  sendTimeoutMs: number;
   /** Models that a request may name. */
   supportedModels: readonly string[];
   /** Candidates of a prediction at most. */
@@ -65,45 +85,46 @@ export interface WorkerConfig extends BaseConfig, Deadlines {
   contextBudgetTokens: number;
   provider: ProviderSettings;
   defaultModel: string;
+  /** Completes drafts. */
+  tabModel: string;
   openai: ProviderAccess['openai'];
 }
 
-/** What the operator's command line uses. A missing model does not stop it: `doctor` reports it. */
+/** The mail server, and the sender of mails. */
+export interface MailConfig {
+  url: string;
+  from: string;
+}
+
+/** Configuration of the operator's command line. A missing model does not stop it: `doctor` reports it. */
 export type AdminConfig = StoreConfig &
   Deadlines &
-  Pick<IngressConfig, 'production' | 'recoveryWindowS' | 'sandboxUnits' | 'quotas'> &
+  Pick<IngressConfig, 'production' | 'publicUrl' | 'recoveryWindowS' | 'sandboxUnits' | 'quotas'> &
   ProviderAccess;
 
-/** What the migration step uses. */
-export type MigrateConfig = Pick<BaseConfig, 'logLevel' | 'queuePrefix'> & { directUrl: string };
+/** Configuration of the migration step. */
+type MigrateConfig = Pick<BaseConfig, 'logLevel' | 'queuePrefix'> & { directUrl: string };
 
-const TRUST_PROXY =
-  'addresses, networks (10.0.0.0/8) or the names loopback, linklocal and uniquelocal, comma separated';
-const CORS_ORIGINS = 'origins as browsers send them (https://host or https://host:port), comma separated';
-
+const PORT = 8080;
 const OPERATOR_PORTS = { web: 9460, worker: 9461 };
 
 /** Configuration of an ingress. Throws a `ConfigError` that names every fault at once. */
 export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.web);
-  env.require('JWT_SECRET');
+  env.require('JWT_SECRET', 'ADMIN_TOKEN');
   if (base.production) env.require('PUBLIC_URL');
   const config = {
     ...base,
-    host: env.text('HOST') ?? (base.production ? '0.0.0.0' : '127.0.0.1'),
-    port: env.integer('PORT', 8080, { min: 0, max: 65535 }),
+    ...readListening(env, base.production),
+    port: env.integer('PORT', PORT, { min: 0, max: 65535 }),
     publicUrl: env.url('PUBLIC_URL', ['http:', 'https:']),
     signingKeys: signingKeys(env, base.production),
+    adminToken: adminToken(env, base.production),
+    mail: readMail(env),
+    console: env.choice('CONSOLE', 'on', ['on', 'off']) === 'on',
     inviteOnly: env.choice('INVITE_ONLY', 'false', ['true', 'false']) === 'true',
     rateLimit: rateLimit(env),
-    trustProxy: env.parsed('TRUST_PROXY', parseTrustedProxies, TRUST_PROXY) ?? [],
-    corsOrigins: env.parsed('CORS_ORIGINS', parseOrigins, CORS_ORIGINS) ?? [],
-    connections: {
-      atOnce: env.integer('MAX_CONNECTIONS', 5000, { min: 1, max: 1_000_000 }),
-      perNetwork: env.integer('MAX_CONNECTIONS_PER_ADDRESS', 500, { min: 1, max: 1_000_000 }),
-    },
-    sendTimeoutMs: env.integer('SEND_TIMEOUT_MS', 30_000, { min: 1000, max: 600_000 }),
     ...readDeadlines(env),
     supportedModels:
       modelsIn(env, 'SUPPORTED_MODELS') ??
@@ -123,7 +144,11 @@ export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
   const env = new Env(values);
   const base = baseConfig(env, OPERATOR_PORTS.worker);
   const { defaultModel, openai } = readProviderAccess(env, base.production);
+  const tabModel = env.text('TAB_MODEL') ?? defaultModel;
   if (defaultModel === undefined) env.faults.push('DEFAULT_MODEL is required');
+  const remote = [defaultModel, tabModel].find((model) => model !== undefined && model !== 'local');
+  if (base.production && openai === undefined && remote !== undefined)
+    env.faults.push(`OPENAI_API_KEY is required by the model ${remote}`);
   const config = {
     ...base,
     slots: {
@@ -136,6 +161,7 @@ export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
     providerTimeoutMs: env.integer('PROVIDER_TIMEOUT_MS', 8000, { min: 100, max: 600_000 }),
     contextBudgetTokens: env.integer('CONTEXT_BUDGET_TOKENS', 6000, { min: 100, max: 1_000_000 }),
     defaultModel: defaultModel ?? '',
+    tabModel: tabModel ?? '',
     openai,
     provider: readProviderSettings(env),
   };
@@ -148,6 +174,8 @@ export function adminConfig(values: NodeJS.ProcessEnv): AdminConfig {
   const config = {
     ...storeConfig(env),
     production: isProduction(env),
+    // A server's setting: the commands that need it check it.
+    publicUrl: env.text('PUBLIC_URL'),
     recoveryWindowS: recoveryWindowS(env),
     sandboxUnits: sandboxUnits(env),
     ...readDeadlines(env),
@@ -169,10 +197,8 @@ function baseConfig(env: Env, operatorPort: number): BaseConfig {
     ...storeConfig(env),
     production: isProduction(env),
     logLevel: logLevel(env),
-    operator: {
-      host: env.text('OPERATOR_HOST') ?? '127.0.0.1',
-      port: env.integer('OPERATOR_PORT', operatorPort, { min: 0, max: 65535 }),
-    },
+    tracing: hasCollector(env),
+    operator: readOperator(env, operatorPort),
     leaseMs: env.integer('LEASE_MS', 5000, { min: 500, max: 60_000 }),
     recoveryWindowS: recoveryWindowS(env),
   };
@@ -204,8 +230,18 @@ function queuePrefix(env: Env): string {
   return env.pattern('QUEUE_PREFIX', 'forecue', pattern, 'a lower-case name of at most 40 characters');
 }
 
-function logLevel(env: Env): string {
+export function logLevel(env: Env): string {
   return env.choice('LOG_LEVEL', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
+}
+
+/** The SDK, which is loaded then, reads all other standard variables itself. */
+export function hasCollector(env: Env): boolean {
+  const endpoints = [
+    env.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
+    env.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['http:', 'https:']),
+  ];
+  const isDisabled = env.text('OTEL_SDK_DISABLED')?.toLowerCase() === 'true';
+  return !isDisabled && endpoints.some((one) => one !== undefined);
 }
 
 function recoveryWindowS(env: Env): number {
@@ -226,17 +262,58 @@ function signingKeys(env: Env, production: boolean): SigningKeys {
   return parsed ?? [{ kid: '', secret: '' }];
 }
 
+function adminToken(env: Env, production: boolean): string {
+  const isStrong = (value: string) => !production || Buffer.byteLength(value) >= STRONG_BYTES;
+  const parse = (value: string) => (isStrong(value) ? value : undefined);
+  return env.parsed('ADMIN_TOKEN', parse, `a secret of at least ${STRONG_BYTES} bytes`) ?? '';
+}
+
+const SENDER = /^(?:[^<>\p{Cc}]*<[^\s<>@]+@[^\s<>@]+>|[^\s<>@,]+@[^\s<>@,]+)$/u;
+
+function readMail(env: Env): MailConfig | undefined {
+  const url = env.url('SMTP_URL', ['smtp:', 'smtps:']);
+  const from = env.pattern('MAIL_FROM', '', SENDER, 'an address, or a name and <an address>');
+  if (url === undefined) return undefined;
+  env.require('MAIL_FROM');
+  return { url, from };
+}
+
 function rateLimit(env: Env): IngressConfig['rateLimit'] {
   const rps = env.integer('RATE_LIMIT_RPS', 50, { min: 0, max: 1_000_000 });
   const burst = env.integer('RATE_LIMIT_BURST', 100, { min: 0, max: 1_000_000 });
   return rps === 0 || burst === 0 ? undefined : { rps, burst };
 }
 
-function isProduction(env: Env): boolean {
+const TIMEOUT_RANGE = { min: 1000, max: 600_000 };
+
+export function readDeadlines(env: Env): Deadlines {
+  return {
+    predictionTimeoutMs: env.integer('PREDICTION_TIMEOUT_MS', 10_000, TIMEOUT_RANGE),
+    replyTimeoutMs: env.integer('REPLY_TIMEOUT_MS', 30_000, TIMEOUT_RANGE),
+    batchTimeoutMs: env.integer('BATCH_TIMEOUT_MS', 120_000, TIMEOUT_RANGE),
+    syncTimeoutMs: env.integer('SYNC_TIMEOUT_MS', 60_000, TIMEOUT_RANGE),
+    promoteTimeoutMs: env.integer('PROMOTE_TIMEOUT_MS', 120_000, TIMEOUT_RANGE),
+  };
+}
+
+const GIB = 1024 ** 3;
+const QUOTA_RANGE = { min: 0, max: 999_999_999_999_999 };
+
+/** Reads the quotas; 0 is no limit. */
+function readQuotas(env: Env): Quotas {
+  const limits = {
+    sessions: env.integer('QUOTA_SESSIONS', 100_000, QUOTA_RANGE),
+    events: env.integer('QUOTA_EVENTS', 5_000_000, QUOTA_RANGE),
+    bytes: env.integer('QUOTA_BYTES', 5 * GIB, QUOTA_RANGE),
+  };
+  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0));
+}
+
+export function isProduction(env: Env): boolean {
   return env.text('NODE_ENV') === 'production';
 }
 
-function checked<T>(env: Env, config: T): T {
+export function checked<T>(env: Env, config: T): T {
   if (env.faults.length > 0) throw new ConfigError([...new Set(env.faults)]);
   return config;
 }

@@ -1,13 +1,5 @@
 import { readFileSync } from 'node:fs';
-
-/** Variables with secrets. Each may instead be given as a file that holds the value, by the variable `<name>_FILE`. */
-const SECRETS: ReadonlySet<string> = new Set([
-  'DATABASE_DIRECT_URL',
-  'DATABASE_URL',
-  'JWT_SECRET',
-  'OPENAI_API_KEY',
-  'REDIS_URL',
-]);
+import { SECRETS, type SettingName } from './settings.ts';
 
 /**
  * Typed access to environment variables, one method per type of value. Faults are collected, so that one start names
@@ -21,7 +13,7 @@ export class Env {
     this.#values = values;
   }
 
-  text(name: string): string | undefined {
+  text(name: SettingName): string | undefined {
     const value = this.#values[name] || undefined;
     const file = this.#file(name);
     if (file === undefined) return value;
@@ -30,12 +22,12 @@ export class Env {
     return value;
   }
 
-  /** Whether it has a value, or a file for one, which is not read. */
-  has(name: string): boolean {
+  /** True if it has a value, or a file for one, which is not read. */
+  has(name: SettingName): boolean {
     return Boolean(this.#values[name]) || this.#file(name) !== undefined;
   }
 
-  integer(name: string, fallback: number, range: { min: number; max: number }): number {
+  integer(name: SettingName, fallback: number, range: { min: number; max: number }): number {
     const value = this.text(name);
     if (value === undefined) return fallback;
     const number = Number(value);
@@ -44,7 +36,7 @@ export class Env {
     return fallback;
   }
 
-  choice<const T extends string>(name: string, fallback: T, choices: readonly T[]): T {
+  choice<const T extends string>(name: SettingName, fallback: T, choices: readonly T[]): T {
     const value = this.text(name);
     if (value === undefined) return fallback;
     const choice = choices.find((c) => c === value);
@@ -53,7 +45,7 @@ export class Env {
     return fallback;
   }
 
-  pattern(name: string, fallback: string, pattern: RegExp, description: string): string {
+  pattern(name: SettingName, fallback: string, pattern: RegExp, description: string): string {
     const value = this.text(name);
     if (value === undefined) return fallback;
     if (pattern.test(value)) return value;
@@ -62,16 +54,18 @@ export class Env {
   }
 
   /** A URL with one of the given protocols (`https:`), without a trailing slash. It may hold a password, so a fault does not quote it. */
-  url(name: string, protocols: readonly string[]): string | undefined {
+  url(name: SettingName, protocols: readonly string[]): string | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value.replace(/\/$/, '');
+    // `URL` takes `http:/host` and `postgres:/path` as well.
+    const isWhole = protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`));
+    if (isWhole && URL.canParse(value)) return value.replace(/\/$/, '');
     this.faults.push(`${name} must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
     return undefined;
   }
 
   /** A value with a parser of its own. It may hold a secret, so a fault does not quote it. */
-  parsed<T>(name: string, parse: (value: string) => T | undefined, description: string): T | undefined {
+  parsed<T>(name: SettingName, parse: (value: string) => T | undefined, description: string): T | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
     const result = parse(value);
@@ -79,11 +73,11 @@ export class Env {
     return result;
   }
 
-  require(...names: string[]): void {
+  require(...names: SettingName[]): void {
     for (const name of names) if (!this.has(name)) this.faults.push(`${name} is required`);
   }
 
-  #file(name: string): string | undefined {
+  #file(name: SettingName): string | undefined {
     return SECRETS.has(name) ? this.#values[`${name}_FILE`] || undefined : undefined;
   }
 
@@ -100,7 +94,7 @@ export class Env {
     return undefined;
   }
 
-  #fault(name: string, expected: string, value: string): void {
+  #fault(name: SettingName, expected: string, value: string): void {
     this.faults.push(`${name} must be ${expected}, not ${JSON.stringify(value.slice(0, 60))}`);
   }
 }

@@ -1,5 +1,31 @@
-import { parseRecurrence } from './cron.ts';
+import { getNextMillis } from 'bullmq';
 import type { Env } from './env.ts';
+import type { SettingName } from './settings.ts';
+
+/** One field of a cron pattern: numbers, ranges, steps and lists, or names of days and months. */
+const FIELD = /^([\d*,/-]+|[a-z]{3}([-,][a-z]{3})*)$/i;
+
+/**
+ * A cron pattern of five fields, or six with seconds first, or null for `off`. Undefined when the value is neither, or
+ * names a time that never comes.
+ */
+function parseRecurrence(value: string): string | null | undefined {
+  const pattern = value.trim();
+  if (pattern === 'off') return null;
+  const fields = pattern.split(/\s+/);
+  // Its parser fills missing fields in, and has fields whose meaning changes from process to process (`H`).
+  if (fields.length < 5 || fields.length > 6 || !fields.every((field) => FIELD.test(field))) return undefined;
+  try {
+    return nextTick(pattern, Date.now()) === undefined ? undefined : pattern;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first tick of a cron pattern, in UTC, after a moment; both in Unix milliseconds. */
+export function nextTick(pattern: string, after: number): number | undefined {
+  return getNextMillis(after, { pattern, tz: 'UTC' });
+}
 
 /** When accounts with something new are synced and promoted: a cron pattern, in UTC; null: never. */
 export type Recurrence = Readonly<Record<'sync' | 'promotion', string | null>>;
@@ -7,7 +33,7 @@ export type Recurrence = Readonly<Record<'sync' | 'promotion', string | null>>;
 const EXPECTED = 'a cron pattern of five fields, or six with seconds first, or off';
 
 export function readRecurrence(env: Env): Recurrence {
-  const read = (name: string, fallback: string) => {
+  const read = (name: SettingName, fallback: string) => {
     const pattern = env.parsed(name, parseRecurrence, EXPECTED);
     return pattern === undefined ? fallback : pattern;
   };

@@ -1,13 +1,12 @@
-import { Later } from '../later.ts';
+import { Later } from '../timing/later.ts';
 import { isLockTimeout, isUnavailable } from './faults.ts';
-import { type Flight, isIdle, keysOf, namesOf, type Party, type Waiting } from './flight.ts';
-import { LockTimeouts } from './lock-timeouts.ts';
-import { takeBatch } from './take-batch.ts';
 
 /** A statement in flight for longer is most likely waiting for a lock. */
 const SLOW_MS = 200;
-/** How many items of one party are tried alone at once, and how many lock time-outs in a row fail the rest. */
+/** The items of one party that are tried alone at once, and the lock time-outs in a row that fail the rest. */
 const ALONE_AT_ONCE = 4;
+/** The most parties and lanes that are remembered for their lock time-outs. */
+const NAMES_MAX = 1000;
 
 export interface BatcherOptions<In> {
   /** Most items in one statement. */
@@ -27,7 +26,7 @@ export interface BatcherOptions<In> {
    */
   atOnce?: number;
   /**
-   * Whether the process has more to do: then all that arrive in one turn of the event loop share a statement, or until
+   * True if the process has more to do: then all that arrive in one turn of the event loop share a statement, or until
    * the first of them has waited for its `patienceMs`, given how many of its party wait with it.
    */
   isBusy?: () => boolean;
@@ -50,6 +49,35 @@ export function batcher<In, Out>(
   return (item, gone) => batches.add(item, gone);
 }
 
+/** An item that waits for its statement, or is in flight. */
+interface Waiting<In, Out> {
+  item: In;
+  bytes: number;
+  keys: readonly string[];
+  /** The name of its lane among those of all parties. */
+  lane: string | undefined;
+  /** True if it was in a shared statement that failed. */
+  failed: boolean;
+  gone: AbortSignal | undefined;
+  resolve: (out: Out) => void;
+  reject: (error: unknown) => void;
+}
+
+interface Party<In, Out> {
+  name: string;
+  waiting: Waiting<In, Out>[];
+  inFlight: Set<Flight<In, Out>>;
+}
+
+/** A statement in flight. */
+interface Flight<In, Out> {
+  party: Party<In, Out>;
+  batch: Waiting<In, Out>[];
+  /** True for an item that is tried alone. */
+  alone: boolean;
+  slow: boolean;
+}
+
 /**
  * Parties take turns, and each has one shared statement in flight at most. When it ends in a lock time-out, the lanes of
  * its items are tried alone beside the next ones, one item of a lane at a time, until the lane succeeds. So a locked
@@ -63,15 +91,14 @@ class Batcher<In, Out> {
   readonly #run: (items: In[]) => Promise<Out[]>;
   readonly #options: BatcherOptions<In>;
   readonly #atOnce: number;
-  /** With something waiting or in flight, next in turn first. */
+  /** The parties with something waiting or in flight, next in turn first. */
   readonly #parties = new Map<string, Party<In, Out>>();
-  /** Those of them that may have a stuck statement next, and perhaps others; next in turn first. */
+  /** The parties that may have a stuck statement next, and perhaps others; next in turn first. */
   readonly #troubled = new Set<Party<In, Out>>();
   readonly #inFlight = new Set<Flight<In, Out>>();
-  /** By party, and by lane. */
+  /** The lock time-outs of parties and lanes. */
   readonly #timeouts = new LockTimeouts();
   readonly #startLater = new Later(() => this.#start());
-  #startsSoon = false;
 
   constructor(run: (items: In[]) => Promise<Out[]>, options: BatcherOptions<In>) {
     this.#run = run;
@@ -114,15 +141,8 @@ class Batcher<In, Out> {
   }
 
   #startWithin(ms: number): void {
-    if (!this.#options.isBusy?.()) this.#start();
-    else if (ms >= 1) this.#startLater.within(ms);
-    else if (!this.#startsSoon) {
-      this.#startsSoon = true;
-      setImmediate(() => {
-        this.#startsSoon = false;
-        this.#start();
-      });
-    }
+    if (this.#options.isBusy?.()) this.#startLater.within(ms);
+    else this.#start();
   }
 
   /** Starts what may start, parties in turn. It runs for each item, so it passes over few that may not, however many wait. */
@@ -155,18 +175,31 @@ class Batcher<In, Out> {
     if (countOf(party.inFlight, (flight) => flight.alone === alone) >= most) return undefined;
     // Most parties have nothing to try alone: spares them the search.
     if (alone && !party.waiting.some((one) => this.#isAlone(one))) return undefined;
-    const { batch, others } = takeBatch(party.waiting, {
-      most: alone ? 1 : this.#options.most,
-      maxBytes: this.#options.maxBytes ?? Number.POSITIVE_INFINITY,
-      suits: (one) => this.#isAlone(one) === alone,
-      keysOf: (one) => keysOf(one, this.#isAlone(one)),
-      taken: [...party.inFlight].flatMap((flight) =>
-        flight.batch.flatMap((one) => keysOf(one, flight.alone)),
-      ),
-    });
-    if (batch.length === 0) return undefined;
-    party.waiting = others;
-    return { ...next, batch };
+    const batch = this.#takeBatch(party, alone);
+    return batch.length === 0 ? undefined : { ...next, batch };
+  }
+
+  /** Takes the first items that may share a statement, at most `maxBytes` of them or a single larger one. */
+  #takeBatch(party: Party<In, Out>, alone: boolean): Waiting<In, Out>[] {
+    const { most, maxBytes = Number.POSITIVE_INFINITY } = this.#options;
+    const batch: Waiting<In, Out>[] = [];
+    const passed: Waiting<In, Out>[] = [];
+    // A passed item keeps its keys, too: nothing that shares one may overtake it.
+    const keys = new Set(
+      [...party.inFlight].flatMap((flight) => flight.batch.flatMap((one) => keysOf(one, flight.alone))),
+    );
+    let bytes = 0;
+    for (const one of party.waiting) {
+      if (batch.length === (alone ? 1 : most)) break;
+      const own = keysOf(one, this.#isAlone(one));
+      const isFree = this.#isAlone(one) === alone && !own.some((key) => keys.has(key));
+      if (isFree && batch.length > 0 && bytes + one.bytes > maxBytes) break;
+      (isFree ? batch : passed).push(one);
+      if (isFree) bytes += one.bytes;
+      for (const key of own) keys.add(key);
+    }
+    if (batch.length > 0) party.waiting = [...passed, ...party.waiting.slice(batch.length + passed.length)];
+    return batch;
   }
 
   #isStuck({ party, alone, slow }: Flight<In, Out>): boolean {
@@ -223,7 +256,7 @@ class Batcher<In, Out> {
     if (batch.length > 1 && !isUnavailable(error)) {
       for (const one of batch) one.failed = true;
       party.waiting.unshift(...batch);
-      // Those whose callers left while the statement was in flight leave now.
+      // Entries whose callers left while the statement was in flight leave now.
       for (const one of batch) if (one.gone?.aborted) this.#leave(party, one);
       return;
     }
@@ -243,4 +276,55 @@ class Batcher<In, Out> {
 
 function countOf<One>(all: Iterable<One>, is: (one: One) => boolean): number {
   return [...all].filter(is).length;
+}
+
+/** Checks that nothing of it waits or is in flight. */
+function isIdle<In, Out>({ waiting, inFlight }: Party<In, Out>): boolean {
+  return waiting.length === 0 && inFlight.size === 0;
+}
+
+/** An item tried alone keeps its lane to itself. */
+function keysOf<In, Out>({ keys, lane }: Waiting<In, Out>, alone: boolean): readonly string[] {
+  return alone && lane !== undefined ? [...keys, lane] : keys;
+}
+
+/** The party or lanes whose locks a statement shows to be held or free. */
+function namesOf<In, Out>({ party, batch, alone }: Flight<In, Out>): string[] {
+  const lanes = batch.flatMap(({ lane }) => lane ?? []);
+  return alone && lanes.length > 0 ? lanes : [party.name, ...lanes];
+}
+
+/** Remembers whose latest statement ended in a lock time-out. */
+class LockTimeouts {
+  /** The time-outs in a row of items tried alone, oldest first; 0 when only a shared statement timed out. */
+  readonly #inARow = new Map<string, number>();
+
+  has(name: string): boolean {
+    return this.#inARow.has(name);
+  }
+
+  inARow(name: string): number {
+    return this.#inARow.get(name) ?? 0;
+  }
+
+  note(names: readonly string[], { alone }: { alone: boolean }): void {
+    for (const name of names) {
+      const before = this.inARow(name);
+      this.#inARow.delete(name);
+      this.#inARow.set(name, before + (alone ? 1 : 0));
+    }
+    for (const oldest of this.#inARow.keys()) {
+      if (this.#inARow.size <= NAMES_MAX) return;
+      this.#inARow.delete(oldest);
+    }
+  }
+
+  /** Counts from the start again. */
+  restart(name: string): void {
+    this.#inARow.set(name, 0);
+  }
+
+  forget(names: readonly string[]): void {
+    for (const name of names) this.#inARow.delete(name);
+  }
 }

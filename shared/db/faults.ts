@@ -39,7 +39,7 @@ const UNAVAILABLE_MESSAGES = [
   'Cannot use a pool after calling end on the pool',
 ];
 
-/** Whether the database is unreachable, for all statements alike: a retry may help. */
+/** Checks whether the database is unreachable, for all statements alike: a retry may help. */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(
     ({ code, message }) =>
@@ -49,31 +49,31 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether a statement timed out, most likely waiting for a lock: the fault of the rows that it wanted, not of the
+ * True if a statement timed out, most likely waiting for a lock: the fault of the rows that it wanted, not of the
  * database. It changed nothing, and a later retry may help.
  */
 export function isLockTimeout(error: unknown): boolean {
   return causes(error).some(({ code }) => code !== undefined && LOCK_TIMEOUTS.includes(code));
 }
 
-/** Whether a statement was cut off because it took too long. */
+/** Checks whether a statement was cut off because it took too long. */
 export function isCancelled(error: unknown): boolean {
   return causes(error).some(({ code }) => code === CANCELLED);
 }
 
-/** Whether the transaction conflicted with another (serialization failure, deadlock): it is safe to run it again. */
+/** Checks whether the transaction conflicted with another (serialization failure, deadlock): it is safe to run it again. */
 export function isSerializationConflict(error: unknown): boolean {
   return causes(error).some(({ code }) => code !== undefined && SERIALIZATION_CONFLICTS.includes(code));
 }
 
-/** Whether a retry may help: nothing is wrong with the statement or its values. */
+/** Checks whether a retry may help: nothing is wrong with the statement or its values. */
 export function isTransient(error: unknown): boolean {
   return isUnavailable(error) || isLockTimeout(error) || isSerializationConflict(error);
 }
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Whether a row with the same unique key exists already. */
+/** Checks whether a row with the same unique key exists already. */
 export function isUniqueViolation(error: unknown): boolean {
   return causes(error).some(({ code }) => code === UNIQUE_VIOLATION);
 }

@@ -10,18 +10,17 @@ import { FUNCTION_SETTINGS, SQL_CONSTANTS } from './limits.ts';
 const ENTRIES = [
   'abandoned_v1',
   'admit_v1',
+  'casualties_v1',
   'claim_v1',
   'complete_and_claim_v1',
   'complete_v1',
   'detach_v1',
   'find_v1',
   'load_v1',
-  'outcomes_v2',
-  'overdue_v1',
   'queued_flows_v1',
+  'recall_phrases_v1',
   'reclaim_v1',
   'release_v1',
-  'sweep_v1',
   'take_over_v1',
 ];
 
@@ -29,7 +28,7 @@ const ENTRIES = [
  * The version of the functions is the length of this list of their hashes. Whoever changes `sql/` or a constant in it
  * appends the new hash, which `test/unit/db/functions.test.ts` prints. The order tells which of two versions is newer.
  */
-export const HASHES = ['b71604828c4f3f8c'];
+export const HASHES = ['396da4bbb615af0a'];
 
 /**
  * The SQL functions and triggers of this version, a file each in `sql/`. A function that changes what it takes or returns
@@ -66,7 +65,7 @@ export async function installFunctions(client: ClientBase): Promise<void> {
       on conflict (hash) do update set version = excluded.version`);
 }
 
-/** Whether the functions of this version, or a newer one, are installed. */
+/** Checks whether the functions of this version, or a newer one, are installed. */
 export async function hasFunctions(pool: Pool): Promise<boolean> {
   const { version, hash } = await functionsOfThisVersion();
   const { rows } = await pool.query('select from installed_functions where hash = $1 or version > $2', [

@@ -3,9 +3,10 @@ import { TOMBSTONE_DAYS } from '../schemas/limits.ts';
 export const STATEMENT_TIMEOUT_MS = 10_000;
 
 /** A live server ends a statement before that; otherwise its connection is given up. */
-export const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 1000;
+export const QUERY_GRACE_MS = 1000;
+export const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + QUERY_GRACE_MS;
 
-/** How long the hot path's functions wait for a lock; other statements wait longer. */
+/** Time for which the hot path's functions wait for a lock; other statements wait longer. */
 export const HOT_PATH_LOCK_TIMEOUT_MS = 500;
 
 /**
@@ -23,7 +24,7 @@ const SETTINGS = {
   ...PLANNER,
 };
 
-/** For the start of a session that is ours alone. */
+/** The settings with which a session of our own starts. */
 export const SESSION_OPTIONS = assignments(SETTINGS)
   .map((setting) => `-c ${setting}`)
   .join(' ');

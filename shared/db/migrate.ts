@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
-import { retry } from '../retry.ts';
+import { retry } from '../timing/retry.ts';
 import { isSerializationConflict } from './faults.ts';
 import { installFunctions } from './functions.ts';
 import { HOT_PATH_LOCK_TIMEOUT_MS } from './limits.ts';
@@ -19,7 +19,7 @@ const APPLICATION_NAME = 'forecue migrate';
 
 interface Target {
   directUrl: string;
-  /** How long to keep trying while others hold the tables; 2 minutes. */
+  /** Time to keep trying while others hold the tables; 2 minutes. */
   patienceMs?: number | undefined;
   /** Brings other tables of the same database up to date, under the same lock. Safe to repeat. */
   others: (client: pg.Client) => Promise<unknown>;

@@ -4,10 +4,10 @@ import { MikroORM } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { BaseConfig } from '../config/config.ts';
 import type { Log } from '../log.ts';
+import { watchConnections } from '../metrics/database.ts';
 import { entities } from './entities/index.ts';
-import { QUERY_TIMEOUT_MS, SESSION_OPTIONS, STATEMENT_TIMEOUT_MS } from './limits.ts';
-import { mendPool } from './pool.ts';
-import { usePooler } from './pooler.ts';
+import { QUERY_GRACE_MS, SESSION_OPTIONS, STATEMENT_TIMEOUT_MS } from './limits.ts';
+import { mendPool, usePooler } from './pool.ts';
 
 /**
  * MikroORM and the pool that it uses. One rule says which way of access to use: **entities** for single rows that
@@ -22,12 +22,13 @@ export interface Database {
 
 /**
  * Opens no connection yet: the first statement does, and fails when the database is unreachable. A `directUrl` that
- * differs from `url` means that `url` leads to a pooler.
+ * differs from `url` means that `url` leads to a pooler. A statement may take `statementMs`.
  */
 export async function openDatabase(
   config: Pick<BaseConfig, 'database'>,
   log: Log,
   name: string,
+  statementMs = STATEMENT_TIMEOUT_MS,
 ): Promise<Database> {
   const { url, directUrl, poolSize } = config.database;
   const pooled = url !== directUrl;
@@ -38,21 +39,23 @@ export async function openDatabase(
     driverOptions: {
       application_name: name,
       connectionTimeoutMillis: 2000,
-      query_timeout: QUERY_TIMEOUT_MS,
+      query_timeout: statementMs + QUERY_GRACE_MS,
       keepAlive: true,
       // A pooler refuses start-up parameters that it does not know.
-      ...(pooled ? {} : { options: SESSION_OPTIONS }),
+      ...(pooled ? {} : { options: `${SESSION_OPTIONS} -c statement_timeout=${statementMs}` }),
       onPoolCreated(created: Pool) {
-        if (pooled) usePooler(created, { cancelAfterMs: STATEMENT_TIMEOUT_MS });
+        if (pooled) usePooler(created, { cancelAfterMs: statementMs });
         mendPool(created);
       },
     },
   });
   const pool = await orm.driver.getConnection().getNativeClient();
+  const watch = watchConnections(name, pool);
   return {
     orm,
     pool,
     async close() {
+      watch.close();
       await orm.close(true);
       // The ORM closes the pool only if it used it itself.
       if (!pool.ending) await pool.end();
@@ -61,7 +64,7 @@ export async function openDatabase(
 }
 
 /** The hot path's tables are partitioned or tuned, and only its own statements read them: no entity describes them. */
-const HOT_PATH_TABLES = [/^(work|answers|leases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];
+const HOT_PATH_TABLES = [/^(work|answers|leases|phrases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];
 
 export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 
@@ -76,8 +79,8 @@ export function ormOptions(clientUrl: string) {
     allowGlobalContext: false,
     // Rows in one statement. Indexing a long text takes 20 ms, and a statement has a time limit.
     batchSize: 50,
-    // Migrations make no functions: `installFunctions` does.
-    schemaGenerator: { skipTables: HOT_PATH_TABLES, ignoreRoutines: true },
+    // Migrations make neither functions nor triggers: `installFunctions` does.
+    schemaGenerator: { skipTables: HOT_PATH_TABLES, ignoreRoutines: true, ignoreTriggers: true },
     migrations: {
       path: MIGRATIONS,
       pathTs: MIGRATIONS,

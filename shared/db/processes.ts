@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
-import { every, type Repeated } from '../every.ts';
+import type { StatedSettings } from '../config/stated.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import { every, type Repeated } from '../timing/every.ts';
 import { query } from './statement.ts';
 
 /**
@@ -9,9 +10,9 @@ import { query } from './statement.ts';
  * others dead. A silence of half a lease ends the run: after an outage of nearly a lease, others may still be about to beat.
  */
 const BEAT = {
-  name: 'beat_v4',
-  text: `insert into processes (id, kind, alive_until, since, pools)
-         values ($1::uuid, $2, clock_timestamp() + make_interval(secs => $3 / 1000.0), clock_timestamp(), $4::jsonb)
+  name: 'beat_v5',
+  text: `insert into processes (id, kind, alive_until, since, pools, settings)
+         values ($1::uuid, $2, clock_timestamp() + make_interval(secs => $3 / 1000.0), clock_timestamp(), $4::jsonb, $5::jsonb)
          on conflict (id) do update
             set alive_until = excluded.alive_until, pools = excluded.pools,
                 since = case when processes.alive_until > excluded.since + make_interval(secs => $3 / 2000.0)
@@ -27,7 +28,7 @@ const END_LEASE = {
 const BEATS_PER_LEASE = 7;
 const SLOWEST_BEAT_MS = 700;
 
-/** What a worker serves: pool → its slots, and how much work it has claimed since it started. */
+/** The pools of a worker: its slots, and how much work it has claimed since it started. */
 export type Served = Record<string, { slots: number; claimed: number }>;
 
 /**
@@ -39,6 +40,7 @@ export class Heartbeat {
   readonly #pool: Pool;
   readonly #kind: string;
   readonly #leaseMs: number;
+  readonly #settings: StatedSettings;
   readonly #log: Log;
   #served: () => Served = () => ({});
   #paused: ReadonlySet<string> = new Set();
@@ -48,10 +50,11 @@ export class Heartbeat {
   #onRecovered: () => void = () => {};
   #beats: Repeated | undefined;
 
-  constructor(pool: Pool, options: { kind: string; leaseMs: number; log: Log }) {
+  constructor(pool: Pool, options: { kind: string; leaseMs: number; settings: StatedSettings; log: Log }) {
     this.#pool = pool;
     this.#kind = options.kind;
     this.#leaseMs = options.leaseMs;
+    this.#settings = options.settings;
     this.#log = options.log;
   }
 
@@ -105,7 +108,7 @@ export class Heartbeat {
     this.#broken = !ok;
   }
 
-  /** From now on the heartbeat reports what this process serves. */
+  /** Makes the heartbeat report what this process serves. */
   async serve(served: () => Served): Promise<void> {
     this.#served = served;
     await this.#beat();
@@ -119,7 +122,8 @@ export class Heartbeat {
   }
 
   async #beat(): Promise<void> {
-    const values = [this.id, this.#kind, this.#leaseMs, JSON.stringify(this.#served())];
+    const json = [this.#served(), this.#settings].map((value) => JSON.stringify(value));
+    const values = [this.id, this.#kind, this.#leaseMs, ...json];
     const [row] = await query<{ paused: string[] }>(this.#pool, BEAT, values);
     this.#paused = new Set(row?.paused);
     this.#beatenAt = performance.now();
@@ -134,4 +138,20 @@ export async function openHeartbeat(
   const heartbeat = opening.adopt(new Heartbeat(...options), (one) => one.stop());
   await heartbeat.start();
   return heartbeat;
+}
+
+/** A living process: what it is, and what it says of its own configuration; versions before say nothing. */
+export interface LivingProcess {
+  kind: string;
+  settings: StatedSettings | null;
+}
+
+const LIVING = {
+  name: 'living_processes_v1',
+  text: 'select kind, settings from processes where alive_until > clock_timestamp() order by kind, id',
+};
+
+/** The living processes, by kind. */
+export function livingProcesses(pool: Pool): Promise<LivingProcess[]> {
+  return query<LivingProcess>(pool, LIVING, []);
 }

@@ -1,4 +1,4 @@
-import { type RetryOptions, retry } from '../retry.ts';
+import { type RetryOptions, retry } from '../timing/retry.ts';
 import { isSerializationConflict, isTransient } from './faults.ts';
 
 const CONFLICT_TRIES = 4;

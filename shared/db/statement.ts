@@ -1,5 +1,5 @@
 import type { Pool, QueryResultRow } from 'pg';
-import { retry } from '../retry.ts';
+import { retry } from '../timing/retry.ts';
 import { isUnavailable } from './faults.ts';
 import { ON_CONFLICT } from './retries.ts';
 

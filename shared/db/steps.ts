@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const ROWS_AT_ONCE = 1000;
 
 /**
- * How long to pause after a step, as a multiple of its duration: disk and cores are for callers who wait for an answer.
+ * Pause to make after a step, as a multiple of its duration: disk and cores are for callers who wait for an answer.
  */
 const REST = 2;
 

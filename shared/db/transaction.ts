@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { retry } from '../retry.ts';
+import { retry } from '../timing/retry.ts';
 import { ON_CONFLICT } from './retries.ts';
 
 /**

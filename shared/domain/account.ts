@@ -1,8 +1,9 @@
 import { AppError } from '../errors/app-error.ts';
+import type { Scope } from '../schemas/accounts.ts';
 
 /** The log-in that an access token comes from. */
 export interface Login {
-  /** When the person gave the password, in Unix seconds. */
+  /** The time at which the person gave the password, in Unix seconds. */
   readonly loggedInAt: number;
   /** The account's generation of log-ins at that time. */
   readonly generation: number;
@@ -13,6 +14,16 @@ export interface UserPrincipal {
   readonly id: string;
   /** Absent: the request has a key alone. */
   readonly login?: Login;
+  /** Of the key; absent: all. */
+  readonly scopes?: readonly Scope[];
+}
+
+/** The page of a one-time link to a new password. */
+export const RESET_PATH = '/connect/new-password';
+
+/** A one-time link to a new password. */
+export function resetAddress(publicUrl: string, token: string): string {
+  return `${publicUrl}${RESET_PATH}?token=${token}`;
 }
 
 const FRESH_S = 10 * 60;
@@ -30,6 +41,13 @@ export function requireFreshLogin(user: UserPrincipal): void {
 export function requireLogin({ login }: UserPrincipal): Login {
   if (login === undefined) throw new AppError('access_denied');
   return login;
+}
+
+/** Refuses a key that has none of the scopes, any of which is enough: throws `access_denied`. */
+export function requireScope({ scopes }: UserPrincipal, enough: readonly Scope[]): void {
+  if (scopes === undefined || enough.some((scope) => scopes.includes(scope))) return;
+  const explanation = `This needs a key with the scope ${enough.join(' or ')}; this one has ${scopes.join(', ')}.`;
+  throw new AppError('access_denied', { explanation });
 }
 
 /** Refuses a log-in that has ended with all others of its account: throws `token_expired`. */

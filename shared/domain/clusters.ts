@@ -1,13 +1,14 @@
-import { sumOf, type Terms, termsOf, Weights } from './terms.ts';
-import { estimateTokens } from './tokens.ts';
+import { type Counts, sumOf, TfIdf } from '../text/tf-idf.ts';
+import { estimateTokens } from '../text/tokens.ts';
+import { countsOf, wordsOf } from '../text/words.ts';
 
-/** What clustering looks at in a raw row. */
-export interface Said {
+/** A raw row as clustering reads it. */
+export interface ClusterRow {
   id: string;
   sessionId: string | null;
   occurredAt: Date;
   content: string;
-  /** Whether a person wrote it. */
+  /** True if a person wrote it. */
   isHuman: boolean;
 }
 
@@ -28,20 +29,20 @@ const TOPIC_CHARS = 1000;
  * four rows and the next four share hardly a word (TextTiling: Hearst 1997, with tf-idf). Each row is in one cluster; the
  * clusters are in the order of their first rows, their rows in the order of time.
  */
-export function clustersOf<Row extends Said>(rows: readonly Row[]): Row[][] {
+export function clustersOf<Row extends ClusterRow>(rows: readonly Row[]): Row[][] {
   const sessions = Map.groupBy(rows.toSorted(inTime), ({ sessionId }) => sessionId);
   const clusters = [...sessions.values()].flatMap((session) => cut(session));
   return clusters.sort(([one], [other]) => (one && other ? inTime(one, other) : 0));
 }
 
-/** By time, and by id at the same time. */
-function inTime(one: Said, other: Said): number {
+/** Orders rows by time, and by id at the same time. */
+function inTime(one: ClusterRow, other: ClusterRow): number {
   return one.occurredAt.getTime() - other.occurredAt.getTime() || (one.id < other.id ? -1 : 1);
 }
 
-function cut<Row extends Said>(session: readonly Row[]): Row[][] {
-  const terms = session.map(({ content }) => termsOf(content.slice(0, TOPIC_CHARS)));
-  const weights = new Weights(terms);
+function cut<Row extends ClusterRow>(session: readonly Row[]): Row[][] {
+  const texts = session.map(({ content }) => countsOf(wordsOf(content.slice(0, TOPIC_CHARS))));
+  const tfIdf = new TfIdf(texts);
   const clusters: Row[][] = [];
   let open: Row[] = [];
   let tokens = 0;
@@ -51,7 +52,7 @@ function cut<Row extends Said>(session: readonly Row[]): Row[][] {
       isAfterGap(open.at(-1), row) ||
       open.length === ROWS_MAX ||
       tokens + more > TOKENS_MAX ||
-      (open.length >= ROWS_BEFORE_SHIFT && isShift(terms, weights, at));
+      (open.length >= ROWS_BEFORE_SHIFT && isShift(texts, tfIdf, at));
     if (open.length === 0 || ends) {
       open = [];
       tokens = 0;
@@ -63,16 +64,16 @@ function cut<Row extends Said>(session: readonly Row[]): Row[][] {
   return clusters;
 }
 
-function isAfterGap(last: Said | undefined, next: Said): boolean {
+function isAfterGap(last: ClusterRow | undefined, next: ClusterRow): boolean {
   return last !== undefined && next.occurredAt.getTime() - last.occurredAt.getTime() > GAP_MS;
 }
 
-/** Whether the rows from `at` on are about something else than those before. Too few of them show nothing. */
-function isShift(terms: readonly Terms[], weights: Weights, at: number): boolean {
-  const next = terms.slice(at, at + WINDOW);
+/** Reports whether the rows from `at` on are about something else than those before. Too few of them show nothing. */
+function isShift(texts: readonly Counts[], tfIdf: TfIdf, at: number): boolean {
+  const next = texts.slice(at, at + WINDOW);
   if (next.length < WINDOW) return false;
-  const alike = weights.similarity(sumOf(terms.slice(at - WINDOW, at)), sumOf(next));
-  return alike !== undefined && alike < ALIKE;
+  const cosine = tfIdf.cosine(sumOf(texts.slice(at - WINDOW, at)), sumOf(next));
+  return cosine !== undefined && cosine < ALIKE;
 }
 
 const QUIET_MS = 10 * MINUTE_MS;
@@ -81,10 +82,11 @@ const SMALL_CHARS = 200;
 const SMALL_WAIT_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * Whether a cluster can be expected to stay as it is. One whose last row is younger than ten minutes may go on; a small
- * one, of fewer than 3 rows and 200 characters of a person, waits until it is 24 hours old. `now` is in milliseconds.
+ * Reports whether a cluster can be expected to stay as it is. One whose last row is younger than ten minutes may go on; a
+ * small one, of fewer than 3 rows and 200 characters of a person, waits until it is 24 hours old. `now` is in
+ * milliseconds.
  */
-export function isSettled(cluster: readonly Said[], now: number): boolean {
+export function isSettled(cluster: readonly ClusterRow[], now: number): boolean {
   const age = now - (cluster.at(-1)?.occurredAt.getTime() ?? now);
   const chars = cluster.reduce((sum, { content, isHuman }) => sum + (isHuman ? content.length : 0), 0);
   const isSmall = cluster.length < SMALL_ROWS && chars < SMALL_CHARS;
@@ -92,7 +94,7 @@ export function isSettled(cluster: readonly Said[], now: number): boolean {
 }
 
 /** The first rows, as many as one cluster may have: an episode that a client made may have more. */
-export function bounded<Row extends Said>(rows: readonly Row[]): Row[] {
+export function bounded<Row extends ClusterRow>(rows: readonly Row[]): Row[] {
   let tokens = 0;
   const end = rows.findIndex(({ content }, at) => {
     tokens += estimateTokens(content);

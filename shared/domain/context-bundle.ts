@@ -1,5 +1,6 @@
 import type { ContextMeta } from '../schemas/memory-context.ts';
-import { Question } from './context-question.ts';
+import { masked } from '../text/secrets.ts';
+import { estimateTokens } from '../text/tokens.ts';
 import { chooseBest, type Merits, RANKING, worthOf } from './context-ranking.ts';
 import type {
   Candidates,
@@ -10,12 +11,12 @@ import type {
   ProfileRow,
   RawRow,
 } from './context-rows.ts';
-import { estimateTokens } from './tokens.ts';
 
 /**
- * What is known about a person and about what they do, for one question. Facts are pinned first, then the latest first;
- * episodes and raw rows are the latest first: the same rows always stand in the same order. `byWorth` has their ids in the
- * order in which they are to be left out from its end where there is less room.
+ * Everything that is known about a person and their doings, for one question. Facts are pinned first, then the latest
+ * first; episodes and raw rows are the latest first: the same rows always stand in the same order. `byWorth` has their
+ * ids in the order in which they are to be left out from its end where there is less room. Secrets in the texts are
+ * masked: agents, apps and models read them.
  */
 export interface ContextBundle {
   profile: ProfileRow | null;
@@ -23,15 +24,17 @@ export interface ContextBundle {
   episodes: EpisodeRow[];
   raw: RawRow[];
   byWorth: { facts: string[]; episodes: string[]; raw: string[] };
+  /** The facts that stand out whatever is asked: the pinned, then the latest. */
+  lasting: FactRow[];
   meta: ContextMeta;
 }
 
 const HOUR_MS = 3_600_000;
-const HALF_LIFE_MS = { facts: 30 * 24 * HOUR_MS, episodes: 3 * 24 * HOUR_MS, raw: 2 * HOUR_MS };
-/** Of the person's own words, and of all others. */
+const HALF_LIFE_MS = { facts: 30 * 24 * HOUR_MS, episodes: 3 * 24 * HOUR_MS, raw: 3 * 24 * HOUR_MS };
+/** The salience of the person's own words, and of all others. */
 const SAID_SALIENCE = { own: 1, other: 0.5 };
-/** How much of a text decides about it, in UTF-16 units. */
-const DECISIVE = 2000;
+/** Length of a text's beginning that is compared with others, in UTF-16 units. */
+const COMPARED = 2000;
 
 /** Chooses from what memory offers, at most as much as the query allows. */
 export async function bundleOf(offer: Offer, query: ContextQuery): Promise<ContextBundle> {
@@ -56,13 +59,31 @@ export async function bundleOf(offer: Offer, query: ContextQuery): Promise<Conte
     sources: 0,
   }));
   const chosen = {
-    profile: offer.profile,
-    facts: facts.toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || latest(a, b)),
-    episodes: episodes.toSorted((a, b) => b.endedAt.getTime() - a.endedAt.getTime() || latest(a, b)),
-    raw: raw.toSorted((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime() || latest(a, b)),
+    profile: offer.profile && withoutSecrets(offer.profile),
+    facts: facts.map(withoutSecrets).toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || latest(a, b)),
+    episodes: episodes
+      .map(withoutSecrets)
+      .toSorted((a, b) => b.endedAt.getTime() - a.endedAt.getTime() || latest(a, b)),
+    raw: raw
+      .map(withoutSecrets)
+      .toSorted((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime() || latest(a, b)),
   };
   const byWorth = { facts: facts.map(idOf), episodes: episodes.map(idOf), raw: raw.map(idOf) };
-  return { ...chosen, byWorth, meta: metaOf(offer, query, chosen) };
+  const lasting = offer.facts.rows
+    .toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || latest(a, b))
+    .slice(0, query.maxFacts)
+    .map(withoutSecrets);
+  return { ...chosen, byWorth, lasting, meta: metaOf(offer, query, chosen) };
+}
+
+/** A value whose strings are masked. Clients bound the depth of their JSON (`flawOf`). */
+function withoutSecrets<Value>(value: Value): Value {
+  if (typeof value === 'string') return masked(value) as Value;
+  if (Array.isArray(value)) return value.map(withoutSecrets) as Value;
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, part]) => [name, withoutSecrets(part)]),
+  ) as Value;
 }
 
 const idOf = ({ id }: { id: string }) => id;
@@ -71,19 +92,20 @@ const idOf = ({ id }: { id: string }) => id;
 const latest = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1);
 
 async function choose<Row extends { id: string }>(
-  { rows, words }: Candidates<Row>,
+  { rows }: Candidates<Row>,
   most: number,
   halfLifeMs: number,
   read: (row: Row) => Omit<Merits, 'relevance'> & { text: string; pinned?: boolean },
 ): Promise<Row[]> {
-  const judged = rows.map((row) => ({ row, ...read(row) }));
-  const relevance = new Question(words).relevanceOf(judged.map(({ text }) => text.slice(0, DECISIVE)));
-  const ranked = judged.map(({ row, text, pinned = false, ...merits }, place) => ({
-    row,
-    text: text.slice(0, DECISIVE),
-    pinned,
-    worth: worthOf({ ...merits, relevance: relevance[place] ?? 0 }, halfLifeMs),
-  }));
+  const ranked = rows.map(({ relevance, ...row }) => {
+    const { text, pinned = false, ...merits } = read(row as unknown as Row);
+    return {
+      row: row as unknown as Row,
+      text: text.slice(0, COMPARED),
+      pinned,
+      worth: worthOf({ ...merits, relevance }, halfLifeMs),
+    };
+  });
   return chooseBest(ranked, most);
 }
 
@@ -108,7 +130,7 @@ function metaOf(
     revision: offer.revision,
     generated_at: offer.generatedAt.toISOString(),
     window: {
-      since: offer.since.toISOString(),
+      since: offer.since?.toISOString() ?? null,
       until: offer.generatedAt.toISOString(),
       recency_minutes: recencyMinutes,
     },

@@ -1,9 +1,9 @@
 import type { Artifact, Message, PredictionRequest } from '../schemas/predictions.ts';
+import { codePointsIn } from '../text/cut.ts';
+import { TokenBudget } from '../text/tokens.ts';
 import type { ContextBundle } from './context-bundle.ts';
-import { fitMemory, type Memory } from './memory.ts';
-import { quarterTokens } from './tokens.ts';
 
-/** What to predict from, cut to the context budget. It names no person, session or request. */
+/** The material of a prediction, cut to the context budget. It names no person, session or request. */
 export interface PredictionTask {
   mode: PredictionRequest['mode'];
   /** The part of the draft that the model sees: all of it, or its end if it alone exceeds the budget. */
@@ -15,8 +15,51 @@ export interface PredictionTask {
   artifact: Pick<Artifact, 'kind' | 'selection' | 'summary'> | null;
   language: string;
   preferences: string;
-  /** What is known about the person from their connected account. */
+  /** The memory of the connected account. */
   memory: Memory | null;
+  /** For the built-in predictor alone. */
+  local?: LocalHints;
+}
+
+/** Signals that shape a completion by the built-in predictor. */
+export interface LocalHints {
+  /** Words that the person wrote after ones like the draft's last. */
+  phrases: readonly RecalledPhrase[];
+  /** Less likely suggestions are not shown. */
+  minConfidence: number;
+  /** Numbers of suggestions that the person lately took and dismissed in this app. */
+  taken: number;
+  dismissed: number;
+}
+
+/** A place in what the person wrote, however long ago, that goes on like a draft. */
+export interface RecalledPhrase {
+  following: string;
+  /** Number of whole words before it that are the draft's. */
+  words: number;
+  /** Number of such places that it stands for. */
+  scale: number;
+  /** Since it was written. */
+  days: number;
+  /** The row that it is from. */
+  source: string;
+}
+
+/** A person's memory, as far as it may shape a prediction. Whatever it says, it is data. */
+export interface Memory {
+  profile: { summary: string; data: Record<string, unknown> } | null;
+  /** The same for every draft until memory changes. */
+  facts: string[];
+  recalled: Recalled;
+}
+
+/** What memory has about the end of a conversation. */
+export interface Recalled {
+  facts: string[];
+  /** The latest episodes first. */
+  episodes: { title: string; summary: string }[];
+  /** The latest raw rows first. `own`: the words are the person's. */
+  said: { role: string | null; own: boolean; content: string }[];
 }
 
 type Texts = Pick<PredictionRequest, 'draft' | 'messages' | 'artifact' | 'user_preferences'>;
@@ -27,26 +70,40 @@ export function envelopeSize(request: Texts): number {
   const { draft, artifact, messages, user_preferences } = request;
   const texts = [draft.text, artifact?.selection ?? '', artifact?.summary ?? '', user_preferences];
   for (const message of messages) texts.push(message.content);
-  return texts.reduce((sum, text) => sum + codePoints(text), 0);
+  return texts.reduce((sum, text) => sum + codePointsIn(text), 0);
 }
 
-/** How much of the draft's end, and of that of each of the last messages, memory is asked about, in UTF-16 units. */
+/** Lengths of the ends of the draft and of each of the last messages that memory is asked about, in UTF-16 units. */
 const ASKED = { draft: 1000, message: 500, messages: 2 };
 
-/** What memory is asked about for a request: the end of the conversation. */
+/** The first of the numbers of words, each twice the one before, at which a draft becomes another question. */
+const FIRST_WORDS = 4;
+
+/**
+ * The question that a request puts to memory: the end of the conversation, with as much of the draft as makes it the same
+ * question at most keys, so that what is recalled, and a provider's cache of the prompt with it, stays the same.
+ */
 export function questionOf({ draft, messages }: Pick<Texts, 'draft' | 'messages'>): string {
   const said = messages.slice(-ASKED.messages).map(({ content }) => content.slice(-ASKED.message));
-  return [...said, draft.text.slice(-ASKED.draft)].join('\n').toWellFormed();
+  const words = [...draft.text.matchAll(/\S+\s+/g)];
+  let asked = FIRST_WORDS;
+  while (2 * asked <= words.length) asked *= 2;
+  const last = words[asked - 1];
+  const typed = draft.text.slice(0, last === undefined ? 0 : last.index + last[0].length);
+  return [...said, typed.trimEnd().slice(-ASKED.draft)].join('\n').toWellFormed();
 }
 
 /** The share of the budget that an account's memory may take from a request's own texts. */
 const MEMORY_SHARE = 1 / 4;
-const NO_MEMORY = { memory: null, tokens: 0 };
+const NO_MEMORY = { memory: null, tokens: 0, reserved: 0 };
+/** Where not all fits, a growing draft takes room from the older messages in steps of this share of the budget. */
+const STEP_SHARE = 1 / 32;
 
 /**
  * The part of a request that fits into `budgetTokens`, and whether any of its own text was left out.
  *
- * Memory comes first, but gets little: whole texts, as many as its share holds.
+ * Memory comes first, but gets little: whole texts, as many as its share holds. Where not all fits, the older messages
+ * are cut alike at most keys, for a provider's cache of the prompt.
  * Texts take from the budget in order of their value: the draft (its end), the last message, the artifact's selection,
  * the preferences, the artifact's summary, then the other messages from new to old. So the oldest messages are dropped
  * first, and the draft's end stays. A message that fits in part keeps its end, where the question is; the other texts
@@ -57,19 +114,28 @@ export function fitContext(
   budgetTokens: number,
   bundle: ContextBundle | null = null,
 ): { task: PredictionTask; truncated: boolean } {
-  const { memory, tokens } = bundle === null ? NO_MEMORY : fitMemory(bundle, budgetTokens * MEMORY_SHARE);
-  const room = new Room(budgetTokens - tokens);
+  const { memory, tokens, reserved } =
+    bundle === null ? NO_MEMORY : fitMemory(bundle, budgetTokens * MEMORY_SHARE);
+  const whole = fitTexts(request, new TokenBudget(budgetTokens - tokens), 0);
+  const step = Math.max(1, Math.floor(budgetTokens * STEP_SHARE));
+  const fitted = whole.truncated ? fitTexts(request, new TokenBudget(budgetTokens - reserved), step) : whole;
+  return { task: { ...fitted.task, memory }, truncated: fitted.truncated };
+}
+
+/** `step`: the older messages get what is left of multiples of it. */
+function fitTexts(request: Context, room: TokenBudget, step: number) {
   const { artifact, messages } = request;
   const draft = room.end(request.draft.text);
   const last = messages.slice(-1).flatMap((message) => fitMessage(room, message));
   const selection = room.beginning(artifact?.selection ?? '');
   const preferences = room.beginning(request.user_preferences);
   const summary = room.beginning(artifact?.summary ?? '');
+  if (step > 0) room.roundUp(step);
   const older = messages
     .slice(0, -1)
     .reverse()
     .flatMap((message) => fitMessage(room, message));
-  const task: PredictionTask = {
+  const task = {
     mode: request.mode,
     draft,
     draftHead: request.draft.text.slice(0, request.draft.text.length - draft.length),
@@ -77,64 +143,73 @@ export function fitContext(
     artifact: artifact && { kind: artifact.kind, selection, summary },
     language: request.language,
     preferences,
-    memory,
   };
-  return { task, truncated: room.truncated };
+  return { task, truncated: room.isExceeded };
 }
 
-function fitMessage(room: Room, message: Message): Message[] {
+function fitMessage(room: TokenBudget, message: Message): Message[] {
   const content = room.end(message.content);
   return content === '' && message.content !== '' ? [] : [{ ...message, content }];
 }
 
-/** What is left of the budget. After the first text that does not fit entirely, nothing else fits. */
-export class Room {
-  truncated = false;
-  /** In quarters of a token, so that the sums stay whole. */
-  #left: number;
+/** The share of its room that the profile and the facts may take, and those of facts and episodes in the rest. */
+const KNOWN_SHARE = 1 / 2;
+const FACTS_SHARE = 1 / 4;
+const EPISODES_SHARE = 1 / 2;
 
-  constructor(tokens: number) {
-    this.#left = tokens * 4;
-  }
-
-  /** As much of the beginning of `text` as fits. */
-  beginning(text: string): string {
-    let at = 0;
-    while (at < text.length) {
-      const codePoint = text.codePointAt(at) ?? 0;
-      if (!this.#take(codePoint)) break;
-      at += codePoint > 0xffff ? 2 : 1;
-    }
-    return text.slice(0, at);
-  }
-
-  /** As much of the end of `text` as fits. */
-  end(text: string): string {
-    let at = text.length;
-    while (at > 0) {
-      const low = text.charCodeAt(at - 1);
-      const width = isLowSurrogate(low) && at > 1 ? 2 : 1;
-      if (!this.#take(text.codePointAt(at - width) ?? 0)) break;
-      at -= width;
-    }
-    return text.slice(at);
-  }
-
-  #take(codePoint: number): boolean {
-    const cost = quarterTokens(codePoint);
-    this.truncated ||= cost > this.#left;
-    this.#left -= cost;
-    return !this.truncated;
-  }
+/**
+ * Cuts a bundle to so many tokens: whole texts, the more worthy ones first. `tokens` is what it takes, `reserved` what it
+ * would take at most, whatever is recalled.
+ */
+export function fitMemory(
+  bundle: ContextBundle,
+  room: number,
+): { memory: Memory; tokens: number; reserved: number } {
+  const known = new TokenBudget(room * KNOWN_SHARE);
+  const profile = bundle.profile && {
+    summary: known.takes(bundle.profile.summary) ? bundle.profile.summary : '',
+    data: known.takes(JSON.stringify(bundle.profile.data)) ? bundle.profile.data : {},
+  };
+  const facts = bundle.lasting.filter(({ text }) => known.takes(text));
+  const left = room - known.taken;
+  const told = new Set(facts.map(({ id }) => id));
+  const about = new TokenBudget(left * FACTS_SHARE);
+  const others = bundle.facts.filter(({ id }) => !told.has(id));
+  const recalled = pick(about, others, bundle.byWorth.facts, ({ text }) => text);
+  const past = new TokenBudget((left - about.taken) * EPISODES_SHARE);
+  const episodes = pick(past, bundle.episodes, bundle.byWorth.episodes, (row) => row.title + row.summary);
+  const lately = new TokenBudget(left - about.taken - past.taken);
+  const said = pick(lately, bundle.raw, bundle.byWorth.raw, ({ content }) => content);
+  const memory = {
+    profile,
+    facts: facts.map(({ text }) => text),
+    recalled: {
+      facts: recalled.map(({ text }) => text),
+      episodes: episodes.map(({ title, summary }) => ({ title, summary })),
+      said: said.map(({ role, origin, content }) => ({
+        role,
+        own: role === 'human' && origin === 'human',
+        content,
+      })),
+    },
+  };
+  const tokens = known.taken + about.taken + past.taken + lately.taken;
+  return { memory, tokens, reserved: tokens > known.taken ? room : tokens };
 }
 
-function codePoints(text: string): number {
-  let count = text.length;
-  for (let i = 0; i < text.length; i++) if (isLowSurrogate(text.charCodeAt(i))) count--;
-  return count;
-}
-
-/** The second half of a surrogate pair; the request's schema admits only well-formed text. */
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
+/** The rows that fit, tried in the order of `byWorth`, in their own order. */
+function pick<Row extends { id: string }>(
+  budget: TokenBudget,
+  rows: readonly Row[],
+  byWorth: readonly string[],
+  textOf: (row: Row) => string,
+): Row[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const fitting = new Set(
+    byWorth.filter((id) => {
+      const row = byId.get(id);
+      return row !== undefined && budget.takes(textOf(row));
+    }),
+  );
+  return rows.filter(({ id }) => fitting.has(id));
 }

@@ -1,16 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { wordsOf } from './words.ts';
+import { jaccard } from '../text/similarity.ts';
+import { wordsOf } from '../text/words.ts';
 
 /** Names the way of ranking, in `meta.ranking`. A change of what follows gets another name. */
-export const RANKING = 'v1';
+export const RANKING = 'v2';
 
-const WEIGHTS = { relevance: 0.45, recency: 0.2, salience: 0.2, support: 0.15 } as const;
+const WEIGHTS = { relevance: 0.75, recency: 0.1, salience: 0.1, support: 0.05 } as const;
 /** So many sources support a row as well as any more do. */
 export const SUPPORT_MAX = 10;
 /** Two texts that share more of their pairs of words say the same. */
 const SAME = 0.7;
 
-/** What a row of a tier is judged by, each from 0 to 1 but its age in milliseconds. */
+/** The merits of a row, each from 0 to 1 but its age in milliseconds. */
 export interface Merits {
   relevance: number;
   ageMs: number;
@@ -44,8 +45,8 @@ export interface Ranked<Row> {
 
 /**
  * The best of the rows, at most so many: pinned ones first, then by worth. What nearly repeats a better row only comes in
- * when nothing else is left. The same rows give the same result, in whatever order they come. Many long texts take several turns
- * of the event loop.
+ * when nothing else is left. The same rows give the same result, in whatever order they come. Many long texts take
+ * several turns of the event loop.
  */
 export async function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number): Promise<Row[]> {
   const ordered = rows.toSorted(
@@ -54,7 +55,7 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number
   if (ordered.length <= most) return ordered.map(({ row }) => row);
   const chosen: Row[] = [];
   const repeats: Row[] = [];
-  const told: Told[] = [];
+  const compared: Compared[] = [];
   let since = performance.now();
   for (const { row, text } of ordered) {
     if (performance.now() - since > SLICE_MS) {
@@ -62,37 +63,37 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number
       since = performance.now();
     }
     if (chosen.length === most) break;
-    const tells = tell(text);
-    if (told.some((one) => isSame(one, tells))) repeats.push(row);
+    const next = comparedOf(text);
+    if (compared.some((one) => isSame(one, next))) repeats.push(row);
     else {
       chosen.push(row);
-      if (told.length < COMPARED_MAX) told.push(tells);
+      if (compared.length < COMPARED_MAX) compared.push(next);
     }
   }
   return [...chosen, ...repeats].slice(0, most);
 }
 
-/** How many of the best the others are compared with: a bound on the time. */
+/** Number of the best with which the others are compared: a bound on the time. */
 const COMPARED_MAX = 100;
-/** How long it compares before other requests are served. */
+/** Time for which it compares before other requests are served. */
 const SLICE_MS = 5;
 
-interface Told {
+/** A text as it is compared with others. */
+interface Compared {
   pairs: Set<string>;
   /** Its words with digits. Texts that differ in a number never say the same. */
   numbers: string;
 }
 
-function tell(text: string): Told {
+function comparedOf(text: string): Compared {
   const words = wordsOf(text);
   const pairs = new Set(words.map((word, at) => `${word} ${words[at + 1] ?? ''}`));
   return { pairs, numbers: words.filter((word) => /\p{N}/u.test(word)).join(' ') };
 }
 
-function isSame(a: Told, b: Told): boolean {
-  const [fewer, more] = a.pairs.size < b.pairs.size ? [a.pairs, b.pairs] : [b.pairs, a.pairs];
-  // Nothing has more in common than the smaller one has.
-  if (a.numbers !== b.numbers || fewer.size < SAME * more.size) return false;
-  const common = fewer.intersection(more).size;
-  return common > SAME * (fewer.size + more.size - common) || (fewer.size === 0 && more.size === 0);
+function isSame(a: Compared, b: Compared): boolean {
+  const [fewer = 0, more = 0] = [a.pairs.size, b.pairs.size].sort((one, other) => one - other);
+  // Their sizes alone tell most of them apart.
+  if (a.numbers !== b.numbers || fewer < SAME * more) return false;
+  return more === 0 || jaccard(a.pairs, b.pairs) > SAME;
 }

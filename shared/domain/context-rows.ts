@@ -1,15 +1,13 @@
-import type { QuestionWord } from './context-question.ts';
-
-/** What is asked of memory, and how much of it. */
+/** A question to memory, and how many rows may answer it. */
 export interface ContextQuery {
-  /** What the rows are to be about: the goal, by default. */
+  /** The subject of the rows: the goal, by default. */
   query?: string;
   /** Facts have it in their text. */
   goal?: string;
   /** Facts have one of them. */
   tags?: readonly string[];
-  /** How far back episodes and raw rows go. */
-  recencyMinutes: number;
+  /** The window of episodes and raw rows; null: ever. */
+  recencyMinutes: number | null;
   maxFacts: number;
   maxEpisodes: number;
   maxRaw: number;
@@ -76,22 +74,25 @@ export interface ProfileRow {
 
 /** Rows of a tier to choose from: all that match, or those that are pinned, new, or about the question. */
 export interface Candidates<Row> {
-  rows: Row[];
-  words: QuestionWord[];
-  /** How many rows match, counted up to a limit. */
+  rows: About<Row>[];
+  /** Number of rows that match, counted up to a limit. */
   matched: number;
   /** False: some were left out because all together are too large. */
   whole: boolean;
 }
 
+/** A row, and how relevant it is to the question: from 0, nothing in common, to 1, the most relevant of its tier. */
+export type About<Row> = Row & { relevance: number };
+
 /** A row, and how many rows it is derived from. */
 export type Supported<Row> = Row & { support: number };
 
-/** What one account's memory offers, in one snapshot. */
+/** The rows that one account's memory offers, in one snapshot. */
 export interface Offer {
   revision: number;
   generatedAt: Date;
-  since: Date;
+  /** Null: no limit of time. */
+  since: Date | null;
   profile: ProfileRow | null;
   facts: Candidates<Supported<FactRow>> & {
     superseded: number;

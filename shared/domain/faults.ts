@@ -14,7 +14,7 @@ export class Faults {
     this.#found = found;
   }
 
-  /** Those of a part, which count for the whole. */
+  /** Returns the faults of a part, which count for the whole. */
   in(...path: Path): Faults {
     return new Faults([...this.#loc, ...path], this.#found);
   }

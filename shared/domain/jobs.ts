@@ -1,4 +1,4 @@
-/** How far a job has come; also part of what its handler keeps as progress. */
+/** Progress of a job, which its handler also keeps. */
 export interface Steps {
   done: number;
   total: number;
@@ -6,7 +6,7 @@ export interface Steps {
 
 const NOT_BEGUN: Steps = { done: 0, total: 0 };
 
-/** What the handler of a job reports: the answer to its request, and all its steps. */
+/** The report of a job's handler: the answer to its request, and all its steps. */
 export interface JobReport<Result extends object = object> {
   steps: Steps;
   result: Result;

@@ -1,4 +1,4 @@
-import { isStorable } from '../schemas/storable.ts';
+import { isStorable } from '../schemas/build.ts';
 
 const DEPTH_MAX = 64;
 

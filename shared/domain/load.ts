@@ -1,15 +1,15 @@
 /** The load of a kind of work, as one read found it. */
 export interface KindLoad {
-  /** When it was read, by `performance.now()`. */
+  /** The time of the read, by `performance.now()`. */
   at: number;
-  /** How many parties of the kind's class have work in its pool that has waited for `STANDING_MS`. */
+  /** The number of parties of the kind's class whose work in its pool has waited for `STANDING_MS`. */
   standing: number;
-  /** How much waits of each other party of the class. */
+  /** The queue of each other party of the class. */
   queues: readonly number[];
-  /** How much waits of the other class, and in all: up to some thousands. */
+  /** The queues of the other class, and of both: up to some thousands. */
   others: number;
   queued: number;
-  /** How long the oldest has waited; 0 when nothing waits. */
+  /** The wait of the oldest; 0 when nothing waits. */
   oldestMs: number;
   /** Work that the live workers have claimed since each started. Heartbeats report it, so it moves in steps of half a second. */
   claimed: number;
@@ -21,9 +21,9 @@ export interface KindLoad {
   slots: number;
 }
 
-/** What was read longer ago is ignored: the database does not answer. */
+/** Age after which a read is ignored: the database does not answer. */
 const STALE_MS = 2000;
-/** Only a queue whose oldest has waited this long is standing; others are just passing through. */
+/** The wait of its oldest from which on a queue stands; others are just passing through. */
 export const STANDING_MS = 150;
 /** No party gets all slots, so a single one can fill only a share. If fewer run, what waits is not waiting for slots. */
 const FULL_SHARE = 0.5;
@@ -57,11 +57,11 @@ const UNSEEN = 3;
  */
 export class LoadEstimate {
   #latest: KindLoad | undefined;
-  /** Those reads of the present interval of full slots in which `claimed` had moved, oldest first. */
+  /** The reads of the present interval of full slots in which `claimed` had moved, oldest first. */
   #steps: { at: number; claimed: number }[] = [];
   #serviceMs = FIRST_SERVICE_MS;
 
-  /** Whether newcomers may have to be refused, so that the queue needs watching. */
+  /** Checks whether newcomers may have to be refused, so that the queue needs watching. */
   get isStrained(): boolean {
     return this.#latest !== undefined && (this.#latest.workers === 0 || isStanding(this.#latest));
   }
@@ -82,7 +82,7 @@ export class LoadEstimate {
   }
 
   /**
-   * How much of a party's work may wait for its next piece to be answered within that time: Infinity while no queue stands
+   * Amount of a party's work that may wait for its next piece to be answered within that time: Infinity while no queue stands
    * or slots are free, 0 without a worker. Slots that are free although work waits are kept from parties with their full
    * share, so they are free for a party with nothing queued only.
    */

@@ -55,7 +55,7 @@ export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults)
   };
 }
 
-/** Who speaks in a row of that kind. Of `other` nobody knows, so that it is no evidence for what a person said. */
+/** The speaker of a row of that kind. None is known of `other`, so that it is no evidence for what a person said. */
 export function roleOf(kind: RawKind, agent: string | null): RawRole {
   if (kind === 'prompt') return 'agent';
   if (kind === 'reply' || kind === 'note') return 'human';
@@ -67,7 +67,7 @@ function originOf(role: RawRole): RawValues['origin'] {
   return role === 'human' || role === 'agent' ? role : 'unknown';
 }
 
-/** What a client says about an episode, by column. */
+/** The columns of an episode that a client gives. */
 export function episodeValues(change: EpisodeChange, now: number, faults: Faults) {
   const { title, summary, status, salience, model, started_at, ended_at, tags, raw_ids } = change;
   return given({
@@ -95,7 +95,7 @@ export function newEpisode(posted: EpisodeRequest, now: number, faults: Faults) 
 }
 export type NewEpisode = ReturnType<typeof newEpisode>;
 
-/** What a client says about a fact, by column. It may hold from or until a day to come. */
+/** The columns of a fact that a client gives. It may hold from or until a day to come. */
 export function factValues(change: FactChange, faults: Faults) {
   const { text, kind, tags, confidence, episode_ids, superseded_by, pinned, model } = change;
   return given({
@@ -142,14 +142,14 @@ export function checkSpan(
 const STATING = ['text', 'kind', 'confidence', 'validFrom', 'validTo'] as const;
 type Stating = Pick<FactValues, (typeof STATING)[number]>;
 
-/** Whether a change makes a fact state something else: then its former wording is kept. */
+/** Reports whether a change makes a fact state something else: then its former wording is kept. */
 export function statesAnew(change: Stating, fact: Stating): boolean {
   return STATING.some(
     (column) => change[column] !== undefined && change[column]?.valueOf() !== fact[column]?.valueOf(),
   );
 }
 
-/** What a client says about the profile. */
+/** The columns of the profile that a client gives. */
 export function profileValues({ data, summary }: ProfileRequest, faults: Faults) {
   if (data !== undefined) checkJson(data, PROFILE_MAX, faults.in('data'));
   return given({ data: data as Record<string, unknown> | undefined, summary });
@@ -162,7 +162,7 @@ function checkJson(value: object, charactersMax: number, faults: Faults): void {
     faults.add([], `Input should have at most ${charactersMax} characters as JSON`);
 }
 
-/** When something happened: from 2000 on, and by no clock that is more than a day ahead of `now` (milliseconds). */
+/** Reads the time of something that happened: from 2000 on, at most a day ahead of `now` (milliseconds). */
 export function past(timestamp: string, now: number, faults: Faults): Date {
   const moment = anyTime(timestamp, faults);
   if (moment.getTime() > now + AHEAD_MAX_MS) faults.add([], 'Input should be at most 24 hours ahead');
@@ -185,7 +185,7 @@ const unique = (values: readonly string[]) => [...new Set(values)];
 
 type Given<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
-/** Without the properties that were left out, so that they overwrite nothing. */
+/** Drops the properties that were left out, so that they overwrite nothing. */
 function given<T extends object>(values: T): Given<T> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Given<T>;

@@ -7,8 +7,9 @@
 const UNSAFE = /[^\P{Cc}\t\n]|[\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
- * Whether a text that a model wrote may be shown to a person or stored: well-formed, and without characters that make it
- * look or act like another text. Whatever a model writes passes this check; a text that fails it makes the answer unusable.
+ * Reports whether a text that a model wrote may be shown to a person or stored: well-formed, and without characters that
+ * make it look or act like another text. Whatever a model writes passes this check; a text that fails it makes the answer
+ * unusable.
  */
 export function isDisplayable(text: string): boolean {
   return text.isWellFormed() && text.search(UNSAFE) < 0;

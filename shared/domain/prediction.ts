@@ -8,7 +8,12 @@ export function predictionKey(appId: string, requestId: string): string {
   return requestKey('predict', appId, requestId);
 }
 
-/** What is known of a prediction at its admission. */
+/** The line of an app's drafts that a person types in a session. */
+export function lineKey(appId: string, userId: string, sessionId: string): string {
+  return requestKey(`draft ${userId}`, appId, sessionId);
+}
+
+/** The facts of a prediction at its admission. */
 export interface PredictionFacts {
   requestId: string;
   userId: string;
@@ -16,18 +21,25 @@ export interface PredictionFacts {
   mode: (typeof PREDICTION_MODES)[number];
   connectionId: string | null;
   draftRevision: number;
+  /** Of the draft: its length in UTF-16 units, and its fingerprint. */
+  draftLength: number;
+  draftHash: string;
   contextRevision: string;
+  /** Fingerprint of all that the request says beside the draft. */
+  contextHash: string;
   /** Below this confidence it abstains: the app's setting at that moment. */
   minConfidence: number;
 }
 
-/** What its worker reports at its end. */
+/** The report of its worker. */
 export interface PredictionReport {
   profileRevision: string;
   grantRevision: number;
   contextTruncated: boolean;
   /** Null when the provider was not asked. */
   providerMs: number | null;
+  /** The prediction whose completion the person was typing: this one is the rest of it. */
+  continues?: string;
 }
 
 export type PredictionOutcome = Outcome<PredictionFacts, PredictionReport>;
@@ -41,7 +53,9 @@ export function refusalOf(outcome: PredictionOutcome): AppError | undefined {
   return state === 'suggested' && answer === null ? new AppError('recovery_window_expired') : undefined;
 }
 
-/** The response of a suggested or abstained prediction. Built from the row alone, so that every replay has the same bytes. */
+/**
+ * The response of a suggested or abstained prediction. Built from the row alone, so that every replay has the same bytes.
+ */
 export function answerOf({
   id,
   state,

@@ -1,4 +1,7 @@
-/** How a request to a provider ended. The first four have an answer; `aborted` is the caller's doing. */
+/** The model name of the built-in predictor. */
+export const LOCAL = 'local';
+
+/** The outcome of a request to a provider. The first four have an answer; `aborted` is the caller's doing. */
 export const CALL_OUTCOMES = [
   'answered',
   'refused',
@@ -12,7 +15,7 @@ export const CALL_OUTCOMES = [
 ] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 
-/** How long the ledger keeps a call. */
+/** The time for which the ledger keeps a call. */
 export const LEDGER_DAYS = 400;
 
 /** Millionths of a cent per token. */
@@ -21,7 +24,7 @@ export interface ModelPrice {
   output: number;
 }
 
-/** What tokens cost, in millionths of a cent, rounded up; null for a model without a price. */
+/** Prices tokens, in millionths of a cent, rounded up; null for a model without a price. */
 export function costOf(
   price: ModelPrice | undefined,
   { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number },
@@ -37,10 +40,11 @@ export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-/** What calls to providers came to, tokens and cost as far as they are known. */
+/** A sum of calls to providers, tokens and cost as far as they are known. */
 export interface Spending {
   calls: number;
   inputTokens: number;
+  cachedTokens: number;
   outputTokens: number;
   costMicrocents: number;
   /** Calls of models without a price. */
@@ -50,6 +54,7 @@ export interface Spending {
 export const NOTHING_SPENT: Spending = {
   calls: 0,
   inputTokens: 0,
+  cachedTokens: 0,
   outputTokens: 0,
   costMicrocents: 0,
   unpriced: 0,

@@ -2,7 +2,7 @@ import { AppError } from '../errors/app-error.ts';
 
 /** A quota that has no room for what is to be added. */
 export interface Excess {
-  /** What is counted, in the plural. */
+  /** The name of what is counted, in the plural. */
   resource: string;
   used: number;
   added: number;

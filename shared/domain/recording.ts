@@ -34,7 +34,7 @@ export interface CheckedBatch {
 
 const ERRORS_MAX = 3;
 
-/** How long the event loop may be blocked at a time. */
+/** Time for which the event loop may be blocked at once. */
 const SLICE_MS = 2;
 
 /** Checks each row of a batch on its own; `now` is in milliseconds. A large batch takes several turns of the event loop. */

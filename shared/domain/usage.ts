@@ -44,12 +44,13 @@ export function usageReport(
   };
 }
 
-/** What calls to providers came to, for the operator: tokens, and the estimated cost in cents with four decimals. */
+/** A sum of calls to providers, for the operator: tokens, and the estimated cost in cents with four decimals. */
 export function spendingReport(spending: Spending = NOTHING_SPENT) {
-  const { calls, inputTokens, outputTokens, costMicrocents, unpriced } = spending;
+  const { calls, inputTokens, cachedTokens, outputTokens, costMicrocents, unpriced } = spending;
   return {
     provider_calls: calls,
     provider_input_tokens: inputTokens,
+    provider_cached_tokens: cachedTokens,
     provider_output_tokens: outputTokens,
     provider_cost_cents: Math.round(costMicrocents / 100) / 10_000,
     provider_calls_unpriced: unpriced,

@@ -20,23 +20,23 @@ export interface Outcome<Facts = unknown, Report = unknown> {
   /** End of the recovery window in Unix seconds; null while it runs. */
   expiresAt: number | null;
   queueMs: number | null;
-  /** What was known at its admission. */
+  /** The facts of its admission. */
   facts: Facts;
-  /** What its handler reported; null when something else ended it. */
+  /** The report of its handler; null when something else ended it. */
   report: Report | null;
-  /** After work that failed: for how long, from its end, a new try was pointless, where that is known. */
+  /** Time from the end of failed work for which a new try is pointless, where that is known. */
   retryAfterMs: number | null;
   /** Null when there is none or it was erased. */
   answer: string | null;
 }
 
 /**
- * What became of work that somebody waits for. `gone`: no table has it any more, because its account was erased or a failover
+ * The state of work that somebody waits for. `gone`: no table has it any more, because its account was erased or a failover
  * of the database lost it.
  */
 export type Fate = Outcome | 'gone';
 
-/** How work ends. `settle` charges its unit; otherwise it is refunded. */
+/** The end of work. `settle` charges its unit; otherwise it is refunded. */
 export interface End<Report = unknown> {
   state: string;
   settle?: boolean;
@@ -44,7 +44,7 @@ export interface End<Report = unknown> {
   source?: ErrorSource;
   answer?: string;
   report?: Report;
-  /** For how long a new try is pointless, where that is known. */
+  /** Time for which a new try is pointless, where that is known. */
   retryAfterMs?: number | undefined;
 }
 
@@ -59,9 +59,14 @@ export function failureOf(
   });
 }
 
-/** Whether it will not change any more, unless the request is repeated. */
+/** Checks whether it will not change any more, unless the request is repeated. */
 export function isEnded({ state }: Pick<Outcome, 'state'>): boolean {
   return state !== 'queued' && state !== 'running';
+}
+
+/** The facts of work, with the `X-Request-Id` of the request that it was admitted for, and the span of its admission. */
+export interface Traced {
+  trace?: { requestId: string; traceparent?: string };
 }
 
 /** The key of a party's request of a kind: 16 bytes of SHA-256, as a UUID. Party ids contain no spaces. */

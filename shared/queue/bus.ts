@@ -1,7 +1,144 @@
+import { Socket } from 'node:net';
+import pg from 'pg';
+import type { BaseConfig } from '../config/config.ts';
+import type { RedisTarget } from '../config/values.ts';
+import type { Log } from '../log.ts';
+import { every } from '../timing/every.ts';
+import { retry } from '../timing/retry.ts';
+import { connectRedis } from './redis.ts';
+
+const RECONNECT = { firstMs: 50, longestMs: 2000 };
+/** The interval of probes of the idle connection, and the time for an answer. */
+const PULSE = { everyMs: 5000, withinMs: 2000 };
+/** Notices a host that is gone, but not if something on the way still acknowledges: hence the pulse. */
+export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
 /** Pub/sub: each message reaches everybody who listens at that moment. */
 export interface Bus {
   publish(messages: { channel: string; payload: string }[]): Promise<void>;
   /** Resolves when it listens. Listens again by itself whenever the connection breaks or falls silent. */
   listen(channel: string, hear: (payload: string) => void): Promise<void>;
   close(): Promise<void>;
+}
+
+/** A bus on the store that also has the queues. `notify` is the database's NOTIFY. */
+export function openBus(
+  { database, redis }: Pick<BaseConfig, 'database' | 'redis'>,
+  notify: Bus['publish'],
+  log: Log,
+): Bus {
+  return redis === undefined ? postgresBus(notify, database, log) : redisBus(redis, log);
+}
+
+/**
+ * Pub/sub of Redis. The listening connection subscribes again by itself whenever it breaks. Channels ignore the database
+ * number: the prefix in their names keeps installations apart.
+ */
+export function redisBus(target: RedisTarget, log: Log): Bus {
+  const publisher = connectRedis(target, 'producer', log);
+  const listener = connectRedis(target, 'listener', log);
+  const hearing = new Map<string, (payload: string) => void>();
+  listener.on('message', (channel: string, payload: string) => hearing.get(channel)?.(payload));
+  return {
+    async publish(messages) {
+      await Promise.all(messages.map(({ channel, payload }) => publisher.publish(channel, payload)));
+    },
+    async listen(channel, hear) {
+      hearing.set(channel, hear);
+      // Runs unawaited: while the server is down the polls suffice, and ioredis subscribes when it is back.
+      listener.subscribe(channel).catch((error: unknown) => log.warn({ err: error }, 'not subscribed'));
+    },
+    async close() {
+      publisher.disconnect();
+      listener.disconnect();
+    },
+  };
+}
+
+/**
+ * Pub/sub by LISTEN and NOTIFY. One connection listens, past any pooler, and is reopened whenever it breaks or falls
+ * silent.
+ */
+export function postgresBus(publish: Bus['publish'], { directUrl }: BaseConfig['database'], log: Log): Bus {
+  const listener = new Listener(directUrl, log);
+  return {
+    publish,
+    listen: (channel, hear) => listener.listen(channel, hear),
+    close: async () => listener.close(),
+  };
+}
+
+class Listener {
+  readonly #url: string;
+  readonly #log: Log;
+  readonly #hearing = new Map<string, (payload: string) => void>();
+  readonly #closed = new AbortController();
+  #client: pg.Client | undefined;
+
+  constructor(url: string, log: Log) {
+    this.#url = url;
+    this.#log = log;
+  }
+
+  async listen(channel: string, hear: (payload: string) => void): Promise<void> {
+    this.#hearing.set(channel, hear);
+    if (this.#client === undefined) await this.#open();
+    else await this.#client.query(`listen ${pg.escapeIdentifier(channel)}`);
+  }
+
+  async #open(): Promise<void> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis: 2000,
+      query_timeout: PULSE.withinMs,
+      ...KEEP_ALIVE,
+      application_name: 'forecue wake-ups',
+    });
+    client.on('error', (error) => this.#log.warn({ err: error }, 'wake-up connection'));
+    client.on('notification', ({ channel, payload }) => this.#hearing.get(channel)?.(payload ?? ''));
+    try {
+      await client.connect();
+      for (const channel of this.#hearing.keys())
+        await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+    } catch (error) {
+      disconnect(client);
+      throw error;
+    }
+    this.#client = client;
+    // A connection that only listens would otherwise never find out that the server is gone.
+    const beat = () => client.query('select 1').catch((error: Error) => socketOf(client)?.destroy(error));
+    const pulse = every(PULSE.everyMs, beat, { ref: false });
+    client.once('end', () => {
+      void pulse.stop();
+      void this.#reopen();
+    });
+    // Closed while it connected.
+    if (this.#closed.signal.aborted) disconnect(client);
+  }
+
+  close(): void {
+    this.#closed.abort();
+    if (this.#client !== undefined) disconnect(this.#client);
+  }
+
+  async #reopen(): Promise<void> {
+    const { signal } = this.#closed;
+    const open = () =>
+      this.#open().catch((error: unknown) => {
+        this.#log.warn({ err: error }, 'wake-up connection');
+        throw error;
+      });
+    // Rejects only when the subscription is closed.
+    await retry(open, { ...RECONNECT, signal }).catch(() => {});
+  }
+}
+
+/** Does not wait for a server that may be gone. */
+function disconnect(client: pg.Client): void {
+  client.end().catch(() => {});
+  socketOf(client)?.destroySoon();
+}
+
+function socketOf({ connection }: { connection?: { stream?: unknown } }): Socket | undefined {
+  return connection?.stream instanceof Socket ? connection.stream : undefined;
 }

@@ -1,12 +1,12 @@
 import { Cluster, type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis';
-import type { RedisTarget } from '../config/redis-url.ts';
-import { every } from '../every.ts';
+import type { RedisTarget } from '../config/values.ts';
 import type { Log } from '../log.ts';
-import { backoffMs } from '../retry.ts';
+import { every } from '../timing/every.ts';
+import { backoffMs } from '../timing/retry.ts';
 
 export type RedisClient = Redis | Cluster;
 
-/** What a connection is for. A producer's commands fail fast; those of the others wait for the next connection. */
+/** The purpose of a connection. A producer's commands fail fast; those of the others wait for the next connection. */
 export type RedisRole = 'producer' | 'consumer' | 'listener';
 
 const COMMAND_TIMEOUT_MS = 1500;
@@ -15,7 +15,7 @@ const COMMAND_TIMEOUT_MS = 1500;
  * that dropped our entry, never says so. BullMQ's consumers wait for ten seconds, and give up themselves after eleven.
  */
 const SILENCE_MS = { producer: 2000, consumer: 12_000, listener: 2000 };
-/** How often a connection asks: without traffic it would never notice that the server is gone, or was demoted. */
+/** Interval of a connection's pings: without traffic it would never notice that the server is gone, or was demoted. */
 const PULSE_EVERY_MS = 2000;
 const RECONNECT = { firstMs: 100, longestMs: 2000 };
 
@@ -111,7 +111,7 @@ const retryStrategy = (times: number) => backoffMs(times, RECONNECT);
 /** The only policy that never drops a job when memory is full. */
 export const SAFE_POLICY = 'noeviction';
 
-/** What the server does when its memory is full. */
+/** Reads what the server does when its memory is full. */
 export async function evictionPolicy(client: RedisClient): Promise<string | undefined> {
   const info = await client.info('memory');
   return info.match(/^maxmemory_policy:(\S+)/m)?.[1];

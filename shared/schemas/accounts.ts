@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed, nullable, text } from './build.ts';
+import { closed, nullable, oneOf, text } from './build.ts';
 import { Name, pageLimit, Timestamp } from './common.ts';
 import { EMAIL_MAX, KEYS_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX, UUID } from './limits.ts';
 
@@ -11,7 +11,7 @@ const Secret = text(TEXT_MAX);
 
 const newUser = { email: Email, password: NewPassword, name: Type.Optional(text(NAME_MAX)) };
 
-/** What an operator may give. */
+/** Values that an operator may give. */
 export const NewUser = closed(newUser);
 
 export const SignupRequest = closed({ ...newUser, invite_code: Type.Optional(Secret) });
@@ -60,13 +60,20 @@ export const InviteResponse = closed({ valid: Type.Boolean() });
 
 export const WaitlistResponse = closed({ status: Type.Literal('added') });
 
-export const KeyRequest = closed({ label: Name });
+/** Permissions of a key: to read, to predict, to add and change, to delete. */
+export const SCOPES = ['read', 'predict', 'write', 'forget'] as const;
+export type Scope = (typeof SCOPES)[number];
+/** Left out: all of them. */
+const scopes = Type.Optional(Type.Array(oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length }));
+
+export const KeyRequest = closed({ label: Name, scopes });
 
 /** The only answer that contains the key itself. */
 export const NewKeyResponse = closed({
   id: Type.String(),
   key: Type.String(),
   label: Type.String(),
+  scopes,
   created_at: Timestamp,
 });
 export type NewKeyResponse = Static<typeof NewKeyResponse>;
@@ -74,6 +81,7 @@ export type NewKeyResponse = Static<typeof NewKeyResponse>;
 export const KeyResponse = closed({
   id: Type.String(),
   label: Type.String(),
+  scopes,
   prefix: Type.String(),
   created_at: Timestamp,
   last_used_at: nullable(Timestamp),

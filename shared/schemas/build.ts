@@ -35,3 +35,8 @@ export const oneOrMany = <T extends TSchema>(row: T, maxItems: number) =>
     then: { type: 'array', items: row, minItems: 1, maxItems },
     else: row,
   });
+
+/** True if a text can be stored and sent on as it is: PostgreSQL takes no NUL, and UTF-8 no lone surrogate. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { defaulted, text } from './build.ts';
+import { closed, defaulted, oneOf, text } from './build.ts';
 import { IDENTIFIER_MAX, IDENTIFIER_PATTERN, NAME_MAX } from './limits.ts';
 
 /** An id chosen by the caller or issued by us: safe in a path, a header and a log. */
@@ -11,9 +11,13 @@ export const Identifier = Type.String({
 
 export const Name = text(NAME_MAX, 1);
 
-/** How many rows of a list a query asks for: one to the most, by default the usual number. */
+/** Number of rows that a query asks for: one to the most, by default the usual number. */
 export const pageLimit = (most: number, usual: number) =>
   defaulted(Type.Integer({ minimum: 1, maximum: most }), usual);
 
 /** A time in an `/api` answer: RFC 3339, UTC, with milliseconds. */
 export const Timestamp = Type.String({ format: 'date-time' });
+
+export const HealthResponse = closed({ status: oneOf(['ok']) });
+
+export const ReadinessResponse = closed({ status: oneOf(['ready']) });

@@ -13,6 +13,9 @@ export const SELECTION_MAX = 1000;
 export const PREFERENCES_MAX = 4000;
 export const MESSAGES_MAX = 30;
 export const COMPLETION_MAX = 2000;
+export const EVENT_BATCH_MAX = 1000;
+export const EVENT_TEXT_MAX = 64_000;
+export const SOURCE_DETAIL_MAX = 2000;
 export const INTEGER_MAX = Number.MAX_SAFE_INTEGER;
 export const VALIDATION_ITEMS_MAX = 100;
 
@@ -24,9 +27,9 @@ export const BODY_LIMIT = 256 * KIB;
 export const SMALL_BODY_LIMIT = 8 * KIB;
 /** Values and names of properties in a body, together, unless its endpoint sets another limit. */
 export const BODY_VALUES = 10_000;
-/** Of 200 rows of memory, each with all its sources and tags. */
+/** Size of 200 rows of memory, each with all its sources and tags. */
 export const MEMORY_BODY_VALUES = 150_000;
-/** How deep the arrays and objects of a body are nested. */
+/** Depth to which the arrays and objects of a body are nested. */
 export const BODY_DEPTH = 64;
 
 export const PREDICTION_MODES = ['complete_draft', 'next_prompt'] as const;
@@ -38,25 +41,27 @@ export const MESSAGE_ORIGINS = [
   'edited_prediction',
   'unknown',
 ] as const;
-/** Who summarised or stated a row of memory that is not raw: `extractive` is ours, without a model. */
+/** Author of a row of memory that is not raw: `extractive` is ours, without a model. */
 export const DERIVED_ORIGINS = ['human', 'agent', 'model', 'extractive'] as const;
 export const ARTIFACT_KINDS = ['video', 'slides', 'other'] as const;
 export const EVENT_KINDS = ['presented', 'accepted', 'edited', 'dismissed', 'submitted'] as const;
 export const PLANS = ['sandbox', 'paid'] as const;
 
-/** How many keys an account may have, and a page of them at most. */
+/** Most keys of an account, and of a page of them. */
 export const KEYS_MAX = 100;
-/** How many connections an account may have, revoked ones included; all are listed in one answer. */
+/** Most connections of an account, revoked ones included; all are listed in one answer. */
 export const CONNECTIONS_MAX = 1000;
-/** How much memory a bundle has at most, by default, and what predictions are given. */
+/** Share of predictions that are right from a suggested threshold on. */
+export const PRECISION_TARGET = 0.95;
+/** Budget of a bundle: the most, the default, and that of predictions. */
 export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 } as const;
-/** How long the code of an approved connection attempt lives. */
+/** Lifetime of the code of an approved connection attempt. */
 export const CODE_TTL_S = 120;
-/** How many wrong exchanges burn an attempt. */
+/** Number of wrong exchanges that burn an attempt. */
 export const MISMATCHES_MAX = 5;
-/** How long billing, conflicts and statistics need a row after the recovery window. */
+/** Time for which billing, conflicts and statistics need a row after the recovery window. */
 export const TOMBSTONE_DAYS = 35;
-/** How long a queued prediction whose callers are all gone waits for one to re-attach. */
+/** Time for which a queued prediction whose callers are all gone waits for one to re-attach. */
 export const ABANDON_AFTER_MS = 5000;
-/** How much earlier than the caller's deadline a worker stops, so that its outcome is committed in time. */
+/** Time before the caller's deadline at which a worker stops, so that its outcome is committed in time. */
 export const WORKER_MARGIN_MS = 250;

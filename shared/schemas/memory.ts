@@ -14,7 +14,7 @@ export const RAW_KINDS = ['prompt', 'reply', 'message', 'note', 'other'] as cons
 export const RAW_ROLES = ['human', 'agent', 'tool', 'system'] as const;
 export const EPISODE_STATES = ['draft', 'final'] as const;
 export const TIERS = ['raw', 'episode', 'fact'] as const;
-/** Who may be said to have written a row that a client posts: the others are ours to say. */
+/** Authors that a client may give a row that it posts: the others are ours to say. */
 const CLIENT_ORIGINS = ['human', 'agent'] as const;
 
 const Id = Type.String({ format: 'uuid' });
@@ -25,13 +25,13 @@ const Count = Type.Integer({ minimum: 0 });
 const Moment = nullable(Timestamp);
 const Text = nullable(Type.String());
 const Share = Type.Number({ minimum: 0, maximum: 1 });
-const Json = Type.Object({});
+const Json = Type.Object({}, { additionalProperties: true });
 const Shown = Type.Record(Type.String(), Type.Unknown());
 
 const partial = <T extends TObject>(schema: T) => Type.Partial(schema, { additionalProperties: false });
 const page = <T extends TObject>(row: T) =>
   closed({ results: Type.Array(row), next: nullable(Type.String()) });
-/** What a list of rows is answered with after it was posted: one row for one, a list for a list. */
+/** Answer to posted rows: one row for one, a list for a list. */
 const posted = <T extends TObject>(row: T) => Type.Union([row, Type.Array(row)]);
 
 export const RawMemoryRequest = closed({
@@ -141,7 +141,7 @@ const fact = {
   /** Empty while the fact is stale. */
   text: Type.String(),
   kind: Text,
-  /** What it settles, of which the person has one at a time; ours to say. */
+  /** Topic that it settles, of which the person has one value at a time; ours to say. */
   slot: Text,
   origin: oneOf(DERIVED_ORIGINS),
   tags: Tags,
@@ -181,7 +181,7 @@ export const ProfileResponse = closed({
 });
 export type ProfileResponse = Static<typeof ProfileResponse>;
 
-/** What a deletion changed besides the row itself. */
+/** Changes of a deletion besides the row itself. */
 export const DeletionReceipt = closed({
   id: Id,
   event_deleted: Type.Boolean(),

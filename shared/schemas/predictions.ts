@@ -3,6 +3,7 @@ import { closed, defaulted, nullable, oneOf, text } from './build.ts';
 import { Identifier, Name } from './common.ts';
 import {
   ARTIFACT_KINDS,
+  EVENT_KINDS,
   INTEGER_MAX,
   MESSAGE_ORIGINS,
   MESSAGE_ROLES,
@@ -74,3 +75,13 @@ export const CancelResponse = closed({
   prediction_units: Type.Integer({ minimum: 0, maximum: 1 }),
 });
 export type CancelResponse = Static<typeof CancelResponse>;
+
+export const PredictionEventRequest = closed({
+  event_id: Identifier,
+  request_id: Identifier,
+  user_id: Name,
+  kind: oneOf(EVENT_KINDS),
+});
+export type PredictionEventRequest = Static<typeof PredictionEventRequest>;
+
+export const PredictionEventResponse = closed({ status: oneOf(['recorded']) });

@@ -1,25 +1,24 @@
 import Type, { type Static, type TProperties } from 'typebox';
 import { closed, nullable, oneOf, text } from './build.ts';
 import { Name, pageLimit, Timestamp } from './common.ts';
-import { NAME_MAX } from './limits.ts';
-
-export const BATCH_MAX = 1000;
-export const EVENT_TEXT_MAX = 64_000;
-export const SOURCE_DETAIL_MAX = 2000;
+import { EVENT_BATCH_MAX, EVENT_TEXT_MAX, NAME_MAX, SOURCE_DETAIL_MAX } from './limits.ts';
 
 /** A posted batch. Its rows are checked one by one, each against the schema of its type. */
-export const RecordingBatch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: BATCH_MAX });
+export const RecordingBatch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: EVENT_BATCH_MAX });
 
-/** What all events have in common. Unknown properties are kept. */
+/** Properties that all events have in common. Unknown ones are kept. */
 const event = <P extends TProperties>(properties: P) =>
-  Type.Object({
-    id: Name,
-    session_id: Name,
-    occurred_at: Timestamp,
-    source: Name,
-    source_detail: Type.Optional(text(SOURCE_DETAIL_MAX)),
-    ...properties,
-  });
+  Type.Object(
+    {
+      id: Name,
+      session_id: Name,
+      occurred_at: Timestamp,
+      source: Name,
+      source_detail: Type.Optional(text(SOURCE_DETAIL_MAX)),
+      ...properties,
+    },
+    { additionalProperties: true },
+  );
 
 const EventText = text(EVENT_TEXT_MAX);
 
@@ -45,7 +44,7 @@ export const CUSTOM_PREFIX = 'custom.';
 /** The schema of the types that clients make up. */
 export const CustomEvent = event({
   type: text(NAME_MAX, CUSTOM_PREFIX.length + 1),
-  payload: Type.Object({}),
+  payload: Type.Object({}, { additionalProperties: true }),
 });
 
 /** The shape of a row. Its type decides which of these it is checked against. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { closed, defaulted, nullable, oneOf, text } from './build.ts';
 import { Name, pageLimit, Timestamp } from './common.ts';
-import { INTEGER_MAX } from './limits.ts';
+import { INTEGER_MAX, PRECISION_TARGET } from './limits.ts';
 
 export const REPLY_STATES = ['pending', 'auto', 'escalated', 'accepted', 'edited', 'rejected'] as const;
 export const FEEDBACK_STATES = ['accepted', 'edited', 'rejected'] as const;
@@ -16,7 +16,7 @@ const Text = nullable(Type.String());
 const Id = Type.String({ format: 'uuid' });
 const Ids = Type.Array(Id);
 
-/** What an agent asks a person. */
+/** Question of an agent to a person. */
 export const ReplyRequest = closed({
   agent: Name,
   agent_input: text(INPUT_MAX, 1),
@@ -26,7 +26,7 @@ export const ReplyRequest = closed({
   threshold: defaulted(Share, 0.8),
   /** Instead of the default model: one of those that the operator offers. */
   model: Type.Optional(Name),
-  /** How far back episodes and raw rows are looked at. */
+  /** Age to which episodes and raw rows are looked at. */
   recency_minutes: defaulted(Type.Integer({ minimum: 1, maximum: RECENCY_MAX }), 60),
   session_id: Type.Optional(nullable(Name)),
 });
@@ -84,7 +84,7 @@ export const BatchResponse = closed({
   results: Type.Array(BatchItem),
   succeeded: Count,
   failed: Count,
-  /** Of all predictions together. */
+  /** Sum over all predictions. */
   usage: ReplyResponse.properties.usage,
   latency_ms: Count,
 });
@@ -114,7 +114,7 @@ export const ReplyContext = closed({
   raw_ids: Ids,
   /** Replies of the person to similar prompts, by the raw rows that have them. */
   example_ids: Ids,
-  /** What was left out, because it would dictate a reply. */
+  /** Rows that were left out, because they would dictate a reply. */
   withheld_ids: Ids,
   counts: closed({ facts: Count, episodes: Count, raw: Count, examples: Count }),
   truncated: Type.Boolean(),
@@ -150,7 +150,7 @@ export type ReplyListQuery = Static<typeof ReplyListQuery>;
 
 export const FeedbackRequest = closed({
   status: oneOf(FEEDBACK_STATES),
-  /** What the person really replied. */
+  /** Real reply of the person. */
   actual_response: Type.Optional(nullable(text(INPUT_MAX))),
 });
 export type FeedbackRequest = Static<typeof FeedbackRequest>;
@@ -179,20 +179,26 @@ export const ReplyStats = closed({
 });
 export type ReplyStats = Static<typeof ReplyStats>;
 
+export const CalibrationQuery = Type.Object({
+  /** Share of predictions that are right from the suggested threshold on. */
+  target: defaulted(Type.Number({ minimum: 0.5, maximum: 0.99 }), PRECISION_TARGET),
+});
+
 export const ReplyCalibration = closed({
-  /** Of equal mass, by confidence. */
+  /** Bins of equal mass, by confidence. */
   bins: Type.Array(closed({ lo: Share, hi: Share, count: Count, mean_confidence: Share, observed: Share })),
   brier: Rate,
   /** From this confidence on predictions are right often enough; null when that is not known. */
   suggested_threshold: Rate,
   feedback_count: Count,
-  /** What the suggestion rests on, or why there is none. */
+  /** Evidence of the suggestion, or why there is none. */
   evidence: closed({
     target: Share,
     labels: Count,
     coverage: Rate,
     precision: Rate,
     precision_low: Rate,
+    precision_high: Rate,
     reason: Type.Unsafe<'no_feedback' | 'too_little_feedback' | 'not_precise_enough' | null>({
       type: ['string', 'null'],
       enum: ['no_feedback', 'too_little_feedback', 'not_precise_enough', null],

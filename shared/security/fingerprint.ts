@@ -14,6 +14,11 @@ export function fingerprint(key: Buffer, text: string): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
+/** A name that the same parts always have, and that does not say what they are. */
+export function pseudonym(...parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22);
+}
+
 /** The S256 code challenge of a verifier (RFC 7636, 4.2). */
 export function challengeOf(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url');

@@ -22,7 +22,7 @@ export function newAppKey(): NewKey {
   return newKey(APP_KEY);
 }
 
-/** Whether the value could be an app key, by shape and checksum, so that a typo costs no look-up. */
+/** True if the value could be an app key, by shape and checksum, so that a typo costs no look-up. */
 export function looksLikeAppKey(value: string): boolean {
   return looksLikeKey(APP_KEY, value);
 }
@@ -32,12 +32,12 @@ export function newServiceKey(): NewKey {
   return newKey(SERVICE_KEY);
 }
 
-/** Whether the value starts like an account's key, which belongs in a header of its own. */
+/** True if the value starts like an account's key, which belongs in a header of its own. */
 export function isServiceKeyShaped(value: string): boolean {
   return value.startsWith(SERVICE_KEY);
 }
 
-/** Whether the value could be an account's key, by shape and checksum. */
+/** True if the value could be an account's key, by shape and checksum. */
 export function looksLikeServiceKey(value: string): boolean {
   return looksLikeKey(SERVICE_KEY, value);
 }

@@ -5,13 +5,13 @@ import { canonicalJson, fingerprint } from '../security/fingerprint.ts';
 import type { Kind } from './kind.ts';
 import type { NoFacts } from './kinds.ts';
 
-/** What a process admits work under. */
+/** The terms of a process that admits work. */
 interface Terms extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recoveryWindowS'> {
-  /** What kinds that are charged cost. */
+  /** The price of kinds that are charged. */
   units: Pick<AdmissionTerms, 'sandboxUnits' | 'unitPriceMicrocents'>;
 }
 
-/** For a process that admits no kind that is charged. */
+/** The price for a process that admits no kind that is charged. */
 export const NO_UNITS = { sandboxUnits: 0, unitPriceMicrocents: null };
 
 /** The terms of every admission of a kind in a process. */
@@ -28,7 +28,7 @@ export function admissionTerms(kind: Kind, { units, ...terms }: Terms): Admissio
 /** A job of an account, whoever asks for it. */
 interface JobRequest {
   accountId: string;
-  /** What its handler works on. */
+  /** The input of its handler. */
   body: object;
   /** Names the request: the same again is the same job. Without one every request is new. */
   requestId: string | undefined;
@@ -49,7 +49,7 @@ export function jobAdmission(
 export interface Part {
   /** Names it: the same again is the same part. */
   id: string;
-  /** What its handler works on. */
+  /** The input of its handler. */
   body: object;
   facts: object;
 }

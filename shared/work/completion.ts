@@ -3,9 +3,10 @@ import { batcher } from '../db/batcher.ts';
 import { isLockTimeout, isUnavailable } from '../db/faults.ts';
 import type { Claimed, ClaimTerms } from '../db/stores/work/claim.ts';
 import { type Completion, complete, completeAndClaim } from '../db/stores/work/complete.ts';
+import { batches } from '../metrics/work.ts';
 import type { WakeUps } from './wake-ups.ts';
 
-/** Most completions in one statement, and most bytes of their answers. */
+/** The most completions in one statement, and the most bytes of their answers. */
 const MOST = 100;
 const MOST_BYTES = 256 * 1024;
 /**
@@ -13,22 +14,22 @@ const MOST_BYTES = 256 * 1024;
  * to share a message: at most a tenth of the time for which the work was queued, and at most these milliseconds.
  */
 const PATIENCE_MS = { statement: 2, wakeUp: 25, ofQueueing: 0.1 };
-/** As soon as more end at once, they wait for no others; and a claim is made beside their statement, not after them in it. */
+/** The most that wait for others to end, and that claim in the same statement: more are busy enough alone. */
 const FEW = 8;
 
 /** Ends a piece of work; false if its guard failed. Wakes whoever waits for it or runs it, after the commit. */
 export type Complete = (completion: Completion) => Promise<boolean>;
 
-/** What a worker claims in the statement that ends its attempts, for the slots that these leave. */
+/** A claim in the statement that ends attempts, for the slots that these leave. */
 export interface NextClaim extends ClaimTerms {
-  took(claimed: Claimed): void;
+  onClaimed(claimed: Claimed): void;
   /** The statement failed, but may have taken effect. */
-  lost(): void;
+  onLost(): void;
 }
 
-/** How a worker ends its own attempts. */
+/** The part of a worker in the end of its attempts. */
 export interface WorkerSteps {
-  /** Whether more work waits than its slots can take. */
+  /** Checks whether more work waits than its slots can take. */
   isBehind(): boolean;
   /** Undefined when it claims nothing together with the end of these. */
   nextAfter(ended: readonly Completion[]): NextClaim | undefined;
@@ -38,7 +39,7 @@ export interface CompletionParts {
   pool: Pool;
   recoveryWindowS: number;
   wakeUps: Pick<WakeUps, 'ended' | 'completed'>;
-  /** Of a worker only. */
+  /** Given by workers only. */
   worker?: WorkerSteps;
 }
 
@@ -48,10 +49,10 @@ export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: Com
     if (next === undefined) return complete(pool, batch, recoveryWindowS);
     try {
       const { ended, claimed } = await completeAndClaim(pool, batch, recoveryWindowS, next);
-      next.took(claimed);
+      next.onClaimed(claimed);
       return ended;
     } catch (error) {
-      next.lost();
+      next.onLost();
       if (isUnavailable(error) || isLockTimeout(error)) throw error;
       // The claim may be at fault: it must not cost an answer.
       return complete(pool, batch, recoveryWindowS);
@@ -60,6 +61,7 @@ export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: Com
 
   return batcher(
     async (batch: Completion[]) => {
+      batches.observe({ statement: 'complete' }, batch.length);
       const ended = await end(batch);
       const done = batch.filter((_, n) => ended[n]);
       const byWorker = done.filter(({ guard }) => guard === 'attempt');

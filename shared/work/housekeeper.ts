@@ -1,4 +1,7 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
+import { finishEndings } from '../db/stores/end-account.ts';
+import type { EndingTerms } from '../db/stores/erasure/work.ts';
 import { type LeaseRounds, takeLease, yieldLease } from '../db/stores/lease.ts';
 import { eraseAnswers, forget } from '../db/stores/work/forget.ts';
 import {
@@ -10,9 +13,12 @@ import {
   takeOver,
 } from '../db/stores/work/repair.ts';
 import type { End } from '../domain/work.ts';
-import { every, type Repeated } from '../every.ts';
 import type { Log } from '../log.ts';
+import { watchTables } from '../metrics/tables.ts';
+import { housekeepingFailures, repairs } from '../metrics/work.ts';
+import { close } from '../process/lifecycle.ts';
 import { ABANDON_AFTER_MS } from '../schemas/limits.ts';
+import { every, type Repeated } from '../timing/every.ts';
 import type { Complete } from './completion.ts';
 import { type Kind, type Kinds, kindNamed } from './kind.ts';
 import type { WakeUps } from './wake-ups.ts';
@@ -23,22 +29,24 @@ const LEASE_MS = 3000;
 const LEAD_EVERY_MS = 1500;
 const SWEEP_EVERY_MS = 1000;
 const END_EVERY_MS = 2000;
-/** How far back a repair looks, but for one that looks at everything: a leader's first one, and one in as long. */
+/** Time that a repair looks back. A leader's first one, and one in as long, look at everything. */
 const REACH_MS = 60_000;
 const ERASE_EVERY_MS = 5000;
 const FORGET_EVERY_MS = 60_000;
-/** One step goes on with erasing accounts for nearly that long. */
+/** Time for which one step continues to erase accounts. */
 const ERASE_ACCOUNTS_EVERY_MS = 4000;
 const ERASE_FOR_MS = 3700;
-/** For how long after the death of a process, and after a lease and the callers' grace period, its work is looked for. */
+/** Time for which the work of a dead process is looked for, after a lease and the callers' grace period. */
 const SWEEP_FOR_MS = 10_000;
-/** For how long more than a lease a new leader looks for what died unseen. */
+/** Pieces of work that one line of the log names. */
+const NAMED = 20;
+/** Time beyond a lease for which a new leader looks for what died unseen. */
 const NEW_MS = 2000;
 
 export interface HousekeeperSteps {
   pool: Pool;
   kinds: Kinds;
-  /** This process, and how long a process may be silent before it counts as dead. */
+  /** This process, and the silence after which a process counts as dead. */
   process: string;
   leaseMs: number;
   recoveryWindowS: number;
@@ -49,6 +57,11 @@ export interface HousekeeperSteps {
   log: Log;
 }
 
+export interface HousekeeperParts extends Omit<HousekeeperSteps, 'eraseAccounts' | 'wakeUps'> {
+  em: () => EntityManager;
+  wakeUps: WakeUps;
+}
+
 /**
  * The reaper: ends or queues again what dead processes leave behind, and erases what has expired. Every process can do it;
  * a lease lets one at a time, the leader. So it costs the same however many processes there are, and goes on without any
@@ -57,14 +70,14 @@ export interface HousekeeperSteps {
 export class Housekeeper {
   readonly #steps: HousekeeperSteps;
   readonly #loops: Repeated[];
-  /** By this process's clock, and no later than the lease itself ends. */
+  /** The end of the lead by this process's clock, no later than the lease itself ends. */
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #ledSince = Number.NEGATIVE_INFINITY;
-  /** Those of this process, for operators. */
+  /** The rounds of this process, for operators. */
   readonly #rounds: LeaseRounds = {};
-  /** Those under way, by party; while they last, a round starts no more of its endings. */
+  /** The endings under way, by party; while they last, a round starts no more of that party. */
   readonly #endings = new Map<string, Promise<unknown>>();
-  /** When the repair of that name last looked at everything, since this process leads. */
+  /** The times when each repair last looked at everything, since this process leads. */
   readonly #lookedAtAll = new Map<string, number>();
 
   constructor(steps: HousekeeperSteps) {
@@ -101,7 +114,15 @@ export class Housekeeper {
   }
 
   #onError(step: string) {
-    return (error: unknown) => this.#steps.log.warn({ err: error, step }, 'housekeeping failed');
+    return (error: unknown) => {
+      housekeepingFailures.inc({ step });
+      this.#steps.log.warn({ err: error, step }, 'housekeeping failed');
+    };
+  }
+
+  /** The rounds of this process while it leads. */
+  rounds(): LeaseRounds | undefined {
+    return this.#leads ? this.#rounds : undefined;
   }
 
   get #leads(): boolean {
@@ -159,7 +180,9 @@ export class Housekeeper {
   async #takeOver(orphans: readonly string[]): Promise<void> {
     if (orphans.length === 0) return;
     const flows = await takeOver(this.#steps.pool, orphans);
-    this.#steps.log.info({ count: flows.length }, 'took over from a dead worker');
+    repairs.inc({ verdict: 'orphaned' }, flows.length);
+    const some = orphans.slice(0, NAMED);
+    this.#steps.log.warn({ count: flows.length, some }, 'took over from a dead worker');
     this.#steps.wakeUps.admitted(flows);
   }
 
@@ -172,6 +195,7 @@ export class Housekeeper {
     if (this.#endings.has(party)) return;
     const ended = casualties.map(async ({ verdict, ...subject }) => {
       if (verdict === 'orphaned') return;
+      repairs.inc({ verdict });
       const end = endOf(verdict, kindNamed(this.#steps.kinds, subject.kind));
       await this.#try('end', () => this.#steps.complete({ ...subject, guard: verdict, ...end }));
     });
@@ -181,12 +205,8 @@ export class Housekeeper {
     );
   }
 
-  async #try(name: string, step: () => Promise<unknown>): Promise<void> {
-    try {
-      await step();
-    } catch (error) {
-      this.#steps.log.warn({ err: error, step: name }, 'housekeeping failed');
-    }
+  #try(step: string, work: () => Promise<unknown>): Promise<unknown> {
+    return work().catch(this.#onError(step));
   }
 }
 
@@ -199,4 +219,32 @@ function endOf(verdict: Exclude<Casualty['verdict'], 'orphaned'>, { codes }: Kin
     case 'detached':
       return { state: 'cancelled', code: codes.cancelled };
   }
+}
+
+/** Opens the reaper of a process, and registers it for disposal. Returns how the process ends the work of accounts. */
+export function openHousekeeper(
+  opening: AsyncDisposableStack,
+  { em, ...steps }: HousekeeperParts,
+): EndingTerms {
+  const terms = endingTerms(steps.kinds, steps.wakeUps, steps.recoveryWindowS);
+  const eraseAccounts = (withinMs: number) => finishEndings(em(), terms, withinMs);
+  const housekeeper = opening.adopt(new Housekeeper({ ...steps, eraseAccounts }), close);
+  opening.adopt(watchTables({ ...steps, rounds: () => housekeeper.rounds() }), close);
+  return terms;
+}
+
+/** Says how the work of an account ends: parts last, because callers wait for the whole. */
+export function endingTerms(
+  kinds: Kinds,
+  wakeUps: Pick<WakeUps, 'ended'>,
+  recoveryWindowS: number,
+): EndingTerms {
+  const all = Object.values(kinds);
+  const parts = new Set(all.flatMap((kind) => kind.parts?.name ?? []));
+  const inOrder = all.toSorted((a, b) => Number(parts.has(a.name)) - Number(parts.has(b.name)));
+  return {
+    windowS: recoveryWindowS,
+    cancelled: new Map(inOrder.map(({ name, codes }) => [name, codes.cancelled])),
+    ended: (ids) => wakeUps.ended(ids),
+  };
 }

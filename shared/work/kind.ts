@@ -1,5 +1,5 @@
-import type { Deadlines } from '../config/deadlines.ts';
-import type { PoolName } from '../config/pools.ts';
+import type { Static, TSchema } from 'typebox';
+import type { Deadlines, PoolName } from '../config/config.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 
 /** Apps have keys made by operators; accounts may be free, and anybody can sign up for several. */
@@ -7,23 +7,26 @@ export type PartyClass = 'apps' | 'accounts';
 
 /**
  * One sort of queued work, declared once. Its types go with it, from admission to handler to the waiting caller:
- * `Facts` is what is known at admission and stays with its history, `Report` what its handler reports at the end.
+ * `Input` is what its handler works on, `Facts` what is known at admission and stays with its history, `Report` what its
+ * handler reports at the end.
  */
-export interface Kind<Facts = unknown, Report = unknown> {
+export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report = unknown> {
   readonly name: string;
+  /** The schema of its input. Each attempt checks that, since an ingress of another version may have written it. */
+  readonly input: Input;
   /** The processes that serve it: `workers/main.ts <pool>`. Kinds of one pool share its slots in one fair order. */
   readonly pool: PoolName;
-  /** Whose work it is. While both wait, apps together get at least half of a pool's slots. */
+  /** Class of the work's owner. While both wait, apps together get at least half of a pool's slots. */
   readonly parties: PartyClass;
-  /** Whether each piece reserves a unit of the party's plan. */
+  /** True if each piece reserves a unit of the party's plan. */
   readonly charged: boolean;
   /** The setting for how long a call waits, queue included. The work ends then, whatever state it is in. */
   readonly deadline: keyof Deadlines;
-  /** How work of this kind ends at its deadline, and when somebody cancels it. */
+  /** The codes with which it ends at its deadline, and when somebody cancels it. */
   readonly codes: { readonly timeout: ErrorCode; readonly cancelled: ErrorCode };
-  /** Whether it runs to its end when no caller waits for it any more; otherwise it is dropped from the queue. */
+  /** True if it runs to its end when no caller waits for it any more; otherwise it is dropped from the queue. */
   readonly outlivesCallers: boolean;
-  /** Whether a party's work of this kind runs one piece after the other, over all workers. */
+  /** True if a party's work of this kind runs one piece after the other, over all workers. */
   readonly oneAtATime: boolean;
   /** The kind of its parts, if its handler admits some and waits for them. */
   readonly parts?: Kind;
@@ -31,13 +34,9 @@ export interface Kind<Facts = unknown, Report = unknown> {
   readonly types?: { facts: Facts; report: Report };
 }
 
-export type FactsOf<K> = K extends Kind<infer Facts, unknown> ? Facts : never;
-export type ReportOf<K> = K extends Kind<unknown, infer Report> ? Report : never;
-
-/** Declares a kind: `defineKind<Facts, Report>({ … })`. */
-export function defineKind<Facts, Report>(kind: Omit<Kind<Facts, Report>, 'types'>): Kind<Facts, Report> {
-  return kind;
-}
+export type InputOf<K extends Kind> = Static<K['input']>;
+export type FactsOf<K> = K extends Kind<TSchema, infer Facts, unknown> ? Facts : never;
+export type ReportOf<K> = K extends Kind<TSchema, unknown, infer Report> ? Report : never;
 
 /** A table of kinds by their names. */
 export type Kinds = Readonly<Record<string, Kind>>;
@@ -54,7 +53,7 @@ export function servedBy(kinds: Kinds, pool: PoolName): Kinds {
   return Object.fromEntries(Object.entries(kinds).filter(([, kind]) => kind.pool === pool));
 }
 
-/** Their names. */
+/** Lists the names of the kinds that a pool serves. */
 export function kindsOf(kinds: Kinds, pool: PoolName): string[] {
   return Object.keys(servedBy(kinds, pool));
 }

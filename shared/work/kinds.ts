@@ -1,13 +1,15 @@
 import type { JobReport } from '../domain/jobs.ts';
 import type { PredictionFacts, PredictionReport } from '../domain/prediction.ts';
-import type { BatchReplyFacts, BatchReport } from '../domain/replies/batch.ts';
-import type { ReplyReport } from '../domain/replies/report.ts';
-import type { PromoteResult, SyncResult } from '../schemas/memory-jobs.ts';
-import { defineKind } from './kind.ts';
+import type { BatchReplyFacts, BatchReport, ReplyReport } from '../domain/replies/work.ts';
+import { PromoteInput, type PromoteResult, SyncRequest, type SyncResult } from '../schemas/jobs.ts';
+import { PredictionRequest } from '../schemas/predictions.ts';
+import { BatchRequest, ReplyRequest } from '../schemas/replies.ts';
+import type { Kind } from './kind.ts';
 
 /** A completion of a draft, or the next prompt, for an app's user: `POST /v1/predictions`. */
-export const predict = defineKind<PredictionFacts, PredictionReport>({
+export const predict: Kind<typeof PredictionRequest, PredictionFacts, PredictionReport> = {
   name: 'predict',
+  input: PredictionRequest,
   pool: 'predict',
   parties: 'apps',
   charged: true,
@@ -15,9 +17,9 @@ export const predict = defineKind<PredictionFacts, PredictionReport>({
   codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
   outlivesCallers: false,
   oneAtATime: false,
-});
+};
 
-/** What the party asked for stands in the input. */
+/** No facts: the input says what the party asked for. */
 export type NoFacts = Record<never, never>;
 
 const job = {
@@ -29,32 +31,36 @@ const job = {
 } as const;
 
 /** Takes what an account has recorded into its memory: `POST /api/memory/sync/`. */
-export const sync = defineKind<NoFacts, JobReport<SyncResult>>({
+export const sync: Kind<typeof SyncRequest, NoFacts, JobReport<SyncResult>> = {
   ...job,
   name: 'sync',
+  input: SyncRequest,
   deadline: 'syncTimeoutMs',
   oneAtATime: true,
-});
+};
 
 /** Makes episodes of an account's raw rows: `POST /api/memory/promote/episodes/`. */
-export const promoteEpisodes = defineKind<NoFacts, JobReport<PromoteResult>>({
+export const promoteEpisodes: Kind<typeof PromoteInput, NoFacts, JobReport<PromoteResult>> = {
   ...job,
   name: 'promote_episodes',
+  input: PromoteInput,
   deadline: 'promoteTimeoutMs',
   oneAtATime: true,
-});
+};
 
 /** Distils facts from an account's episodes: `POST /api/memory/promote/facts/`. */
-export const promoteFacts = defineKind<NoFacts, JobReport<PromoteResult>>({
+export const promoteFacts: Kind<typeof PromoteInput, NoFacts, JobReport<PromoteResult>> = {
   ...job,
   name: 'promote_facts',
+  input: PromoteInput,
   deadline: 'promoteTimeoutMs',
   oneAtATime: true,
-});
+};
 
-/** What an account's person would reply to an agent: `POST /api/predictions/predict/`. */
-export const reply = defineKind<NoFacts, ReplyReport>({
+/** A reply that an account's person would give to an agent: `POST /api/predictions/predict/`. */
+export const reply: Kind<typeof ReplyRequest, NoFacts, ReplyReport> = {
   name: 'reply',
+  input: ReplyRequest,
   pool: 'predict',
   parties: 'accounts',
   charged: false,
@@ -62,30 +68,32 @@ export const reply = defineKind<NoFacts, ReplyReport>({
   codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
   outlivesCallers: true,
   oneAtATime: false,
-});
+};
 
 /** One reply of a batch. */
-export const batchReply = defineKind<BatchReplyFacts, ReplyReport>({
+export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport> = {
   name: 'batch_reply',
+  input: ReplyRequest,
   pool: 'batch',
   parties: 'accounts',
   charged: false,
-  // Those of a batch end with it.
+  // Parts of a batch end with it.
   deadline: 'batchTimeoutMs',
   codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
   outlivesCallers: true,
   oneAtATime: false,
-});
+};
 
 /** Replies to many prompts, from one memory bundle: `POST /api/predictions/predict/batch/`. */
-export const predictBatch = defineKind<NoFacts, JobReport<BatchReport>>({
+export const predictBatch: Kind<typeof BatchRequest, NoFacts, JobReport<BatchReport>> = {
   ...job,
   pool: 'batch',
   name: 'predict_batch',
+  input: BatchRequest,
   deadline: 'batchTimeoutMs',
   oneAtATime: false,
   parts: batchReply,
-});
+};
 
 /** The kinds that an account's `/api/jobs/` shows, by the names that it shows. */
 export const jobKinds = {

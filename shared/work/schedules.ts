@@ -1,11 +1,8 @@
 import type { Recurrence } from '../config/recurrence.ts';
 import type { DueKind } from '../db/stores/memory/due.ts';
-import type { PromoteInput, SyncRequest } from '../schemas/memory-jobs.ts';
+import type { PromoteInput, SyncRequest } from '../schemas/jobs.ts';
 import type { Kind } from './kind.ts';
 import { promoteEpisodes, promoteFacts, sync } from './kinds.ts';
-
-/** The queue whose tickets say that a tick is due. */
-export const SCHEDULE_QUEUE = 'schedules';
 
 /** A part of a round: each account with something new for the kind gets such a job. */
 export interface RoundStep {
@@ -24,3 +21,8 @@ export const SCHEDULES: Readonly<Record<keyof Recurrence, readonly RoundStep[]>>
     { kind: promoteFacts, due: 'promote_facts', body: PROMOTION },
   ],
 };
+
+/** The steps of a schedule's round; none for one that is not known. */
+export function stepsOfRound(schedule: string): readonly RoundStep[] {
+  return Object.entries(SCHEDULES).find(([name]) => name === schedule)?.[1] ?? [];
+}

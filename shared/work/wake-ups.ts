@@ -55,7 +55,7 @@ export function openWakeUps(
   const nameOf = (channel: Channel) => `${queuePrefix}_${channel}`;
   let listeners: Listeners = {};
 
-  /** Those that arrive while a message is in flight share the next one. */
+  /** Sends wake-ups; those that arrive while a message is in flight share the next one. */
   const publish = batcher(
     async (batch: Message[]) => {
       const byChannel = [...Map.groupBy(batch, ({ channel }) => channel)];

@@ -1,4 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import type { Scope } from '../../schemas/accounts.ts';
+import { TextArray } from './text-array.ts';
 
 /**
  * A person. Erased as a whole: rows that belong to an account reference it with `on delete cascade`, or the erasure
@@ -47,7 +49,7 @@ export const AccountUsage = defineEntity({
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     sessions: p.bigint('number').default(0),
     events: p.bigint('number').default(0),
-    /** Of the recorded events' JSON, in UTF-8. */
+    /** Size of the recorded events' JSON, in UTF-8. */
     bytes: p.bigint('number').default(0),
   },
 });
@@ -76,6 +78,8 @@ export const ServiceKey = defineEntity({
     /** Its first characters, so that people can tell keys apart. */
     prefix: p.text(),
     label: p.text(),
+    /** Null: all of them. */
+    scopes: p.type(TextArray).$type<Scope[]>().nullable(),
     createdAt: p.datetime(3),
     /** To the minute, so that a busy key does not cost a write for each call. */
     lastUsedAt: p.datetime(3).nullable(),
@@ -95,6 +99,18 @@ export const WebSession = defineEntity({
   },
 });
 export type WebSession = InferEntity<typeof WebSession>;
+
+/** A one-time link to a new password. Every end of the account's log-ins deletes it, so a new password uses it up. */
+export const PasswordReset = defineEntity({
+  name: 'PasswordReset',
+  tableName: 'password_resets',
+  properties: {
+    hash: p.blob().primary(),
+    account: () => p.manyToOne(Account).deleteRule('cascade').index(),
+    createdAt: p.datetime(3),
+    expiresAt: p.datetime(3).index(),
+  },
+});
 
 /** An invitation to sign up. It works once; only the hash of its code is stored. */
 export const Invite = defineEntity({
@@ -117,5 +133,17 @@ export const WaitlistEntry = defineEntity({
     emailKey: p.text().primary(),
     email: p.text(),
     createdAt: p.datetime(3),
+  },
+});
+
+/** A network from which an account logged in: strangers' wrong passwords do not shut it out. */
+export const LoginNetwork = defineEntity({
+  name: 'LoginNetwork',
+  tableName: 'login_networks',
+  properties: {
+    account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
+    /** A keyed hash over account and network; no address is stored. */
+    hash: p.blob().primary(),
+    expiresAt: p.datetime(3).index(),
   },
 });

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { PLANS } from '../../schemas/limits.ts';
+import { EVENT_KINDS, PLANS } from '../../schemas/limits.ts';
 
 /** A customer's application: its plan, its cap and how it wants to be served. Never deleted, only deactivated. */
 export const App = defineEntity({
@@ -42,3 +42,53 @@ export const AppKey = defineEntity({
   },
 });
 export type AppKey = InferEntity<typeof AppKey>;
+
+/**
+ * An app's units in a UTC month (`YYYY-MM`). `reserved` and `settled` count both plans, `paid…` only paid units;
+ * amounts are millionths of a cent, at the price when each unit was admitted.
+ */
+export const Usage = defineEntity({
+  name: 'Usage',
+  tableName: 'usage',
+  properties: {
+    appId: p.uuid().primary(),
+    month: p.string().length(7).primary(),
+    /** One page is visible at a time: shared/db/sql/usage.sql. */
+    page: p.integer().primary().default(0),
+    reserved: p.integer().default(0),
+    settled: p.integer().default(0),
+    paidReserved: p.integer().default(0),
+    paidSettled: p.integer().default(0),
+    paidReservedMicrocents: p.bigint('number').default(0),
+    paidSettledMicrocents: p.bigint('number').default(0),
+    /** Writes since the page began. */
+    writes: p.integer().default(0),
+  },
+  checks: [
+    {
+      name: 'usage_reserved_check',
+      expression: 'reserved >= 0 and paid_reserved >= 0 and paid_reserved_microcents >= 0',
+    },
+  ],
+});
+export type Usage = InferEntity<typeof Usage>;
+
+/** Event of a prediction that was shown. Kept for as long as the prediction's tombstone. */
+export const PredictionEvent = defineEntity({
+  name: 'PredictionEvent',
+  tableName: 'prediction_events',
+  properties: {
+    appId: p.uuid().primary(),
+    eventId: p.string().length(80).primary(),
+    predictionId: p.uuid(),
+    requestId: p.string().length(80),
+    userId: p.text(),
+    kind: p.enum([...EVENT_KINDS]),
+    recordedAt: p.datetime(3),
+  },
+  indexes: [
+    { name: 'prediction_events_recorded', properties: ['recordedAt'] },
+    { name: 'prediction_events_prediction', properties: ['predictionId'] },
+    { name: 'prediction_events_person', properties: ['appId', 'userId', 'recordedAt'] },
+  ],
+});

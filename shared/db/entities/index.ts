@@ -2,31 +2,20 @@ import {
   Account,
   AccountUsage,
   Invite,
+  LoginNetwork,
+  PasswordReset,
   RefreshToken,
   ServiceKey,
   WaitlistEntry,
   WebSession,
 } from './account.ts';
-import { App, AppKey } from './app.ts';
-import { Connection, ConnectionAttempt } from './connection.ts';
-import { EndingConnection } from './ending-connection.ts';
-import { ErasingGrant } from './erasing-grant.ts';
-import { LoginNetwork } from './login-network.ts';
-import { Episode } from './memory/episode.ts';
-import { Fact } from './memory/fact.ts';
-import { MemoryLink } from './memory/link.ts';
-import { Profile } from './memory/profile.ts';
-import { RawMemory } from './memory/raw.ts';
-import { MemoryTombstone } from './memory/tombstone.ts';
-import { PredictionEvent } from './prediction-event.ts';
-import { Process } from './process.ts';
-import { ProviderCall } from './provider-call.ts';
-import { ProviderCircuit } from './provider-circuit.ts';
-import { RateLimit } from './rate-limit.ts';
+import { App, AppKey, PredictionEvent, Usage } from './app.ts';
+import { Connection, ConnectionAttempt, EndingConnection, ErasingGrant } from './connection.ts';
+import { Episode, Fact, MemoryLink, MemoryTombstone, Profile, RawMemory } from './memory.ts';
+import { PausedPool, Process, RateLimit, Schedule } from './process.ts';
+import { ProviderCall, ProviderCircuit } from './provider.ts';
 import { RecordingEvent, RecordingSession } from './recording.ts';
 import { Reply, ReplyCalibrator } from './reply.ts';
-import { PausedPool, Schedule } from './schedule.ts';
-import { Usage } from './usage.ts';
 
 export const entities = [
   App,
@@ -39,6 +28,7 @@ export const entities = [
   RefreshToken,
   ServiceKey,
   WebSession,
+  PasswordReset,
   LoginNetwork,
   Invite,
   WaitlistEntry,

@@ -34,7 +34,7 @@ export const Reply = defineEntity({
     confidence: p.double().$type<number>().default(0),
     reasoning: p.text().default(''),
     candidates: p.json<StoredCandidate[]>().defaultRaw(`'[]'`),
-    /** What the confidence in the first candidate was calibrated from, as numbers; null: it says nothing about others. */
+    /** Numbers that the confidence in the first candidate was calibrated from; null: it says nothing about others. */
     features: p.json<object>().nullable(),
     latencyMs: p.integer().default(0),
     inputTokens: p.integer().default(0),
@@ -43,7 +43,7 @@ export const Reply = defineEntity({
     actedAt: p.datetime(3).nullable(),
     actualResponse: p.text().nullable(),
     feedbackAt: p.datetime(3).nullable(),
-    /** Whether the first candidate was right; null: not known, or not to be learned from. */
+    /** True if the first candidate was right; null: not known, or not to be learned from. */
     label: p.boolean().nullable(),
     createdAt: p.datetime(3),
   },
@@ -63,7 +63,7 @@ export type Reply = InferEntity<typeof Reply>;
 /** A prediction as lists read it: without what was asked and what it was made from. */
 export type ListedReply = Pick<Reply, Exclude<keyof Reply & string, 'agentInput' | 'context' | 'features'>>;
 
-/** How an account's confidences are calibrated: a function of its labels, kept so that a prediction need not read them all. */
+/** Calibration of an account's confidences: a function of its labels, kept so that a prediction need not read them all. */
 export const ReplyCalibrator = defineEntity({
   name: 'ReplyCalibrator',
   tableName: 'reply_calibrators',

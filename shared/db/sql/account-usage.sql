@@ -1,4 +1,4 @@
--- What an account stores, as far as a quota limits it: one row of `account_usage`, which whoever stores something
+-- The storage of an account, as far as a quota limits it: one row of `account_usage`, which whoever stores something
 -- locks, checks and increases in the same transaction. Another thing to count is another column of it.
 
 -- Locks what an account uses. The caller has locked the account.
@@ -14,8 +14,8 @@ begin
   return used;
 end $$;
 
--- Which of the amounts in `_added` do not fit into `_quotas` (by the names of the columns; one that is missing has no
--- limit): null when all do. What adds nothing always fits, also when less is allowed now than is used.
+-- Returns which of the amounts in `_added` do not fit into `_quotas` (by the names of the columns; one that is missing
+-- has no limit): null when all do. What adds nothing always fits, also when less is allowed now than is used.
 create or replace function excess_v1(_used account_usage, _added json, _quotas json) returns json
 language sql immutable as $$
   select json_agg(json_build_object('resource', a.key, 'used', u.used, 'added', a.added, 'quota', u.quota))

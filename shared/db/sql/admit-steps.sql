@@ -6,7 +6,7 @@ language sql as $$
   select pg_advisory_xact_lock(hashtextextended('admissions of ' || _party, 0))
 $$;
 
--- How much of a party's work of a kind waits, counted up to `_most`.
+-- Counts a party's queued work of a kind, up to `_most`.
 create or replace function count_queued_v1(_kind text, _party uuid, _timeout_ms int, _most int) returns int
 language plpgsql as $$
 begin
@@ -57,7 +57,7 @@ begin
       select n.id, n.user_id, n.status from connections n
        where n.id = i.connection_id and n.app_id = _party offset 0) c on true
     left join lateral (select l.* from work l where l.key = i.key offset 0) w on true
-    -- By id and attempt: by its time an earlier end is the latest, if the clock has gone back in between.
+    -- Orders by id and attempt: by its time an earlier end is the latest, if the clock has gone back in between.
     left join lateral (
       select p.* from history p
        where w.id is null and p.key = i.key

@@ -118,7 +118,7 @@ begin
       superseded := victims.ids;
       all_victims := all_victims || victims.ids;
       queued := queued + 1 - victims.queued;
-      -- It takes the place of queued work that it supersedes: a person who goes on typing is answered in turn.
+      -- Takes the place of queued work that it supersedes: a person who goes on typing is answered in turn.
       place_kept := greatest(victims.queued_at, clock_timestamp() - make_interval(secs => _timeout_ms / 1000.0));
       admitted_places := admitted_places || place;
       admitted_ids := admitted_ids || id;

@@ -1,4 +1,4 @@
--- Whether a worker may claim a piece of work. One whose callers have left waits until they come back or it is
+-- Checks whether a worker may claim a piece of work. One whose callers have left waits until they come back or it is
 -- abandoned. The deadline is written so that no index of deadlines fits, which would read other parties' work.
 create or replace function is_claimable(_work work) returns boolean
 language sql stable as $$
@@ -28,7 +28,7 @@ declare
   reach timestamptz := now() - make_interval(secs => _reach_ms / 1000.0);
   ignored text;
 begin
-  -- As an expression: `perform` would make it a query.
+  -- Called as an expression: `perform` would make it a query.
   ignored := set_config('synchronous_commit', 'off', true);
   return query
   with free as (
@@ -39,7 +39,7 @@ begin
         where w.kind = a.kind and w.party = a.party
           and w.queued_at >= coalesce(to_timestamp(a.since / 1000), reach)
           and is_claimable(w)
-          -- Only the first, even if another worker is just claiming it.
+          -- Takes only the first, even if another worker is just claiming it.
           and (a.kind <> all (_one_at_a_time)
             or w.id = first_of_idle_flow_v1(a.kind, a.party, reach))
         order by w.queued_at limit a.count for update skip locked) f
@@ -65,7 +65,7 @@ begin
    where case
            when a.kind = any (_one_at_a_time)
            then first_of_idle_flow_v1(a.kind, a.party, reach) is not null
-           -- Not `exists`, which would drop the order that only the flow's own index has.
+           -- Avoids `exists`, which would drop the order that only the flow's own index has.
            else (
              select true from work w
               where w.kind = a.kind and w.party = a.party

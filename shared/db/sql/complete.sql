@@ -54,8 +54,8 @@ begin
                 when 'detached' then not w.waiters && living
                 else false
               end from (select items -> w.id::text as i) o)
-      returning w.id, w.kind, w.party, w.key, w.fingerprint, w.attempt, w.admission, w.connection_id, w.admitted_at,
-                w.started_at, w.month, w.plan, w.price_microcents, w.facts, items -> w.id::text as i
+      returning w.id, w.kind, w.party, w.key, w.line, w.fingerprint, w.attempt, w.admission, w.connection_id,
+                w.admitted_at, w.started_at, w.month, w.plan, w.price_microcents, w.facts, items -> w.id::text as i
     ), ended as (
       select g.*, (g.i -> 'place')::int as place, g.i ->> 'state' as state, g.i ->> 'code' as code,
              g.i ->> 'source' as source, g.i ->> 'report' as report,
@@ -70,8 +70,9 @@ begin
              e.price_microcents, e.units, e.facts, e.report
         from ended e
     ), answered as (
-      insert into answers (id, answer, expires_at)
-      select e.id, _answers[e.place + 1], window_end(_window_s) from ended e where _answers[e.place + 1] is not null
+      insert into answers (id, answer, key, line, expires_at)
+      select e.id, _answers[e.place + 1], e.key, e.line, window_end(_window_s)
+        from ended e where _answers[e.place + 1] is not null
       on conflict (id) do nothing
     )
     select e.month, array_agg(e.place) as places, count(*) as ended, sum(e.units) as units,

@@ -1,32 +1,37 @@
--- A request as it is now: live, or as its latest attempt ended. Two snapshots, in this order: work that ends in between
--- is found in its history. Of a prediction that an erasure has not come to yet, the answer is gone already.
-create or replace function find_v1(_key uuid)
+-- Requests by their keys, each as it is now: live, or as its latest attempt ended, at most `_age` ago. In one snapshot,
+-- so that no end, which moves a row, is missed. A key that nothing is found for has a row without an id.
+--
+-- With `_waited`, for callers that have waited since the admission, live requests are left out. For the others, the
+-- answer of a prediction that an erasure has not come to yet is gone already.
+--
+-- The latest end is that of the latest attempt, by id and attempt, whatever the clock said. `offset 0` keeps each
+-- look-up one by its key.
+create or replace function find_v1(_keys uuid[], _age interval, _waited boolean)
 returns table (
-  id uuid, kind text, party uuid, key uuid, month text, state text, code text, source text, attempt int, units smallint,
-  expires_at timestamptz, queue_ms float8, facts text, report text, answer text)
+  key uuid, id uuid, kind text, party uuid, month text, state text, code text, source text, attempt int, units smallint,
+  admitted_at timestamptz, ended_at timestamptz, expires_at timestamptz, queue_ms float8, facts text, progress text,
+  report text, answer text)
 language plpgsql
 as $$
 #variable_conflict use_column
 begin
   return query
-  select w.id, w.kind, w.party, w.key, w.month, w.state, null, null, w.attempt, 0::smallint, null::timestamptz,
-         null::float8, w.facts, null, null
-    from work w where w.key = _key;
-  if found then
-    return;
-  end if;
-  return query
-  select h.id, h.kind, h.party, h.key, h.month, h.state, h.code, h.source, h.attempt, h.units,
-         h.expires_at::timestamptz, (extract(epoch from h.started_at - h.admitted_at) * 1000)::float8, h.facts,
+  select k.key, coalesce(w.id, h.id), coalesce(w.kind, h.kind), coalesce(w.party, h.party), coalesce(w.month, h.month),
+         coalesce(w.state, h.state), h.code, h.source, coalesce(w.attempt, h.attempt), coalesce(h.units, 0::smallint),
+         coalesce(w.admitted_at, h.admitted_at)::timestamptz, h.ended_at::timestamptz, h.expires_at::timestamptz,
+         (extract(epoch from h.started_at - h.admitted_at) * 1000)::float8, coalesce(w.facts, h.facts), w.progress,
          h.report, a.answer
-    from history h
+    from unnest(_keys) as k (key)
+    left join lateral (select l.* from work l where l.key = k.key offset 0) w on true
+    left join lateral (
+      select p.* from history p
+       where w.id is null and p.key = k.key and p.ended_at > now() - _age and p.ended_at < now() + clock_slack()
+       order by p.id desc, p.attempt desc limit 1) h on true
     left join lateral (
       select t.answer from answers t
-       where t.id = h.id and not exists (
+       where t.id = h.id and (_waited or not exists (
          select from erasing_grants g
           where g.connection_id = h.connection_id and h.admitted_at <= g.ended_at
-            and g.grant_revision in (0, (h.report::json ->> 'grantRevision')::int)) offset 0) a on true
-   where h.key = _key
-     and h.ended_at > now() - tombstone_age() and h.ended_at < now() + clock_slack()
-   order by h.id desc, h.attempt desc limit 1;
+            and g.grant_revision in (0, (h.report::json ->> 'grantRevision')::int))) offset 0) a on true
+   where w.id is null or not _waited;
 end $$;

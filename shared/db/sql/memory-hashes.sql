@@ -2,6 +2,6 @@
 create or replace function profile_revision(_account uuid, _revision bigint) returns text language sql immutable as
 $$ select left(encode(sha256(convert_to(_account || ':' || _revision, 'UTF8')), 'hex'), 16) $$;
 
--- What a deleted event of an account leaves behind, so that it does not come back.
+-- The trace that a deleted event of an account leaves behind, so that it does not come back.
 create or replace function event_hash(_account uuid, _event text) returns bytea language sql immutable parallel safe as
 $$ select sha256(convert_to(_account || ':' || _event, 'UTF8')) $$;

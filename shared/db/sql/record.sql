@@ -14,8 +14,8 @@ end $$;
 -- it is certain which events are new, and that `arrival` grows in the order in which an account's events become
 -- visible. Batches of different accounts meet only where both make a session of the same id.
 --
--- What is there already is looked up row by row, by scalar subqueries: a join's plan would be made for an account of
--- average size, and read all events of a large one.
+-- Rows that are there already are looked up one by one, by scalar subqueries: a join's plan would be made for an
+-- account of average size, and read all events of a large one.
 create or replace function record_v2(
   _account uuid, _ids text[], _session_ids text[], _types text[], _times timestamptz[], _sources text[],
   _source_details text[], _bodies text, _sizes int[], _quotas json)
@@ -25,7 +25,7 @@ declare
   used account_usage%rowtype;
   known text[];
   foreign_sessions text[];
-  -- What will be stored: of each new id the first row whose session is not another account's.
+  -- Rows to be stored: of each new id the first row whose session is not another account's.
   fresh recording_row_v1[];
   fresh_sessions text[];
   new_sessions bigint;

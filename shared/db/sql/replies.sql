@@ -23,7 +23,7 @@ begin
   return null;
 end $$;
 
--- Whether all rows of memory that a prediction was made from are still there, with their texts. Locks them: a deletion
+-- True if all rows of memory that a prediction was made from are still there, with their texts. Locks them: a deletion
 -- that has begun is waited for, and one that begins later finds the prediction.
 create or replace function is_left(account uuid, context jsonb) returns boolean language sql volatile as $$
   select not exists (

@@ -22,14 +22,14 @@ begin
   return used;
 end $$;
 
--- The same, and creates the row on the app's first use in the month.
+-- Locks it as well, and creates the row on the app's first use in the month.
 create or replace function open_usage_v1(_app uuid, _month text) returns usage
 language plpgsql as $$
 declare
   used usage%rowtype := lock_usage_v1(_app, _month);
 begin
   if used.app_id is null then
-    -- One at a time: after the page was turned, a second first page would meet no conflict.
+    -- Lets one in at a time: after the page was turned, a second first page would meet no conflict.
     perform pg_advisory_xact_lock(hashtextextended('usage ' || _app || _month, 0));
     insert into usage (app_id, month)
     select _app, _month where not exists (select from usage u where u.app_id = _app and u.month = _month);

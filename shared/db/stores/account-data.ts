@@ -1,12 +1,9 @@
 import type { EntityManager, Loaded } from '@mikro-orm/postgresql';
 import { ServiceKey } from '../entities/account.ts';
 import { Connection } from '../entities/connection.ts';
-import { Episode } from '../entities/memory/episode.ts';
-import { Fact } from '../entities/memory/fact.ts';
-import type { MemoryLink } from '../entities/memory/link.ts';
-import { Profile } from '../entities/memory/profile.ts';
-import { RawMemory } from '../entities/memory/raw.ts';
-import { ProviderCall } from '../entities/provider-call.ts';
+import type { MemoryLink } from '../entities/memory.ts';
+import { Episode, Fact, Profile, RawMemory } from '../entities/memory.ts';
+import { ProviderCall } from '../entities/provider.ts';
 import { RecordingSession } from '../entities/recording.ts';
 import { Reply } from '../entities/reply.ts';
 import { linksOf } from './memory/links.ts';

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
-import { Account, RefreshToken, WebSession } from '../entities/account.ts';
+import { Account, PasswordReset, RefreshToken, WebSession } from '../entities/account.ts';
 import { isUniqueViolation } from '../faults.ts';
 import { query } from '../statement.ts';
 import { transaction } from '../transaction.ts';
@@ -130,10 +130,11 @@ export function changeAccount(
   });
 }
 
-/** Ends every log-in of the account, with its access tokens, within the caller's transaction. */
+/** Ends every log-in of the account, with its access tokens and links to a new password, within the caller's transaction. */
 export async function endSessions(tx: EntityManager, accountId: string): Promise<void> {
   // First: a log-in at the same time waits for this, and is a new one.
   await tx.execute('update accounts set login_generation = login_generation + 1 where id = ?', [accountId]);
   await tx.nativeDelete(RefreshToken, { account: accountId });
   await tx.nativeDelete(WebSession, { account: accountId });
+  await tx.nativeDelete(PasswordReset, { account: accountId });
 }

@@ -3,7 +3,7 @@ import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { AppPrincipal } from '../../domain/app.ts';
 import { newId } from '../../ids.ts';
-import { newAppKey } from '../../security/keys.ts';
+import { hashKey, newAppKey } from '../../security/keys.ts';
 import { App, AppKey } from '../entities/app.ts';
 import { query } from '../statement.ts';
 import { transaction } from '../transaction.ts';
@@ -30,6 +30,8 @@ export async function findAppsByKey(pool: Pool, hashes: Buffer[]): Promise<(AppP
 }
 
 export interface NewApp {
+  /** A new one unless given. */
+  id?: string;
   name: string;
   redirectUris: string[];
   plan: App['plan'];
@@ -63,7 +65,7 @@ export async function findApp(em: EntityManager, id: string): Promise<App | unde
   return (await em.findOne(App, { id })) ?? undefined;
 }
 
-/** What to change; undefined fields stay as they are. */
+/** Fields to change; undefined ones stay as they are. */
 export interface AppChange
   extends Partial<
     Pick<
@@ -95,6 +97,11 @@ export async function updateApp(
     const disabled = [...new Set([...app.disabled, ...disable])].filter((name) => !enable.includes(name));
     return tx.assign(app, { ...fields, disabled, updatedAt: new Date() }, { ignoreUndefined: true });
   });
+}
+
+/** Deletes a key: it stops working, and nothing is left of it. */
+export async function deleteKey(em: EntityManager, key: string): Promise<void> {
+  await em.execute('delete from app_keys where hash = ?', [hashKey(key)]);
 }
 
 /** The app's keys, oldest first, ended ones included. */

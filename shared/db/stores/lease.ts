@@ -16,7 +16,7 @@ const TAKE = {
          returning holder`,
 };
 
-/** What the holder of a lease does again and again: how often, and when it last ended, in Unix milliseconds. */
+/** The rounds of a lease's holder: how often each comes, and when it last ended, in Unix milliseconds. */
 export type LeaseRounds = Record<string, { everyMs: number; last: number }>;
 
 /**

@@ -3,21 +3,21 @@ import { predictionKey } from '../../domain/prediction.ts';
 import { AppError } from '../../errors/app-error.ts';
 import type { ErrorCode } from '../../errors/catalogue.ts';
 import { TOMBSTONE_DAYS } from '../../schemas/limits.ts';
-import type { PredictionEventRequest } from '../../schemas/prediction-events.ts';
+import type { PredictionEventRequest, PredictionRequest } from '../../schemas/predictions.ts';
 import { query } from '../statement.ts';
 
-/** How many events a prediction takes. Events of the same moment may be a few more. */
+/** Most events that a prediction takes. Events of the same moment may be a few more. */
 const PER_PREDICTION = 100;
 
 const RECORD = {
-  name: 'record_event_v3',
+  name: 'record_event_v4',
   text: `
     with prior as (
       select e.request_id = $3 and e.user_id = $4 and e.kind = $5 as same
         from prediction_events e where e.app_id = $1::uuid and e.event_id = $2
     ), shown as (
       select f.id, f.facts::json ->> 'userId' = $4 as own, f.state in ('queued', 'running') as live
-        from find_v1($6::uuid) f
+        from find_v1(array[$6::uuid], tombstone_age(), false) f where f.id is not null
     ), others as (
       select count(*) >= ${PER_PREDICTION} as are_enough,
              extract(epoch from min(o.recorded_at) + interval '${TOMBSTONE_DAYS} days' - now())::float8 as left_s
@@ -68,4 +68,54 @@ export async function recordEvent(
     // Null: a twin was stored first that this statement could not see yet. The next one sees it.
     if (row?.outcome) throw new AppError(row.outcome);
   }
+}
+
+/** Recent reactions of a person to an app's suggestions. */
+export interface Verdicts {
+  taken: number;
+  dismissed: number;
+  /** Completions that they dismissed while they typed the message that they are typing now. */
+  refused: string[];
+}
+
+export const NO_VERDICTS: Verdicts = { taken: 0, dismissed: 0, refused: [] };
+
+/** Number of a person's latest events that are counted, and of those whose suggestions are listed. */
+const LATELY = 200;
+const REFUSED_MAX = 20;
+
+const VERDICTS = {
+  name: 'verdicts_v1',
+  text: `
+    select kind, request_id as "requestId" from prediction_events
+     where app_id = $1::uuid and user_id = $2 and kind in ('accepted', 'edited', 'dismissed')
+     order by recorded_at desc limit ${LATELY}`,
+};
+
+const REFUSED = {
+  name: 'refused_v1',
+  text: `
+    select a.answer from history h join answers a on a.id = h.id
+     where h.key = any ($1::uuid[]) and h.facts::json ->> 'sessionId' = $2
+       and h.facts::json ->> 'contextRevision' = $3`,
+};
+
+/** Reads them for a request: a message is known by its session and the revision of its context. */
+export async function verdictsFor(
+  pool: Pool,
+  appId: string,
+  { user_id, session_id, context_revision }: PredictionRequest,
+): Promise<Verdicts> {
+  const events = await query<{ kind: string; requestId: string }>(pool, VERDICTS, [appId, user_id]);
+  const dismissed = events.filter(({ kind }) => kind === 'dismissed');
+  const keys = dismissed.slice(0, REFUSED_MAX).map(({ requestId }) => predictionKey(appId, requestId));
+  const refused =
+    keys.length === 0
+      ? []
+      : await query<{ answer: string }>(pool, REFUSED, [keys, session_id, context_revision]);
+  return {
+    taken: events.length - dismissed.length,
+    dismissed: dismissed.length,
+    refused: refused.map(({ answer }) => answer),
+  };
 }

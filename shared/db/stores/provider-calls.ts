@@ -13,6 +13,8 @@ export interface BookedCall {
   attempt: number;
   model: string;
   input_tokens: number;
+  /** Of these, from the provider's cache. */
+  cached_tokens: number;
   output_tokens: number;
   cost_microcents: number | null;
   aborted: boolean;
@@ -23,13 +25,15 @@ export interface BookedCall {
 const BOOK = {
   name: 'book_calls_v1',
   text: `
-    insert into provider_calls (id, at, account_id, app_id, kind, work_id, attempt, model, input_tokens, output_tokens,
-                                cost_microcents, aborted, outcome, latency_ms)
+    insert into provider_calls (id, at, account_id, app_id, kind, work_id, attempt, model, input_tokens,
+                                cached_tokens, output_tokens, cost_microcents, aborted, outcome, latency_ms)
     select c.id, clock_timestamp() - make_interval(secs => c.age_ms / 1000), a.id, c.app_id, c.kind, c.work_id,
-           c.attempt, c.model, c.input_tokens, c.output_tokens, c.cost_microcents, c.aborted, c.outcome, c.latency_ms
+           c.attempt, c.model, c.input_tokens, c.cached_tokens, c.output_tokens, c.cost_microcents, c.aborted, c.outcome,
+           c.latency_ms
       from json_to_recordset($1::json) as c (
              id uuid, age_ms float8, account_id uuid, app_id uuid, kind text, work_id uuid, attempt int, model text,
-             input_tokens int, output_tokens int, cost_microcents bigint, aborted bool, outcome text, latency_ms int)
+             input_tokens int, cached_tokens int, output_tokens int, cost_microcents bigint, aborted bool, outcome text,
+             latency_ms int)
       left join accounts a on a.id = c.account_id and a.erasing_at is null
     on conflict (id) do nothing`,
 };
@@ -48,7 +52,7 @@ export async function bookCalls(
 }
 
 const SUMS = `count(*)::int as "calls", coalesce(sum(input_tokens), 0)::float8 as "inputTokens",
-  coalesce(sum(output_tokens), 0)::float8 as "outputTokens",
+  coalesce(sum(cached_tokens), 0)::float8 as "cachedTokens", coalesce(sum(output_tokens), 0)::float8 as "outputTokens",
   coalesce(sum(cost_microcents), 0)::float8 as "costMicrocents",
   (count(*) filter (where cost_microcents is null))::int as "unpriced"`;
 
@@ -56,7 +60,7 @@ const SUMS = `count(*)::int as "calls", coalesce(sum(input_tokens), 0)::float8 a
 const IN_MONTH = `at >= (? || '-01')::timestamp at time zone 'UTC'
   and at < ((? || '-01')::timestamp + interval '1 month') at time zone 'UTC'`;
 
-/** What an account's calls came to in a month (`YYYY-MM`). */
+/** Sums an account's calls of a month (`YYYY-MM`). */
 export async function accountSpending(em: EntityManager, id: string, month: string): Promise<Spending> {
   const [found] = await em.execute<Spending[]>(
     `select ${SUMS} from provider_calls where account_id = ? and ${IN_MONTH}`,
@@ -65,7 +69,7 @@ export async function accountSpending(em: EntityManager, id: string, month: stri
   return found ?? NOTHING_SPENT;
 }
 
-/** What the calls of each of these apps came to in a month (`YYYY-MM`): by app. */
+/** Sums the calls of each of these apps in a month (`YYYY-MM`): by app. */
 export async function appSpending(
   em: EntityManager,
   ids: readonly string[],

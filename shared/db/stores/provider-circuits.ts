@@ -9,20 +9,20 @@ const PARTIES_KEPT = 101;
 
 /** When a circuit opens, and how often it may be probed then. */
 export interface CircuitTerms {
-  /** Of a provider's address. */
+  /** Hash of a provider's address. */
   provider: string;
   failuresToOpen: number;
   probeEveryMs: number;
 }
 
-/** What a worker has seen of a model since its last report. */
+/** Calls of a model that a worker has seen since its last report. */
 export interface CircuitNews {
   model: string;
-  /** Whether a call succeeded. */
+  /** True if a call succeeded. */
   succeeded: boolean;
   /** Failures since then, or since the last report. */
   failures: number;
-  /** Whose calls failed. */
+  /** Parties whose calls failed. */
   parties: readonly string[];
   fault: string;
   /** For how long the provider asked to be left alone; null: it did not. */
@@ -86,12 +86,12 @@ export function readCircuits(pool: Pool, { provider }: CircuitTerms): Promise<Ci
 }
 
 const PROBE = {
-  name: 'probe_circuit_v2',
-  // Further off than one interval only after the clock has gone back.
+  name: 'probe_circuit_v3',
+  // Further off than one interval, and than what its column rounds, only after the clock has gone back.
   text: `
     update provider_circuits set probe_at = clock_timestamp() + make_interval(secs => $3::float8 / 1000)
      where provider = $1 and model = $2
-       and (probe_at <= clock_timestamp() or probe_at > clock_timestamp() + make_interval(secs => $3::float8 / 1000))
+       and (probe_at <= clock_timestamp() or probe_at > clock_timestamp() + make_interval(secs => ($3::float8 + 1) / 1000))
     returning model`,
 };
 
@@ -108,7 +108,7 @@ const WORKERS = {
      where kind = 'worker' and pools <> '{}' and alive_until > clock_timestamp()`,
 };
 
-/** How many worker processes serve a pool. */
+/** Counts the worker processes that serve a pool. */
 export async function countWorkers(pool: Pool): Promise<number> {
   const [row] = await query<{ workers: number }>(pool, WORKERS, [], { withinMs: WITHIN_MS });
   return row?.workers ?? 0;

@@ -35,7 +35,7 @@ export interface Points {
   key: string;
   /** Negative when they are refunded. */
   points: number;
-  /** How long a window lasts that begins with them. */
+  /** Length of a window that begins with them. */
   windowMs: number;
   /** Counts them in this window alone: once it is over they count nowhere. */
   window?: number | undefined;

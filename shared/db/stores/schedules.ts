@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** How long a process that has taken a page may be silent before another one takes the page again. */
+/** The silence of a process that has taken a page after which another one takes the page again. */
 const HOLD_MS = 5000;
 
 /** A recurring job as its row has it. Times are Unix milliseconds, or milliseconds from now, by the database's clock. */
@@ -10,7 +10,7 @@ export interface ScheduleRow {
   pattern: string;
   nextTick: number;
   untilTickMs: number;
-  /** Until any process may go on with the open round; null: no round is open. */
+  /** Time until any process may continue the open round; null: no round is open. */
   untilFreeMs: number | null;
 }
 
@@ -24,7 +24,7 @@ const READ = {
            from schedules where pattern is not null and next_tick is not null`,
 };
 
-/** Those that are on. */
+/** Reads the schedules that are on. */
 export function readSchedules(pool: Pool): Promise<ScheduleRow[]> {
   return query<ScheduleRow>(pool, READ, []);
 }
@@ -44,7 +44,7 @@ const LIST = {
                 (extract(epoch from next_tick) * 1000)::float8 as "nextTick" from schedules`,
 };
 
-/** Those that have ever been planted. */
+/** Lists all schedules. */
 export function listSchedules(pool: Pool): Promise<ListedSchedule[]> {
   return query<ListedSchedule>(pool, LIST, []);
 }
@@ -147,12 +147,12 @@ export async function turnPage(
   return (await query(pool, TURN, [name, holder, step, position, pauseMs])).length > 0;
 }
 
-const LET_GO = {
-  name: 'let_go_v1',
+const RELEASE = {
+  name: 'release_rounds_v1',
   text: 'update schedules set held_until = clock_timestamp() where holder = $1::uuid and position is not null',
 };
 
 /** Leaves open rounds to other processes at once. */
-export async function letGo(pool: Pool, holder: string): Promise<void> {
-  await query(pool, LET_GO, [holder]);
+export async function releaseRounds(pool: Pool, holder: string): Promise<void> {
+  await query(pool, RELEASE, [holder]);
 }

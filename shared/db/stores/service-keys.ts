@@ -4,6 +4,7 @@ import { requireCurrent, requireLogin, type UserPrincipal } from '../../domain/a
 import { quotaExceeded } from '../../domain/quota.ts';
 import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
+import type { Scope } from '../../schemas/accounts.ts';
 import { KEYS_MAX } from '../../schemas/limits.ts';
 import { newServiceKey } from '../../security/keys.ts';
 import { ServiceKey } from '../entities/account.ts';
@@ -11,16 +12,16 @@ import { query } from '../statement.ts';
 import { transaction } from '../transaction.ts';
 
 const BY_KEY = {
-  name: 'accounts_by_key_v1',
-  text: `select encode(k.hash, 'hex') as hash, a.id
+  name: 'accounts_by_key_v2',
+  text: `select encode(k.hash, 'hex') as hash, a.id, k.scopes
            from service_keys k join accounts a on a.id = k.account_id
           where k.hash = any ($1::bytea[]) and a.active`,
 };
 
 /** The active accounts whose keys have these SHA-256 hashes, in the same order; undefined where there is none. */
 export async function findUsersByKey(pool: Pool, hashes: Buffer[]): Promise<(UserPrincipal | undefined)[]> {
-  const rows = await query<UserPrincipal & { hash: string }>(pool, BY_KEY, [hashes]);
-  const byHash = new Map(rows.map(({ hash, ...user }) => [hash, user]));
+  const rows = await query<{ hash: string; id: string; scopes: Scope[] | null }>(pool, BY_KEY, [hashes]);
+  const byHash = new Map(rows.map(({ hash, id, scopes }) => [hash, { id, ...(scopes && { scopes }) }]));
   return hashes.map((hash) => byHash.get(hash.toString('hex')));
 }
 
@@ -62,12 +63,12 @@ export async function findServiceKey(
 export function issueServiceKey(
   em: EntityManager,
   user: UserPrincipal,
-  label: string,
+  { label, scopes }: Pick<ServiceKey, 'label' | 'scopes'>,
 ): Promise<{ id: string; key: string; createdAt: Date }> {
   const { key, hash, prefix } = newServiceKey();
   const { id: accountId } = user;
   return transaction(em, async (tx) => {
-    // Whoever issues a key of the account at the same time waits here, then counts this one.
+    // Another issue of a key of the account at the same time waits here, then counts this one.
     const [held] = await tx.execute<{ generation: number }[]>(
       `select login_generation as generation from accounts where id = ? and active for no key update`,
       [accountId],
@@ -78,7 +79,7 @@ export function issueServiceKey(
     if (used >= KEYS_MAX) throw quotaExceeded([{ resource: 'keys', used, added: 1, quota: KEYS_MAX }]);
     const createdAt = new Date();
     const id = newId();
-    await tx.insert(ServiceKey, { id, account: accountId, hash, prefix, label, createdAt });
+    await tx.insert(ServiceKey, { id, account: accountId, hash, prefix, label, scopes, createdAt });
     return { id, key, createdAt };
   });
 }

@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { UsageCounts } from '../../domain/usage.ts';
-import { App } from '../entities/app.ts';
-import { Usage } from '../entities/usage.ts';
+import { App, Usage } from '../entities/app.ts';
 
 /** An app with its counts of a month (`YYYY-MM`), by default the current one by the database's clock. */
 export async function readUsage(

@@ -1,10 +1,9 @@
-import { normalForm } from '../normal-form.ts';
-import { type PlacedWord, placedWords, wordsOf } from './words.ts';
+import { normalForm, type PlacedWord, placedWords, runsOf, wordsOf } from '../../text/words.ts';
 
 /** The share of a quote's word trigrams that must stand in a passage, where the quote is not copied exactly. */
 const CONTAINED = 0.8;
 
-/** Of a quote no more is read: what is kept of its passage is shorter. */
+/** Bounds of the part of a quote that is read: its passage is kept shorter. */
 const QUOTE_READ = { units: 1000, words: 250 };
 
 /** A text that is quoted. It is read once, however many quotes are looked for in it. */
@@ -18,7 +17,7 @@ export class QuotedText {
     this.#text = normalForm(text, 'NFC');
     this.#placed = placedWords(this.#text);
     this.#words = this.#placed.map(({ word }) => word);
-    this.#trigrams = trigramsOf(this.#words);
+    this.#trigrams = runsOf(this.#words, 3);
   }
 
   /**
@@ -26,7 +25,9 @@ export class QuotedText {
    * its word trigrams. Undefined when there is none.
    */
   passageOf(quote: string): string | undefined {
-    const wanted = wordsOf(quote.slice(0, QUOTE_READ.units)).slice(0, QUOTE_READ.words);
+    const wanted = placedWords(quote.slice(0, QUOTE_READ.units))
+      .slice(0, QUOTE_READ.words)
+      .map(({ word }) => word);
     const from = exactly(wanted, this.#words) ?? nearly(wanted, this.#trigrams);
     if (from === undefined) return undefined;
     const last = this.#placed[Math.min(from + wanted.length, this.#placed.length) - 1];
@@ -34,7 +35,7 @@ export class QuotedText {
   }
 }
 
-/** By the text of the words: searching that takes no quadratic time in words that repeat. No word has a line break. */
+/** Searches the text of the words, which takes no quadratic time in words that repeat. No word has a line break. */
 function exactly(wanted: readonly string[], words: readonly string[]): number | undefined {
   if (wanted.length === 0) return undefined;
   const text = `\n${words.join('\n')}\n`;
@@ -44,7 +45,7 @@ function exactly(wanted: readonly string[], words: readonly string[]): number | 
 
 /** Linear in both lengths: the matching trigrams before each place are counted once. */
 function nearly(wanted: readonly string[], present: readonly string[]): number | undefined {
-  const trigrams = new Set(trigramsOf(wanted));
+  const trigrams = new Set(runsOf(wanted, 3));
   if (trigrams.size === 0) return undefined;
   const matching = [0];
   for (const trigram of present) matching.push((matching.at(-1) ?? 0) + Number(trigrams.has(trigram)));
@@ -59,19 +60,14 @@ function nearly(wanted: readonly string[], present: readonly string[]): number |
   return best?.from;
 }
 
-/** Every three words in a row. */
-function trigramsOf(words: readonly string[]): string[] {
-  return words.slice(2).map((last, at) => `${words[at]} ${words[at + 1]} ${last}`);
-}
-
 /** The share that the passages of one text have in common, above which they count as the same. */
 const SHARED = 0.5;
 
-/** Whether two passages of one text are the same or overlap. */
+/** Reports whether two passages of one text are the same or overlap. */
 export function overlap(a: string, b: string): boolean {
   const [one, other] = [wordsOf(a), wordsOf(b)];
   if (exactly(one, other) !== undefined || exactly(other, one) !== undefined) return true;
-  const [trigrams, others] = [new Set(trigramsOf(one)), new Set(trigramsOf(other))];
+  const [trigrams, others] = [new Set(runsOf(one, 3)), new Set(runsOf(other, 3))];
   const smaller = Math.min(trigrams.size, others.size);
   return smaller > 0 && trigrams.intersection(others).size / smaller >= SHARED;
 }

@@ -1,9 +1,7 @@
-import { isOtherValue } from './frame.ts';
+import { similarity } from '../../text/similarity.ts';
+import { haveSameDetails, isNearDuplicate, isOtherValue, isSameValue, normalized } from './compare.ts';
 import { overlap } from './passage.ts';
-import { haveSameDetails, isNearDuplicate, similarity } from './similarity.ts';
 import type { Quote, Statement } from './statement.ts';
-import { isSameValue } from './value.ts';
-import { normalized } from './words.ts';
 
 /** A fact of the account beside which a new statement is put. */
 export interface KnownFact {
@@ -18,7 +16,7 @@ export interface KnownFact {
   quotes: Quote[];
 }
 
-/** What becomes of a statement. `ends` are the ends of validity that superseded facts get; null leaves theirs alone. */
+/** The fate of a statement. `end` is the end of validity that a superseded fact gets; null leaves it alone. */
 export type Decision =
   /** It is the same as a fact: its evidence is added there. */
   | { as: 'evidence'; of: KnownFact }
@@ -32,9 +30,9 @@ export type Decision =
   | { as: 'known' };
 
 /**
- * How a statement relates to what memory knows. Exact repetitions are found first, then near ones, then what was said of
- * the same passage, then contradictions. A fact that the person wrote or pinned is never changed: what contradicts it is
- * stored as superseded by it, so that it is in no context, and holds once the person's own is gone.
+ * Decides how a statement relates to what memory knows. Exact repetitions are found first, then near ones, then what was
+ * said of the same passage, then contradictions. A fact that the person wrote or pinned is never changed: what
+ * contradicts it is stored as superseded by it, so that it is in no context, and holds once the person's own is gone.
  */
 export function reconcile(statement: Statement, known: readonly KnownFact[]): Decision {
   const current = known.filter(({ supersededBy }) => supersededBy === null);
@@ -44,9 +42,8 @@ export function reconcile(statement: Statement, known: readonly KnownFact[]): De
   const former = known.filter(({ supersededBy }) => supersededBy !== null);
   if (former.some((fact) => isSame(statement, fact) && haveSamePassage(statement, fact)))
     return { as: 'known' };
-  const told = rewordedAmong(statement, current);
-  if (told !== undefined)
-    return isProtected(told) ? { as: 'evidence', of: told } : { as: 'rewording', of: told };
+  const reworded = rewordedAmong(statement, current);
+  if (reworded !== undefined) return { as: isProtected(reworded) ? 'evidence' : 'rewording', of: reworded };
   if (rewordedAmong(statement, former) !== undefined) return { as: 'known' };
   return place(
     statement,
@@ -54,7 +51,7 @@ export function reconcile(statement: Statement, known: readonly KnownFact[]): De
   );
 }
 
-/** Whether nothing but the person may change it. */
+/** Reports whether nothing but the person may change a fact. */
 export function isProtected({ origin, pinned }: Pick<KnownFact, 'origin' | 'pinned'>): boolean {
   return origin === 'human' || pinned;
 }
@@ -87,14 +84,14 @@ function isSameSlot(a: { slot: string | null }, b: { slot: string | null }): boo
   return a.slot !== null && a.slot === b.slot;
 }
 
-/** Whether they are about one slot although a model has named it of one of them only. */
-function isOfSlotForgotten(statement: Statement, fact: KnownFact): boolean {
+/** Reports whether they fill one slot although a model has named it for one of them only. */
+function fillUnnamedSlot(statement: Statement, fact: KnownFact): boolean {
   const slot = statement.slot ?? fact.slot;
-  const isForgotten = statement.slot === null || fact.slot === null;
-  return slot !== null && isForgotten && isOtherValue(statement.text, fact.text, slot);
+  const isUnnamed = statement.slot === null || fact.slot === null;
+  return slot !== null && isUnnamed && isOtherValue(statement.text, fact.text, slot);
 }
 
-/** Whether some passage of a row is quoted by both. */
+/** Reports whether both quote the same passage of a row. */
 export function haveSamePassage(a: { quotes: readonly Quote[] }, b: { quotes: readonly Quote[] }): boolean {
   return a.quotes.some(({ rawId, words }) =>
     b.quotes.some((other) => other.rawId === rawId && overlap(other.words, words)),
@@ -103,8 +100,8 @@ export function haveSamePassage(a: { quotes: readonly Quote[] }, b: { quotes: re
 
 function contradicts(statement: Statement, fact: KnownFact): boolean {
   const isNamed = statement.target?.relation === 'supersedes' && statement.target.id === fact.id;
-  const isOfOneSlot = isSameSlot(statement, fact) || isOfSlotForgotten(statement, fact);
-  return (isNamed || isOfOneSlot) && haveCommonTime(statement, fact);
+  const fillOneSlot = isSameSlot(statement, fact) || fillUnnamedSlot(statement, fact);
+  return (isNamed || fillOneSlot) && haveCommonTime(statement, fact);
 }
 
 type Span = Pick<KnownFact, 'validFrom' | 'validTo'>;
@@ -116,7 +113,7 @@ function haveCommonTime(a: Span, b: Span): boolean {
   return beginsBefore(a, b) && beginsBefore(b, a);
 }
 
-/** What began later replaces what began earlier, whichever of them was learnt first. */
+/** Lets the later statement replace the earlier one, whichever of them was learnt first. */
 function place(statement: Statement, contradicted: readonly KnownFact[]): Decision {
   const own = contradicted.find(isProtected);
   if (own !== undefined) return { as: 'former', of: own, end: null };

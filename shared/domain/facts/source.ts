@@ -1,30 +1,31 @@
+import { beginning } from '../../text/cut.ts';
 import { isEvidence, type SourceRow } from './statement.ts';
 
-/** What facts are looked for in: an episode, or a fact whose text was erased, with the raw rows that it is derived from. */
+/** A source of facts: an episode, or a fact whose text was erased, with the raw rows that it is derived from. */
 export interface FactSource {
   tier: 'episode' | 'fact';
   id: string;
   /** Empty of a fact. */
   title: string;
   summary: string;
-  /** When an episode ended, in milliseconds; 0 of a fact. */
+  /** The end of an episode, in milliseconds; 0 of a fact. */
   endedMs: number;
-  /** Those that facts made of it are derived from. */
+  /** Episodes that facts made of it are derived from. */
   episodeIds: string[];
   /** Oldest first. */
   rows: SourceRow[];
 }
 
-/** Whether a person said anything in it: nothing else can become a fact. */
+/** Reports whether a person said anything in it: nothing else can become a fact. */
 export function hasEvidence({ rows }: FactSource): boolean {
   return rows.some(isEvidence);
 }
 
-/** How much of a row is shown that no person wrote: only what the person answered to. */
+/** Length of a row that is shown where no person wrote it: the person may have answered to it. */
 const OTHERS_MAX = 400;
 
 /**
- * As many of the sources, from the first on, as have room for their rows in so many code points; at least one, which then
+ * Takes sources from the first on, as long as their rows fit into so many code points; at least one, which then
  * loses first what others said, and then what was said last.
  */
 export function fitted(sources: readonly FactSource[], room: number): FactSource[] {
@@ -42,7 +43,7 @@ export function fitted(sources: readonly FactSource[], room: number): FactSource
 
 function withShortRows(source: FactSource): FactSource {
   const rows = source.rows.map((row) =>
-    isEvidence(row) ? row : { ...row, content: [...row.content].slice(0, OTHERS_MAX).join('') },
+    isEvidence(row) ? row : { ...row, content: beginning(row.content, OTHERS_MAX) },
   );
   return { ...source, rows };
 }
@@ -62,4 +63,27 @@ function cutTo(source: FactSource, room: number): FactSource {
 
 function sizeOf(rows: readonly SourceRow[]): number {
   return rows.reduce((size, { content }) => size + content.length, 0);
+}
+
+/** Fenced blocks, forwarded messages to their end, quoted lines; in that order, because one may contain the others. */
+const PASTED = [
+  /^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1[ \t]*$|$(?![\s\S]))/gm,
+  /^[ \t]*(?:-{3,} ?(?:forwarded|original) message|on .{4,80} wrote:$|begin forwarded message)[\s\S]*/gim,
+  /^[ \t]*>.*$/gm,
+];
+/** Marks what is left out: no quote reaches over it. */
+const CUT = '\f';
+
+/**
+ * The parts of a message in which a person speaks, without what is plainly pasted into it: quoted lines (`>`), fenced
+ * blocks, forwarded messages. These are somebody else's words.
+ */
+export function spokenIn(content: string): string[] {
+  const cut = PASTED.reduce((left, pattern) => left.replaceAll(pattern, CUT), content);
+  return cut.split(CUT).filter((part) => part.trim() !== '');
+}
+
+/** The parts of a message that are pasted into it. */
+export function pastedIn(content: string): string[] {
+  return PASTED.flatMap((pattern) => content.match(pattern) ?? []);
 }

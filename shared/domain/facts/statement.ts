@@ -14,7 +14,7 @@ export interface Quote {
 }
 
 export interface CheckedQuote extends Quote {
-  /** Whether they are the person's. */
+  /** True if they are the person's. */
   own: boolean;
 }
 
@@ -22,7 +22,7 @@ export interface CheckedQuote extends Quote {
 export interface Statement {
   text: string;
   kind: string | null;
-  /** What it settles, of which a person has one at a time: `tool.editor`. */
+  /** The subject that it settles, of which a person has one at a time: `tool.editor`. */
   slot: string | null;
   origin: 'model' | 'extractive';
   /** From 0 to 1. */
@@ -36,7 +36,35 @@ export interface Statement {
   target: { id: string; relation: 'duplicate' | 'supersedes' } | null;
 }
 
-/** Whether a person said it and wrote it: an accepted prediction is said by a person, but written by us. */
+/** Reports whether a person said and wrote it: an accepted prediction is said by a person, but written by us. */
 export function isEvidence({ role, origin }: Pick<SourceRow, 'role' | 'origin'>): boolean {
   return role === 'human' && origin === 'human';
+}
+
+/** Beginnings of sentences that command somebody, or that are written for a machine. */
+const INSTRUCTION = new RegExp(
+  [
+    '^\\W*(?:',
+    '(?:system|assistant|important|note|remember|ignore|disregard|forget|override|obey|always|never|please|from now on|',
+    "do not|don['’]?t|you (?:must|should|shall|will|may|can|are)|make sure|be sure|ensure|execute|run|reply|respond|answer|",
+    'bitte|immer|niemals|nie|ab jetzt|ab sofort|toujours|jamais|désormais|à partir de|por favor|de ahora en adelante|',
+    'output|print|approve|accept|allow|confirm|delete|send|reveal|share|skip|treat|act as)\\b|',
+    '(?:the|an?|any|all|every) (?:assistants?|agents?|models?|ai|system)\\b)',
+  ].join(''),
+  'i',
+);
+const ADDRESSES_MACHINE =
+  /\b(?:(?:the|an?|any|every) )?(?:assistant|agent|model|ai|system)s? (?:must|should|shall|may|can|is allowed|has to|needs? to)\b/i;
+
+/** Reports whether a text is worded as an instruction rather than as a statement about a person. */
+export function isInstruction(text: string): boolean {
+  return INSTRUCTION.test(text) || ADDRESSES_MACHINE.test(text);
+}
+
+/**
+ * Turns a command to an assistant into a statement about the person: `Says: "Never force-push."` A fact is something
+ * that is known, wherever it is shown, and commands nobody.
+ */
+export function asStatement(text: string): string {
+  return isInstruction(text) ? `Says: "${text}"` : text;
 }

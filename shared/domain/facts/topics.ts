@@ -1,4 +1,4 @@
-/** What a person has one of at a time, and the words by which a sentence is known to be about it. */
+/** Topics of which a person has one value at a time, and the words by which a sentence is known to be about them. */
 const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] = [
   ['identity.name', 'identity', /\b(?:my name is|call me|i['’]?m called)\b/i],
   ['identity.pronouns', 'identity', /\bpronouns\b/i],
@@ -56,7 +56,7 @@ const OWN = /\b(?:my|our) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:is|are)\b/iu;
 const AS_MY = /\bas (?:my|our) ((?:[\p{L}-]+ )?[\p{L}-]+)/iu;
 const NOT_NAMING = /^(?:current|new|old|own|main|only|favou?rite|preferred)$/i;
 
-/** What a sentence settles of the person: one of the known topics, or what it names itself (`own.favourite_colour`). */
+/** Topic that a sentence settles: one of the known topics, or what it names itself (`own.favourite_colour`). */
 export function slotOf(sentence: string): string | null {
   const known = topicOf(sentence)?.slot;
   if (known !== undefined) return known;

@@ -1,19 +1,16 @@
-import { type Features, vectorOf } from './features.ts';
-import { at, solve } from './linear.ts';
-
 /** A prediction on which its person has decided. */
 export interface Label {
   features: Features;
   agent: string;
   model: string;
-  /** Whether the person would have sent just that. */
+  /** True if the person would have sent just that. */
   right: boolean;
 }
 
-/** How much the features of a candidate weigh, for one account. */
+/** The weights of a candidate's features, for one account. */
 export interface Calibrator {
   weights: readonly number[];
-  /** What is added to the intercept for an agent or a model with many labels. */
+  /** Added to the intercept for an agent or a model with many labels. */
   agents: Readonly<Record<string, number>>;
   models: Readonly<Record<string, number>>;
 }
@@ -26,7 +23,7 @@ const HALF_LIFE = 200;
 const AGENTS_MAX = 12;
 const MODELS_MAX = 4;
 
-/** What the weights are without any label: sceptical, because an automatic reply speaks for a person. */
+/** The weights without any label: sceptical, because an automatic reply speaks for a person. */
 const PRIOR_MEANS = [-0.8, 0.7, 0.5, 1, -1, 0.3, -0.25];
 /** Wide for what differs most: how far a model may be believed, and how far a person keeps to their habits. */
 const PRIOR_DEVIATIONS = [1, 0.75, 0.5, 1, 0.5, 0.5, 0.5];
@@ -67,14 +64,8 @@ function offsetOf(name: string, offsets: Calibrator['agents']): number {
 export function calibrate(labels: readonly Label[]): Calibrator {
   const latest = labels.slice(0, LABELS_MAX);
   if (latest.length === 0) return UNCALIBRATED;
-  const agents = mostLabelled(
-    latest.map(({ agent }) => agent),
-    AGENTS_MAX,
-  );
-  const models = mostLabelled(
-    latest.map(({ model }) => model),
-    MODELS_MAX,
-  );
+  const agents = mostLabelled(latest, 'agent', AGENTS_MAX);
+  const models = mostLabelled(latest, 'model', MODELS_MAX);
   const rows = latest.map(({ features, agent, model, right }, place) => ({
     x: [
       ...vectorOf(features),
@@ -85,12 +76,11 @@ export function calibrate(labels: readonly Label[]): Calibrator {
     weight: 2 ** (-place / HALF_LIFE),
   }));
   const offsets = agents.length + models.length;
+  const deviations = [...PRIOR_DEVIATIONS, ...Array<number>(offsets).fill(OFFSET_DEVIATION)];
   const found = maximize({
     rows,
     means: [...PRIOR_MEANS, ...Array<number>(offsets).fill(0)],
-    precisions: [...PRIOR_DEVIATIONS, ...Array<number>(offsets).fill(OFFSET_DEVIATION)].map(
-      (d) => 1 / d ** 2,
-    ),
+    precisions: deviations.map((deviation) => 1 / deviation ** 2),
   });
   const from = PRIOR_MEANS.length;
   return {
@@ -150,10 +140,8 @@ function newtonStep({ rows, means, precisions }: Problem, beta: number[]): numbe
     NOT_NEGATIVE.includes(i) && value === 0 && at(gradient, i) > 0 ? [] : [i],
   );
   const reduced = free.map((i) => free.map((j) => at(hessian[i], j)));
-  const solution = solve(
-    reduced,
-    free.map((i) => at(gradient, i)),
-  );
+  const rest = free.map((i) => at(gradient, i));
+  const solution = solve(reduced, rest);
   const step = beta.map(() => 0);
   for (const [place, i] of free.entries()) step[i] = at(solution, place);
   return step;
@@ -173,11 +161,11 @@ function lossOf({ rows, means, precisions }: Problem, beta: number[]): number {
   );
 }
 
-/** The names that occur most, at most `most` of them; equal ones by name. */
-function mostLabelled(names: string[], most: number): string[] {
-  const counts = [...Map.groupBy(names, (name) => name)].map(([name, { length }]) => ({ name, length }));
-  counts.sort((a, b) => b.length - a.length || (a.name < b.name ? -1 : 1));
-  return counts.slice(0, most).map(({ name }) => name);
+/** The agents or models with the most labels, at most `most` of them; equal ones by name. */
+function mostLabelled(labels: readonly Label[], of: 'agent' | 'model', most: number): string[] {
+  const counts = [...Map.groupBy(labels, (label) => label[of])];
+  counts.sort(([a, one], [b, other]) => other.length - one.length || (a < b ? -1 : 1));
+  return counts.slice(0, most).map(([name]) => name);
 }
 
 /** The inner loop of the fit. */
@@ -188,3 +176,75 @@ function sum(a: readonly number[], b: readonly number[]): number {
 }
 
 const logistic = (z: number): number => 1 / (1 + Math.exp(-z));
+
+/**
+ * Solves `matrix · x = vector` for a symmetric positive definite matrix, by Cholesky decomposition (Golub and Van Loan,
+ * Matrix Computations, 4.2). Only the lower triangle is read.
+ */
+export function solve(matrix: readonly (readonly number[])[], vector: readonly number[]): number[] {
+  const lower = decomposed(matrix);
+  const forward: number[] = [];
+  for (const [i, row] of lower.entries()) forward.push((at(vector, i) - dot(row, forward, i)) / at(row, i));
+  const solution = [...forward];
+  for (let i = lower.length - 1; i >= 0; i -= 1) {
+    let sum = at(forward, i);
+    for (let j = i + 1; j < lower.length; j += 1) sum -= at(lower[j], i) * at(solution, j);
+    solution[i] = sum / at(lower[i], i);
+  }
+  return solution;
+}
+
+function decomposed(matrix: readonly (readonly number[])[]): number[][] {
+  const lower: number[][] = [];
+  for (const [i, row] of matrix.entries()) {
+    const found: number[] = [];
+    for (let j = 0; j < i; j += 1) found.push((at(row, j) - dot(lower[j], found, j)) / at(lower[j], j));
+    found.push(Math.sqrt(at(row, i) - dot(found, found, i)));
+    lower.push(found);
+  }
+  return lower;
+}
+
+/** The inner product of the first `length` elements. */
+function dot(a: readonly number[] | undefined, b: readonly number[], length: number): number {
+  let sum = 0;
+  for (let i = 0; i < length; i += 1) sum += at(a, i) * at(b, i);
+  return sum;
+}
+
+/** An element; 0 beyond the end. */
+export function at(vector: readonly number[] | undefined, index: number): number {
+  return vector?.[index] ?? 0;
+}
+
+/** The features that the confidence in a candidate is calibrated from: plain numbers, no text of a person. */
+export interface Features {
+  /** The probability that the predictor itself gives, from 0 to 1. */
+  raw: number;
+  /** Its lead over the best of the other candidates; negative for those behind. */
+  margin: number;
+  /** Share of the person's replies to the most similar prompts that say the same, from 0 to 1. */
+  support: number;
+  /** True if the predictor says that the answer needs something which it does not know. */
+  needsUnknownFact: boolean;
+  /** True if an approval or a choice is asked for. */
+  closed: boolean;
+  words: number;
+}
+
+/** Bounds of a probability whose odds are taken. */
+const [LEAST, MOST] = [0.005, 0.995];
+
+/** The features as the numbers that the weights apply to; the first is for the intercept. */
+export function vectorOf({ raw, margin, support, needsUnknownFact, closed, words }: Features): number[] {
+  const p = Math.min(MOST, Math.max(LEAST, raw));
+  return [
+    1,
+    Math.log(p / (1 - p)),
+    margin,
+    support,
+    Number(needsUnknownFact),
+    Number(closed),
+    Math.log2(Math.max(1, words)),
+  ];
+}

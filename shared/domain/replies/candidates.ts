@@ -1,11 +1,12 @@
+import { beginning } from '../../text/cut.ts';
+import { Saying } from '../../text/meaning.ts';
 import { LIKELIHOOD, type Likelihood } from '../likelihood.ts';
 import { isDisplayable } from '../model-text.ts';
-import { Saying } from './text.ts';
 
 /** Code points of what a candidate says, and of the reason that is given for it. */
 const RESPONSE_MAX = 4000;
 const REASONING_MAX = 1000;
-/** How many proposals are looked at for each candidate that is wanted: some may say the same. */
+/** Number of proposals that are looked at for each candidate that is wanted: some may say the same. */
 const LOOKED_AT = 4;
 
 /** A reply that a model proposes. */
@@ -26,8 +27,8 @@ export interface RawCandidate {
 
 /**
  * The distinct candidates in what a model proposes, the most probable first, at most `k`. What is blank, or cannot be
- * displayed safely, is dropped. Likelihoods in words become probabilities, which with that of no candidate at all add up to 1
- * at most. Looks at the first of the proposals only, whatever their number.
+ * displayed safely, is dropped. Likelihoods in words become probabilities, which with that of no candidate at all add up
+ * to 1 at most. Looks at the first of the proposals only, whatever their number.
  */
 export function candidatesOf(proposals: readonly Proposal[], none: Likelihood, k: number): RawCandidate[] {
   const usable = proposals.slice(0, LOOKED_AT * k).flatMap((proposal) => {
@@ -63,8 +64,4 @@ export function marginsOf(candidates: readonly Pick<RawCandidate, 'raw'>[]): num
     const others = candidates.flatMap((other, n) => (n === place ? [] : other.raw));
     return raw - Math.max(0, ...others);
   });
-}
-
-function beginning(text: string, pointsMax: number): string {
-  return text.length <= pointsMax ? text : [...text.slice(0, 2 * pointsMax)].slice(0, pointsMax).join('');
 }

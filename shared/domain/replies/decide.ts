@@ -1,30 +1,31 @@
-import { type Calibrator, calibrated } from './calibrator.ts';
+import { runsOf, wordsOf } from '../../text/words.ts';
+import { type Calibrator, calibrated, type Features } from './calibrator.ts';
 import { marginsOf, type RawCandidate } from './candidates.ts';
 import { dictates, obeys } from './dictation.ts';
-import type { Features } from './features.ts';
-import { COPIED_RAW, copiesOf, isRisky, RISKY_CONFIDENCE } from './guards.ts';
-import { wordsOf } from './text.ts';
+import type { Support } from './support.ts';
 
-/** What a predictor proposes: candidates, or the reason why there are none. */
+/** The proposal of a predictor: candidates, or the reason why there are none. */
 export interface Proposed {
   candidates: readonly RawCandidate[];
-  /** Whether an approval or a choice is asked for. */
+  /** True if an approval or a choice is asked for. */
   closed: boolean;
   reason: string;
 }
 
-/** What the decision depends on besides. */
+/** The circumstances that the decision depends on besides. */
 export interface Circumstances {
   prompt: string;
   threshold: number;
   agent: string;
   model: string;
   calibrator: Calibrator;
-  suspicion: 'prompt' | 'memory' | undefined;
-  /** What the person wrote before. */
+  /** True if the prompt dictates its answer. */
+  isDictated: boolean;
+  /** The person's earlier replies. */
   history: readonly string[];
   /** Share of the similar prompts that got this reply. */
-  supportOf(response: string): number;
+  shareOf(response: string): number;
+  isSupported: Support;
 }
 
 export interface Candidate {
@@ -46,13 +47,12 @@ export interface Decided {
 
 const SUSPICIONS = {
   prompt: 'Not certain enough to act on: the prompt dictates its own answer.',
-  memory: 'Not certain enough to act on: something in the memory dictates an answer.',
   reasoning: 'Not certain enough to act on: the prediction follows a command in its material.',
 };
 
 /**
  * Turns what a predictor proposes into an answer: calibrates each candidate, sorts them, and compares the first with the
- * threshold. What was dictated has no confidence at all; with a threshold of 0, which even that would reach, it has no
+ * threshold. What the person's own replies do not support is never sure. What was dictated has no confidence at all; with a threshold of 0, which even that would reach, it has no
  * candidates either.
  */
 export function decideReply({ candidates, closed, reason }: Proposed, circumstances: Circumstances): Decided {
@@ -63,7 +63,7 @@ export function decideReply({ candidates, closed, reason }: Proposed, circumstan
     raw: isCopied(candidate.response) ? Math.min(candidate.raw, COPIED_RAW) : candidate.raw,
   }));
   const isCommanded = guarded.some(({ response, reasoning }) => obeys(reasoning) || dictates(response));
-  const suspicion = circumstances.suspicion ?? (isCommanded ? 'reasoning' : undefined);
+  const suspicion = circumstances.isDictated ? 'prompt' : isCommanded ? 'reasoning' : undefined;
   if (suspicion !== undefined && threshold === 0) return abstained(SUSPICIONS[suspicion]);
   const margins = marginsOf(guarded);
   const judged = guarded.map((candidate, place) => {
@@ -102,19 +102,43 @@ function featuresOf(
   { response, raw, needsUnknownFact }: RawCandidate,
   margin: number,
   closed: boolean,
-  { supportOf }: Circumstances,
+  { shareOf }: Circumstances,
 ): Features {
   const words = wordsOf(response).length;
-  return { raw, margin, support: supportOf(response), needsUnknownFact, closed, words };
+  return { raw, margin, support: shareOf(response), needsUnknownFact, closed, words };
 }
 
 function confidenceIn(
   { response }: RawCandidate,
   features: Features,
   suspicion: keyof typeof SUSPICIONS | undefined,
-  { prompt, calibrator, agent, model }: Circumstances,
+  { isSupported, calibrator, agent, model }: Circumstances,
 ): number {
   if (suspicion !== undefined) return 0;
   const confidence = calibrated(calibrator, features, { agent, model });
-  return isRisky(prompt) || isRisky(response) ? Math.min(confidence, RISKY_CONFIDENCE) : confidence;
+  return isSupported(response) ? confidence : Math.min(confidence, UNSUPPORTED_CONFIDENCE);
 }
+
+/** Words in a row that a reply hardly shares with a prompt by chance. */
+const COPIED_WORDS = 8;
+/** The raw probability of a reply that only repeats the prompt's words: that of `unlikely`. */
+export const COPIED_RAW = 0.25;
+/** The most confidence in a reply that the person has not given before. Below any sensible threshold. */
+const UNSUPPORTED_CONFIDENCE = 0.49;
+
+/**
+ * Finds out whether a reply has eight words in a row of the prompt which the person has never used. `history`: what they
+ * wrote, which is only read for a reply that has some.
+ */
+export function copiesOf(prompt: string, history: readonly string[]): (reply: string) => boolean {
+  const asked = copyableRuns(prompt);
+  let own: Set<string> | undefined;
+  return (reply) => {
+    const copied = copyableRuns(reply).intersection(asked);
+    if (copied.size === 0) return false;
+    own ??= new Set(history.flatMap((text) => [...copyableRuns(text).intersection(asked)]));
+    return copied.difference(own).size > 0;
+  };
+}
+
+const copyableRuns = (text: string) => new Set(runsOf(wordsOf(text), COPIED_WORDS));

@@ -1,4 +1,4 @@
-import { readingsOf } from './disguise.ts';
+import { normalForm } from '../../text/words.ts';
 
 /*
  * Texts that others wrote may try to dictate a reply in the person's name. No list of patterns is complete; this one is one
@@ -6,72 +6,80 @@ import { readingsOf } from './disguise.ts';
  */
 
 const SAY = '(?:say(?:s|ing)?|answer(?:s|ed|ing)?|repl(?:y|ies|ied|ying)|respond(?:s|ed|ing)?)';
-const AGREE = '(?:approve|accept|agree|confirm|consent|authori[sz]e|allow|proceed|click|choose|pick|select)';
+const AGREE = '(?:approve|accept|agree|confirm|consent|authori[sz]e|allow|proceed)';
 const PERSON =
-  '(?:users?|person|human|owner|operator|customer|client|account holder|developer|maintainer|he|she|they|i|everyone)';
+  '(?:users?|person|human|owner|operator|customer|client|account holder|developer|maintainer|he|she|they|everyone)';
+const MODAL =
+  "(?:will|would|must|should|shall|(?:is |are )?going to|expected to|wants? to|has to|always|invariably|certainly|definitely|surely|'ll)";
 const ASSENT =
   '(?:yes|yep|yeah|no|ok|okay|y|n|approved?|confirm(?:ed)?|proceed|continue|agreed?|accept(?:ed)?|go ahead|lgtm|sure|do it)';
-const QUOTE = '["\'“”„‘’«»`‹›「」『』]';
+/** A backtick and an apostrophe stand in every other message about code. */
+const QUOTE = '["“”„«»‹›「」『』]';
+const ANY_QUOTE = '["\'“”„‘’«»`‹›「」『』]';
 
 /** Dictates a reply, says what the person will reply, or plants a rule about it. */
 const DICTATES = [
-  `\\b(?:repl(?:y|ying)|respond(?:ing)?|answer(?:ing)?)\\s+(?:only |just |simply |exactly |back )*(?:with|by)\\b`,
-  `\\b(?:reply|respond|answer|say|type|enter|output)\\b[\\s:,(]{0,3}(?:\\S{1,200}\\s+){0,5}?${QUOTE}`,
-  `\\b(?:reply|respond|answer|say|type|enter|output|return|write|send)\\s+(?:back )?(?:exactly|only|just|simply|nothing but|the word)\\b`,
-  `\\b(?:reply|respond|answer|say|type|enter|choose|pick|select)(?:\\s+(?:with|a|an|the|clear|simple|loud|to this|as follows|now))*[\\s:=]+${ASSENT}\\b`,
-  `\\b(?:your|the|his|her|their|my) (?:only |next |final |correct |expected |right |desired |proper |best |one )*(?:answer|reply|response|output) (?:here |to this |now )?(?:is|are|must|should|has|shall|will|ought|needs|reads|=)\\b`,
-  `\\b(?:correct|expected|right|only|desired|proper|valid|acceptable|predicted|mandatory|required) (?:answer|reply|response|output)\\b`,
-  `\\b${PERSON}\\b.{0,40}\\b(?:will|would|must|should|shall|going to|expected to|wants? to|has to|always|invariably|certainly|definitely|surely|'ll)\\b.{0,25}\\b(?:${SAY}|${AGREE}\\b(?! \\w+ing))`,
+  `\\b(?:reply|respond|answer)\\s+(?:only |just |simply |exactly |back )*(?:with|by)\\b`,
+  `(?:\\b(?:reply|respond|answer)|(?:(?:^|[.!?:\\n] ?)|\\b(?:to|must|should|please|and|then|just|only) )say)\\b[\\s:,(]{0,3}(?:[\\p{L}']{1,20}\\s+){0,3}?${QUOTE}`,
+  `\\b(?:reply|respond|answer|say|type|enter|output)\\b[\\s:,(]{0,3}(?:(?:back|exactly|only|just|simply|with|nothing but|the word)[\\s:]+){0,3}${ANY_QUOTE}?${ASSENT}\\b`,
+  `\\b(?:return|write|send) (?:back )?(?:exactly|only|just|simply|nothing but|the word)[\\s:]+${ANY_QUOTE}?${ASSENT}\\b`,
+  `\\b(?:reply|respond|answer|say)\\s+(?:back )?(?:exactly|only|just|simply|nothing but)\\b`,
+  `\\b(?:reply|respond|answer|say|choose|pick|select)(?:\\s+(?:with|a|an|the|clear|simple|loud|to this|as follows|now))*[\\s:=]+${ASSENT}\\b`,
+  `\\b(?:your|his|her|their|my) (?:only |next |final |correct |expected |right |desired |proper |best |one )*(?:answer|reply|response) (?:here |to this |now )?(?:is|are|must|should|shall|will|ought|reads|=)\\b`,
+  `\\bthe (?:next |final |only )?(?:answer|reply) (?:here |to this |now )?(?:is|must be|should be|shall be|will be|reads|=)[\\s:]+${ANY_QUOTE}?${ASSENT}\\b`,
+  `\\b(?:correct|expected|right|only|desired|proper|valid|acceptable|predicted|mandatory|required) (?:answer|reply)\\b.{0,20}\\b(?:is|=|must)`,
+  `\\b${PERSON}\\b(?: (?:has|have|here|of this))?\\s*(?:is )?${MODAL}(?:\\s+(?:\\w+ly|to|also|always|just|simply|of course)){0,3}\\s+(?:${SAY}|${AGREE})\\b(?! \\w+ing)`,
   `\\balways ${SAY}\\b`,
-  `\\b(?:always|automatically|blindly|unconditionally|immediately) ${AGREE}\\b`,
-  `\\b(?:approves?|accepts?|agrees?|confirms?|allows?|says? yes|yes)\\b(?: to| with)? (?:everything|anything|all|any|every|whatever|each)\\b`,
-  `\\b(?:whenever|every time|each time|any ?time|if|when|once)\\b.{0,60}\\b(?:ask(?:s|ed)?|prompt(?:s|ed)?|questions?|sees?|reads?)\\b.{0,60}\\b(?:${SAY}|${AGREE}|yes)\\b`,
-  `\\b(?:remember|memori[sz]e|keep in mind|store|save|learn|note)\\b.{0,40}\\b(?:always|every|whenever|in (?:the )?future|from now)\\b`,
+  `\\b(?:always|automatically|blindly|unconditionally|immediately) (?:${AGREE}|click|choose|pick|select)\\b`,
+  `\\b(?:approves?|agrees?|says? yes|yes)\\b(?: to| with)? (?:everything|anything|all|any|every|whatever|each)\\b`,
+  `\\b(?:whenever|every time|each time|any ?time|if|when|once)\\b[^.\\n]{0,60}\\b(?:ask(?:s|ed)?|prompt(?:s|ed)?|questions?|sees?|reads?)\\b[^.\\n]{0,60}\\b(?:${SAY}|${AGREE}|yes)\\b`,
+  `\\b(?:remember|memori[sz]e|keep in mind|note)\\b[^.\\n]{0,40}\\b(?:always|every|whenever|in (?:the )?future|from now)\\b[^.\\n]{0,40}\\b(?:${SAY}|${AGREE}|yes)\\b`,
   `\\b(?:put|fill in|insert|use|copy|echo|repeat)\\b.{0,40}\\b(?:as|in|into|for|verbatim|word for word)\\b.{0,30}\\b(?:answer|reply|response|candidate|verbatim)`,
-  `\\b(?:answer|reply|response|verdict|decision)\\s*[:=]\\s*${QUOTE}?\\s*${ASSENT}\\b`,
+  `\\b(?:answer|reply|verdict|decision)\\s*[:=]\\s*${ANY_QUOTE}?\\s*${ASSENT}\\b`,
   `\\breplywith(?!out)|\\brespondwith(?!out)|\\banswerwith(?!out)|userwill(?:say|answer|reply|approve)|ignore(?:all)?(?:previous|prior|above)`,
 ];
 
 /** The same in other languages, without accents. */
 const DICTATES_ABROAD = [
   `\\b(?:antworte[nt]?|antwort|sage?n?|schreibe?n?)\\b.{0,40}(?:\\bmit\\b|${QUOTE}|\\bnur\\b|\\bja\\b|\\bgenau\\b)`,
-  '\\b(?:benutzer|nutzer|anwender|mensch|person)(?:in)?\\b.{0,20}\\b(?:wird|soll|muss|wurde|sagt|antwortet|stimmt)\\b',
+  '\\b(?:benutzer|nutzer|anwender|mensch|person)(?:in)?\\b.{0,20}\\b(?:wird|soll|muss|wurde)\\b.{0,20}\\b(?:sagen|antworten|zustimmen)|\\b(?:be)?nutzer(?:in)? (?:sagt|antwortet|stimmt)\\b',
   '\\b(?:ignoriere?n?|vergiss)\\b.{0,40}(?:anweisung|regel|oben|vorherig|bisherig)|\\bantwort (?:ist|lautet|muss)\\b',
-  `\\b(?:repond[sez]*|dis|dites|ecri[svez]+)\\b.{0,40}(?:\\bpar\\b|\\bavec\\b|${QUOTE}|\\boui\\b)`,
-  'l.utilisat(?:eur|rice)\\b.{0,20}\\b(?:va|dira|doit|repondra|veut|acceptera|dit|repond)\\b|\\b(?:ignore[zs]?|oublie[zs]?) (?:les|toutes|tes|vos)\\b',
-  `\\b(?:respond[ea]|contest[ea]|di|diga|escrib[ea])\\b.{0,40}(?:\\bcon\\b|${QUOTE}|\\bsi\\b|\\bsolo\\b)`,
-  '\\b(?:el usuario|la usuaria|o usuario|l.utente)\\b.{0,20}\\b(?:dira|respondera|va a|debe|quiere|aceptara|contestara|vai|deve|vuole|rispondera|accettera)',
-  '\\b(?:ignor[aei]|olvida|esqueca|dimentica) (?:las?|todas?|os?|as|le|tutte|tudo)\\b',
-  `\\b(?:rispond[iae]|responda|antwoord|odpowiedz|yanitla|cevap ver)\\b.{0,40}(?:\\bcon\\b|\\bcom\\b|\\bmet\\b|${QUOTE}|\\bsolo\\b|\\balleen\\b|\\bsi\\b|\\bsim\\b|\\bja\\b|\\btak\\b|\\bevet\\b)|\\bgebruiker\\b.{0,15}\\b(?:zal|moet)\\b`,
-  '(?:ответь|ответьте|скажи|скажите|напиши|отвечаи|отвечай)|пользователь.{0,20}(?:ответит|скажет|согласится|должен|всегда)|игнорируи|игнорируй',
-  '(?:回答|回复|答复|输入|回覆|答覆).{0,6}(?:["“”「『\'‘]|是|同意|好|可以|批准)|(?:用户|使用者|用戶).{0,4}(?:会|會|将|將|一定|必须|总是|總是|应该).{0,6}(?:说|說|回答|同意|批准|回复)|忽略.{0,10}(?:指令|指示|说明|规则|內容|内容)',
-  'と(?:答え|返信|回答|返答)|ユーザー.{0,14}(?:答え|同意|承認|言い|言う|返答)|(?:指示|命令).{0,6}無視|無視.{0,6}(?:指示|命令)',
-  '(?:라고|으로|로) ?(?:답|대답|응답)|사용자.{0,14}(?:답|동의|승인|말)|(?:지시|명령).{0,6}무시',
-  'اجب|رد ب|قل |المستخدم س|تجاهل',
+  `\\b(?:repond[sez]*|dites|ecri[svez]+)\\b.{0,40}(?:\\bpar\\b|\\bavec\\b|${QUOTE}|\\boui\\b)`,
+  'l.utilisat(?:eur|rice)\\b.{0,20}\\b(?:dira|repondra|acceptera)\\b|\\b(?:ignore[zs]?|oublie[zs]?) (?:les|toutes|tes|vos)\\b',
+  `\\b(?:respond[ea]|contest[ea]|diga)\\b.{0,40}(?:\\bcon\\b|${QUOTE}|\\bsi\\b|\\bsolo\\b)`,
+  '\\b(?:el usuario|la usuaria|o usuario|l.utente)\\b.{0,20}\\b(?:dira|respondera|aceptara|contestara|rispondera|accettera)',
+  '\\b(?:ignor[aei]|olvida|esqueca|dimentica) (?:las?|todas?|os?|as|le|tutte|tudo)\\b.{0,30}\\b(?:instruc|istruz|regl|regol|regr)',
+  `\\b(?:rispond[iae]|responda|antwoord|odpowiedz|yanitla|cevap ver)\\b.{0,40}(?:\\bcom\\b|\\bmet\\b|${QUOTE}|\\bsolo\\b|\\balleen\\b|\\bsi\\b|\\bsim\\b|\\bja\\b|\\btak\\b|\\bevet\\b)|\\bgebruiker\\b.{0,15}\\b(?:zal|moet)\\b`,
+  '(?:ответь|ответьте|скажи|скажите)(?![а-я]).{0,20}(?:["«„“]|да(?![а-я]))|пользователь.{0,20}(?:ответит|скажет|согласится)|игнориру[ий] (?:все|пред|эти)',
+  '(?:回答|回复|答复|回覆|答覆)(?:我)?[:：]?(?:["“”「『]|是[。"”」]|同意|好[的。"”」]|可以[。"”」]|批准)|(?:用户|使用者|用戶).{0,4}(?:会|會|将|將|一定|必须|总是|總是|应该)(?:说|說|回答|同意|批准|回复)|忽略.{0,10}(?:指令|指示|规则)',
+  '[」』"]と(?:答え|返信|回答|返答)|ユーザー.{0,14}(?:と答え|同意し|承認し|と言い)|(?:指示|命令).{0,6}無視|無視.{0,6}(?:指示|命令)',
+  '(?:라고|으로|로) ?(?:답하|대답|응답하)|사용자.{0,14}(?:동의합|승인합|라고 말)|(?:지시|명령).{0,6}무시',
+  'اجب ب|رد ب|المستخدم س|تجاهل',
 ];
 
 /** Commands to the model, and texts that pretend to be another party's or to end the record. */
 const COMMANDS = [
-  `\\b(?:ignore|disregard|forget|override|bypass|discard|supersede|suspend)\\b.{0,40}\\b(?:instructions?|rules?|guidelines?|prompts?|above|previous|prior|earlier|guards?|safety|polic(?:y|ies)|calibration)\\b`,
-  `\\b(?:new|updated|revised|real|actual|hidden|secret|following|these) (?:system |developer )?(?:instructions?|directives?|orders?)\\b|\\b(?:system prompt|developer mode|jailbreak|do anything now|you are now|from now on)\\b`,
-  `\\b(?:pretend|act as (?:if|though|the (?:user|person|human))|role-?play|impersonate)\\b`,
-  `<\\/?\\s*(?:system|assistant|user|human|instructions?|record|memory|data|rules?|context|admin|prompt|answer|output)\\b[^>]{0,80}>`,
-  `<\\|[a-z_]{2,30}\\|>|\\[\\/?(?:inst|system|sys|assistant|user)\\]|<<\\/?sys>>`,
-  `(?:^|\\n)\\W{0,6}(?:system|assistant|developer|user|human|admin(?:istrator)?|person|owner|me|root|operator)(?: (?:message|prompt|note|override|notice|reply|response|answer|instruction))?\\W{0,3}:`,
+  `\\b(?:ignore|disregard|forget|override|bypass|discard|supersede|suspend) (?:all|any|every(?:thing)?|the|these|those|your|its|previous|prior|above|earlier)\\b.{0,30}\\b(?:instructions?|rules?|guidelines?|prompts?|above|safety|polic(?:y|ies)|calibration)\\b`,
+  `\\b(?:new|updated|revised|actual|hidden|secret) (?:system |developer )?(?:instructions?|directives?|orders?)\\s*:|\\b(?:developer mode|jailbreak|do anything now|you are now)\\b`,
+  `\\b(?:pretend (?:to be|that|you|the)|act as (?:if|though|the (?:user|person|human))|role-?play|impersonate)\\b`,
+  `<\\/\\s*(?:system|assistant|human|instructions?|record|memory|data|rules|context|prompt)\\b[^>]{0,80}>|<\\s*(?:system|instructions|record|memory)>`,
+  `<\\|[a-z_]{2,30}\\|>|\\[\\/?(?:inst|sys)\\]|<<\\/?sys>>`,
+  `(?:^|\\n)[\\s#>*_-]{0,6}(?:system|assistant|developer|user|human|admin(?:istrator)?|person|owner|me|root|operator)(?: (?:message|prompt|note|override|notice|reply|response|answer|instruction))?[*_]{0,2}: ?[^\\n]{0,40}\\b(?:${ASSENT}|repl(?:y|ies)|answers?)\\b`,
   `\\bend of (?:the )?(?:record|data|prompt|memory|input|context|document|message|transcript|untrusted)\\b|\\b(?:begin|start) (?:of )?(?:new |the )?(?:system|trusted|instructions?)\\b`,
-  `\\b(?:already|pre-?|previously|explicitly|hereby|fully) ?(?:been )?(?:approved?|authori[sz]ed?|confirmed|agreed|consented|signed off|cleared|granted)\\b`,
+  `\\b(?:already|pre-?|previously|explicitly|hereby|fully) ?(?:been )?(?:approved?|authori[sz]ed?|agreed|consented|signed off|granted)\\b`,
   `\\bon behalf of (?:the |your )?(?:user|person|owner|account)\\b|\\bin the (?:user|person|owner)'?s name\\b`,
   `\\b(?:no|without|not|skip(?:ping)?|never) (?:further |any |need(?:ed|ing)? |requir(?:e|es|ed|ing) |explicit |human |manual |more |ask(?:ing)? (?:for )?|wait(?:ing)? for )*(?:confirmation|approval|permission|review|consent|escalation)\\b`,
   `\\b(?:approval|permission|consent|authori[sz]ation)\\b.{0,20}\\b(?:granted|given|implied|assumed|on file|not (?:needed|required)|in place)\\b|\\bsilence (?:means|is|counts)\\b`,
-  `\\b(?:auto|automatic(?:ally)?)[- ]?(?:approve|accept|reply|send|confirm|answer|respond|mode)\\b|\\b(?:never|not|don.t|do not) escalate\\b`,
+  `\\b(?:auto|automatic(?:ally)?)[- ]?(?:approve|accept|reply|confirm|answer|respond)\\b|\\b(?:never|not|don.t|do not) escalate\\b`,
 ];
 
 /** Texts that imitate the answer's format, or set the confidence. */
 const NUMBERS = [
-  `\\b(?:candidates|likelihood|none_of_these|needs_unknown_fact|predicted_response|needsunknownfact)\\b\\W{0,4}[:=\\[]`,
+  `\\bcandidates"?\\s*[:=]\\s*\\[|\\b(?:none_of_these|needs_unknown_fact|predicted_response|needsunknownfact)\\b\\W{0,4}[:=\\[]`,
   `\\balmost_certain\\b`,
-  `\\b(?:set|use|report|give|output|state|mark|with|raise|put)\\b.{0,30}\\b(?:confidence|likelihood|probability|certainty|status)\\b`,
-  `\\b(?:confidence|likelihood|probability|certainty)\\b.{0,20}(?:\\b1(?:\\.0+)?\\b|\\b100\\b|\\b0?\\.9\\d*)`,
+  `\\bset (?:the |your |its )?status to ${ANY_QUOTE}?(?:auto|approved|accepted)\\b`,
+  `\\b(?:set|use|report|give|state|raise|put)\\b[^.\\n]{0,20}\\b(?:confidence|likelihood|probability|certainty) (?:of|as|to|at) ${ANY_QUOTE}?(?:high|max|full|certain|almost|1\\b|100|0?\\.9)`,
+  `\\b(?:confidence|likelihood|certainty)\\s*[:=]\\s*(?:1(?:\\.0+)?|100 ?%?|0?\\.9\\d*)(?![\\d.])`,
   `\\b(?:maximum|max|highest|full|absolute|complete|total|100 ?%|one hundred percent)\\s+(?:confidence|certainty|likelihood|probability)\\b`,
 ];
 
@@ -88,12 +96,12 @@ const compiled = (sources: readonly string[]) => sources.map((source) => new Reg
 const IN_TEXTS = compiled([...DICTATES, ...DICTATES_ABROAD, ...COMMANDS, ...NUMBERS]);
 const IN_REASONING = compiled([...COMMANDS, ...NUMBERS, ...OBEYS]);
 
-/** Whether a text that others may have written dictates a reply, or commands whoever predicts it. */
+/** Reports whether a text that others may have written dictates a reply, or commands whoever predicts it. */
 export function dictates(text: string): boolean {
   return matches(text, IN_TEXTS);
 }
 
-/** Whether a model's reason for a reply shows that it was commanded. */
+/** Reports whether a model's reason for a reply shows that it was commanded. */
 export function obeys(reasoning: string): boolean {
   return matches(reasoning, IN_REASONING);
 }
@@ -101,4 +109,87 @@ export function obeys(reasoning: string): boolean {
 function matches(text: string, patterns: readonly RegExp[]): boolean {
   const readings = readingsOf(text);
   return patterns.some((pattern) => readings.some((reading) => pattern.test(reading)));
+}
+
+/** Letters of other alphabets that look like Latin ones (Unicode Technical Standard 39, confusables; the common ones). */
+const LOOKALIKES = new Map(
+  [...'аaеeоoрpсcуyхxіiјjѕsԁdһhԛqԝwпnтtкkмmгrвbοoαaεeιiκkνvρpτtυuχxωwηnβb'].flatMap((letter, at, all) =>
+    at % 2 === 0 ? [[letter, all[at + 1] ?? ''] as const] : [],
+  ),
+);
+const DIGITS = new Map(
+  [...'0o1i3e4a5s7t@a$s!i'].flatMap((sign, at, all) =>
+    at % 2 === 0 ? [[sign, all[at + 1] ?? ''] as const] : [],
+  ),
+);
+/** Beyond it a text is not also read backwards or rotated: an instruction that is hidden so is short. */
+const SHORT = 4000;
+const ENCODED = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
+const HEX = /(?:[0-9a-f]{2}[\s:]?){8,}/gi;
+
+/**
+ * The ways in which a text may be read, lower case and without marks: as it is, and with what hides words from a pattern
+ * undone, such as invisible characters, look-alike letters, digits for letters, spaced letters, and the usual encodings.
+ */
+export function readingsOf(text: string): string[] {
+  const plain = plainOf(text);
+  const decoded = decodedIn(text).map(plainOf);
+  const latin = [...plain].map((letter) => LOOKALIKES.get(letter) ?? letter).join('');
+  const hidden = plain.length <= SHORT ? [rotated(plain), [...plain].reverse().join('')] : [];
+  return [...new Set([plain, latin, withoutDigits(latin), joined(plain), ...hidden, ...decoded])];
+}
+
+function plainOf(text: string): string {
+  return (
+    normalForm(entities(text), 'NFKD')
+      .replaceAll(/\p{M}|\p{Default_Ignorable_Code_Point}|[^\P{Cc}\n]/gu, (sign) =>
+        sign === '\t' ? ' ' : '',
+      )
+      .normalize('NFC')
+      .toLowerCase()
+      // The time of the patterns is quadratic in long runs.
+      .replaceAll(/\s{3,}/g, (run) => (run.includes('\n') ? '\n' : ' '))
+  );
+}
+
+function withoutDigits(text: string): string {
+  return text.replaceAll(/[0-9@$!]/g, (sign) => DIGITS.get(sign) ?? sign);
+}
+
+/** "r e p l y  w i t h" and "r.e.p.l.y" as words. */
+function joined(text: string): string {
+  return text.replaceAll(/(?<![\p{L}\p{N}])(?:\p{L}[ .*_|-]){3,}\p{L}(?![\p{L}\p{N}])/gu, (run) =>
+    run.replaceAll(/[ .*_|-]/g, ''),
+  );
+}
+
+/** ROT13. */
+function rotated(text: string): string {
+  return text.replaceAll(/[a-z]/g, (letter) =>
+    String.fromCharCode(((letter.charCodeAt(0) - 97 + 13) % 26) + 97),
+  );
+}
+
+function entities(text: string): string {
+  return text
+    .replaceAll(/&#(?:x([0-9a-f]{1,6})|(\d{1,7}));/gi, (sign, hex: string, decimal: string) =>
+      character(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16), sign),
+    )
+    .replaceAll(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+    .replaceAll(/\\u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+function character(code: number, otherwise: string): string {
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : otherwise;
+}
+
+/** Decodes the runs of base64 or hexadecimal digits in a text that hold readable text. */
+function decodedIn(text: string): string[] {
+  const base64 = (text.match(ENCODED) ?? []).map((run) => Buffer.from(run, 'base64').toString('utf8'));
+  const hex = (text.match(HEX) ?? []).map((run) =>
+    Buffer.from(run.replaceAll(/[\s:]/g, ''), 'hex').toString('utf8'),
+  );
+  return [...base64, ...hex].filter(
+    (one) => /^[\p{L}\p{N}\p{P}\p{S}\s]{8,}$/u.test(one) && !one.includes('\ufffd'),
+  );
 }

@@ -1,5 +1,4 @@
-import { Room } from '../context-envelope.ts';
-import { estimateTokens } from '../tokens.ts';
+import { estimateTokens, TokenBudget } from '../../text/tokens.ts';
 import type { Pair } from './vote.ts';
 
 interface Fact {
@@ -21,7 +20,7 @@ interface Raw {
   content: string;
 }
 
-/** What a reply is predicted from: an account's memory, the most valuable row of each tier first. */
+/** The material of a reply: an account's memory, the most valuable row of each tier first. */
 export interface Material {
   profile: { summary: string; data: Record<string, unknown> } | null;
   facts: readonly Fact[];
@@ -37,7 +36,9 @@ export interface FittedMaterial extends Material {
   truncated: boolean;
 }
 
-/** The share of the budget that the prompt may take, and of that its beginning when it is cut: its question is at its end. */
+/**
+ * The share of the budget that the prompt may take, and of that its beginning when it is cut: its question is at its end.
+ */
 const PROMPT_SHARE = 1 / 2;
 const HEAD_SHARE = 0.3;
 /** Examples that count more than facts. */
@@ -46,23 +47,22 @@ const FIRST_EXAMPLES = 3;
 const COMMON_SHARE = 3 / 4;
 
 /**
- * As much of prompt and material as fits into `budgetTokens`. Rows are whole or left out, in this order: the oldest raw rows
+ * Cuts prompt and material to `budgetTokens`. Rows are whole or left out, in this order: the oldest raw rows
  * first, then episodes, examples, facts that are not pinned, and the profile last.
  */
 export function fitMaterial(prompt: string, material: Material, budgetTokens: number): FittedMaterial {
   const { head, tail, taken } = fitPrompt(prompt, budgetTokens * PROMPT_SHARE);
-  const ladder = new Ladder(budgetTokens - taken);
+  const budget = new TokenBudget(budgetTokens - taken);
+  const takes = takingFrom(budget);
   const { profile } = material;
-  const summary = ladder.holds(profile?.summary ?? '') ? (profile?.summary ?? '') : '';
-  const pinned = material.facts.filter((fact) => fact.pinned && ladder.holds(fact.text));
-  const examples = material.examples
-    .slice(0, FIRST_EXAMPLES)
-    .filter((pair) => ladder.holds(textOfPair(pair)));
-  const others = material.facts.filter((fact) => !fact.pinned && ladder.holds(fact.text));
-  const data = profile !== null && ladder.holds(JSON.stringify(profile.data)) ? profile.data : {};
-  const more = material.examples.slice(FIRST_EXAMPLES).filter((pair) => ladder.holds(textOfPair(pair)));
-  const episodes = material.episodes.filter(({ title, summary: text }) => ladder.holds(`${title} ${text}`));
-  const raw = material.raw.filter(({ content }) => ladder.holds(content));
+  const summary = takes(profile?.summary ?? '') ? (profile?.summary ?? '') : '';
+  const pinned = material.facts.filter((fact) => fact.pinned && takes(fact.text));
+  const examples = material.examples.slice(0, FIRST_EXAMPLES).filter((pair) => takes(textOfPair(pair)));
+  const others = material.facts.filter((fact) => !fact.pinned && takes(fact.text));
+  const data = profile !== null && takes(JSON.stringify(profile.data)) ? profile.data : {};
+  const more = material.examples.slice(FIRST_EXAMPLES).filter((pair) => takes(textOfPair(pair)));
+  const episodes = material.episodes.filter(({ title, summary: text }) => takes(`${title} ${text}`));
+  const raw = material.raw.filter(({ content }) => takes(content));
   return {
     prompt: joined(head, tail),
     profile: profile && { summary, data },
@@ -70,11 +70,11 @@ export function fitMaterial(prompt: string, material: Material, budgetTokens: nu
     examples: [...examples, ...more],
     episodes,
     raw,
-    truncated: ladder.isFull || tail !== undefined,
+    truncated: budget.isExceeded || tail !== undefined,
   };
 }
 
-/** What the predictions of a batch have in common: all but the examples, beside any of the prompts. */
+/** The material that the predictions of a batch share: all but the examples, beside any of the prompts. */
 export function fitCommon(
   prompts: readonly string[],
   material: Omit<Material, 'examples'>,
@@ -92,31 +92,18 @@ export function fitBesideCommon(
   budgetTokens: number,
 ): FittedMaterial {
   const { head, tail } = fitPrompt(prompt, budgetTokens * COMMON_SHARE * PROMPT_SHARE);
-  const ladder = new Ladder(budgetTokens * (1 - COMMON_SHARE));
+  const budget = new TokenBudget(budgetTokens * (1 - COMMON_SHARE));
+  const takes = takingFrom(budget);
   return {
     ...common,
     prompt: joined(head, tail),
-    examples: examples.filter((pair) => ladder.holds(textOfPair(pair))),
-    truncated: common.truncated || ladder.isFull || tail !== undefined,
+    examples: examples.filter((pair) => takes(textOfPair(pair))),
+    truncated: common.truncated || budget.isExceeded || tail !== undefined,
   };
 }
 
-/** Room for whole texts. After the first that does not fit, none does: what comes later is worth less. */
-class Ladder {
-  isFull = false;
-  #left: number;
-
-  constructor(tokens: number) {
-    this.#left = tokens;
-  }
-
-  holds(text: string): boolean {
-    const tokens = estimateTokens(text);
-    this.isFull ||= tokens > this.#left;
-    if (!this.isFull) this.#left -= tokens;
-    return !this.isFull;
-  }
-}
+/** Takes whole texts. After the first that does not fit, none does: what comes later is worth less. */
+const takingFrom = (budget: TokenBudget) => (text: string) => !budget.isExceeded && budget.takes(text);
 
 const joined = (head: string, tail: string | undefined) =>
   tail === undefined ? head : `${head}\n…\n${tail}`;
@@ -126,7 +113,7 @@ const textOfPair = ({ prompt, reply }: Pair) => `${prompt} ${reply}`;
 function fitPrompt(prompt: string, tokens: number): { head: string; tail?: string; taken: number } {
   const taken = estimateTokens(prompt);
   if (taken <= tokens) return { head: prompt, taken };
-  const head = new Room(tokens * HEAD_SHARE).beginning(prompt);
-  const tail = new Room(tokens * (1 - HEAD_SHARE)).end(prompt);
+  const head = new TokenBudget(tokens * HEAD_SHARE).beginning(prompt);
+  const tail = new TokenBudget(tokens * (1 - HEAD_SHARE)).end(prompt);
   return { head, tail, taken: tokens };
 }

@@ -1,3 +1,8 @@
+import { PRECISION_TARGET } from '../../schemas/limits.ts';
+import type { FeedbackRequest } from '../../schemas/replies.ts';
+import { saysTheSame } from '../../text/meaning.ts';
+import { Faults } from '../faults.ts';
+
 /** A confidence that was shown, and whether it was right. */
 export interface Outcome {
   confidence: number;
@@ -13,7 +18,7 @@ export interface Bin {
   observed: number;
 }
 
-/** What a suggested threshold rests on. `reason` says why there is none. */
+/** The evidence for a suggested threshold. `reason` says why there is none. */
 export interface Evidence {
   target: number;
   /** Decisions on predictions with at least that confidence, how many of all these are, and how many of them were right. */
@@ -22,6 +27,8 @@ export interface Evidence {
   precision: number | null;
   /** One-sided 95 % lower bound of the precision (Wilson 1927). */
   precision_low: number | null;
+  /** The same upper bound. */
+  precision_high: number | null;
   reason: 'no_feedback' | 'too_little_feedback' | 'not_precise_enough' | null;
 }
 
@@ -34,22 +41,25 @@ export interface Reliability {
   evidence: Evidence;
 }
 
-const TARGET = 0.95;
-const LABELS_MIN = 20;
 const BINS_MAX = 10;
 const PER_BIN = 15;
-/** In steps of 0.05 from 0.95 down to 0.05. */
+/** Steps of 0.05 from 0.95 down to 0.05. */
 const THRESHOLDS = Array.from({ length: 19 }, (_, n) => (95 - 5 * n) / 100);
 /** The 95th percentile of the normal distribution. */
 const Z = 1.6449;
 
-/** How far the confidences shown can be trusted, and the threshold from which on they are right often enough. */
-export function reliabilityOf(outcomes: readonly Outcome[]): Reliability {
-  const sorted = outcomes.toSorted((a, b) => a.confidence - b.confidence);
-  const { threshold, evidence } = suggest(outcomes);
+/**
+ * Reports how far the confidences shown can be trusted, and the threshold from which on a `target` share of them is right.
+ */
+export function reliabilityOf(outcomes: readonly Outcome[], target = PRECISION_TARGET): Reliability {
+  // In one order whatever the caller's, so that sums of fractions are the same to the last digit.
+  const sorted = outcomes.toSorted(
+    (a, b) => a.confidence - b.confidence || Number(a.right) - Number(b.right),
+  );
+  const { threshold, evidence } = suggest(sorted, target);
   return {
     bins: binsOf(sorted),
-    brier: outcomes.length === 0 ? null : mean(outcomes.map(squaredError)),
+    brier: sorted.length === 0 ? null : mean(sorted.map(squaredError)),
     suggested_threshold: threshold,
     feedback_count: outcomes.length,
     evidence,
@@ -73,18 +83,24 @@ function binsOf(sorted: readonly Outcome[]): Bin[] {
 
 /**
  * A fixed-sequence test (Westfall and Krishen 2001): thresholds from high to low, while the lower bound of the precision
- * reaches the target; the last that passes. So testing many of them does not raise the risk of a wrong one.
+ * reaches the target; the last that passes. So testing many of them does not raise the risk of a wrong one. Thresholds
+ * with fewer decisions above them than a perfect record would need are left out: they could only fail.
  */
-function suggest(outcomes: readonly Outcome[]): { threshold: number | null; evidence: Evidence } {
+function suggest(
+  outcomes: readonly Outcome[],
+  target: number,
+): { threshold: number | null; evidence: Evidence } {
+  const evidenceAbove = (above: readonly Outcome[], reason: Evidence['reason']) =>
+    evidenceOf(above, { target, all: outcomes.length, reason });
   let found: { threshold: number | null; evidence: Evidence } = {
     threshold: null,
-    evidence: evidenceOf(outcomes, outcomes.length, reasonOf(outcomes.length)),
+    evidence: evidenceAbove(outcomes, reasonOf(outcomes.length)),
   };
   for (const threshold of THRESHOLDS) {
     const above = outcomes.filter(({ confidence }) => confidence >= threshold);
-    if (above.length < LABELS_MIN) continue;
-    const evidence = evidenceOf(above, outcomes.length, null);
-    if ((evidence.precision_low ?? 0) < TARGET) {
+    if (lowerBound(above.length, above.length) < target) continue;
+    const evidence = evidenceAbove(above, null);
+    if ((evidence.precision_low ?? 0) < target) {
       if (found.threshold === null)
         found = { threshold: null, evidence: { ...evidence, reason: 'not_precise_enough' } };
       break;
@@ -98,21 +114,26 @@ function reasonOf(labels: number): Evidence['reason'] {
   return labels === 0 ? 'no_feedback' : 'too_little_feedback';
 }
 
-function evidenceOf(above: readonly Outcome[], all: number, reason: Evidence['reason']): Evidence {
+function evidenceOf(
+  above: readonly Outcome[],
+  { target, all, reason }: { target: number; all: number; reason: Evidence['reason'] },
+): Evidence {
   const labels = above.length;
   const right = above.filter((one) => one.right).length;
   return {
-    target: TARGET,
+    target,
     labels,
     coverage: all === 0 ? null : labels / all,
     precision: labels === 0 ? null : right / labels,
-    precision_low: labels === 0 ? null : wilsonLow(right, labels),
+    precision_low: labels === 0 ? null : lowerBound(right, labels),
+    precision_high: labels === 0 ? null : 1 - lowerBound(labels - right, labels),
     reason,
   };
 }
 
-/** The lower bound of a share, from a sample (Wilson's score interval, one-sided). */
-function wilsonLow(right: number, labels: number): number {
+/** The lower bound of a share, from a sample (Wilson's score interval, one-sided); 0 for none. */
+function lowerBound(right: number, labels: number): number {
+  if (labels === 0) return 0;
   const share = right / labels;
   const centre = share + Z ** 2 / (2 * labels);
   const spread = Z * Math.sqrt((share * (1 - share)) / labels + Z ** 2 / (4 * labels ** 2));
@@ -123,4 +144,40 @@ const squaredError = ({ confidence, right }: Outcome): number => (confidence - N
 
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** The prediction that a decision is about. */
+interface Decided {
+  response: string;
+  error?: string | null | undefined;
+  features?: object | null | undefined;
+}
+
+interface Feedback {
+  actualResponse: string | null;
+  /** True if the prediction was right; null where it teaches nothing. */
+  label: boolean | null;
+}
+
+/**
+ * Interprets a person's decision on a prediction. Who accepts replied what was predicted, unless they say otherwise; an edit
+ * that changes next to nothing counts as right. Throws a `ValidationError` when the reply is missing: an edit needs it, and
+ * so does accepting a prediction that failed.
+ */
+export function feedbackOf(
+  { response, error, features }: Decided,
+  { status, actual_response: given }: FeedbackRequest,
+): Feedback {
+  const isNeeded = status === 'edited' || (status === 'accepted' && error != null);
+  if (isNeeded && !given?.trim()) refuse(given);
+  const actualResponse = given ?? (status === 'accepted' ? response : null);
+  const isRight = status === 'accepted' || (status === 'edited' && saysTheSame(response, given ?? ''));
+  return { actualResponse, label: features == null ? null : isRight };
+}
+
+function refuse(given: string | null | undefined): void {
+  const faults = new Faults();
+  if (given === undefined) faults.add('actual_response', 'Field required', 'missing');
+  else faults.add('actual_response', 'Input should say what the person replied');
+  faults.refuse();
 }

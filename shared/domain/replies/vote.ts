@@ -1,10 +1,12 @@
-import { normalized, wordsOf } from './text.ts';
+import { meaningOf } from '../../text/meaning.ts';
+import { countsOf, wordsOf } from '../../text/words.ts';
+import { dictates } from './dictation.ts';
 
-/** What an agent asked, or the end of it, and what the person replied in their own words. */
+/** An agent's prompt, or its end, and the person's reply in their own words. */
 export interface Pair {
-  /** Of the raw row with the reply. */
+  /** The id of the raw row with the reply. */
   id: string;
-  /** Of the raw row with the prompt. */
+  /** The id of the raw row with the prompt. */
   promptId?: string;
   prompt: string;
   reply: string;
@@ -15,7 +17,7 @@ export interface Vote {
   replies: { response: string; share: number; times: number }[];
   /** Share of a reply that may be worded otherwise, from 0 to 1. */
   shareOf(response: string): number;
-  /** The most similar prompts of before, the nearest first. */
+  /** The most similar prompts of before, the nearest first; those that dictate a reply have no vote. */
   neighbours: Pair[];
 }
 
@@ -24,21 +26,12 @@ export const PROMPT_END = 600;
 /** Words of the prompt that are looked for: the rarest. */
 const TERMS_MAX = 12;
 const NEIGHBOURS = 15;
-/** Of the prompt's similarity to itself. */
+/** The least similarity of a neighbour, as a share of the prompt's similarity to itself. */
 const SIMILAR = 0.2;
 /** Weight of the possibility that the person says something new. */
 const NOVELTY = 1;
 /** Okapi BM25 (Robertson and Zaragoza 2009). */
 const [K1, B] = [1.2, 0.75];
-
-/** Ways to say yes, normalized: they count as one reply. */
-const AFFIRMATIONS = new Set(
-  `yes|y|yep|yeah|yup|ok|okay|sure|sure thing|go|go ahead|go on|proceed|do it|do that|yes please|please do|please|continue|
-  sounds good|looks good|lgtm|fine|agreed|approved|of course|absolutely|right|correct|k|yes go ahead|ok go ahead|ja|oui|si|sí|да|
-  是|好|好的|はい|네`
-    .split('|')
-    .map((one) => one.trim()),
-);
 
 /**
  * Which of a person's own replies fits a prompt: a vote of the most similar prompts of before. Nearer ones count more, and
@@ -50,12 +43,13 @@ export function voteOf(prompt: string, pairs: readonly Pair[]): Vote {
 
 /** The same for many prompts. */
 export function votesOf(pairs: readonly Pair[]): (prompt: string) => Vote {
-  const documents = pairs.map((pair) => countsOf(pair.prompt));
-  const classes = new Map(pairs.map((pair) => [pair, classOf(pair.reply)] as const));
+  const documents = pairs.map((pair) => read(pair.prompt));
+  const classes = new Map(pairs.map((pair) => [pair, meaningOf(pair.reply)] as const));
   return (prompt) => voteAmong(neighboursOf(prompt, pairs, documents), classes);
 }
 
-function voteAmong(neighbours: { pair: Pair; weight: number }[], classes: ReadonlyMap<Pair, string>): Vote {
+function voteAmong(nearest: { pair: Pair; weight: number }[], classes: ReadonlyMap<Pair, string>): Vote {
+  const neighbours = nearest.filter(({ pair }) => !dictates(pair.prompt) && !dictates(pair.reply));
   const total = neighbours.reduce((sum, { weight }) => sum + weight, NOVELTY);
   const times = Map.groupBy(classes.values(), (one) => one);
   const byReply = Map.groupBy(neighbours, ({ pair }) => classes.get(pair) ?? '');
@@ -70,15 +64,9 @@ function voteAmong(neighbours: { pair: Pair; weight: number }[], classes: Readon
   replies.sort((a, b) => b.share - a.share || (a.response < b.response ? -1 : 1));
   return {
     replies,
-    shareOf: (response) => shares.get(classOf(response)) ?? 0,
-    neighbours: neighbours.map(({ pair }) => pair),
+    shareOf: (response) => shares.get(meaningOf(response)) ?? 0,
+    neighbours: nearest.map(({ pair }) => pair),
   };
-}
-
-/** Replies of the same class are the same reply. */
-function classOf(reply: string): string {
-  const text = normalized(reply).replaceAll(/[\p{P}]+/gu, '');
-  return AFFIRMATIONS.has(text) ? 'yes' : text;
 }
 
 function commonest(wordings: string[]): string {
@@ -92,7 +80,7 @@ function neighboursOf(
   pairs: readonly Pair[],
   documents: readonly Counted[],
 ): { pair: Pair; weight: number }[] {
-  const asked = countsOf(prompt);
+  const asked = read(prompt);
   const holding = new Map<string, number>();
   for (const { counts } of documents)
     for (const term of counts.keys()) holding.set(term, (holding.get(term) ?? 0) + 1);
@@ -127,9 +115,7 @@ interface Counted {
   length: number;
 }
 
-function countsOf(text: string): Counted {
-  const words = wordsOf(text.slice(-PROMPT_END));
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return { counts, length: words.length };
+function read(prompt: string): Counted {
+  const words = wordsOf(prompt.slice(-PROMPT_END));
+  return { counts: countsOf(words), length: words.length };
 }

@@ -13,7 +13,7 @@ export interface NewAttempt {
   ttlS: number;
 }
 
-/** How many attempts of an app may wait for a decision. Attempts that start at the same moment may be a few more. */
+/** Number of attempts of an app that may wait for a decision. Attempts that start at the same moment may be a few more. */
 const PENDING_MAX = 10_000;
 
 /**
@@ -49,7 +49,7 @@ export async function startAttempt(
   return { id, expiresAt };
 }
 
-/** What the consent page shows of an attempt. `standing`: whether it can be decided, by the database's clock. */
+/** Part of an attempt that the consent page shows. `standing`: whether it can be decided, by the database's clock. */
 export interface AttemptView {
   id: string;
   appId: string;

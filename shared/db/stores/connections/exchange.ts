@@ -1,12 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
+import { newId } from '../../../ids.ts';
 import type { ConnectionExchangeRequest, ConnectionExchangeResponse } from '../../../schemas/connections.ts';
-import { MISMATCHES_MAX } from '../../../schemas/limits.ts';
+import { CONNECTIONS_MAX, MISMATCHES_MAX } from '../../../schemas/limits.ts';
 import { challengeOf } from '../../../security/fingerprint.ts';
 import { hashKey } from '../../../security/keys.ts';
 import { transaction } from '../../transaction.ts';
-import { makeGrant } from './grant.ts';
+import { endPredictionsOf } from './revoke.ts';
 
 export interface Exchanged {
   /** The same bytes for every repetition. */
@@ -53,7 +54,7 @@ export async function exchange(
     if (!(await isGranted(tx, attempt.id))) throw new AppError('connection_revoked');
     return { answer: attempt.answer, ended: [] };
   });
-  // Not thrown inside the transaction: the count of mismatches must be committed.
+  // Thrown outside the transaction: the count of mismatches must be committed.
   if (exchanged === undefined) throw new AppError('invalid_grant');
   return exchanged;
 }
@@ -68,7 +69,7 @@ async function lockAttempt(tx: EntityManager, appId: string, id: string): Promis
 }
 
 /**
- * Whether the grant that the exchange made is still the connection's. A separate statement, not a join in
+ * True if the grant that the exchange made is still the connection's. A separate statement, not a join in
  * `lockAttempt`: after a wait for the row lock PostgreSQL re-reads the locked row, but not the rows joined to it.
  */
 async function isGranted(tx: EntityManager, id: string): Promise<boolean> {
@@ -137,8 +138,61 @@ async function firstExchange(tx: EntityManager, attempt: AttemptRow, windowS: nu
   return { answer: text, ended: grant.ended };
 }
 
-/** Whether the account is active; keeps it from being disabled or erased until the caller's transaction ends. */
+/** True if the account is active; keeps it from being disabled or erased until the caller's transaction ends. */
 async function holdAccount(tx: EntityManager, id: string): Promise<boolean> {
   const held = await tx.execute<object[]>(`select from accounts where id = ? and active for share`, [id]);
   return held.length > 0;
+}
+
+interface Grant {
+  connectionId: string;
+  grantRevision: number;
+  profileRevision: string;
+  /** Predictions that ran under another account's grant, now ended. */
+  ended: string[];
+}
+
+/**
+ * Connects an app's user to an account, within the caller's transaction: a new connection, or another grant of the
+ * user's existing one. Predictions under the same account's grant continue; those under another account's end. Throws
+ * `access_denied` when the account has as many connections as it may, and this is not one of them.
+ */
+async function makeGrant(
+  tx: EntityManager,
+  { appId, userId, accountId }: { appId: string; userId: string; accountId: string },
+  windowS: number,
+): Promise<Grant> {
+  // A row to lock, so that two concurrent first grants of a user are serialized.
+  await tx.execute(
+    `insert into connections (id, app_id, user_id, status, grant_revision, created_at, granted_at)
+     values (?, ?, ?, 'revoked', 0, now(), now()) on conflict do nothing`,
+    [newId(), appId, userId],
+  );
+  const [before] = await tx.execute<{ id: string; account_id: string | null }[]>(
+    `select id, account_id from connections where app_id = ? and user_id = ? for update`,
+    [appId, userId],
+  );
+  if (before === undefined) throw new Error('a locked connection disappeared');
+  if (before.account_id !== accountId && (await countConnections(tx, accountId)) >= CONNECTIONS_MAX)
+    throw new AppError('access_denied');
+  const [granted] = await tx.execute<{ grantRevision: number; profileRevision: string }[]>(
+    `update connections c
+        set account_id = a.id, status = 'connected', grant_revision = c.grant_revision + 1, granted_at = now(),
+            revoked_at = null
+       from accounts a where a.id = ? and c.id = ?
+     returning c.grant_revision as "grantRevision", profile_revision(a.id, a.memory_revision) as "profileRevision"`,
+    [accountId, before.id],
+  );
+  if (granted === undefined) throw new Error('an attempt outlived its account');
+  const ended = before.account_id === accountId ? [] : await endPredictionsOf(tx, [before.id], windowS);
+  return { connectionId: before.id, ...granted, ended };
+}
+
+/** Revoked ones count as well: the account lists them. */
+async function countConnections(tx: EntityManager, accountId: string): Promise<number> {
+  const [counted] = await tx.execute<{ connections: number }[]>(
+    `select count(*)::int as connections from (select from connections where account_id = ? limit ?) c`,
+    [accountId, CONNECTIONS_MAX],
+  );
+  return counted?.connections ?? 0;
 }

@@ -1,4 +1,4 @@
-import type { EntityManager } from '@mikro-orm/postgresql';
+import type { EntityManager, Loaded } from '@mikro-orm/postgresql';
 import type { ConnectionSummary } from '../../../schemas/connections.ts';
 import { CONNECTIONS_MAX } from '../../../schemas/limits.ts';
 import { Connection } from '../../entities/connection.ts';
@@ -13,4 +13,17 @@ export async function listConnections(em: EntityManager, accountId: string): Pro
     status,
     created_at: createdAt.toISOString(),
   }));
+}
+
+/** The latest connections, of an app or an account where one is given, newest first, revoked ones included. */
+export function listAllConnections(
+  em: EntityManager,
+  { app, account }: { app: string | undefined; account: string | undefined },
+): Promise<Loaded<Connection, 'app' | 'account'>[]> {
+  const where = { ...(app !== undefined && { app }), ...(account !== undefined && { account }) };
+  return em.find(Connection, where, {
+    orderBy: { id: 'desc' },
+    populate: ['app', 'account'],
+    limit: CONNECTIONS_MAX,
+  });
 }

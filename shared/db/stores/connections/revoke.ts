@@ -45,6 +45,15 @@ export function revokeOwnConnection(
   });
 }
 
+/** Ends a connection, by an operator. Throws `not_found` if there is none with this id. */
+export function revokeAnyConnection(em: EntityManager, id: string, windowS: number): Promise<Revoked> {
+  return transaction(em, async (tx) => {
+    const [found] = await tx.execute<object[]>('select from connections where id = ? for update', [id]);
+    if (found === undefined) throw new AppError('not_found');
+    return { ended: await revoke(tx, [id], windowS) };
+  });
+}
+
 /**
  * Ends every connection of an account, and denies its approved attempts that were not exchanged yet, within the
  * caller's transaction. Returns the ids of the predictions that ended.
@@ -80,7 +89,7 @@ async function revoke(tx: EntityManager, connectionIds: string[], windowS: numbe
 
 /**
  * Ends the work under connections whose rows the caller's transaction has locked; returns the ids. What is more than one
- * step's is noted for `endTheRest`.
+ * step's is noted for `endRevokedWork`.
  */
 export async function endPredictionsOf(
   tx: EntityManager,
@@ -104,7 +113,7 @@ export async function endPredictionsOf(
  * Ends what revokes have left, in steps. In any order: one connection's rows may be locked for long. Any number of
  * processes may do it at any time.
  */
-export function endTheRest(
+export function endRevokedWork(
   em: EntityManager,
   { windowS, ended }: { windowS: number; ended(ids: readonly string[]): void },
 ): AsyncGenerator<void> {

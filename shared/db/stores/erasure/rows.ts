@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { ROWS_AT_ONCE, repeated } from '../../steps.ts';
+import { transaction } from '../../transaction.ts';
 
 /** Deletes an account's rows of a table or partition, in steps; `whose` finds them by an index. */
 export function eraseRows(
@@ -14,5 +15,103 @@ export function eraseRows(
       [accountId],
     );
     return gone.length;
+  });
+}
+
+/** Derived rows first, so that none is left without its source. */
+const TABLES = ['memory_links', 'facts', 'episodes', 'phrases', 'raw_memories', 'memory_tombstones'];
+
+/** Erases what is remembered about an account, in steps. */
+export async function* eraseMemory(em: EntityManager, accountId: string): AsyncGenerator<void> {
+  for (const table of TABLES) yield* eraseRows(em, accountId, table);
+}
+
+/** Erases the predictions of an account's replies. Its work has ended before, so that none is added. */
+export async function* eraseReplies(em: EntityManager, accountId: string): AsyncGenerator<void> {
+  for (const table of ['replies', 'reply_calibrators']) yield* eraseRows(em, accountId, table);
+}
+
+/** Takes the account out of the ledger, in steps. What was spent stays, on nobody. */
+export function anonymizeProviderCalls(em: EntityManager, accountId: string): AsyncGenerator<void> {
+  return repeated(async () => {
+    const calls = await em.execute<object[]>(
+      `update provider_calls set account_id = null
+        where ctid = any (array(select ctid from provider_calls where account_id = ? limit ${ROWS_AT_ONCE})) returning 1`,
+      [accountId],
+    );
+    return calls.length;
+  });
+}
+
+const SESSIONS_AT_ONCE = 100;
+
+interface Deleted {
+  sessionId: string;
+  arrival: number;
+  events: number;
+}
+
+/**
+ * Erases what an account has recorded, in short steps, session by session: a session's events are stored close
+ * together, so each page is written once or twice. Every event belongs to a session of its account, so none is left
+ * over.
+ */
+export async function* eraseRecordings(em: EntityManager, accountId: string): AsyncGenerator<void> {
+  for (;;) {
+    const sessions = await em.execute<{ id: string }[]>(
+      `select id from recording_sessions where account_id = ? order by last_arrival limit ?`,
+      [accountId, SESSIONS_AT_ONCE],
+    );
+    if (sessions.length === 0) return;
+    const ids = sessions.map(({ id }) => id);
+    yield* eraseEvents(em, ids);
+    await em.execute(
+      `delete from recording_sessions s
+        where s.account_id = ? and s.id in (select json_array_elements_text(?::json))
+          and not exists (select from recording_events e where e.session_id = s.id)`,
+      [accountId, JSON.stringify(ids)],
+    );
+    yield;
+  }
+}
+
+/** Each step starts after the last arrivals of the one before: until a vacuum the index still lists all dead rows. */
+function eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<void> {
+  const reached = new Map(sessionIds.map((id) => [id, 0]));
+  return repeated(async () => {
+    const deleted = await deleteEvents(em, reached);
+    for (const { sessionId, arrival } of deleted) reached.set(sessionId, arrival);
+    return deleted.reduce((sum, one) => sum + one.events, 0);
+  });
+}
+
+/**
+ * Commits do not wait for the disk: what a crash of the server restores, the process that continues deletes again. The
+ * planner is held to a plan that suits sessions of any length; one for an average session would sort a long one each
+ * time.
+ */
+const PLAN = `
+  select set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true),
+         set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`;
+
+/** Deletes the next events of the sessions, each session's in order of arrival. */
+function deleteEvents(em: EntityManager, reached: Map<string, number>): Promise<Deleted[]> {
+  const sessions = JSON.stringify([...reached].map(([id, arrival]) => ({ id, reached: arrival })));
+  return transaction(em, async (tx) => {
+    await tx.execute(PLAN);
+    return tx.execute<Deleted[]>(
+      `with gone as (
+         delete from recording_events where ctid = any (array(
+           select e.ctid from json_to_recordset(?::json) s (id text, reached bigint)
+            cross join lateral (
+              select v.ctid from recording_events v where v.session_id = s.id and v.arrival > s.reached
+               order by v.arrival limit ?) e
+            limit ?))
+         returning session_id, arrival
+       )
+       select session_id as "sessionId", max(arrival)::float8 as arrival, count(*)::int as events
+         from gone group by session_id`,
+      [sessions, ROWS_AT_ONCE, ROWS_AT_ONCE],
+    );
   });
 }

@@ -6,18 +6,21 @@ import { KIB, MIB } from '../../../schemas/limits.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../transaction.ts';
 
-/** How much of a question is looked up, from its end, in UTF-16 units. */
+/** Length of a question's end that is looked up, in UTF-16 units. */
 const QUESTION_MAX = 2000;
 
-/** How long the rows for a question are read. A bundle goes without rows that take longer. */
+/** Time to read the rows for a question. A bundle goes without rows that take longer. */
 const READ_TIMEOUT_MS = 500;
 
-/** Bytes of JSON that rows of each tier may have together: more than most accounts have, and at most; without any, none is read. */
+/**
+ * Bytes of JSON that rows of each tier may have together: more than most accounts have, and at most; without any, none is
+ * read.
+ */
 const ROOM = { usual: 256 * KIB, most: 4 * MIB, none: 0 };
 /** Facts, episodes, raw rows; the profile takes less than one of them. */
 const TIERS = 4;
 
-/** What a read of many rows waits for. */
+/** Resources that a read of many rows waits for. */
 export interface ContextReading {
   /** Room for so many bytes. */
   reserve(bytes: number): Promise<void>;
@@ -26,24 +29,24 @@ export interface ContextReading {
 }
 
 const OFFER = `
-  memory_context_v2(
+  memory_context_v3(
     a.id, ?, ?, (select array_agg(tag) from json_array_elements_text(?::json) tag), ?, ?, ?, ?, ?) as offer`;
 
 const OF_ACCOUNT = `select ${OFFER} from accounts a where a.id = ?::uuid`;
 
 /**
- * What is known about an account and what it did lately, for one question: what matches, or the best of it, when that is more
- * than fits. One statement, so one snapshot. Rows that are uncommonly large are read where `reading` waits for room for them.
- * Throws `not_authenticated` when the account is gone, and as `reading` does.
+ * Reads what is known about an account and what it did lately, for one question: what matches, or the best of it, when
+ * that is more than fits. One statement, so one snapshot. Rows that are uncommonly large are read where `reading` waits
+ * for room for them. Throws `not_authenticated` when the account is gone, and as `reading` does.
  */
 export async function assembleContext(
   em: EntityManager,
   accountId: string,
-  asked: ContextQuery,
+  query: ContextQuery,
   reading?: ContextReading,
 ): Promise<ContextBundle> {
   const read = async (room: number) => {
-    const readNow = () => readOffer<{ offer: Offered }>(em, OF_ACCOUNT, asked, { room, of: accountId });
+    const readNow = () => readOffer<{ offer: Offered }>(em, OF_ACCOUNT, query, { room, of: accountId });
     await reading?.reserve(TIERS * room);
     const row = await (reading === undefined ? readNow() : reading.inTurn(readNow));
     if (row === undefined) throw new AppError('not_authenticated');
@@ -52,9 +55,9 @@ export async function assembleContext(
   const usual = await read(ROOM.usual);
   const { facts, episodes, raw } = usual;
   const isWhole = facts.whole && episodes.whole && raw.whole;
-  if (isWhole || reading === undefined) return bundleOf(usual, asked);
+  if (isWhole || reading === undefined) return bundleOf(usual, query);
   const most = await read(ROOM.most);
-  return bundleOf(most.timedOut ? usual : most, asked);
+  return bundleOf(most.timedOut ? usual : most, query);
 }
 
 const OF_CONNECTION = `
@@ -76,28 +79,28 @@ export interface ConnectedContext {
 export async function assembleConnectedContext(
   em: EntityManager,
   connectionId: string,
-  asked: ContextQuery,
+  query: ContextQuery,
 ): Promise<ConnectedContext> {
   const row = await readOffer<Omit<ConnectedContext, 'bundle'> & { offer: Offered | null }>(
     em,
     OF_CONNECTION,
-    asked,
+    query,
     { room: ROOM.usual, of: connectionId },
   );
   if (row === undefined) return { bundle: null, profileRevision: 'none', grantRevision: 0 };
   const { offer, ...revisions } = row;
-  return { bundle: offer && (await bundleOf(revive(offer), asked)), ...revisions };
+  return { bundle: offer && (await bundleOf(revive(offer), query)), ...revisions };
 }
 
 /** One row. Where its offer takes too long, it is read again without rows of memory. */
 async function readOffer<Row extends object>(
   em: EntityManager,
   statement: string,
-  asked: ContextQuery,
+  query: ContextQuery,
   { room, of }: { room: number; of: string },
 ): Promise<Row | undefined> {
   const read = async (tx: EntityManager, bytes: number) => {
-    const [row] = await tx.execute<Row[]>(statement, [...valuesOf(asked), bytes, of]);
+    const [row] = await tx.execute<Row[]>(statement, [...valuesOf(query), bytes, of]);
     return row;
   };
   try {
@@ -111,20 +114,20 @@ async function readOffer<Row extends object>(
   }
 }
 
-function valuesOf(asked: ContextQuery): unknown[] {
-  const { goal = '', query: question = goal, tags = [] } = asked;
+function valuesOf(query: ContextQuery): unknown[] {
+  const { goal = '', query: question = goal, tags = [] } = query;
   return [
     endOf(question),
     goal || null,
     tags.length > 0 ? JSON.stringify(tags) : null,
-    asked.recencyMinutes,
-    asked.maxFacts,
-    asked.maxEpisodes,
-    asked.maxRaw,
+    query.recencyMinutes,
+    query.maxFacts,
+    query.maxEpisodes,
+    query.maxRaw,
   ];
 }
 
-/** Without half a surrogate pair, which is no UTF-8. */
+/** Leaves out half a surrogate pair, which is no UTF-8. */
 function endOf(question: string): string {
   return question.slice(-QUESTION_MAX).replace(/^[\udc00-\udfff]/, '');
 }
@@ -144,7 +147,7 @@ const TIMES = new Set([
   'updatedAt',
 ]);
 
-const NONE = { rows: [], words: [], matched: 0, whole: true };
+const NONE = { rows: [], matched: 0, whole: true };
 /** Instead of tiers that were not read. */
 const WITHOUT_ROWS: Pick<Offer, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
   facts: { ...NONE, superseded: 0, stale: 0, expired: 0, notYetValid: 0 },
@@ -153,7 +156,7 @@ const WITHOUT_ROWS: Pick<Offer, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
   backlog: { raw: 0, episodes: 0 },
 };
 
-/** As it comes from the database: with all of the tiers, or none. */
+/** An offer as the database returns it: with all of the tiers, or none. */
 type Offered = Omit<Offer, keyof typeof WITHOUT_ROWS | 'timedOut'> & Partial<typeof WITHOUT_ROWS>;
 
 /** The times of an offer come as text. Rows have tags and metadata of clients, whose names may be those of columns. */

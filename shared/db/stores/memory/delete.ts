@@ -3,8 +3,7 @@ import { AppError } from '../../../errors/app-error.ts';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
 import { redactReplies, textsOf, withDerived } from '../replies/redact.ts';
 import { changeMemory } from './change.ts';
-import { deleteFacts } from './delete-facts.ts';
-import { forgetDerived } from './forget-derived.ts';
+import { deleteFacts, forgetDerived } from './forget-derived.ts';
 import { DERIVED_FROM, FORGOTTEN } from './links.ts';
 
 /*
@@ -29,7 +28,7 @@ export function deleteRaw(
       [id, accountId],
     );
     if (row === undefined) throw new AppError('not_found');
-    const eventDeleted = await buryEvent(tx, accountId, row.eventId, purgeEvent);
+    const eventDeleted = await keepFromReturning(tx, accountId, row.eventId, purgeEvent);
     const texts = [row.content];
     const derived = await forgetDerived(tx, accountId, { tier: 'raw', id, texts });
     await redactDerived(tx, accountId, reached, texts);
@@ -104,8 +103,8 @@ async function forgetQuotes(tx: EntityManager, accountId: string, id: string): P
   );
 }
 
-/** Whether the event was deleted. */
-async function buryEvent(
+/** Keeps an event from becoming a row again, and deletes it if it is to be purged. Returns whether it did. */
+async function keepFromReturning(
   tx: EntityManager,
   accountId: string,
   eventId: string | null,

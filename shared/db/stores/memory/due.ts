@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
-/** What an account has that is new for a kind of work: rows that a partial index finds by their account. */
+/** Rows that are new for a kind of work, which a partial index finds by their account. */
 const NEW = {
   /** Recorded events that memory has not taken in. */
   sync: [['recording_sessions', 'last_arrival > synced_arrival']],
@@ -19,7 +19,7 @@ export type DueKind = keyof typeof NEW;
 
 /** Accounts that a page of a round has looked at. */
 export interface DuePage {
-  /** Those to admit work of. */
+  /** Accounts to admit work for. */
   due: string[];
   /** The last one that was looked at; undefined when there is none after the page. */
   last: string | undefined;
@@ -74,7 +74,7 @@ export async function duePage(pool: Pool, kind: DueKind, after: string, size: nu
   };
 }
 
-/** How many accounts have something new after that one, counted to `most`. */
+/** Counts the accounts with something new after that one, up to `most`. */
 export async function countDue(pool: Pool, kind: DueKind, after: string, most: number): Promise<number> {
   const [row] = await query<{ count: number }>(pool, STATEMENTS[kind].count, [after, most]);
   return row?.count ?? 0;
@@ -86,7 +86,7 @@ const BUSY = {
            select from work w where w.kind = $1 and w.deadline_at > now() - live_work_max_age()) as busy`,
 };
 
-/** Whether work of a kind is queued or running, of any party. */
+/** Reports whether work of a kind is queued or running, of any party. */
 export async function hasLiveWork(pool: Pool, kind: string): Promise<boolean> {
   const [row] = await query<{ busy: boolean }>(pool, BUSY, [kind]);
   return row?.busy ?? false;

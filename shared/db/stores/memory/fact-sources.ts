@@ -24,8 +24,9 @@ export interface EpisodeChoice {
 export type FoundSource = SourceId & { hasFailed: boolean };
 
 /**
- * What a promotion of facts has to look at, at most `limit`: current facts that lost their text, then episodes, the oldest
- * first; after them what a promotion has failed about. Stale episodes are left out until they are written anew.
+ * The sources that a promotion of facts has to look at, at most `limit`: current facts that lost their text, then
+ * episodes, the oldest first; after them what a promotion has failed about. Stale episodes are left out until they are
+ * written anew.
  */
 export async function factSources(
   em: EntityManager,
@@ -42,7 +43,7 @@ export async function factSources(
   );
 }
 
-/** How many of them are set aside, counted to the limit. */
+/** Counts the sources that are set aside, up to the limit. */
 export async function countSetAsideSources(
   em: EntityManager,
   accountId: string,

@@ -2,16 +2,8 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { inPages } from '../../../domain/pages.ts';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
 import { textsOf } from '../replies/redact.ts';
-import { deleteFacts } from './delete-facts.ts';
 import { DERIVED_FROM } from './links.ts';
-import { compareWith, findRepeating, type Lost } from './repeats.ts';
-
-/** A row that was deleted, and what it said. */
-interface Forgotten {
-  tier: 'raw' | 'episode';
-  id: string;
-  texts: string[];
-}
+import { compareWith, type DeletedTexts, findRepeating } from './repeats.ts';
 
 type Derived = Pick<DeletionReceipt, 'episodes' | 'facts'>;
 
@@ -22,20 +14,25 @@ const AT_ONCE = 100;
 export async function forgetDerived(
   tx: EntityManager,
   accountId: string,
-  { tier, id, texts }: Forgotten,
+  { tier, id, texts }: { tier: 'raw' | 'episode'; id: string; texts: string[] },
 ): Promise<Derived> {
   const touched = await dropLinksTo(tx, accountId, [id]);
   const orphans = await orphansOf(tx, accountId, touched.episodes);
   const said = await textsOf(tx, accountId, orphans);
-  await deleteEpisodes(tx, accountId, orphans);
+  await tx.execute(
+    `delete from episodes where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
+    [accountId, JSON.stringify(orphans)],
+  );
   const left = [...new Set(touched.episodes).difference(new Set(orphans))];
   const stale = await forgetEpisodes(tx, accountId, left, compareWith(texts));
   const lost = await dropLinksTo(tx, accountId, orphans);
-  await dropLinksFrom(tx, accountId, tier === 'episode' ? [id] : orphans);
-  const through = await factsOf(tx, accountId, left);
+  await tx.execute(
+    `delete from memory_links where account_id = ? and from_id in (select json_array_elements_text(?::json)::uuid)`,
+    [accountId, JSON.stringify(tier === 'episode' ? [id] : orphans)],
+  );
   const facts = await forgetFacts(tx, accountId, {
     unquoted: tier === 'raw' ? touched.facts : [],
-    touched: [...touched.facts, ...lost.facts, ...through],
+    touched: [...touched.facts, ...lost.facts, ...(await factsOf(tx, accountId, left))],
     lost: compareWith(said && [...texts, ...said.map(({ text }) => text)]),
     // The words of an episode that was deleted are still in its raw rows.
     keepsRaw: tier === 'episode',
@@ -54,14 +51,7 @@ async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]) 
   return { episodes: from('episode'), facts: from('fact') };
 }
 
-async function dropLinksFrom(tx: EntityManager, accountId: string, ids: string[]): Promise<void> {
-  await tx.execute(
-    `delete from memory_links where account_id = ? and from_id in (select json_array_elements_text(?::json)::uuid)`,
-    [accountId, JSON.stringify(ids)],
-  );
-}
-
-/** Those of the episodes that no raw row is left of. */
+/** The episodes of which no raw row is left. */
 async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): Promise<string[]> {
   const orphans = await tx.execute<{ id: string }[]>(
     `select e.id from episodes e
@@ -73,31 +63,21 @@ async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): P
   return orphans.map(({ id }) => id);
 }
 
-async function deleteEpisodes(tx: EntityManager, accountId: string, ids: string[]): Promise<void> {
-  await tx.execute(
-    `delete from episodes where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
-    [accountId, JSON.stringify(ids)],
-  );
-}
-
-interface EpisodeText {
-  id: string;
-  title: string;
-  summary: string;
-  tags: string[];
-  isOwn: boolean;
-}
-
-/** Episodes that lost one of their raw rows: a summary that nobody wrote by hand is stale in any case. Returns how many are. */
+/**
+ * Episodes that lost one of their raw rows: a summary that nobody wrote by hand is stale in any case. Returns how many
+ * are.
+ */
 async function forgetEpisodes(
   tx: EntityManager,
   accountId: string,
   ids: string[],
-  lost: Lost | undefined,
+  lost: DeletedTexts | undefined,
 ): Promise<number> {
   let count = 0;
   for (const some of inPages(ids, AT_ONCE)) {
-    const episodes = await tx.execute<EpisodeText[]>(
+    const episodes = await tx.execute<
+      { id: string; title: string; summary: string; tags: string[]; isOwn: boolean }[]
+    >(
       `select e.id, e.title, e.summary, e.tags, e.origin = 'human' as "isOwn" from episodes e
         where e.account_id = ? and e.id in (select json_array_elements_text(?::json)::uuid)`,
       [accountId, JSON.stringify(some)],
@@ -129,10 +109,10 @@ async function factsOf(tx: EntityManager, accountId: string, ids: string[]): Pro
 }
 
 interface LostFacts {
-  /** Those that lost a quote. */
+  /** Facts that lost a quote. */
   unquoted: string[];
   touched: string[];
-  lost: Lost | undefined;
+  lost: DeletedTexts | undefined;
   keepsRaw: boolean;
 }
 
@@ -168,7 +148,7 @@ async function eraseRepeating(
   tx: EntityManager,
   accountId: string,
   ids: string[],
-  lost: Lost | undefined,
+  lost: DeletedTexts | undefined,
 ): Promise<number> {
   const facts = await tx.execute<{ id: string; text: string; tags: string[] }[]>(
     `select id, text, tags from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
@@ -192,3 +172,74 @@ const EVIDENCE = `
     left join raw_memories r on r.id = l.to_id
    where f.account_id = ? and f.id in (select json_array_elements_text(?::json)::uuid)
    group by f.id`;
+
+interface DeletedFact {
+  id: string;
+  supersededBy: string | null;
+  revisionOf: string | null;
+}
+
+/**
+ * Deletes facts with their former wordings and links. What they superseded holds again, or is superseded by what
+ * superseded them. Returns the ids of the deleted, former wordings left out, and how many hold again.
+ */
+export async function deleteFacts(
+  tx: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+): Promise<{ deleted: string[]; restored: number }> {
+  if (ids.length === 0) return { deleted: [], restored: 0 };
+  const named = JSON.stringify(ids);
+  const facts = await tx.execute<DeletedFact[]>(
+    `select id, superseded_by as "supersededBy", revision_of as "revisionOf" from facts
+      where account_id = ?
+        and (id in (select json_array_elements_text(?::json)::uuid)
+          or (superseded_by in (select json_array_elements_text(?::json)::uuid) and revision_of = superseded_by))`,
+    [accountId, named, named],
+  );
+  const gone = JSON.stringify(facts.map(({ id }) => id));
+  const restored = await restoreSuperseded(tx, accountId, facts);
+  for (const statement of [
+    `delete from memory_links where account_id = ? and from_id in (select json_array_elements_text(?::json)::uuid)
+        and relation = '${DERIVED_FROM}'`,
+    `delete from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`,
+  ])
+    await tx.execute(statement, [accountId, gone]);
+  const deleted = facts.filter(({ revisionOf }) => revisionOf === null).map(({ id }) => id);
+  return { deleted, restored };
+}
+
+/** An end of validity that a fact got from the beginning of its successor goes with the successor. */
+async function restoreSuperseded(
+  tx: EntityManager,
+  accountId: string,
+  gone: readonly DeletedFact[],
+): Promise<number> {
+  const successors = new Map(gone.map(({ id, supersededBy }) => [id, supersededBy]));
+  const changes = gone.map(({ id }) => ({ id, successor: lastSuccessor(successors, id) }));
+  const restored = await tx.execute<{ isCurrent: boolean }[]>(
+    `update facts f
+        set superseded_by = c.successor,
+            invalidated_at = case when c.successor is not null then f.invalidated_at end,
+            valid_to = case when f.valid_to is distinct from s.valid_from then f.valid_to end,
+            updated_at = now()
+       from json_to_recordset(?::json) c (id uuid, successor uuid) join facts s on s.id = c.id
+      where f.account_id = ? and f.superseded_by = c.id and f.id not in (select json_array_elements_text(?::json)::uuid)
+      returning f.superseded_by is null as "isCurrent"`,
+    [JSON.stringify(changes), accountId, JSON.stringify(gone.map(({ id }) => id))],
+  );
+  return restored.filter(({ isCurrent }) => isCurrent).length;
+}
+
+/** The fact that supersedes another once those that are being deleted are gone. */
+function lastSuccessor(successors: Map<string, string | null>, id: string): string | null {
+  const passed: string[] = [];
+  let last: string | null = id;
+  while (last !== null && successors.has(last)) {
+    passed.push(last);
+    last = successors.get(last) ?? null;
+  }
+  // A chain may have thousands of facts: nobody walks the same part of it twice.
+  for (const one of passed) successors.set(one, last);
+  return last;
+}

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { KnownFact } from '../../../domain/facts/reconcile.ts';
 import type { CheckedQuote, Statement } from '../../../domain/facts/statement.ts';
 import { slotOf } from '../../../domain/facts/topics.ts';
-import { wordsOf } from '../../../domain/facts/words.ts';
+import { wordsOf } from '../../../text/words.ts';
 import { DERIVED_FROM, FORGOTTEN } from './links.ts';
 
 /** A current fact as a model is shown it. */
@@ -27,10 +27,10 @@ export async function relatedFacts(
   if (words.length === 0) return [];
   return em.execute<RelatedFact[]>(
     `select f.id, f.text, f.slot
-       from facts f cross join (select to_tsquery('simple', ?) as words) q
+       from facts f cross join (select to_tsquery('english', ?) as words) q
       where f.account_id = ? and f.superseded_by is null and f.stale_at is null
-        and to_tsvector('simple', search_text(f.text)) @@ q.words
-      order by ts_rank(to_tsvector('simple', search_text(f.text)), q.words) desc, f.id limit ?`,
+        and to_tsvector('english', search_text(f.text)) @@ q.words
+      order by ts_rank(to_tsvector('english', search_text(f.text)), q.words) desc, f.id limit ?`,
     [words.map((word) => `'${word}'`).join(' | '), accountId, count],
   );
 }
@@ -72,7 +72,7 @@ export async function knownFacts(
   ]);
   return rows.map(({ fromMs, toMs, ...fact }) => ({
     ...fact,
-    // What the person wrote has no slot of ours.
+    // A fact that the person wrote has no slot of ours.
     slot: fact.slot ?? (fact.origin === 'human' ? slotOf(fact.text) : null),
     validFrom: fromMs === null ? null : new Date(fromMs),
     validTo: toMs === null ? null : new Date(toMs),
@@ -106,8 +106,8 @@ const KNOWN = `
    where f.account_id = ? and f.stale_at is null
    order by f.id`;
 
-/** Without the quotes of passages whose fact the person deleted. */
-export async function unforgotten(
+/** Leaves out quotes of passages whose fact the person deleted. */
+export async function withoutForgotten(
   tx: EntityManager,
   accountId: string,
   quotes: readonly CheckedQuote[],

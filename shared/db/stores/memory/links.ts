@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Faults } from '../../../domain/faults.ts';
 import type { TIERS } from '../../../schemas/memory.ts';
-import { MemoryLink } from '../../entities/memory/link.ts';
+import { MemoryLink } from '../../entities/memory.ts';
 
 export type Tier = (typeof TIERS)[number];
 
 export const DERIVED_FROM = 'derived_from';
-/** From a fact that the person deleted: the words of a raw row that it came from, of which none is made again. */
+/** A link of a fact that the person deleted, to the words that it came from: no fact is made of these again. */
 export const FORGOTTEN = 'forgotten';
 
 /** A derived row and the ids of the rows that it is derived from. */

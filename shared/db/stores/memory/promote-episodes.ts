@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { EpisodeDraft, RawToPromote } from '../../../domain/episodes.ts';
 import { newId } from '../../../ids.ts';
-import { Episode } from '../../entities/memory/episode.ts';
+import { Episode } from '../../entities/memory.ts';
 import { changeMemory } from './change.ts';
 import { setSources } from './links.ts';
 import type { EpisodeVersion } from './rows-to-promote.ts';
@@ -22,7 +22,7 @@ class PieceChanged extends Error {
 }
 
 interface Terms {
-  /** As in `RowTerms`. */
+  /** See `RowTerms`. */
   promotedBefore: string | undefined;
   /** Runs in the same transaction, with the episode's id; undefined when there is none. */
   within: (tx: EntityManager, id: string | undefined) => Promise<void>;
@@ -81,7 +81,7 @@ async function mark(
   );
 }
 
-/** Under the account's lock: nobody changes its memory until the transaction has ended. */
+/** Runs under the account's lock: nobody changes its memory until the transaction has ended. */
 async function isAsItWas(
   tx: EntityManager,
   accountId: string,
@@ -110,7 +110,7 @@ async function isUnpromoted(
   return left === piece.rows.length;
 }
 
-/** Whether the episode is the same, and derived from exactly these rows. */
+/** Reports whether the episode is the same, and derived from exactly these rows. */
 async function isUnchanged(
   tx: EntityManager,
   accountId: string,

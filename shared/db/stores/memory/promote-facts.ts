@@ -4,18 +4,18 @@ import { haveSamePassage, reconcile } from '../../../domain/facts/reconcile.ts';
 import type { FactSource } from '../../../domain/facts/source.ts';
 import type { Statement } from '../../../domain/facts/statement.ts';
 import { changeMemory } from './change.ts';
-import { deleteFacts } from './delete-facts.ts';
 import { sourcesOf } from './fact-sources.ts';
-import { knownFacts, type RelatedFact, shownFacts, unforgotten } from './known-facts.ts';
+import { addEvidence, addFact, reword, supersede } from './facts.ts';
+import { deleteFacts } from './forget-derived.ts';
+import { knownFacts, type RelatedFact, shownFacts, withoutForgotten } from './known-facts.ts';
 import { clearFailures } from './set-aside.ts';
-import { addEvidence, addFact, reword, supersede } from './write-facts.ts';
 
-/** What was found in some sources, and what it was found in, as it was then. */
+/** Statements that were found in sources, with the sources as they were then. */
 export interface Distilled {
   sources: readonly FactSource[];
   /** The facts that a model was shown beside them. */
   related: readonly RelatedFact[];
-  /** What each source states, in the order of the sources; the most important first. */
+  /** The statements of each source, in the order of the sources; the most important first. */
   statements: readonly (readonly Statement[])[];
   /** Null: found by patterns. */
   model: string | null;
@@ -23,7 +23,7 @@ export interface Distilled {
   limits: { inAll: number; ofSource: number };
 }
 
-/** What storing changed: `ids` of the facts created or changed. `skipped` counts sources of which nothing was made. */
+/** The outcome of storing: `ids` of the facts created or changed. `skipped` counts sources of which nothing was made. */
 export interface Stored {
   created: number;
   skipped: number;
@@ -102,7 +102,7 @@ class Storing {
 
   async store(source: FactSource, statements: readonly Statement[]): Promise<void> {
     const isFact = source.tier === 'fact';
-    // What it superseded holds again, and is superseded anew by what contradicts it.
+    // Facts that it superseded hold again, and are superseded anew by what contradicts them.
     if (isFact) await deleteFacts(this.#tx, this.#accountId, [source.id]);
     const limit = isFact ? 1 : this.#limits.ofSource;
     // Statements of one passage count once: what else the source says has its turn.
@@ -124,7 +124,7 @@ class Storing {
     room: boolean,
   ): Promise<'made' | 'changed' | 'nothing'> {
     const [tx, accountId] = [this.#tx, this.#accountId];
-    const quotes = await unforgotten(tx, accountId, found.quotes, overlap);
+    const quotes = await withoutForgotten(tx, accountId, found.quotes, overlap);
     if (!quotes.some(({ own }) => own)) return 'nothing';
     const statement = { ...found, quotes };
     const evidence = { quotes, episodeIds };
@@ -137,7 +137,7 @@ class Storing {
           ? this.#update(decision.of.id)
           : 'nothing';
       case 'rewording':
-        // Of this very answer: the more important wording came first.
+        // The same answer made it: the more important wording came first.
         if (this.#created.has(decision.of.id)) return 'nothing';
         await reword(tx, accountId, decision.of.id, statement, this.#model);
         await addEvidence(tx, accountId, decision.of.id, evidence);

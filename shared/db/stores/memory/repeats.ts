@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { inPages } from '../../../domain/pages.ts';
-import { shinglesOf } from '../../../domain/shingles.ts';
 import { KIB, MIB } from '../../../schemas/limits.ts';
+import { shinglesOf } from '../../../text/similarity.ts';
 
 /** Deleted texts, to compare others with. */
-export interface Lost {
+export interface DeletedTexts {
   texts: readonly string[];
   shingles: ReadonlySet<string>;
   /** Their length together. */
@@ -21,17 +21,17 @@ interface Derived {
   text: string;
 }
 
-/** What a row has in common with deleted texts. */
+/** Words that a row shares with deleted texts. */
 interface Common {
   shingles: Set<string>;
-  /** Whether it is nearly a part of one of them. */
+  /** True if it is nearly a part of one of them. */
   isPart: boolean;
 }
 
 /** A raw source that a derived row still has. */
 interface Kept {
   content: string;
-  /** Whether the derived row is nearly a part of it. */
+  /** True if the derived row is nearly a part of it. */
   near: boolean;
 }
 
@@ -43,11 +43,11 @@ const LOST_MAX = 64 * KIB;
 const SOURCES = { most: 200, atOnce: 20 };
 /** `word_similarity` takes about a nanosecond for a pair: this is some 10 s, in statements that each take 3 s at most. */
 const ROOM = 8 * KIB * MIB;
-/** What any source costs: to read it, and to find the words in each of its characters. */
+/** The cost of a source: to read it, and to find the words in its characters. */
 const READING = { row: 500, character: KIB };
 
 /** Prepares a comparison with deleted texts. Undefined for too many of them: everything counts as repeating those. */
-export function compareWith(texts: readonly string[] | undefined): Lost | undefined {
+export function compareWith(texts: readonly string[] | undefined): DeletedTexts | undefined {
   if (texts === undefined) return undefined;
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   if (length > LOST_MAX) return undefined;
@@ -63,7 +63,7 @@ export async function findRepeating(
   tx: EntityManager,
   accountId: string,
   rows: readonly Derived[],
-  lost: Lost | undefined,
+  lost: DeletedTexts | undefined,
 ): Promise<string[]> {
   if (lost === undefined) return rows.map(({ id }) => id);
   const repeating: string[] = [];
@@ -75,7 +75,12 @@ export async function findRepeating(
   return repeating;
 }
 
-async function mayRepeat(tx: EntityManager, accountId: string, row: Derived, lost: Lost): Promise<boolean> {
+async function mayRepeat(
+  tx: EntityManager,
+  accountId: string,
+  row: Derived,
+  lost: DeletedTexts,
+): Promise<boolean> {
   lost.room -= row.text.length * lost.length;
   if (lost.room < 0) return true;
   const values = [JSON.stringify(lost.texts), row.text, SIMILAR];
@@ -85,13 +90,13 @@ async function mayRepeat(tx: EntityManager, accountId: string, row: Derived, los
   return !(await isSaidElsewhere(tx, accountId, row, { shingles, isPart }, lost));
 }
 
-/** Whether the sources that the row still has say all that it has in common with deleted texts. */
+/** Reports whether the remaining sources of a row say all that it shares with deleted texts. */
 async function isSaidElsewhere(
   tx: EntityManager,
   accountId: string,
   { id, text }: Derived,
   { shingles, isPart }: Common,
-  lost: Lost,
+  lost: DeletedTexts,
 ): Promise<boolean> {
   const found = await tx.execute<{ id: string }[]>(SOURCE_IDS, [accountId, accountId, id, SOURCES.most]);
   const ids = found.map((source) => source.id);
@@ -112,7 +117,7 @@ async function isSaidElsewhere(
   return false;
 }
 
-/** Whether a text is nearly a part of a deleted one. */
+/** Finds out whether a text is nearly a part of a deleted one. */
 const PART = `
   select exists (
     select from json_array_elements_text(?::json) lost (text)

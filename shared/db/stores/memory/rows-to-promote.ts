@@ -36,7 +36,7 @@ interface StoredRow extends Omit<RawToPromote, 'occurredAt'> {
 const COLUMNS = `r.id, r.session_id as "sessionId", (extract(epoch from r.occurred_at) * 1000)::float8 as "occurredMs",
   r.content, r.role, r.origin, r.agent, r.role = 'human' and r.origin = 'human' as "isHuman"`;
 
-/** Of drafts that promotion made itself. What a client wrote or called final is never written anew. */
+/** Condition for drafts that promotion made itself. An episode that a client wrote or called final is never written anew. */
 const OWN = `e.origin in ('model', 'extractive') and e.status = 'draft'`;
 
 const VERSION = `e.id, extract(epoch from e.updated_at)::text as version, e.stale_at is not null as "isStale"`;
@@ -84,7 +84,7 @@ export async function rowsToPromote(
   }));
 }
 
-/** How many rows of these terms are set aside, counted to the limit. */
+/** Counts the rows of these terms that are set aside, up to the limit. */
 export async function countSetAside(
   em: EntityManager,
   accountId: string,

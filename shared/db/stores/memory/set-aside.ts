@@ -4,13 +4,13 @@ import { transaction } from '../../transaction.ts';
 /** Rows that a promotion is about, by their tables. */
 export type Concerned = Partial<Record<'raw_memories' | 'episodes' | 'facts', readonly string[]>>;
 
-/** How long the scheduler's promotions leave rows alone: twice as long after each failure, up to a day. */
+/** Time for which the scheduler's promotions leave rows alone: twice as long after each failure, up to a day. */
 const BACKOFF = `least(interval '10 minutes' * power(2, least(failures, 10)), interval '1 day')`;
 
 /** Notes that a promotion has failed about these rows: from now on they come after all others. */
 export async function setAside(em: EntityManager, accountId: string, concerned: Concerned): Promise<void> {
   await transaction(em, async (tx) => {
-    // As who changes memory does, so that neither waits for a row of the other's.
+    // Takes the lock of `changeMemory` first, so that neither waits for a row of the other's.
     await tx.execute('select from accounts where id = ? for update', [accountId]);
     for (const [table, ids] of Object.entries(concerned))
       await tx.execute(

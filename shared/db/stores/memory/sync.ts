@@ -1,10 +1,13 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { rawOf, type StoredEvent } from '../../../domain/memory-sync.ts';
+import type { RawValues } from '../../../domain/memory-rows.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { newIds } from '../../../ids.ts';
-import { MIB } from '../../../schemas/limits.ts';
-import type { SyncRequest } from '../../../schemas/memory-jobs.ts';
+import type { SyncRequest } from '../../../schemas/jobs.ts';
+import { MESSAGE_ORIGINS, MIB } from '../../../schemas/limits.ts';
+import { CONTENT_MAX } from '../../../schemas/memory.ts';
+import { withoutMiddle } from '../../../text/cut.ts';
 import { transaction } from '../../transaction.ts';
+import { keepPhrases } from './phrases.ts';
 
 /** Most events in one transaction. */
 export const SYNC_PAGE_MAX = 200;
@@ -15,13 +18,13 @@ const PAGE_SIZE_MAX = 8 * MIB;
 export interface SyncPage {
   session: string;
   events: { arrival: number; occurredMs: number; body: string }[];
-  /** Whether the session has no more events that are wanted. */
+  /** True if the session has no more events that are wanted. */
   last: boolean;
   /** Memory then has all of the session's events up to this arrival; left out where some were not wanted. */
   syncedTo?: number;
 }
 
-/** Where a sync of chosen events goes on: after that event of that session. */
+/** The place where a sync of chosen events goes on: after that event of that session. */
 export interface SyncCursor {
   session: string;
   arrival: number;
@@ -47,7 +50,7 @@ export async function nextUnsynced(
   return { ...page, syncedTo: page.last ? session.to : (page.events.at(-1)?.arrival ?? session.to) };
 }
 
-/** How many of the account's sessions have events that a sync looks at. */
+/** Counts the account's sessions with events that a sync looks at. */
 export async function sessionsToSync(
   em: EntityManager,
   accountId: string,
@@ -133,7 +136,7 @@ export function takeIn(
   const rows = events.flatMap(({ body }, place) => {
     const event = JSON.parse(body) as StoredEvent;
     const raw = rawOf(event);
-    return raw === undefined ? [] : { ...raw, id: ids[place], event_id: event.id };
+    return raw === undefined ? [] : { ...raw, id: ids[place] ?? '', event_id: event.id };
   });
   return transaction(em, async (tx) => {
     // Changes of one account's memory come one after the other, and a deletion's tombstone is seen.
@@ -141,7 +144,14 @@ export function takeIn(
       accountId,
     ]);
     if (locked.length === 0) throw new AppError('not_authenticated');
-    const created = (await tx.execute<object[]>(INSERT, [accountId, JSON.stringify(rows)])).length;
+    const added = await tx.execute<{ id: string }[]>(INSERT, [accountId, JSON.stringify(rows)]);
+    const created = added.length;
+    const isNew = new Set(added.map(({ id }) => id));
+    await keepPhrases(
+      tx,
+      accountId,
+      rows.filter(({ id }) => isNew.has(id)),
+    );
     if (created > 0)
       await tx.execute('update accounts set memory_revision = memory_revision + 1 where id = ?', [accountId]);
     if (syncedTo !== undefined)
@@ -168,4 +178,62 @@ const INSERT = `
      select from memory_tombstones t
       where t.account_id = a.id and t.event_hash = event_hash(a.id, r.event_id))
   on conflict (account_id, event_id) where event_id is not null do nothing
-  returning 1`;
+  returning id`;
+
+/** A stored event, its JSON parsed. */
+export type StoredEvent = Readonly<Record<string, unknown>> & {
+  type: string;
+  id: string;
+  session_id: string;
+  source: string;
+  occurred_at: string;
+};
+
+type RawText = Pick<RawValues, 'kind' | 'role' | 'content' | 'agent'>;
+
+/**
+ * The raw row that an event becomes; undefined for one that says nothing: a `session.*`, or a blank text. Text beyond
+ * what a row holds loses its middle.
+ */
+export function rawOf(event: StoredEvent): RawValues | undefined {
+  const said = textIn(event);
+  if (said === undefined || said.content.trim() === '') return undefined;
+  const { in_reply_to: inReplyTo } = event;
+  return {
+    ...said,
+    content: withoutMiddle(said.content, CONTENT_MAX),
+    origin: originOf(said, event),
+    sessionId: event.session_id,
+    source: event.source,
+    occurredAt: new Date(event.occurred_at),
+    tags: [],
+    metadata: typeof inReplyTo === 'string' ? { in_reply_to: inReplyTo } : {},
+  };
+}
+
+function textIn({ type, ...event }: StoredEvent): RawText | undefined {
+  const agent = String(event['agent']);
+  switch (type) {
+    case 'agent.prompt':
+      return { kind: 'prompt', role: 'agent', agent, content: String(event['prompt']) };
+    case 'user.reply':
+      return { kind: 'reply', role: 'human', agent, content: String(event['reply']) };
+    case 'agent.message':
+      return { kind: 'message', role: 'agent', agent, content: String(event['text']) };
+    case 'user.message':
+      return { kind: 'message', role: 'human', agent: null, content: String(event['text']) };
+    case 'note':
+      return { kind: 'note', role: 'human', agent: null, content: String(event['text']) };
+    case 'session.started':
+    case 'session.stopped':
+      return undefined;
+    default:
+      return { kind: 'other', role: null, agent: null, content: JSON.stringify(event['payload']) };
+  }
+}
+
+/** A producer may say of a person's text that it was predicted: such text is no evidence of what the person thinks. */
+function originOf({ role }: RawText, { origin }: StoredEvent): RawValues['origin'] {
+  if (role !== 'human') return role === 'agent' ? 'agent' : 'unknown';
+  return MESSAGE_ORIGINS.find((known) => known === origin) ?? 'human';
+}

@@ -5,7 +5,7 @@ import { RecordingSession } from '../../entities/recording.ts';
 export interface EventRow {
   id: string;
   receivedAt: Date;
-  /** Of the body, in bytes. */
+  /** Size of the body, in bytes. */
   size: number;
   /** As `RecordingEvent.body`. */
   body: string | undefined;

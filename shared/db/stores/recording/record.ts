@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Quotas } from '../../../config/quotas.ts';
+import type { Quotas } from '../../../config/config.ts';
 import { type Excess, quotaExceeded } from '../../../domain/quota.ts';
 import type { RecordedEvent } from '../../../domain/recording.ts';
 import { AppError } from '../../../errors/app-error.ts';

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { inPages } from '../../../domain/pages.ts';
 import { MIB } from '../../../schemas/limits.ts';
-import { compareWith, findRepeating, type Lost } from '../memory/repeats.ts';
+import { compareWith, type DeletedTexts, findRepeating } from '../memory/repeats.ts';
 
 interface MadeFrom {
   id: string;
@@ -26,7 +26,7 @@ export async function withDerived(tx: EntityManager, accountId: string, id: stri
 /** Bytes of derived texts that are read at once. */
 const TEXTS_MAX = MIB;
 
-/** What these episodes and facts say; undefined for too much of it. */
+/** The texts of these episodes and facts; undefined if they are too many. */
 export async function textsOf(
   tx: EntityManager,
   accountId: string,
@@ -65,11 +65,11 @@ async function redactMadeFrom(
   tx: EntityManager,
   accountId: string,
   ids: readonly string[],
-  lost: Lost | undefined,
+  lost: DeletedTexts | undefined,
 ): Promise<void> {
   for (let after = FIRST; ; ) {
     const rows = await tx.execute<MadeFrom[]>(MADE_FROM, [accountId, JSON.stringify(ids), after, AT_ONCE]);
-    await redactThose(tx, accountId, rows, lost);
+    await redactRepeating(tx, accountId, rows, lost);
     const last = rows.at(-1);
     if (last === undefined || rows.length < AT_ONCE) return;
     after = last.id;
@@ -82,11 +82,11 @@ const AT_ONCE = 20;
 /** Rows of memory of which predictions are looked for in one statement. */
 const SOURCES_AT_ONCE = 1000;
 
-async function redactThose(
+async function redactRepeating(
   tx: EntityManager,
   accountId: string,
   rows: readonly MadeFrom[],
-  lost: Lost | undefined,
+  lost: DeletedTexts | undefined,
 ): Promise<void> {
   const repeating = async (textOf: (row: MadeFrom) => string) => {
     const derived = rows.map((row) => ({ id: row.id, text: textOf(row) }));
@@ -106,7 +106,7 @@ async function redactThose(
   );
 }
 
-/** By the index on what predictions were made from. */
+/** Uses the index on what predictions were made from. */
 const MADE_FROM = `
   select distinct on (r.id) r.id, r.agent_input as asked,
          concat_ws(E'\\n', r.response, r.reasoning, r.actual_response,

@@ -1,10 +1,11 @@
 import type { Pool } from 'pg';
 import type { ErrorCode } from '../../../errors/catalogue.ts';
 import { query } from '../../statement.ts';
+import type { Subject } from './complete.ts';
 
 /** A validated request on its way in. Fingerprints are HMACs under the party's key. */
 export interface Admission<Facts = unknown> {
-  /** Of this call, and of the work if it is new. A repeated statement recognises itself by it. */
+  /** The id of this call, and of the work if it is new. A repeated statement recognises itself by it. */
   id: string;
   kind: string;
   party: string;
@@ -15,24 +16,24 @@ export interface Admission<Facts = unknown> {
   userId: string;
   connectionId: string | null;
   line: Line | null;
-  /** Whether to wait for live work even while others wait for it (`Prefer: wait`). */
+  /** Waits for live work even while others wait for it (`Prefer: wait`). */
   wait: boolean;
   cancelOnDisconnect: boolean;
   facts: Facts;
-  /** What the handler works on. */
+  /** The input of the handler, as JSON. */
   input: string;
 }
 
-/** Where a request stands among those of which only the latest counts: the revisions of a draft. */
+/** The place of a request among those of which only the latest counts: the revisions of a draft. */
 export interface Line {
   key: string;
   revision: number;
   textHash: Buffer;
-  /** Whether it supersedes earlier requests of its line, and later ones supersede it. */
+  /** True if it supersedes earlier requests of its line, and later ones supersede it. */
   supersedable: boolean;
 }
 
-/** What is the same for every admission of a kind in this process. */
+/** The terms that every admission of a kind in this process shares. */
 export interface AdmissionTerms {
   kind: string;
   process: string;
@@ -75,7 +76,7 @@ export interface Admitted {
   leftMs: number;
   /** Work that this admission cancelled. */
   superseded: string[];
-  /** How much of the party's work waits, if it was limited. */
+  /** The number of the party's queued pieces, where that was limited. */
   queued: number | null;
 }
 
@@ -177,4 +178,22 @@ function itemOf(admission: Admission, place: number, { outlivesCallers }: Admiss
 
 function bytea(bytes: Buffer): string {
   return `\\x${bytes.toString('hex')}`;
+}
+
+const DETACH = {
+  name: 'detach_v2',
+  text: 'select id, party, month from detach_v1($1::uuid[], $2::uuid)',
+};
+
+/**
+ * Records that no caller of this ingress waits for the work any more. Returns, in the place of each id, the work if no
+ * ingress waits for it now and its latest caller wanted it cancelled in that case; otherwise undefined.
+ */
+export async function detach(
+  pool: Pool,
+  ids: readonly string[],
+  process: string,
+): Promise<(Subject | undefined)[]> {
+  const unwanted = await query<Subject>(pool, DETACH, [ids, process]);
+  return ids.map((id) => unwanted.find((one) => one.id === id));
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { Box } from '../../../box.ts';
 import { query } from '../../statement.ts';
 
 /** A party's work of one kind. */
@@ -15,7 +16,8 @@ export interface Claim<Facts = unknown> extends Flow {
   /** This process. */
   worker: string;
   connectionId: string | null;
-  input: string;
+  /** JSON, as its admission wrote it. Not held while the attempt runs. */
+  input: Box<string>;
   facts: Facts;
   /** Milliseconds since the admission, and to the deadline, by the database's clock. */
   queuedMs: number;
@@ -32,10 +34,10 @@ export interface FlowAsk extends Flow {
   readonly sinceMs: number | null;
 }
 
-/** What to claim, for which lease. */
+/** The work to claim, and the lease to claim it under. */
 export interface ClaimTerms {
   worker: string;
-  /** In the order in which they are served. */
+  /** The flows to serve, in this order. */
   asks: readonly FlowAsk[];
   /** Most pieces in all. */
   slots: number;
@@ -45,7 +47,7 @@ export interface ClaimTerms {
   reachMs: number;
 }
 
-/** What a claim took, and the flows of which it left some. */
+/** The pieces that a claim took, and the flows of which it left some. */
 export interface Claimed {
   claims: Claim[];
   left: Flow[];
@@ -62,7 +64,9 @@ const CLAIM = {
 const CLAIM_WITHIN_MS = 5000;
 
 /** A row of a claim. One without an id names a flow of which queued work is left. */
-export type ClaimRow = (Omit<Claim, 'facts' | 'worker'> & { facts: string }) | (Flow & { id: null });
+export type ClaimRow =
+  | (Omit<Claim, 'facts' | 'input' | 'worker'> & { facts: string; input: string })
+  | (Flow & { id: null });
 
 /**
  * Claims the oldest queued work of these flows. Promise: an attempt runs in one process only.
@@ -92,7 +96,7 @@ export function claimedBy(rows: readonly ClaimRow[], { worker }: Pick<ClaimTerms
   const left: Flow[] = [];
   for (const row of rows)
     if (row.id === null) left.push(row);
-    else claims.push({ ...row, worker, facts: JSON.parse(row.facts) });
+    else claims.push({ ...row, worker, input: new Box(row.input), facts: JSON.parse(row.facts) });
   return { claims, left };
 }
 

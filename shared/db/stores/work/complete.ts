@@ -14,7 +14,7 @@ import {
 } from './claim.ts';
 
 /**
- * What must still be true of live work for its completion to take effect:
+ * Conditions of live work under which its completion takes effect:
  * `attempt`: this worker runs this attempt · `queued`: this attempt was never claimed · `live`: nothing more, but the
  * attempt if one is given · `overdue`: the deadline has passed · `abandoned`: queued, and no caller waits · `detached`: no
  * caller waits.
@@ -85,7 +85,7 @@ function endedBy(rows: readonly { place: number | null }[], batch: readonly Comp
   return batch.map((_, place) => done.has(place));
 }
 
-/** The same for work of any parties, within the caller's transaction. Returns the ids of what ended. */
+/** Ends work of any parties within the caller's transaction. Returns the ids of what ended. */
 export async function completeWithin(
   tx: EntityManager,
   batch: readonly Completion[],
@@ -132,7 +132,7 @@ function itemOf(completion: Completion, place: number) {
   };
 }
 
-/** The column `report` holds both; `reported` in `outcomes.ts` tells them apart. */
+/** The column `report` holds both; `reported` in `find.ts` tells them apart. */
 function reportText({ report, retryAfterMs }: End): string | undefined {
   if (report === undefined && retryAfterMs === undefined) return undefined;
   return JSON.stringify(retryAfterMs === undefined ? report : { ...(report as object), retryAfterMs });

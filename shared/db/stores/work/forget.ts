@@ -34,6 +34,7 @@ const EXPIRED = [
   ],
   ['refresh_tokens', `expires_at < now() - interval '1 day'`],
   ['web_sessions', `expires_at < now()`],
+  ['password_resets', `expires_at < now()`],
   ['login_networks', `expires_at < now()`],
   ['processes', `alive_until < now() - interval '1 hour'`],
 ].map(([table, over]) => ({
@@ -63,7 +64,7 @@ export async function forget(pool: Pool): Promise<void> {
   if (faults.length > 0) throw new AggregateError(faults, 'some could not be forgotten');
 }
 
-/** How long one statement is repeated. What is left then is a later round's. */
+/** Time for which one statement is repeated. A later round does the rest. */
 const REPEAT_FOR_MS = 10_000;
 
 function inSteps(pool: Pool, statement: Statement, values: unknown[] = []): Promise<boolean> {

@@ -2,14 +2,14 @@ import type { Pool } from 'pg';
 import { STANDING_MS } from '../../../domain/load.ts';
 import { query } from '../../statement.ts';
 
-/** How much of a kind's queue is read at most. */
+/** The most queued pieces of a kind that are read. */
 const MOST = 1000;
 
-/** What waits and runs of a kind, and the living workers of its pool. */
+/** The queued and running work of a kind, and the living workers of its pool. */
 export interface LoadRow {
   kind: string;
   queued: number;
-  /** How many parties have work that has waited for `STANDING_MS`, and how much waits of each other one. */
+  /** The number of parties whose work has waited for `STANDING_MS`, and the queue of each other one. */
   standing: number;
   queues: number[];
   running: number;

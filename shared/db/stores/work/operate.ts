@@ -2,14 +2,14 @@ import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 import { type Completion, complete } from './complete.ts';
 
-/** What waits, runs and has failed of a kind of work. */
+/** The pieces of a kind of work that wait, run and have failed. */
 export interface KindCounts {
   kind: string;
   waiting: number;
   running: number;
   /** Age of what has waited longest; null when nothing waits. */
   oldestS: number | null;
-  /** In the last 24 hours. */
+  /** The failures of the last 24 hours. */
   failed: number;
 }
 
@@ -26,7 +26,7 @@ const COUNT = {
                from work group by kind) w on w.kind = k`,
 };
 
-/** In the order of the names. */
+/** Counts the work of these kinds, in their order. */
 export function countKinds(pool: Pool, kinds: readonly string[]): Promise<KindCounts[]> {
   return query<KindCounts>(pool, COUNT, [kinds]);
 }
@@ -147,7 +147,7 @@ const FAILED = {
 
 /** Some accounts whose job of a kind failed in the last 24 hours, and the last one looked at; undefined after the last. */
 export interface FailedPage {
-  /** Those of which nothing has run since or runs now. */
+  /** The accounts of which nothing has run since or runs now. */
   failed: FailedJob[];
   last: string | undefined;
 }

@@ -8,7 +8,7 @@ export class ClaimLost extends Error {
 
 type Holder = Pick<Claim, 'id' | 'attempt' | 'worker'>;
 
-/** What earlier attempts of the work have done; undefined when none has kept anything. */
+/** Reads the progress that earlier attempts have kept; undefined when there is none. */
 export async function progressOf<Progress>(
   em: EntityManager,
   { id }: Pick<Holder, 'id'>,

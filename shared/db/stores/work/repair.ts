@@ -10,44 +10,60 @@ export interface Casualty extends Subject {
   verdict: 'overdue' | 'abandoned' | 'detached' | 'orphaned';
 }
 
-/** How much one look returns of each kind at most. */
-const PAGE = 1000;
 const START = { deadlineMs: 0, id: '00000000-0000-0000-0000-000000000000' };
 
-interface Place {
+/** A casualty, or the last row of a full page. */
+interface CasualtyRow extends Subject {
+  kind: string;
+  verdict: Casualty['verdict'] | null;
   deadlineMs: number;
-  id: string;
+  isLast: boolean;
 }
 
-const OVERDUE = {
-  name: 'overdue_v1',
-  text: `select id, kind, party, month, deadline_ms as "deadlineMs"
-           from overdue_v1($1::text[], $2::float8[], $3::uuid[], $4::int)`,
+const CASUALTIES = {
+  name: 'casualties_v1',
+  text: `select id, kind, party, month, verdict, deadline_ms as "deadlineMs", is_last as "isLast"
+           from casualties_v1($1::text[], $2::float8[], $3::uuid[], $4::int, $5::uuid, $6::int, $7::int)`,
 };
 
 /** Finds work that is past its deadline, page by page: all, or what came past it within `reachMs`. */
-export async function* overdue(
+export function overdue(
   pool: Pool,
   kinds: readonly string[],
   reachMs: number | null,
 ): AsyncGenerator<Casualty[]> {
-  const after = new Map<string, Place>(kinds.map((kind) => [kind, START]));
-  while (after.size > 0) {
-    const places = [...after.values()];
-    const values = [
-      [...after.keys()],
+  return casualties(pool, kinds, [reachMs, null, null]);
+}
+
+/**
+ * Reads all live work of a kind, page by page, for what has lost its worker or its callers with a process that died. `judge`,
+ * which asks, must itself have been connected for a lease.
+ */
+export function sweep(
+  pool: Pool,
+  kind: string,
+  { judge, leaseMs }: { judge: string; leaseMs: number },
+): AsyncGenerator<Casualty[]> {
+  return casualties(pool, [kind], [null, judge, leaseMs]);
+}
+
+async function* casualties(
+  pool: Pool,
+  kinds: readonly string[],
+  terms: readonly unknown[],
+): AsyncGenerator<Casualty[]> {
+  let places = kinds.map((kind) => ({ ...START, kind }));
+  while (places.length > 0) {
+    const after = [
+      places.map(({ kind }) => kind),
       places.map((at) => at.deadlineMs),
       places.map(({ id }) => id),
-      reachMs,
     ];
-    const found = await query<Subject & Place & { kind: string }>(pool, OVERDUE, values);
-    yield found.map(({ deadlineMs: _, ...one }) => ({ ...one, verdict: 'overdue' }));
-    const pages = Map.groupBy(found, ({ kind }) => kind);
-    for (const kind of [...after.keys()]) {
-      const last = pages.get(kind)?.[PAGE - 1];
-      if (last === undefined) after.delete(kind);
-      else after.set(kind, last);
-    }
+    const found = await query<CasualtyRow>(pool, CASUALTIES, [...after, ...terms, ABANDON_AFTER_MS]);
+    yield found.flatMap(({ id, kind, party, month, verdict }) =>
+      verdict === null ? [] : { id, kind, party, month, verdict },
+    );
+    places = found.filter(({ isLast }) => isLast);
   }
 }
 
@@ -68,41 +84,10 @@ const DEATHS = {
                          where alive_until <= now() and alive_until > now() - make_interval(secs => $1 / 1000.0)) as died`,
 };
 
-/** Whether a process has died, or ended, in that time. */
+/** Checks whether a process has died, or ended, in that time. */
 export async function hasDeathsWithin(pool: Pool, ms: number): Promise<boolean> {
   const [row] = await query<{ died: boolean }>(pool, DEATHS, [ms]);
   return row?.died ?? false;
-}
-
-/** With a verdict, or the last of a full page. */
-interface SweptRow extends Subject, Place {
-  verdict: Casualty['verdict'] | null;
-  isLast: boolean;
-}
-
-const SWEEP = {
-  name: 'sweep_v1',
-  text: `select id, kind, party, month, verdict, deadline_ms as "deadlineMs", is_last as "isLast"
-           from sweep_v1($1, $2::float8, $3::uuid, $4::uuid, $5::int, $6::int)`,
-};
-
-/**
- * Reads all live work of a kind, page by page, for what has lost its worker or its callers with a process that died. `judge`,
- * which asks, must itself have been connected for a lease.
- */
-export async function* sweep(
-  pool: Pool,
-  kind: string,
-  { judge, leaseMs }: { judge: string; leaseMs: number },
-): AsyncGenerator<Casualty[]> {
-  for (let after: Place | undefined = START; after !== undefined; ) {
-    const values = [kind, after.deadlineMs, after.id, judge, leaseMs, ABANDON_AFTER_MS];
-    const found: SweptRow[] = await query(pool, SWEEP, values);
-    yield found.flatMap(({ id, party, month, verdict }) =>
-      verdict === null ? [] : { id, kind, party, month, verdict },
-    );
-    after = found.find(({ isLast }) => isLast);
-  }
 }
 
 const TAKE_OVER = { name: 'take_over_v1', text: 'select kind, party from take_over_v1($1::uuid[])' };

@@ -1,0 +1,40 @@
+import type { Env } from './env.ts';
+import { parseOrigins, parseTrustedProxies } from './values.ts';
+
+/** How a process serves the public. */
+export interface Listening {
+  host: string;
+  /** Proxies whose `X-Forwarded-For` is believed: addresses, networks or names that `proxy-addr` knows. */
+  trustProxy: readonly string[];
+  /** Origins whose pages may use `/api` and the tool server. */
+  corsOrigins: readonly string[];
+  /** Most connections of the process, and of one network. */
+  connections: { atOnce: number; perNetwork: number };
+  /** Milliseconds after which a client that takes nothing of its answer is cut off. */
+  sendTimeoutMs: number;
+}
+
+const TRUST_PROXY =
+  'addresses, networks (10.0.0.0/8) or the names loopback, linklocal and uniquelocal, comma separated';
+const CORS_ORIGINS = 'origins as browsers send them (https://host or https://host:port), comma separated';
+
+export function readListening(env: Env, production: boolean): Listening {
+  return {
+    host: env.text('HOST') ?? (production ? '0.0.0.0' : '127.0.0.1'),
+    trustProxy: env.parsed('TRUST_PROXY', parseTrustedProxies, TRUST_PROXY) ?? [],
+    corsOrigins: env.parsed('CORS_ORIGINS', parseOrigins, CORS_ORIGINS) ?? [],
+    connections: {
+      atOnce: env.integer('MAX_CONNECTIONS', 5000, { min: 1, max: 1_000_000 }),
+      perNetwork: env.integer('MAX_CONNECTIONS_PER_ADDRESS', 500, { min: 1, max: 1_000_000 }),
+    },
+    sendTimeoutMs: env.integer('SEND_TIMEOUT_MS', 30_000, { min: 1000, max: 600_000 }),
+  };
+}
+
+/** The port for health, and its address. */
+export function readOperator(env: Env, port: number): { host: string; port: number } {
+  return {
+    host: env.text('OPERATOR_HOST') ?? '127.0.0.1',
+    port: env.integer('OPERATOR_PORT', port, { min: 0, max: 65535 }),
+  };
+}

@@ -1,0 +1,48 @@
+import { checked, hasCollector, isProduction, logLevel } from './config.ts';
+import { Env } from './env.ts';
+import { type Listening, readListening, readOperator } from './listening.ts';
+
+/** Configuration of a tool server: no store, and no secret. */
+export interface McpConfig extends Listening {
+  production: boolean;
+  logLevel: string;
+  tracing: boolean;
+  operator: { host: string; port: number };
+  port: number;
+  /** Base of the URLs that its answers name. */
+  publicUrl: string;
+  /** Where it reaches `/api`. */
+  upstream: string;
+  sessions: { most: number; idleMs: number };
+}
+
+/** Configuration of a tool server. Throws a `ConfigError` that names every fault at once. */
+export function mcpConfig(values: NodeJS.ProcessEnv): McpConfig {
+  const env = new Env(values);
+  const production = isProduction(env);
+  if (production) env.require('PUBLIC_URL');
+  const port = env.integer('PORT', 8080, { min: 0, max: 65535 });
+  const publicUrl = env.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://localhost:${port}`;
+  return checked(env, {
+    ...readListening(env, production),
+    production,
+    logLevel: logLevel(env),
+    tracing: hasCollector(env),
+    operator: readOperator(env, 9465),
+    port: env.integer('MCP_PORT', 8090, { min: 0, max: 65535 }),
+    publicUrl,
+    upstream: env.url('MCP_UPSTREAM_URL', ['http:', 'https:']) ?? publicUrl,
+    sessions: {
+      most: env.integer('MCP_MAX_SESSIONS', 5000, { min: 1, max: 1_000_000 }),
+      idleMs: 1000 * env.integer('MCP_SESSION_IDLE_S', 1800, { min: 1, max: 86_400 }),
+    },
+  });
+}
+
+/** Configuration of a tool server on a pipe. Throws a `ConfigError` that names every fault at once. */
+export function stdioConfig(values: NodeJS.ProcessEnv): { url: string; key: string } {
+  const env = new Env(values);
+  env.require('FORECUE_KEY');
+  const url = env.url('FORECUE_URL', ['http:', 'https:']) ?? 'http://localhost:8080';
+  return checked(env, { url, key: env.text('FORECUE_KEY') ?? '' });
+}

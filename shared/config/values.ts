@@ -1,0 +1,113 @@
+import { isIP } from 'node:net';
+
+/** Address of Redis or Valkey: a single server, the master that Sentinel names, or a cluster. */
+export type RedisTarget =
+  | { kind: 'single'; url: string }
+  | { kind: 'sentinel'; hosts: Host[]; name: string; db: number; username?: string; password?: string }
+  | { kind: 'cluster'; hosts: Host[]; username?: string; password?: string };
+
+interface Host {
+  host: string;
+  port: number;
+}
+
+const REDIS_PORT = 6379;
+const SENTINEL_PORT = 26379;
+const PORT_MAX = 65_535;
+
+/** `redis+sentinel://user:password@h1:26379,h2/name/0` or `redis+cluster://h1:6379,h2`. `URL` rejects a list of hosts. */
+const MANY =
+  /^redis\+(?<kind>sentinel|cluster):\/\/(?:(?<username>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^/@]+)(?:\/(?<path>.*))?$/;
+
+/** Parses `REDIS_URL`; undefined when it is invalid. */
+export function parseRedisUrl(value: string): RedisTarget | undefined {
+  if (/^rediss?:/.test(value)) return isServer(value) ? { kind: 'single', url: value } : undefined;
+  const { kind, hosts = '', path = '', ...credentials } = value.match(MANY)?.groups ?? {};
+  const login = {
+    ...(credentials['username'] && { username: decodeURIComponent(credentials['username']) }),
+    ...(credentials['password'] && { password: decodeURIComponent(credentials['password']) }),
+  };
+  const nodes = hostsOf(hosts, kind === 'sentinel' ? SENTINEL_PORT : REDIS_PORT);
+  if (nodes === undefined) return undefined;
+  if (kind === 'cluster') return path === '' ? { kind, hosts: nodes, ...login } : undefined;
+  const [, name, db = '0'] = path.match(/^([^/]+)(?:\/(\d{1,3}))?$/) ?? [];
+  if (kind !== 'sentinel' || name === undefined) return undefined;
+  return { kind, hosts: nodes, name: decodeURIComponent(name), db: Number(db), ...login };
+}
+
+/** `redis:/h/14` is a URL too, but names no host: the driver would take its own for it. */
+function isServer(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { hostname, pathname } = new URL(text);
+  return hostname !== '' && /^(\/(\d{1,3})?)?$/.test(pathname);
+}
+
+function hostsOf(list: string, defaultPort: number): Host[] | undefined {
+  const hosts = list.split(',').map((one) => {
+    const [, host, port] = one.match(/^([A-Za-z0-9._-]+|\[[0-9a-fA-F:]+\])(?::(\d{1,5}))?$/) ?? [];
+    return host === undefined
+      ? undefined
+      : { host: host.replace(/^\[|\]$/g, ''), port: port === undefined ? defaultPort : Number(port) };
+  });
+  const known = hosts.filter((one) => one !== undefined).filter(({ port }) => port <= PORT_MAX);
+  return known.length === hosts.length ? known : undefined;
+}
+
+const WEB = /^https?:$/;
+
+/** Parses `CORS_ORIGINS`: origins as browsers send them, comma separated. Undefined when any is invalid. */
+export function parseOrigins(value: string): string[] | undefined {
+  const origins = value.split(',').map((origin) => origin.trim());
+  return origins.every(isOrigin) ? origins : undefined;
+}
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { origin, protocol } = new URL(text);
+  return WEB.test(protocol) && origin === text;
+}
+
+/** Networks that `proxy-addr` knows by name: loopback, link-local and private addresses. */
+const NAMES = ['loopback', 'linklocal', 'uniquelocal'];
+const BITS: Record<number, number> = { 4: 32, 6: 128 };
+
+/** Parses `TRUST_PROXY`: addresses, networks (`10.0.0.0/8`) and names, comma separated. Undefined when any is invalid. */
+export function parseTrustedProxies(value: string): string[] | undefined {
+  const proxies = value.split(',').map((proxy) => proxy.trim());
+  return proxies.every((proxy) => NAMES.includes(proxy) || isNetwork(proxy)) ? proxies : undefined;
+}
+
+/** A /0 would trust the whole Internet. */
+function isNetwork(text: string): boolean {
+  const [, address = '', prefix = '1'] = text.match(/^([\da-fA-F.:]+)(?:\/(\d{1,3}))?$/) ?? [];
+  const most = BITS[isIP(address)];
+  return most !== undefined && Number(prefix) >= 1 && Number(prefix) <= most;
+}
+
+/** Secrets with their key ids. The first signs, all verify, so that rotating a key logs nobody out. */
+export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
+interface SigningKey {
+  kid: string;
+  secret: string;
+}
+
+/** An HMAC-SHA-256 key must be at least as long as the hash (RFC 7518, 3.2). */
+export const STRONG_BYTES = 32;
+const LIST = /^[\w.-]{1,64}:[^,]+(,[\w.-]{1,64}:[^,]+)*$/;
+
+/** Parses `JWT_SECRET`: one secret, or a list `kid:secret,…`. Undefined when a kid repeats or a secret is too short. */
+export function parseSigningKeys(value: string, { strong }: { strong: boolean }): SigningKeys | undefined {
+  const [first, ...others] = LIST.test(value)
+    ? value.split(',').map(parseEntry)
+    : [{ kid: 'default', secret: value }];
+  if (first === undefined) return undefined;
+  const keys = [first, ...others] as const;
+  if (new Set(keys.map(({ kid }) => kid)).size < keys.length) return undefined;
+  if (strong && keys.some(({ secret }) => Buffer.byteLength(secret) < STRONG_BYTES)) return undefined;
+  return keys;
+}
+
+function parseEntry(entry: string): SigningKey {
+  const colon = entry.indexOf(':');
+  return { kid: entry.slice(0, colon), secret: entry.slice(colon + 1) };
+}

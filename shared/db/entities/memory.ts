@@ -1,0 +1,250 @@
+import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { Account } from './account.ts';
+import { TextArray } from './text-array.ts';
+
+/** One thing that was said or happened, as it was. Only promotion changes it (`promotedAt`). */
+export const RawMemory = defineEntity({
+  name: 'RawMemory',
+  tableName: 'raw_memories',
+  properties: {
+    id: p.uuid().primary(),
+    account: () => p.manyToOne(Account).deleteRule('cascade'),
+    content: p.text(),
+    kind: p.text(),
+    /** The speaker. */
+    role: p.text().nullable(),
+    /** The author of the words: `RAW_ORIGINS`. Only `human` is evidence for a fact. */
+    origin: p.text(),
+    agent: p.text().nullable(),
+    sessionId: p.text().nullable(),
+    source: p.text(),
+    /** The recorded event that it was made from. */
+    eventId: p.text().nullable(),
+    occurredAt: p.datetime(3),
+    tags: p.type(TextArray).$type<string[]>(),
+    metadata: p.json<Record<string, unknown>>(),
+    promotedAt: p.datetime(3).nullable(),
+    /** Failures of promotion about it, and when the scheduler's promotion tries again. */
+    failures: p.integer().default(0),
+    retryAt: p.datetime(3).nullable(),
+    createdAt: p.datetime(3),
+  },
+  indexes: [
+    { name: 'raw_memories_recent', properties: ['account', 'occurredAt', 'id'] },
+    {
+      name: 'raw_memories_unpromoted',
+      expression: `create index "raw_memories_unpromoted" on "raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null`,
+    },
+    {
+      name: 'raw_memories_failed',
+      expression: `create index "raw_memories_failed" on "raw_memories" ("account_id", "occurred_at", "id") where failures > 0`,
+    },
+    {
+      name: 'raw_memories_session',
+      expression: `create index "raw_memories_session" on "raw_memories" ("account_id", "session_id", "occurred_at", "id") where session_id is not null`,
+    },
+    {
+      name: 'raw_memories_event',
+      expression: `create unique index "raw_memories_event" on "raw_memories" ("account_id", "event_id") where event_id is not null`,
+    },
+    {
+      name: 'raw_memories_predicted',
+      expression: `create index "raw_memories_predicted" on "raw_memories" ("account_id", "occurred_at") where origin in ('accepted_prediction', 'edited_prediction')`,
+    },
+    {
+      name: 'raw_memories_replies',
+      expression: `create index "raw_memories_replies" on "raw_memories" ("account_id", "occurred_at", "id") where kind = 'reply' and origin = 'human'`,
+    },
+    {
+      name: 'raw_memories_search',
+      expression: `create index "raw_memories_search" on "raw_memories" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text(coalesce("agent" || ' ', '') || "content")))`,
+    },
+    {
+      name: 'raw_memories_trigrams',
+      expression: `create index "raw_memories_trigrams" on "raw_memories" using gin ("account_id", search_text("content") gin_trgm_ops)`,
+    },
+  ],
+});
+export type RawMemory = InferEntity<typeof RawMemory>;
+
+/** A stretch of raw rows, summarised. */
+export const Episode = defineEntity({
+  name: 'Episode',
+  tableName: 'episodes',
+  properties: {
+    id: p.uuid().primary(),
+    account: () => p.manyToOne(Account).deleteRule('cascade'),
+    /** Empty while the episode is stale, like `summary`. */
+    title: p.text(),
+    summary: p.text(),
+    startedAt: p.datetime(3),
+    endedAt: p.datetime(3),
+    status: p.text().default('draft'),
+    /** The author of the summary: `DERIVED_ORIGINS`. */
+    origin: p.text(),
+    tags: p.type(TextArray).$type<string[]>(),
+    /** From 0 to 1. */
+    salience: p.double().$type<number>().default(0.5),
+    model: p.text().nullable(),
+    promotedAt: p.datetime(3).nullable(),
+    /** Failures of promotion about it, and when the scheduler's promotion tries again. */
+    failures: p.integer().default(0),
+    retryAt: p.datetime(3).nullable(),
+    /** The time at which its text was erased, because one of its sources was deleted. */
+    staleAt: p.datetime(3).nullable(),
+    createdAt: p.datetime(3),
+    updatedAt: p.datetime(3),
+  },
+  indexes: [
+    { name: 'episodes_recent', properties: ['account', 'endedAt', 'id'] },
+    {
+      name: 'episodes_stale',
+      expression: `create index "episodes_stale" on "episodes" ("account_id", "ended_at") where stale_at is not null`,
+    },
+    {
+      name: 'episodes_unpromoted',
+      expression: `create index "episodes_unpromoted" on "episodes" ("account_id", "ended_at", "id") where promoted_at is null`,
+    },
+    {
+      name: 'episodes_search',
+      expression: `create index "episodes_search" on "episodes" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text("title" || ' ' || "summary")))`,
+    },
+    {
+      name: 'episodes_trigrams',
+      expression: `create index "episodes_trigrams" on "episodes" using gin ("account_id", search_text("title" || ' ' || "summary") gin_trgm_ops)`,
+    },
+  ],
+});
+export type Episode = InferEntity<typeof Episode>;
+
+/**
+ * One statement about the account. World time (`validFrom`, `validTo`) is when it holds; system time (`recordedAt`,
+ * `invalidatedAt`) is when it was believed. It is superseded, never overwritten.
+ */
+export const Fact = defineEntity({
+  name: 'Fact',
+  tableName: 'facts',
+  properties: {
+    id: p.uuid().primary(),
+    account: () => p.manyToOne(Account).deleteRule('cascade'),
+    /** Empty while the fact is stale. */
+    text: p.text(),
+    kind: p.text().nullable(),
+    /** The subject that it settles, of which a person has one at a time (`tool.editor`): another value supersedes it. */
+    slot: p.text().nullable(),
+    /** The author: `FACT_ORIGINS`. */
+    origin: p.text().default('human'),
+    tags: p.type(TextArray).$type<string[]>(),
+    confidence: p.double().$type<number>().default(1),
+    validFrom: p.datetime(3).nullable(),
+    validTo: p.datetime(3).nullable(),
+    recordedAt: p.datetime(3).defaultRaw('now()'),
+    invalidatedAt: p.datetime(3).nullable(),
+    supersededBy: p.uuid().nullable(),
+    /** Set on a former wording: the fact that a PATCH changed, which also supersedes it. */
+    revisionOf: p.uuid().nullable(),
+    /** The time at which its text was erased, because it repeated a deleted source. */
+    staleAt: p.datetime(3).nullable(),
+    pinned: p.boolean().default(false),
+    model: p.text().nullable(),
+    /** Failures of promotion about it, and when the scheduler's promotion tries again. */
+    failures: p.integer().default(0),
+    retryAt: p.datetime(3).nullable(),
+    createdAt: p.datetime(3),
+    updatedAt: p.datetime(3),
+  },
+  indexes: [
+    {
+      name: 'facts_current',
+      expression: `create index "facts_current" on "facts" ("account_id", "id") where superseded_by is null`,
+    },
+    { name: 'facts_account', properties: ['account', 'id'] },
+    {
+      name: 'facts_superseded',
+      expression: `create index "facts_superseded" on "facts" ("superseded_by") where superseded_by is not null`,
+    },
+    {
+      name: 'facts_pinned',
+      expression: `create index "facts_pinned" on "facts" ("account_id", "id") where pinned and superseded_by is null`,
+    },
+    {
+      name: 'facts_replaced',
+      expression: `create index "facts_replaced" on "facts" ("account_id") where superseded_by is not null and revision_of is null`,
+    },
+    {
+      name: 'facts_ended',
+      expression: `create index "facts_ended" on "facts" ("account_id", "valid_to") where valid_to is not null and superseded_by is null`,
+    },
+    {
+      name: 'facts_begun',
+      expression: `create index "facts_begun" on "facts" ("account_id", "valid_from") where valid_from is not null and superseded_by is null`,
+    },
+    {
+      name: 'facts_slot',
+      expression: `create index "facts_slot" on "facts" ("account_id", "slot") where slot is not null`,
+    },
+    {
+      name: 'facts_stale',
+      expression: `create index "facts_stale" on "facts" ("account_id", "id") where stale_at is not null`,
+    },
+    {
+      name: 'facts_search',
+      expression: `create index "facts_search" on "facts" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text("text")))`,
+    },
+    {
+      name: 'facts_trigrams',
+      expression: `create index "facts_trigrams" on "facts" using gin ("account_id", ("account_id"::text), search_text("text") gin_trgm_ops)`,
+    },
+  ],
+});
+export type Fact = InferEntity<typeof Fact>;
+
+/** A description of the account by itself. */
+export const Profile = defineEntity({
+  name: 'Profile',
+  tableName: 'profiles',
+  properties: {
+    account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
+    data: p.json<Record<string, unknown>>(),
+    summary: p.text().default(''),
+    /** Counts its writes. */
+    revision: p.bigint('number').default(1),
+    createdAt: p.datetime(3),
+    updatedAt: p.datetime(3),
+  },
+});
+export type Profile = InferEntity<typeof Profile>;
+
+/**
+ * A source of a row of memory: `from` is derived from `to`. The only place where provenance is stored; the ids of
+ * sources in an answer are read from here. Without foreign keys to the rows, which are in three tables: deletion
+ * removes the links of what it deletes (`stores/memory/delete.ts`).
+ */
+export const MemoryLink = defineEntity({
+  name: 'MemoryLink',
+  tableName: 'memory_links',
+  properties: {
+    account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
+    fromId: p.uuid().primary(),
+    toId: p.uuid().primary(),
+    /** `derived_from`; or `forgotten`, from a fact that the person deleted. */
+    relation: p.text().primary(),
+    fromTier: p.text(),
+    toTier: p.text(),
+    /** The words of the source that support it. */
+    quote: p.text().nullable(),
+  },
+  indexes: [{ name: 'memory_links_to', properties: ['account', 'toId'] }],
+});
+export type MemoryLink = InferEntity<typeof MemoryLink>;
+
+/** A recorded event whose raw row was deleted: no raw row is made from it again. */
+export const MemoryTombstone = defineEntity({
+  name: 'MemoryTombstone',
+  tableName: 'memory_tombstones',
+  properties: {
+    account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
+    /** SHA-256 of the account's id and the event's: `event_hash` in SQL. */
+    eventHash: p.blob().primary(),
+  },
+});

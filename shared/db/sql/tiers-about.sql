@@ -1,0 +1,155 @@
+-- The words of a question by which rows are looked up: its last 24, as stems, without those that English has
+-- everywhere.
+create or replace function question_words_v1(_query text) returns table (word text, lookup tsquery)
+language sql stable as $$
+  select w.lexeme, ('''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery
+    from unnest(to_tsvector('english', search_text(_query))) w
+   order by w.positions[cardinality(w.positions)] desc limit 24
+$$;
+
+-- `facts_about_v1`, `episodes_about_v1` and `raw_about_v1`: the rows of a tier that are about a question, with their
+-- relevance, 1 for the most relevant. They look at rows since then, of which there are `_count`, and at no others than
+-- `_among`, if given.
+--
+-- Relevance is the sum of the inverse document frequencies (as in BM25: Robertson and Zaragoza, 2009) of the
+-- question's words that the row has. How rare a word is is counted, up to `context_found_max`: one with more rows
+-- counts only in rows that have a rarer one or two others of its kind. In a session, a raw row also answers the ends
+-- of the two before it, since people do not repeat the words of a question, and gains by the best rows of its session,
+-- which show what that was about. A word of five characters that no fact has stands for those that are nearly it: it
+-- may be misspelled, or not finished.
+--
+-- Only the search index has the account as a text, and a look-up compares nothing else below its `offset 0`. Otherwise
+-- the planner may expect an account to have a handful of rows, and compare each of its thousands with each word.
+do $do$
+declare
+  _tier record;
+begin
+  for _tier in
+    select *
+      from (values
+        ('facts_about_v1', 'facts', 'r.text', 'fact_holds_v1(r)', 'null::text', 5),
+        ('episodes_about_v1', 'episodes', $s$r.title || ' ' || r.summary$s$,
+         'r.ended_at >= _since and r.stale_at is null', 'null::text', null),
+        ('raw_about_v1', 'raw_memories', $s$coalesce(r.agent || ' ', '') || r.content$s$,
+         $s$r.occurred_at >= _since and r.origin not in ('accepted_prediction', 'edited_prediction')$s$,
+         'r.session_id', null)
+      ) t (name, of, words, shown, session, nearly)
+  loop
+    execute format($function$
+      create or replace function %1$I(_account uuid, _since timestamptz, _query text, _count int, _among uuid[])
+      returns table (id uuid, relevance real) language sql stable as $$
+        with words as materialized (
+          select w.word, w.lookup, row_number() over () as place from question_words_v1(_query) w
+        ),
+        found as materialized (
+          select w.place, h.* from words w cross join lateral (
+            select r.id, %5$s as session
+              from (select r.* from %2$I r
+                     where r.account_id::text = _account::text
+                       and to_tsvector('english', search_text(%3$s)) @@ w.lookup
+                    offset 0) r
+             where %4$s and (_among is null or r.id = any (_among)) limit context_found_max()) h
+        ),
+        weights as materialized (
+          select w.*, coalesce(f.rows, 0) as rows,
+                 ln(1 + (greatest(_count, f.rows, 1) - coalesce(f.rows, 0) + 0.5) / (coalesce(f.rows, 0) + 0.5))
+                   as weight
+            from words w
+            left join (select f.place, count(*) as rows from found f group by f.place) f using (place)
+        ),
+        hits as materialized (
+          select f.id, f.session, w.place, w.weight
+            from found f join weights w using (place) where w.rows < context_found_max()
+          union all
+          select h.id, h.session, w.place, w.weight
+            from (select w.place, w.weight, w.lookup && rare.lookup as lookup
+                    from weights w
+                   cross join (select string_agg(w.lookup::text, ' | ')::tsquery as lookup
+                                 from weights w where w.rows < context_found_max()) rare
+                   where w.rows = context_found_max() and rare.lookup is not null
+                   order by w.place limit 8) w
+           cross join lateral (
+             select r.id, %5$s as session
+               from (select r.* from %2$I r
+                      where r.account_id::text = _account::text
+                        and to_tsvector('english', search_text(%3$s)) @@ w.lookup
+                     offset 0) r
+              where %4$s and (_among is null or r.id = any (_among)) limit context_found_max()) h
+          union all
+          select h.id, h.session, w.place, w.weight
+            from (select string_agg(w.lookup::text, ' & ')::tsquery as lookup, min(w.place) as place,
+                         sum(w.weight) as weight
+                    from (select w.* from weights w where w.rows = context_found_max() order by w.place limit 3) w
+                  having count(*) > 0) w
+           cross join lateral (
+             select r.id, %5$s as session
+               from (select r.* from %2$I r
+                      where r.account_id::text = _account::text
+                        and to_tsvector('english', search_text(%3$s)) @@ w.lookup
+                     offset 0) r
+              where %4$s and (_among is null or r.id = any (_among)) limit context_found_max()) h
+          union all
+          select h.id, h.session, w.place, w.weight / 2
+            from (select w.* from weights w where w.rows = 0 and length(w.word) >= %6$L::int
+                   order by length(w.word) desc limit 2) w
+           cross join lateral (
+             select r.id, %5$s as session
+               from (select r.* from %2$I r
+                      where r.account_id::text = _account::text and w.word <%% search_text(%3$s)
+                     offset 0) r
+              where %4$s and (_among is null or r.id = any (_among)) limit 100) h
+        ),
+        best as materialized (
+          select h.id, h.session, sum(h.weight) as score from hits h group by h.id, h.session
+           order by score desc, h.id desc limit context_hits_max()
+        ),
+        following as materialized (
+          select n.id, b.session, h.place, h.weight * n.part * least(1, 200.0 / n.length) as weight
+            from best b
+           cross join lateral (
+             select r.id, r.part, length(p.content) as length
+               from raw_memories p
+              cross join lateral (
+                 select r.*, case row_number() over (order by r.occurred_at, r.id) when 1 then 0.65 else 0.3 end
+                          as part
+                   from raw_memories r
+                  where r.account_id = _account and r.session_id = b.session
+                    and (r.occurred_at, r.id) > (p.occurred_at, p.id)
+                  order by r.occurred_at, r.id limit 2) r
+              where p.id = b.id and r.origin not in ('accepted_prediction', 'edited_prediction')) n
+            join hits h on h.id = b.id
+           where b.session is not null
+        ),
+        scored as materialized (
+          select s.id, s.session, sum(s.weight) as score
+            from (select s.id, s.session, s.place, max(s.weight) as weight
+                    from (select h.* from hits h union all select f.* from following f) s
+                   group by s.id, s.session, s.place) s
+           group by s.id, s.session
+        ),
+        sessions as (
+          select s.session, sum(s.score) / 3 as score
+            from (select s.*, row_number() over (partition by s.session order by s.score desc) as place
+                    from scored s) s
+           where s.place <= 3 group by s.session
+        ),
+        summed as (
+          select s.id, s.score + coalesce(o.score, 0) / 2 as score from scored s left join sessions o using (session)
+           order by 2 desc, 1 desc limit context_hits_max()
+        )
+        select s.id, (s.score / max(s.score) over ())::real from summed s
+      $$ $function$, _tier.name, _tier.of, _tier.words, _tier.shown, _tier.session, _tier.nearly);
+  end loop;
+end $do$;
+
+-- The ids of two lists, in turn, the first of each first; each id once, with its relevance: 0 for those of the first
+-- alone.
+create or replace function in_turn_v2(_latest uuid[], _about uuid[], _relevance real[])
+returns table (id uuid, place bigint, relevance real) language sql immutable as $$
+  select i.id, min(i.place), max(i.relevance)
+    from (select *, 0::real from unnest(_latest) with ordinality o (id, place)
+          union all
+          select o.id, o.place, o.relevance from unnest(_about, _relevance) with ordinality o (id, relevance, place))
+         i (id, place, relevance)
+   group by i.id
+$$;

@@ -1,0 +1,106 @@
+import type { Pool } from 'pg';
+import { query } from '../../statement.ts';
+
+/** The most failures of a kind that are counted. */
+export const MOST_FAILURES = 1000;
+const MOST_ERASURES = 12;
+
+/** The failures of the last hour with the same code. */
+export interface Failures {
+  kind: string;
+  code: string;
+  source: string | null;
+  count: number;
+  agoS: number;
+  /** The latest of them. */
+  example: string;
+}
+
+/** A model's circuit, as all workers share it. */
+export interface Circuit {
+  model: string;
+  failures: number;
+  fault: string;
+  /** For how long the provider asked to be left alone. */
+  pausedS: number | null;
+  /** Until it may be probed; null: it is closed. */
+  probeS: number | null;
+}
+
+export interface Lately {
+  failures: Failures[];
+  circuits: Circuit[];
+  /** Accounts that are being erased, the oldest first. */
+  erasing: { id: string; forS: number }[];
+}
+
+const LATELY = {
+  name: 'board_lately_v1',
+  text: `
+    select
+      (select coalesce(json_agg(f), '[]')
+         from (select k.kind, h.code, h.source, count(*) as count,
+                      extract(epoch from now() - max(h.ended_at))::int as "agoS",
+                      (array_agg(h.id order by h.ended_at desc))[1] as example
+                 from unnest($1::text[]) k (kind)
+                cross join lateral (
+                  select h.id, coalesce(h.code, 'unknown') as code, h.source, h.ended_at from history h
+                   where h.kind = k.kind and h.state = 'failed' and h.ended_at > now() - interval '1 hour'
+                   order by h.ended_at desc limit ${MOST_FAILURES}) h
+                group by k.kind, h.code, h.source order by count(*) desc, h.code limit 20) f) as failures,
+      (select coalesce(json_agg(c), '[]')
+         from (select model, failures, fault, extract(epoch from paused_until - now())::int as "pausedS",
+                      extract(epoch from probe_at - now())::int as "probeS"
+                 from provider_circuits order by model limit 50) c) as circuits,
+      (select coalesce(json_agg(e), '[]')
+         from (select id, extract(epoch from now() - erasing_at)::int as "forS" from accounts
+                where erasing_at is not null order by erasing_at limit ${MOST_ERASURES}) e) as erasing`,
+};
+
+/** Reads what failed lately, the models' circuits, and the erasures. */
+export async function readLately(pool: Pool, kinds: readonly string[]): Promise<Lately> {
+  const [row] = await query<Lately & object>(pool, LATELY, [kinds]);
+  if (row === undefined) throw new Error('the database answered nothing');
+  return row;
+}
+
+/** Calls of the ledger of one hour and model. */
+export interface SpentHour {
+  /** Its beginning in Unix milliseconds. */
+  hour: number;
+  model: string;
+  calls: number;
+  inputTokens: number;
+  outputTokens: number;
+  costMicrocents: number;
+  unpriced: number;
+  first: string;
+  last: string;
+}
+
+/** Calls that one statement reads. */
+export const LEDGER_PAGE = 10_000;
+
+const page = (direction: 'asc' | 'desc') => ({
+  name: `board_ledger_${direction}_v1`,
+  text: `
+    select (extract(epoch from date_trunc('hour', c.at, 'UTC')) * 1000)::float8 as hour, c.model, count(*)::int as calls,
+           sum(c.input_tokens)::float8 as "inputTokens", sum(c.output_tokens)::float8 as "outputTokens",
+           coalesce(sum(c.cost_microcents), 0)::float8 as "costMicrocents",
+           (count(*) filter (where c.cost_microcents is null))::int as unpriced,
+           min(c.id::text) as first, max(c.id::text) as last
+      from (select id, at, model, input_tokens, output_tokens, cost_microcents from provider_calls
+             where id > $1::uuid and id < $2::uuid order by id ${direction} limit ${LEDGER_PAGE}) c
+     group by 1, 2`,
+});
+const PAGES = { asc: page('asc'), desc: page('desc') };
+
+/** Sums the calls with ids between two, one page of them: the first, or (`desc`) the last. */
+export function readLedger(
+  pool: Pool,
+  from: string,
+  to: string,
+  direction: 'asc' | 'desc',
+): Promise<SpentHour[]> {
+  return query<SpentHour & object>(pool, PAGES[direction], [from, to]);
+}

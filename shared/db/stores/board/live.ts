@@ -1,0 +1,97 @@
+import type { Pool } from 'pg';
+import { query } from '../../statement.ts';
+
+/** The most pieces of a kind that are read, besides those that may run. */
+export const MOST_LIVE = 2000;
+const MOST_PARTIES = 12;
+
+/** The live work of a kind. */
+export interface LiveKind {
+  kind: string;
+  queued: number;
+  running: number;
+  /** How long the oldest queued piece has waited. */
+  oldestS: number | null;
+}
+
+/** A party with work that waits or runs. */
+export interface LiveParty {
+  party: string;
+  /** The name of an app; null: an account, or an app that is gone. */
+  app: string | null;
+  queued: number;
+  running: number;
+  oldestS: number | null;
+}
+
+/** A process by its heartbeat. */
+export interface LiveProcess {
+  id: string;
+  kind: string;
+  version: string | null;
+  /** Until its lease ends; negative: since when it has been silent beyond it. */
+  leaseS: number;
+  /** Since its heartbeats are unbroken. */
+  steadyS: number | null;
+  pools: Record<string, { slots: number; claimed: number }>;
+  /** The work that it runs. */
+  holds: number;
+  leads: boolean;
+}
+
+export interface Live {
+  kinds: LiveKind[];
+  parties: LiveParty[];
+  processes: LiveProcess[];
+  paused: { pool: string; pausedS: number }[];
+}
+
+const LIVE = {
+  name: 'board_live_v1',
+  text: `
+    with slots as (
+      select e.key as pool, sum((e.value ->> 'slots')::int)::int as slots
+        from processes a cross join lateral jsonb_each(a.pools) e
+       where a.alive_until > now() and a.pools is not null group by e.key
+    ), live as materialized (
+      select w.kind, w.party, w.state, w.worker, w.admitted_at
+        from unnest($1::text[], $2::text[]) k (kind, pool)
+        left join slots s on s.pool = k.pool
+       cross join lateral (
+         select w.kind, w.party, w.state, w.worker, w.admitted_at from work w
+          where w.kind = k.kind and w.deadline_at > now()
+          order by w.deadline_at limit ${MOST_LIVE} + coalesce(s.slots, 0)) w
+    ), counted as (
+      select kind, party, count(*) filter (where state = 'queued') as queued,
+             count(*) filter (where state = 'running') as running,
+             extract(epoch from now() - min(admitted_at) filter (where state = 'queued'))::int as "oldestS"
+        from live group by grouping sets ((kind), (party))
+    )
+    select
+      (select coalesce(json_agg(c), '[]') from counted c where c.kind is not null) as kinds,
+      (select coalesce(json_agg(p), '[]')
+         from (select c.party, a.name as app, c.queued, c.running, c."oldestS"
+                 from counted c left join apps a on a.id = c.party
+                where c.party is not null
+                order by c.running + c.queued desc, c.party limit ${MOST_PARTIES}) p) as parties,
+      (select coalesce(json_agg(p), '[]')
+         from (select a.id, a.kind, a.settings ->> 'version' as version, coalesce(a.pools, '{}') as pools,
+                      extract(epoch from a.alive_until - now())::float8 as "leaseS",
+                      extract(epoch from now() - a.since)::int as "steadyS",
+                      (select count(*) from live l where l.worker = a.id) as holds,
+                      exists (select from leases l where l.holder = a.id and l.until > now()) as leads
+                 from processes a where a.alive_until > now() - interval '5 minutes'
+                order by a.alive_until <= now(), a.kind, a.id limit 100) p) as processes,
+      (select coalesce(json_agg(p), '[]')
+         from (select pool, extract(epoch from now() - paused_at)::int as "pausedS" from paused_pools) p) as paused`,
+};
+
+/** Reads what waits and runs, and the processes, in one bounded statement. */
+export async function readLive(pool: Pool, kinds: readonly { name: string; pool: string }[]): Promise<Live> {
+  const [row] = await query<Live & object>(pool, LIVE, [
+    kinds.map(({ name }) => name),
+    kinds.map((kind) => kind.pool),
+  ]);
+  if (row === undefined) throw new Error('the database answered nothing');
+  return row;
+}

@@ -1,0 +1,110 @@
+import type { Pool } from 'pg';
+import { query } from '../../statement.ts';
+
+/** Work in any state, without any text of it. Times are Unix milliseconds. */
+export interface Traced {
+  id: string;
+  kind: string;
+  party: string;
+  app: string | null;
+  state: string;
+  code: string | null;
+  source: string | null;
+  attempt: number;
+  units: number;
+  worker: string | null;
+  requestId: string | null;
+  admittedAt: number;
+  startedAt: number | null;
+  endedAt: number | null;
+  deadlineAt: number | null;
+  /** Live: the callers that wait, and since when none does. */
+  callers: number | null;
+  leftAt: number | null;
+}
+
+/** A request to the provider for it. */
+export interface TracedCall {
+  at: number;
+  attempt: number;
+  model: string;
+  outcome: string;
+  latencyMs: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** What an app reported of it: shown, accepted and so on. */
+export interface TracedEvent {
+  at: number;
+  kind: string;
+}
+
+const MS = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+const MOST = 20;
+
+/**
+ * An id of ours begins with its time, and so does a `X-Request-Id` that we made: its end is looked for in the hour after.
+ * Without a time it is looked for in the last hour.
+ */
+const FIND = {
+  name: 'board_find_v1',
+  text: `
+    with found as (
+      select w.id, w.kind, w.party, w.state, null as code, null as source, w.attempt, 0 as units, w.worker, w.facts,
+             w.admitted_at, w.started_at, null::timestamptz as ended_at, w.deadline_at,
+             cardinality(w.waiters) as callers, nullif(w.detached_at, 'infinity') as left_at
+        from work w where w.id = $1::uuid or strpos(w.facts, $2) > 0
+      union all
+      select h.id, h.kind, h.party, h.state, h.code, h.source, h.attempt, h.units, null, h.facts,
+             h.admitted_at, h.started_at, h.ended_at, null, null, null
+        from history h
+       where h.ended_at between to_timestamp($3::float8 / 1000) and to_timestamp($4::float8 / 1000)
+         and (h.id = $1::uuid or strpos(h.facts, $2) > 0)
+    )
+    select f.id, f.kind, f.party, a.name as app, f.state, f.code, f.source, f.attempt, f.units, f.worker,
+           f.facts::json -> 'trace' ->> 'requestId' as "requestId", ${MS('f.admitted_at')} as "admittedAt",
+           ${MS('f.started_at')} as "startedAt", ${MS('f.ended_at')} as "endedAt", ${MS('f.deadline_at')} as "deadlineAt",
+           f.callers, ${MS('f.left_at')} as "leftAt"
+      from (select * from found order by admitted_at desc limit ${MOST}) f left join apps a on a.id = f.party
+     order by f.admitted_at, f.ended_at`,
+};
+
+/** The span in which the end of the work is looked for, in Unix milliseconds. */
+export interface Span {
+  from: number;
+  to: number;
+}
+
+/** Finds work by its id or by the `X-Request-Id` that it was admitted for. A repeat after a failure is another row. */
+export function findWork(
+  pool: Pool,
+  { id, trace, from, to }: Span & { id: string | null; trace: string },
+): Promise<Traced[]> {
+  return query<Traced & object>(pool, FIND, [id, trace, from, to]);
+}
+
+const CALLS = {
+  name: 'board_calls_v1',
+  text: `
+    select ${MS('c.at')} as at, c.attempt, c.model, c.outcome, c.latency_ms as "latencyMs",
+           c.input_tokens as "inputTokens", c.output_tokens as "outputTokens"
+      from provider_calls c where c.id >= $1::uuid and c.id < $2::uuid and c.work_id = $3::uuid order by c.at limit ${MOST}`,
+};
+
+/** The requests to the provider for a piece of work, of those with ids in this range. */
+export function callsFor(pool: Pool, work: string, from: string, to: string): Promise<TracedCall[]> {
+  return query<TracedCall & object>(pool, CALLS, [from, to, work]);
+}
+
+const EVENTS = {
+  name: 'board_events_v1',
+  text: `
+    select ${MS('recorded_at')} as at, kind from prediction_events where prediction_id = $1::uuid
+     order by recorded_at limit ${MOST}`,
+};
+
+/** What was reported of a prediction. */
+export function eventsOf(pool: Pool, id: string): Promise<TracedEvent[]> {
+  return query<TracedEvent & object>(pool, EVENTS, [id]);
+}

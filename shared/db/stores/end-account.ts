@@ -1,0 +1,181 @@
+import { type EntityManager, LockMode } from '@mikro-orm/postgresql';
+import { requireCurrent, type UserPrincipal } from '../../domain/account.ts';
+import { AppError } from '../../errors/app-error.ts';
+import { Account } from '../entities/account.ts';
+import { takeSteps } from '../steps.ts';
+import { transaction } from '../transaction.ts';
+import { endSessions } from './accounts.ts';
+import { endRevokedWork, revokeConnectionsOf } from './connections/revoke.ts';
+import { anonymizeProviderCalls, eraseMemory, eraseRecordings, eraseReplies } from './erasure/rows.ts';
+import {
+  type EndingTerms,
+  endAttempts,
+  endGrants,
+  endJobs,
+  endRunningPredictions,
+  eraseJobs,
+  erasePredictionsOfGrants,
+} from './erasure/work.ts';
+import { removeFromWaitlist } from './invites.ts';
+import { revokeServiceKeys } from './service-keys.ts';
+
+/**
+ * Disables an account: its credentials stop working, and its connections end as by a revoke. Returns it, or undefined
+ * when there is none with this id or it is being erased. Workers and waiting callers poll each second, so they notice.
+ *
+ * In two transactions: once the first has committed, nobody can approve or exchange for the account any more, so the
+ * second finds all there is to revoke. (In one, it would lock the account before attempts, an exchange after its own.)
+ * Safe to repeat, when this process dies in between.
+ */
+export async function disableAccount(
+  em: EntityManager,
+  id: string,
+  windowS: number,
+): Promise<Account | undefined> {
+  const disabled = await endCredentials(em, id);
+  if (disabled !== undefined) await transaction(em, (tx) => revokeConnectionsOf(tx, id, windowS));
+  return disabled;
+}
+
+/**
+ * Lets the owner of a disabled account log in again; keys from before stay ended. Returns it, or undefined when there is none
+ * with this id or it is being erased.
+ */
+export function enableAccount(em: EntityManager, id: string): Promise<Account | undefined> {
+  return transaction(em, async (tx) => {
+    const disabled = await tx.findOne(
+      Account,
+      { id, erasingAt: null },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    if (disabled === null || disabled.active) return disabled ?? undefined;
+    await revokeServiceKeys(tx, id);
+    return tx.assign(disabled, { active: true, updatedAt: new Date() });
+  });
+}
+
+function endCredentials(em: EntityManager, id: string): Promise<Account | undefined> {
+  return transaction(em, async (tx) => {
+    const disabled = await tx.nativeUpdate(
+      Account,
+      { id, erasingAt: null },
+      { active: false, updatedAt: new Date() },
+    );
+    if (disabled === 0) return undefined;
+    await endSessions(tx, id);
+    return (await tx.findOne(Account, { id })) ?? undefined;
+  });
+}
+
+/*
+ * An account is erased in short transactions, so that no lock is held for long. The first anonymizes the account, for
+ * good, the second revokes its connections: then the caller gets the answer. Every later step is safe to repeat, so any
+ * process can continue where another stopped; two processes that erase the same account only waste their time.
+ */
+
+/** Interval at which the process that erases renews its lease of `LEASE_S`; without a renewal it counts as dead. */
+const RENEW_EVERY_MS = 1000;
+const LEASE_S = 4;
+
+/**
+ * Begins to erase an account, for good: no credential of it works any more, nothing can be added to it, its e-mail
+ * address is free, its connections are revoked. Throws `not_authenticated` when the account is gone or another call
+ * erases it, and `token_expired` when the caller's log-in was ended.
+ */
+export async function beginErasure(em: EntityManager, { id, login }: UserPrincipal): Promise<void> {
+  await transaction(em, async (tx) => {
+    // Waits for an admission under way, so the erasure finds what that adds; later ones are refused.
+    await tx.execute('select lock_admissions_v1(?)', [id]);
+    await removeFromWaitlist(tx, id);
+    // The key of an address has an @, so this one is nobody's.
+    const [erasing] = await tx.execute<{ generation: number }[]>(
+      `update accounts
+          set active = false, erasing_at = now(), email = '', email_key = id::text, name = '', password_hash = '',
+              updated_at = now()
+        where id = ? and erasing_at is null returning login_generation as generation`,
+      [id],
+    );
+    if (erasing === undefined) throw new AppError('not_authenticated');
+    if (login !== undefined) requireCurrent(login, erasing.generation);
+    await endSessions(tx, id);
+    await revokeServiceKeys(tx, id);
+  });
+  await endGrants(em, id);
+}
+
+/** Continues an erasure that this process began or took over, for about so long. False when it is not finished. */
+export async function continueErasure(
+  em: EntityManager,
+  id: string,
+  terms: EndingTerms,
+  withinMs: number,
+): Promise<boolean> {
+  const finished = await takeSteps(renewing(em, id, shortSteps(em, id, terms)), withinMs);
+  if (!finished)
+    await em.execute(`update accounts set erasing_at = now() - make_interval(secs => ?) where id = ?`, [
+      LEASE_S,
+      id,
+    ]);
+  return finished;
+}
+
+async function* renewing(em: EntityManager, id: string, steps: AsyncIterable<void>): AsyncGenerator<void> {
+  let renewedAt = performance.now();
+  for await (const _ of steps) {
+    if (performance.now() - renewedAt > RENEW_EVERY_MS) {
+      await em.execute(`update accounts set erasing_at = now() where id = ?`, [id]);
+      renewedAt = performance.now();
+    }
+    yield;
+  }
+}
+
+/**
+ * Finishes what other processes left when they died or ran out of time: erasures, and ends under revoked connections; works
+ * for about `withinMs`. Any number of processes may call it, at any time.
+ */
+export async function finishEndings(em: EntityManager, terms: EndingTerms, withinMs: number): Promise<void> {
+  try {
+    await takeSteps(endRevokedWork(em, terms), withinMs);
+  } finally {
+    await finishErasures(em, terms, withinMs);
+  }
+}
+
+async function finishErasures(em: EntityManager, terms: EndingTerms, withinMs: number): Promise<void> {
+  const until = performance.now() + withinMs;
+  for (;;) {
+    const id = await takeOver(em);
+    if (id === undefined) return;
+    const finished = await continueErasure(em, id, terms, until - performance.now());
+    if (!finished) return;
+  }
+}
+
+async function takeOver(em: EntityManager): Promise<string | undefined> {
+  const [taken] = await em.execute<{ id: string }[]>(
+    `update accounts set erasing_at = now()
+      where id = (
+        select id from accounts where erasing_at <= now() - make_interval(secs => ?)
+         order by erasing_at limit 1 for update skip locked)
+     returning id`,
+    [LEASE_S],
+  );
+  return taken?.id;
+}
+
+/** Everything after `beginErasure`, all of which a crash may have left. What people wait for comes first. */
+async function* shortSteps(em: EntityManager, id: string, terms: EndingTerms): AsyncGenerator<void> {
+  await endGrants(em, id);
+  yield* endAttempts(em, id);
+  yield* endRunningPredictions(em, id, terms);
+  yield* endJobs(em, id, terms);
+  yield* erasePredictionsOfGrants(em, id);
+  yield* eraseRecordings(em, id);
+  yield* eraseMemory(em, id);
+  yield* eraseJobs(em, id);
+  yield* anonymizeProviderCalls(em, id);
+  yield* eraseReplies(em, id);
+  // The remaining tables reference it with `on delete cascade`.
+  await em.execute(`delete from accounts where id = ?`, [id]);
+}

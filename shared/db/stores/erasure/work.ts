@@ -1,0 +1,155 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ErrorCode } from '../../../errors/catalogue.ts';
+import { ROWS_AT_ONCE, repeated } from '../../steps.ts';
+import { transaction } from '../../transaction.ts';
+import { endLiveUnder } from '../connections/revoke.ts';
+import { completeWithin, type Subject } from '../work/complete.ts';
+import { eraseRows } from './rows.ts';
+
+export interface EndingTerms {
+  windowS: number;
+  /** Ending of an account's work of each kind, by the kind's name: in this order. */
+  cancelled: ReadonlyMap<string, ErrorCode>;
+  /** Work has ended: wakes whoever waits for it or runs it. */
+  ended(ids: readonly string[]): void;
+}
+
+/** Cancels the account's work that has not ended, in steps. None is added: `admit_v1` refuses it. */
+export async function* endJobs(
+  em: EntityManager,
+  accountId: string,
+  { windowS, cancelled, ended }: EndingTerms,
+): AsyncGenerator<void> {
+  for (const [kind, code] of cancelled)
+    yield* repeated(async () => {
+      const live = await em.execute<Subject[]>(
+        `select id, party, month from work where kind = ? and party = ? limit ${ROWS_AT_ONCE}`,
+        [kind, accountId],
+      );
+      const end = { guard: 'live', state: 'cancelled', code } as const;
+      const batch = live.map((one) => ({ ...one, ...end }));
+      ended(await transaction(em, (tx) => completeWithin(tx, batch, windowS)));
+      return live.length;
+    });
+}
+
+/** Erases what the history has of the account's work, in steps: unlike an app's predictions, it leaves no tombstones. */
+export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGenerator<void> {
+  const weeks = await em.execute<{ name: string }[]>(
+    `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'history'::regclass`,
+  );
+  // An account's work costs no unit; by the index on that.
+  for (const { name } of weeks) yield* eraseRows(em, accountId, name, 'party = ? and month is null');
+}
+
+/**
+ * Revokes an account's connections and detaches them from it. The same transaction records which predictions are to be
+ * ended and erased, because the user may connect again and reuse the connection at once.
+ *
+ * The account itself is not locked here: a long upload may hold it, and predictions would wait behind both. It is
+ * inactive by now, so it can approve and connect nothing more.
+ */
+export function endGrants(em: EntityManager, accountId: string): Promise<void> {
+  return transaction(em, async (tx) => {
+    await tx.execute(`select id from connections where account_id = ? order by id for update`, [accountId]);
+    // Admission shares the connections' locks, so whatever it admitted under these grants has an earlier time.
+    await tx.execute(
+      `insert into erasing_grants (account_id, connection_id, grant_revision, ended_at)
+       select account_id, id, 0, clock_timestamp() from connections where account_id = ?
+       on conflict do nothing`,
+      [accountId],
+    );
+    await tx.execute(
+      `update connections
+          set account_id = null, revoked_at = case when status = 'connected' then now() else revoked_at end,
+              status = 'revoked'
+        where account_id = ?`,
+      [accountId],
+    );
+  });
+}
+
+/**
+ * Deletes the account's attempts, in steps. Where a connection belonged to another account already, they tell which
+ * grants were this account's.
+ */
+export function endAttempts(em: EntityManager, accountId: string): AsyncGenerator<void> {
+  return repeated(async () => {
+    const gone = await em.execute<object[]>(
+      `with gone as (
+         delete from connection_attempts
+          where id = any (array(select id from connection_attempts where account_id = ? limit ${ROWS_AT_ONCE}))
+         returning account_id, connection_id, grant_revision
+       ), recorded as (
+         insert into erasing_grants (account_id, connection_id, grant_revision, ended_at)
+         select g.account_id, g.connection_id, g.grant_revision, clock_timestamp() from gone g
+          where g.connection_id is not null and not exists (
+            select from erasing_grants e
+             where e.account_id = g.account_id and e.connection_id = g.connection_id and e.grant_revision = 0)
+         on conflict do nothing
+       )
+       select from gone`,
+      [accountId],
+    );
+    return gone.length;
+  });
+}
+
+/** Ends what still runs under the grants that the account has had, in steps. */
+export function endRunningPredictions(
+  em: EntityManager,
+  accountId: string,
+  { windowS, ended }: Pick<EndingTerms, 'windowS' | 'ended'>,
+): AsyncGenerator<void> {
+  const grants = `
+    select connection_id, ended_at from erasing_grants where account_id = ? and grant_revision = 0
+     union all
+    select connection_id, e.ended_at from ending_connections e join erasing_grants g using (connection_id)
+     where g.account_id = ?`;
+  return repeated(async () => {
+    const step = await transaction(em, (tx) => endLiveUnder(tx, grants, [accountId, accountId], windowS));
+    ended(step.ended);
+    return step.found;
+  });
+}
+
+/** Erases what was written and suggested under the account's ended grants, in steps. */
+export async function* erasePredictionsOfGrants(em: EntityManager, accountId: string): AsyncGenerator<void> {
+  const grants = await em.execute<EndedGrant[]>(
+    `select connection_id as "connectionId", grant_revision as "grantRevision" from erasing_grants
+      where account_id = ? order by connection_id, grant_revision`,
+    [accountId],
+  );
+  for (const grant of grants) {
+    yield* erasePredictionsOfGrant(em, accountId, grant);
+    await em.execute(
+      `delete from erasing_grants where account_id = ? and connection_id = ? and grant_revision = ?`,
+      [accountId, grant.connectionId, grant.grantRevision],
+    );
+    yield;
+  }
+}
+
+/** Which predictions an erasure erases: those of a connection, of one grant or (0) of all, admitted before its end. */
+interface EndedGrant {
+  connectionId: string;
+  grantRevision: number;
+}
+
+/** Rows in one statement: few, so that a request for one of them hardly waits. */
+const AT_ONCE = 500;
+
+/** Erases what was made with an ended grant of the account, in steps. */
+async function* erasePredictionsOfGrant(
+  em: EntityManager,
+  accountId: string,
+  { connectionId, grantRevision }: EndedGrant,
+): AsyncGenerator<void> {
+  yield* repeated(async () => {
+    const [step] = await em.execute<{ left: boolean }[]>(
+      `select erase_made_with_v1(?::uuid, ?::uuid, ?::int, ?::int) as left`,
+      [accountId, connectionId, grantRevision, AT_ONCE],
+    );
+    return step?.left ? AT_ONCE : 0;
+  }, AT_ONCE);
+}

@@ -1,0 +1,165 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { AppError } from '../../errors/app-error.ts';
+import { hashKey, newToken } from '../../security/keys.ts';
+import { type Account, RefreshToken } from '../entities/account.ts';
+import { findAccount } from './accounts.ts';
+
+/** Most tokens of a kind that an account has: more devices and browsers than a person uses. */
+const LOGINS_MAX = 100;
+/** Number of tokens of an account with more that are ended at a time. */
+const ENDED_AT_ONCE = 1000;
+
+/** A new token, and the generation of the account's log-ins that it belongs to. */
+interface LoginToken {
+  token: string;
+  generation: number;
+}
+
+/**
+ * Issues a token of the kind for the account as it was read. Undefined when the password has changed since, or the
+ * account is disabled or gone: no login by an old password survives its change.
+ * Ends the oldest ones beyond `LOGINS_MAX`; logins at the same moment may leave one more each, until the next.
+ */
+async function issueLoginToken(
+  em: EntityManager,
+  kind: 'refresh_tokens' | 'web_sessions' | 'password_resets',
+  { id, passwordHash }: Pick<Account, 'id' | 'passwordHash'>,
+  lifetimeHours: number,
+): Promise<LoginToken | undefined> {
+  const { token, hash } = newToken();
+  const [issued] = await em.execute<{ generation: number }[]>(
+    `with account as (
+       select id, login_generation as generation from accounts
+        where id = ? and active and password_hash = ? for share
+     ), issued as (
+       insert into ${kind} (hash, account_id, created_at, expires_at)
+       select ?, id, now(), now() + make_interval(hours => ?) from account
+       returning account_id
+     ), old as (
+       select t.hash from issued i
+        cross join lateral (
+          select o.hash from ${kind} o where o.account_id = i.account_id
+           order by o.created_at desc offset ${LOGINS_MAX - 1} limit ${ENDED_AT_ONCE}) t
+     ), ended as (
+       delete from ${kind} where hash = any (array(
+         select t.hash from ${kind} t where t.hash in (select hash from old) for update skip locked))
+     )
+     select generation from account`,
+    [id, passwordHash, hash, lifetimeHours],
+  );
+  return issued && { token, ...issued };
+}
+
+const LIFETIME_HOURS = 30 * 24;
+
+/** Issues a refresh token. Throws `invalid_credentials` when the account has changed since it was read. */
+export async function issueRefreshToken(
+  em: EntityManager,
+  account: Pick<Account, 'id' | 'passwordHash'>,
+): Promise<LoginToken> {
+  const issued = await issueLoginToken(em, 'refresh_tokens', account, LIFETIME_HOURS);
+  if (issued === undefined) throw new AppError('invalid_credentials');
+  return issued;
+}
+
+/** The account that a refresh token belongs to, when it logged in, in Unix seconds, and in which generation. */
+interface Owner {
+  accountId: string;
+  loggedInAt: number;
+  generation: number;
+}
+
+/** Finds the account of a refresh token; undefined when it is unknown, revoked or expired. */
+export async function ownerOfRefreshToken(em: EntityManager, token: string): Promise<Owner | undefined> {
+  const [owner] = await em.execute<Owner[]>(
+    `select a.id as "accountId", extract(epoch from t.created_at)::float8 as "loggedInAt",
+            a.login_generation as generation
+       from refresh_tokens t join accounts a on a.id = t.account_id
+      where t.hash = ? and t.expires_at > now() and a.active`,
+    [hashKey(token)],
+  );
+  return owner;
+}
+
+/** Revokes a refresh token of the account; another account's token is left alone. */
+export async function revokeRefreshToken(em: EntityManager, accountId: string, token: string): Promise<void> {
+  await em.nativeDelete(RefreshToken, { hash: hashKey(token), account: accountId });
+}
+
+/** A working day, so that a person signs in once. */
+const SESSION_HOURS = 8;
+
+/**
+ * Signs a browser in to the consent page. Returns its token; undefined when the account has changed since it was read.
+ */
+export async function startWebSession(
+  em: EntityManager,
+  account: Pick<Account, 'id' | 'passwordHash'>,
+): Promise<string | undefined> {
+  const issued = await issueLoginToken(em, 'web_sessions', account, SESSION_HOURS);
+  return issued?.token;
+}
+
+interface SignedIn {
+  accountId: string;
+  email: string;
+}
+
+/** Finds the account that is signed in with this token; undefined when none is, or the account has been disabled. */
+export async function findWebSession(em: EntityManager, token: string): Promise<SignedIn | undefined> {
+  const [found] = await em.execute<SignedIn[]>(
+    `select a.id as "accountId", a.email from web_sessions s join accounts a on a.id = s.account_id
+      where s.hash = ? and s.expires_at > now() and a.active`,
+    [hashKey(token)],
+  );
+  return found;
+}
+
+/** Signs out the browser with this token; safe to repeat. */
+export async function endWebSession(em: EntityManager, token: string): Promise<void> {
+  await em.execute('delete from web_sessions where hash = ?', [hashKey(token)]);
+}
+
+/**
+ * Issues the token of a link to a new password, good for so long. Undefined when the account has changed since it was read.
+ */
+export async function issuePasswordReset(
+  em: EntityManager,
+  account: Pick<Account, 'id' | 'passwordHash'>,
+  lifetimeHours: number,
+): Promise<string | undefined> {
+  const issued = await issueLoginToken(em, 'password_resets', account, lifetimeHours);
+  return issued?.token;
+}
+
+/** The account that a link to a new password is for; undefined when the link was used, has ended or never was. */
+export async function findPasswordReset(em: EntityManager, token: string): Promise<Account | undefined> {
+  const [found] = await em.execute<{ id: string }[]>(
+    'select account_id as id from password_resets where hash = ? and expires_at > now()',
+    [hashKey(token)],
+  );
+  return found && findAccount(em, found.id);
+}
+
+const KEPT_DAYS = 90;
+
+/** Remembers that the account logged in from the network with this hash, for 90 days. At most one write a day for each. */
+export async function rememberNetwork(em: EntityManager, accountId: string, hash: Buffer): Promise<void> {
+  await em.execute(
+    `insert into login_networks as n (account_id, hash, expires_at)
+     select a.id, ?, now() + make_interval(days => ?) from accounts a where a.id = ? and a.active for key share of a
+     on conflict (account_id, hash) do update set expires_at = excluded.expires_at
+       where n.expires_at < excluded.expires_at - interval '1 day'`,
+    [hash, KEPT_DAYS, accountId],
+  );
+}
+
+/** True if the account with this e-mail address logged in from the network with this hash. */
+export async function isKnownNetwork(em: EntityManager, emailKey: string, hash: Buffer): Promise<boolean> {
+  const known = await em.execute<object[]>(
+    `select from login_networks n join accounts a on a.id = n.account_id
+      where a.email_key = ? and n.hash = ? and n.expires_at > now()`,
+    [emailKey, hash],
+  );
+  return known.length > 0;
+}

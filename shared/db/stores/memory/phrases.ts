@@ -1,0 +1,66 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+import type { RecalledPhrase } from '../../../domain/context-envelope.ts';
+import type { RawValues } from '../../../domain/memory-rows.ts';
+import { phrasesOf } from '../../../text/phrases.ts';
+import { PRIVATE_TAG } from '../../../text/recallable.ts';
+import { query } from '../../statement.ts';
+
+/** Number of rows read for each of a draft's ends. */
+const RECALLED_MAX = 128;
+/** A longer end of a draft is found nowhere: it leaves a phrase no room to go on. */
+const TAIL_MAX = 48;
+
+type Written = { id: string } & Pick<RawValues, 'content' | 'role' | 'origin' | 'occurredAt' | 'tags'>;
+
+/**
+ * Keeps the phrases of new raw rows, in the transaction that adds them: of what the person wrote in their own words, and
+ * did not tag `private`.
+ */
+export async function keepPhrases(
+  tx: EntityManager,
+  accountId: string,
+  rows: readonly Written[],
+): Promise<void> {
+  const phrases = rows
+    .filter((row) => row.role === 'human' && row.origin === 'human' && !row.tags.includes(PRIVATE_TAG))
+    .flatMap(({ id, content, occurredAt }) =>
+      phrasesOf(content).map(({ place, words, written }) => ({
+        id,
+        at: occurredAt,
+        sample: sampleOf(id, place),
+        words,
+        written,
+      })),
+    );
+  if (phrases.length > 0) await tx.execute(KEEP, [accountId, JSON.stringify(phrases)]);
+}
+
+const KEEP = `
+  insert into phrases (account_id, raw_id, sample, written_at, words, written)
+  select ?::uuid, p.id, p.sample, p.at, p.words, p.written
+    from json_to_recordset(?::json) p (id uuid, at timestamptz, sample int, words text, written text)`;
+
+/** From 0 to 4, each an eighth as often as the one before; the same whenever a row is read again. */
+function sampleOf(id: string, place: number): number {
+  let hash = Number.parseInt(id.slice(-8), 16) ^ Math.imul(place + 1, 0x9e3779b1);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return Math.min(4, Math.floor(Math.clz32(hash ^ (hash >>> 16)) / 3));
+}
+
+const RECALL = {
+  name: 'recall_phrases_v1',
+  text: 'select * from recall_phrases_v1($1::uuid, $2::text[], $3::int)',
+};
+
+/** Reads what the person behind a connection wrote after words like a draft's last ones, its `tails`, however long ago. */
+export async function recallPhrases(
+  pool: Pool,
+  connectionId: string,
+  tails: readonly string[],
+): Promise<RecalledPhrase[]> {
+  const sought = tails.map((tail) => (tail === '\n' || tail.length > TAIL_MAX ? '' : tail));
+  if (sought.every((tail) => tail === '')) return [];
+  return query(pool, RECALL, [connectionId, sought, RECALLED_MAX]);
+}

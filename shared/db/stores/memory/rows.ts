@@ -1,0 +1,171 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Faults } from '../../../domain/faults.ts';
+import {
+  checkSpan,
+  EPISODE_SPAN,
+  type EpisodeValues,
+  type NewEpisode,
+  type RawValues,
+} from '../../../domain/memory-rows.ts';
+import { AppError } from '../../../errors/app-error.ts';
+import { newIds } from '../../../ids.ts';
+import { Episode, Profile, RawMemory } from '../../entities/memory.ts';
+import { changeMemory } from './change.ts';
+import { checkSources, type Sourced, setSources, withSources } from './links.ts';
+import { keepPhrases } from './phrases.ts';
+
+/** Stores raw rows, all or none. */
+export function addRaw(em: EntityManager, accountId: string, rows: RawValues[]): Promise<RawMemory[]> {
+  const createdAt = new Date();
+  const ids = newIds(rows.length);
+  return changeMemory(em, accountId, async (tx) => {
+    const added = rows.map((row, place) =>
+      tx.create(RawMemory, { ...row, id: ids[place], account: accountId, createdAt }),
+    );
+    await tx.flush();
+    await keepPhrases(
+      tx,
+      accountId,
+      rows.map((row, place) => ({ ...row, id: ids[place] ?? '' })),
+    );
+    return added;
+  });
+}
+
+/** One of the account's raw rows. */
+export async function findRaw(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+): Promise<RawMemory | undefined> {
+  return (await em.findOne(RawMemory, { id, account: accountId })) ?? undefined;
+}
+
+const LINK = { from: 'episode', to: 'raw' } as const;
+
+/** Stores episodes, all or none. Throws a `ValidationError` for raw rows that the account does not have. */
+export function addEpisodes(
+  em: EntityManager,
+  accountId: string,
+  episodes: NewEpisode[],
+): Promise<Sourced<Episode>[]> {
+  const now = new Date();
+  const ids = newIds(episodes.length);
+  return changeMemory(em, accountId, async (tx) => {
+    await checkSources(tx, accountId, LINK.to, episodes);
+    for (const { faults } of episodes) faults.refuse();
+    const added = episodes.map(({ values, sources }, place) => {
+      const dates = { createdAt: now, updatedAt: now };
+      return {
+        row: tx.create(Episode, { ...values, id: ids[place] ?? '', account: accountId, ...dates }),
+        sources,
+      };
+    });
+    await tx.flush();
+    await setSources(tx, accountId, LINK, added);
+    return added;
+  });
+}
+
+/** One of the account's episodes. */
+export async function findEpisode(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+): Promise<Sourced<Episode> | undefined> {
+  const row = await em.findOne(Episode, { id, account: accountId });
+  if (row === null) return undefined;
+  const [episode] = await withSources(em, accountId, LINK.to, [row]);
+  return episode;
+}
+
+/**
+ * Changes what is given. Throws `not_found`, or a `ValidationError` when the result would end before it starts or have
+ * unknown sources.
+ */
+export function changeEpisode(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+  { sources, ...values }: EpisodeValues,
+): Promise<Sourced<Episode>> {
+  return changeMemory(em, accountId, async (tx) => {
+    const row = await tx.findOne(Episode, { id, account: accountId });
+    if (row === null) throw new AppError('not_found');
+    const faults = new Faults();
+    tx.assign(row, { ...values, updatedAt: new Date() });
+    checkSpan(row.startedAt, row.endedAt, faults, EPISODE_SPAN, { sentEnd: values.endedAt !== undefined });
+    await checkSources(tx, accountId, LINK.to, [{ sources, faults }]);
+    faults.refuse();
+    // All that it says is the account's own words now: nothing but the account may change them.
+    if (values.title !== undefined && values.summary !== undefined)
+      Object.assign(row, { origin: 'human', staleAt: null });
+    await tx.flush();
+    if (sources !== undefined) await setSources(tx, accountId, LINK, [{ row, sources }]);
+    const [changed] = await withSources(tx, accountId, LINK.to, [row]);
+    return changed ?? { row, sources: [] };
+  });
+}
+
+export async function findProfile(em: EntityManager, accountId: string): Promise<Profile | undefined> {
+  return (await em.findOne(Profile, { account: accountId })) ?? undefined;
+}
+
+/** Replaces what is given, in a new profile if there is none. */
+export function writeProfile(
+  em: EntityManager,
+  accountId: string,
+  change: Partial<Pick<Profile, 'data' | 'summary'>>,
+): Promise<{ profile: Profile; isNew: boolean }> {
+  return changeMemory(em, accountId, async (tx) => {
+    const now = new Date();
+    const found = await tx.findOne(Profile, { account: accountId });
+    const profile =
+      found === null
+        ? tx.create(Profile, { account: accountId, data: {}, ...change, createdAt: now, updatedAt: now })
+        : tx.assign(
+            found,
+            { ...change, revision: found.revision + 1, updatedAt: now },
+            { mergeObjectProperties: false },
+          );
+    await tx.flush();
+    return { profile, isNew: found === null };
+  });
+}
+
+/** Throws `not_found` when there is none. */
+export function deleteProfile(em: EntityManager, accountId: string): Promise<void> {
+  return changeMemory(em, accountId, async (tx) => {
+    const deleted = await tx.nativeDelete(Profile, { account: accountId });
+    if (deleted === 0) throw new AppError('not_found');
+  });
+}
+
+export interface TierCount {
+  tier: 'profile' | 'facts' | 'episodes' | 'raw';
+  count: number;
+  lastUpdatedMs: number | null;
+  countSince: number;
+}
+
+/**
+ * Counts the rows of each tier and those that changed since a time, and says when it last changed. Former wordings do not
+ * count.
+ */
+export function countTiers(em: EntityManager, accountId: string, since: Date): Promise<TierCount[]> {
+  return em.execute<TierCount[]>(
+    `select t.tier, count(r.at)::int as count, (extract(epoch from max(r.at)) * 1000)::float8 as "lastUpdatedMs",
+            count(r.at) filter (where r.at >= ?)::int as "countSince"
+       from (values ('profile'), ('facts'), ('episodes'), ('raw')) t (tier) left join (
+              select 'profile' as tier, updated_at as at from profiles where account_id = ?
+              union all
+              select 'facts', updated_at from facts where account_id = ? and revision_of is null
+              union all
+              select 'episodes', updated_at from episodes where account_id = ?
+              union all
+              select 'raw', created_at from raw_memories where account_id = ?
+            ) r on r.tier = t.tier
+      group by t.tier`,
+    [since, accountId, accountId, accountId, accountId],
+  );
+}

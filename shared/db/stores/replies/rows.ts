@@ -1,0 +1,195 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Pool } from 'pg';
+import type { Outcome } from '../../../domain/replies/reliability.ts';
+import { feedbackOf } from '../../../domain/replies/reliability.ts';
+import { AppError } from '../../../errors/app-error.ts';
+import { type FeedbackRequest, REPLY_STATES } from '../../../schemas/replies.ts';
+import { type ListedReply, Reply } from '../../entities/reply.ts';
+import { query } from '../../statement.ts';
+import { transaction } from '../../transaction.ts';
+
+const UNLISTED = ['agentInput', 'context', 'features'] as const;
+/** The columns that make a listed prediction large. */
+const LARGE =
+  'r.id, r.agent, r.session_id, r.model, r.response, r.reasoning, r.candidates, r.actual_response';
+
+/** Which predictions to list: the latest first, from a place on. */
+export interface ReplyListTerms {
+  status?: string | undefined;
+  agent?: string | undefined;
+  sessionId?: string | undefined;
+  since?: Date | undefined;
+  until?: Date | undefined;
+  limit: number;
+  offset: number;
+}
+
+/** One of the account's predictions. */
+export async function findReply(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+): Promise<Reply | undefined> {
+  return (await em.findOne(Reply, { id, accountId })) ?? undefined;
+}
+
+/** Finds those of the given predictions that are the account's and have ended. */
+export function findEndedReplies(
+  em: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+): Promise<ListedReply[]> {
+  return em.find(
+    Reply,
+    { id: { $in: [...ids] }, accountId, $or: [{ status: { $ne: 'pending' } }, { error: { $ne: null } }] },
+    { exclude: UNLISTED },
+  );
+}
+
+const ENDED = {
+  name: 'ended_replies_v1',
+  text: `select r.id from unnest($1::uuid[]) asked (id) join replies r using (id)
+          where r.status <> 'pending' or r.error is not null`,
+};
+
+/** Returns which of the given predictions, of any accounts, have ended. */
+export async function endedReplies(pool: Pool, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await query<{ id: string }>(pool, ENDED, [ids]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Measures the given predictions of the account, in bytes of JSON. */
+export async function measureReplies(
+  em: EntityManager,
+  accountId: string,
+  ids: readonly string[],
+): Promise<number> {
+  const [measured] = await em.execute<{ size: number }[]>(
+    `select coalesce(sum(octet_length(to_json(p)::text)), 0)::int as size
+       from (select ${LARGE} from replies r where r.account_id = ? and r.id = any (?::uuid[])) p`,
+    [accountId, `{${ids.join()}}`],
+  );
+  return measured?.size ?? 0;
+}
+
+/**
+ * A page of the account's predictions, without what was asked and used, and how many there are in all. The rows are read
+ * once there is room for them, which `reserve` waits for. Throws as `reserve` does.
+ */
+export async function listReplies(
+  em: EntityManager,
+  accountId: string,
+  terms: ReplyListTerms,
+  reserve: (bytes: number) => Promise<void>,
+): Promise<{ total: number; rows: ListedReply[] }> {
+  const { total, size, ids } = await measurePage(em, accountId, terms);
+  await reserve(size);
+  const rows = await em.find(
+    Reply,
+    { accountId, id: { $in: ids } },
+    { orderBy: { createdAt: 'desc', id: 'desc' }, exclude: UNLISTED },
+  );
+  return { total, rows };
+}
+
+interface Measured {
+  total: number;
+  /** Bytes of the page, as JSON. */
+  size: number;
+  ids: string[];
+}
+
+async function measurePage(
+  em: EntityManager,
+  accountId: string,
+  { limit, offset, ...terms }: ReplyListTerms,
+): Promise<Measured> {
+  const { sql, values } = chosen(accountId, terms);
+  const [measured] = await em.execute<Measured[]>(
+    `select (select count(*) from replies r where ${sql})::int as total,
+            coalesce(sum(octet_length(to_json(p)::text)), 0)::int as size, to_json(array_agg(p.id)) as ids
+       from (select ${LARGE} from replies r where ${sql} order by r.created_at desc, r.id desc limit ? offset ?) p`,
+    [...values, ...values, limit, offset],
+  );
+  return { total: measured?.total ?? 0, size: measured?.size ?? 0, ids: measured?.ids ?? [] };
+}
+
+function chosen(
+  accountId: string,
+  { status, agent, sessionId, since, until }: Omit<ReplyListTerms, 'limit' | 'offset'>,
+): { sql: string; values: unknown[] } {
+  const conditions: [string, unknown][] = [
+    ['r.account_id = ?', accountId],
+    ['r.status = ?', status],
+    ['r.agent = ?', agent],
+    ['r.session_id = ?', sessionId],
+    ['r.created_at >= ?', since],
+    ['r.created_at < ?', until],
+  ];
+  const given = conditions.filter(([, value]) => value !== undefined);
+  return { sql: given.map(([sql]) => sql).join(' and '), values: given.map(([, value]) => value) };
+}
+
+/**
+ * Records what a person did with a prediction; the last decision wins, and the same again changes nothing. Throws
+ * `not_found`, `request_in_flight` while its work runs, or a `ValidationError` for a reply that is missing.
+ */
+export function recordFeedback(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+  given: FeedbackRequest,
+): Promise<Reply> {
+  return transaction(em, async (tx) => {
+    const [found] = await tx.execute<{ nowMs: number }[]>(
+      `select (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs" from replies
+        where id = ? and account_id = ? for update`,
+      [id, accountId],
+    );
+    const reply = found && (await tx.findOne(Reply, { id, accountId }));
+    if (!reply) throw new AppError('not_found');
+    if (reply.status === 'pending' && reply.error == null) throw new AppError('request_in_flight');
+    const { actualResponse, label } = feedbackOf(reply, given);
+    if (reply.status === given.status && reply.actualResponse === actualResponse) return reply;
+    tx.assign(reply, { status: given.status, actualResponse, label, feedbackAt: new Date(found.nowMs) });
+    await tx.flush();
+    if (label !== null)
+      await tx.execute(
+        `insert into reply_calibrators (account_id, revision) values (?, 1)
+         on conflict (account_id) do update set revision = reply_calibrators.revision + 1`,
+        [accountId],
+      );
+    return reply;
+  });
+}
+
+export interface Period {
+  since: Date | undefined;
+  until: Date | undefined;
+}
+
+type Counts = Record<(typeof REPLY_STATES)[number], number>;
+
+/** Counts the account's predictions that were made in a period, by state. */
+export async function countReplies(em: EntityManager, accountId: string, period: Period): Promise<Counts> {
+  const rows = await em.execute<{ status: string; count: number }[]>(
+    `select status, count(*)::int as count from replies
+      where account_id = ? and created_at >= coalesce(?::timestamptz, '-infinity')
+        and created_at < coalesce(?::timestamptz, 'infinity') group by status`,
+    [accountId, period.since ?? null, period.until ?? null],
+  );
+  const counts = new Map(rows.map(({ status, count }) => [status, count]));
+  return Object.fromEntries(REPLY_STATES.map((state) => [state, counts.get(state) ?? 0])) as Counts;
+}
+
+/** Decisions that the report of the calibration looks at. */
+const OUTCOMES_MAX = 2000;
+
+/** The account's latest decisions, with the confidence that was shown. */
+export function readOutcomes(em: EntityManager, accountId: string): Promise<Outcome[]> {
+  return em.execute<Outcome[]>(
+    `select confidence, label as "right" from replies
+      where account_id = ? and label is not null order by feedback_at desc, id desc limit ?`,
+    [accountId, OUTCOMES_MAX],
+  );
+}

@@ -1,0 +1,126 @@
+import type { Pool } from 'pg';
+import type { Fate, Outcome } from '../../../domain/work.ts';
+import { TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
+import { query } from '../../statement.ts';
+
+/** The time since its end within which a request is found: one that its callers still wait for, a job, any. */
+const AGE = { waited: '1 hour', job: '24 hours', any: `${TOMBSTONE_DAYS} days` };
+
+const FIND = {
+  name: 'find_v2',
+  text: `select id, kind, party, key, month, state, code, source, attempt, units,
+                (extract(epoch from admitted_at) * 1000)::float8 as "admittedMs",
+                (extract(epoch from ended_at) * 1000)::float8 as "endedMs",
+                extract(epoch from expires_at)::float8 as "expiresAt", queue_ms as "queueMs", facts, progress, report, answer
+           from find_v1($1::uuid[], $2::interval, $3)`,
+};
+
+type FoundRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
+  Pick<Job, 'kind' | 'admittedMs' | 'endedMs'> & {
+    facts: string;
+    progress: string | null;
+    report: string | null;
+  };
+
+/** Finds what became of requests whose callers still wait, by their keys; leaves out those that run. Gives up after `withinMs`. */
+export async function outcomesOf(
+  pool: Pool,
+  keys: readonly string[],
+  options?: { withinMs: number },
+): Promise<Map<string, Fate>> {
+  const rows = await query<FoundRow | { id: null; key: string }>(
+    pool,
+    FIND,
+    [keys, AGE.waited, true],
+    options,
+  );
+  return new Map(rows.map((row) => [row.key, row.id === null ? 'gone' : outcomeOf(row)]));
+}
+
+/** Finds a request in any state, by its key; undefined after `TOMBSTONE_DAYS`. */
+export async function findRequest(pool: Pool, key: string): Promise<Outcome | undefined> {
+  const [row] = await query<FoundRow | { id: null }>(pool, FIND, [[key], AGE.any, false]);
+  return row === undefined || row.id === null ? undefined : outcomeOf(row);
+}
+
+const BEFORE = {
+  name: 'facts_before_v1',
+  text: `select facts from history
+          where key = $1::uuid and attempt < $2
+            and ended_at > now() - tombstone_age() and ended_at < now() + clock_slack()
+          order by id desc, attempt desc limit 1`,
+};
+
+/** The facts that a request's attempt before this one was admitted with; undefined if it did not end. */
+export async function factsBefore(pool: Pool, key: string, attempt: number): Promise<unknown> {
+  const [row] = await query<{ facts: string }>(pool, BEFORE, [key, attempt]);
+  return row && JSON.parse(row.facts);
+}
+
+/** A piece of work as its party sees it. */
+export interface Job extends Pick<Outcome, 'key' | 'state' | 'code'> {
+  kind: string;
+  /** Live: what its handler has kept; ended: what it reported. */
+  progress: unknown;
+  report: unknown;
+  admittedMs: number;
+  endedMs: number | null;
+}
+
+/** A party's work by its key. */
+export interface NamedJob {
+  party: string;
+  key: string;
+}
+
+/** Finds work of parties by its keys; undefined for work that is not there, or ended more than 24 hours ago. */
+export async function findJobs(
+  pool: Pool,
+  named: readonly NamedJob[],
+  kinds: readonly string[],
+): Promise<(Job | undefined)[]> {
+  const keys = named.map(({ key }) => key);
+  const rows = await query<FoundRow | { id: null; key: string }>(pool, FIND, [keys, AGE.job, false]);
+  const byKey = new Map(rows.map((row) => [row.key, row]));
+  return named.map(({ party, key }) => {
+    const row = byKey.get(key);
+    if (row === undefined || row.id === null || row.party !== party || !kinds.includes(row.kind))
+      return undefined;
+    const { kind, state, code, admittedMs, endedMs } = row;
+    return {
+      key,
+      kind,
+      state,
+      code,
+      admittedMs,
+      endedMs,
+      progress: parsed(row.progress),
+      report: parsed(row.report),
+    };
+  });
+}
+
+function outcomeOf({ kind: _, admittedMs, endedMs, progress, facts, report, ...row }: FoundRow): Outcome {
+  return { ...row, facts: JSON.parse(facts), ...reported(parsed(report)) };
+}
+
+function parsed(json: string | null) {
+  return json === null ? null : JSON.parse(json);
+}
+
+/** Takes apart what `reportText` in `complete.ts` put together. */
+function reported(column: { retryAfterMs?: number } | null): Pick<Outcome, 'report' | 'retryAfterMs'> {
+  if (column?.retryAfterMs === undefined) return { report: column, retryAfterMs: null };
+  const { retryAfterMs, ...report } = column;
+  return { report: Object.keys(report).length === 0 ? null : report, retryAfterMs };
+}
+
+const STANDING = {
+  name: 'standing_party_v1',
+  text: `select 1 from accounts where id = $1::uuid and erasing_at is null union all select 1 from apps where id = $1::uuid`,
+};
+
+/** Checks whether a party whose work was admitted is an account that has been erased since, or is being erased. */
+export async function isErased(pool: Pool, party: string): Promise<boolean> {
+  return (await query<object>(pool, STANDING, [party])).length === 0;
+}

@@ -1,0 +1,98 @@
+import { meaningOf } from '../../text/meaning.ts';
+import { Collection } from '../../text/similarity.ts';
+import { runsOf, wordsOf } from '../../text/words.ts';
+import { dictates } from './dictation.ts';
+import { isRisky } from './risk.ts';
+import { type Pair, PROMPT_END } from './vote.ts';
+
+/** A decision of the person's on a prediction. */
+export interface Decision {
+  /** The end of the prompt. */
+  prompt: string;
+  /** The person's reply; of a prediction that they rejected, the one that was predicted. */
+  reply: string;
+  isRejected: boolean;
+}
+
+/** Reports whether the person has given a reply often enough, to prompts like that, for it to be given in their name. */
+export type Support = (response: string) => boolean;
+
+interface Precedent extends Omit<Decision, 'isRejected'> {
+  /** The person's own reply, or a decision of theirs: the same reply may be both, and counts once. */
+  of: 'own' | 'approved' | 'rejected';
+  meaning: string;
+}
+
+/** How many of the person's replies support one of the same meaning, and how like their prompts have to be. */
+const ENOUGH = { replies: 2, likeness: 0.7 };
+/** The same for what cannot be undone. None to a prompt of the kind may then have another meaning. */
+const ENOUGH_FOR_RISK = { replies: 5, likeness: 0.9 };
+
+/**
+ * What a person replied before, as it supports replies to other prompts. Only rows that are stored as theirs count, whatever
+ * prompts, memory or a model say; and none that its prompt dictated.
+ */
+export class Precedents {
+  readonly #all: readonly Precedent[];
+  readonly #prompts: Collection;
+
+  constructor(own: readonly Pick<Pair, 'prompt' | 'reply'>[], decided: readonly Decision[]) {
+    const precedents = [
+      ...own.map(({ prompt, reply }) => ({ prompt, reply, of: 'own' as const })),
+      ...decided.map(({ isRejected, prompt, reply }) => ({
+        prompt,
+        reply,
+        of: isRejected ? ('rejected' as const) : ('approved' as const),
+      })),
+    ];
+    this.#all = precedents.map((one) => ({ ...one, meaning: meaningOf(one.reply) }));
+    this.#prompts = new Collection(precedents.map(({ prompt }) => prompt));
+  }
+
+  /** Looks for support of replies to a prompt. Its beginning, where it is long, is not compared: then it is held risky. */
+  on(prompt: string): Support {
+    const likenesses = this.#prompts.likenesses(prompt.slice(-PROMPT_END));
+    const like = (least: number) => this.#all.filter((_, place) => (likenesses[place] ?? 0) >= least);
+    const kind = like(ENOUGH.likeness);
+    const promptIsRisky = prompt.length > PROMPT_END || isRisky(prompt);
+    return (response) => {
+      const meaning = meaningOf(response);
+      const means = (one: Precedent) => one.of !== 'rejected' && one.meaning === meaning;
+      if (!promptIsRisky && !isRisky(response)) return hasEnough(kind.filter(means), ENOUGH.replies);
+      return kind.every(means) && hasEnough(like(ENOUGH_FOR_RISK.likeness), ENOUGH_FOR_RISK.replies);
+    };
+  }
+}
+
+/** Reads no more of the texts than it takes: to look for dictation is slow. */
+function hasEnough(precedents: readonly Precedent[], enough: number): boolean {
+  const counts = { own: 0, approved: 0, rejected: 0 };
+  return precedents.some((one) => {
+    if (isOwnChoice(one)) counts[one.of] += 1;
+    return counts.own === enough || counts.approved === enough;
+  });
+}
+
+function isOwnChoice({ prompt, reply, meaning }: Precedent): boolean {
+  return meaning !== '' && !isTold(prompt, reply) && !dictates(prompt) && !dictates(reply);
+}
+
+const QUOTED = /(["'`])([^"'`\n]{1,80})\1|[“„”«»‹›「『‘‚]([^\n“„”«»‹›「」『』‘’]{1,80})[“”«»‹›」』’]/gu;
+const SENTENCE = /[^.!?。！？؟\n]+[.!?。！？؟]?/gu;
+const QUESTION = /[?？؟]$/u;
+
+/**
+ * Reports whether a prompt has told a reply, in any language: it quotes that alone, or a yes stands in it outside of a
+ * question. A reply that it quotes beside others is the person's choice.
+ */
+export function isTold(prompt: string, reply: string): boolean {
+  const meaning = meaningOf(reply);
+  const quoted = new Set(
+    [...prompt.matchAll(QUOTED)].map(([, , plain, set]) => meaningOf(plain ?? set ?? '')),
+  );
+  if (quoted.has(meaning)) return quoted.size === 1;
+  const words = wordsOf(reply);
+  if (meaning !== 'yes' || words.length === 0) return false;
+  const statements = (prompt.match(SENTENCE) ?? []).filter((sentence) => !QUESTION.test(sentence));
+  return statements.some((sentence) => runsOf(wordsOf(sentence), words.length).includes(words.join(' ')));
+}

@@ -1,0 +1,24 @@
+import { atScrape, gauge } from './registry.ts';
+
+const connections = gauge('forecue_database_connections', 'Open connections of a pool of this process.', [
+  'pool',
+  'state',
+]);
+const waiting = gauge('forecue_database_waiting', 'Statements that wait for a connection of the pool.', [
+  'pool',
+]);
+
+interface Connections {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly waitingCount: number;
+}
+
+/** Observes a pool of connections until it is closed. */
+export function watchConnections(name: string, pool: Connections): { close(): void } {
+  return atScrape(() => [
+    [connections, pool.totalCount - pool.idleCount, { pool: name, state: 'busy' }],
+    [connections, pool.idleCount, { pool: name, state: 'idle' }],
+    [waiting, pool.waitingCount, { pool: name }],
+  ]);
+}

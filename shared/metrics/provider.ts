@@ -1,0 +1,57 @@
+import type { CallOutcome } from '../domain/provider-call.ts';
+import { atScrape, counter, gauge, histogram } from './registry.ts';
+
+const durations = histogram(
+  'forecue_provider_call_duration_seconds',
+  'Requests to the provider, by how they ended.',
+  ['model', 'outcome'],
+);
+const tokens = counter(
+  'forecue_provider_tokens_total',
+  'Tokens as the provider counts them; cached ones are part of the input.',
+  ['model', 'type'],
+);
+const cost = counter('forecue_provider_cost_dollars_total', 'Cost by MODEL_PRICES, in US dollars.', [
+  'model',
+]);
+const open = gauge(
+  'forecue_provider_circuit_open',
+  '1 while the model is not called because it failed too often in a row.',
+  ['model'],
+);
+const pause = gauge(
+  'forecue_provider_pause_seconds',
+  'Time for which the provider still asks to be left alone.',
+  ['model'],
+);
+
+const MICROCENTS = 100_000_000;
+
+interface ProviderCall {
+  model: string;
+  outcome: CallOutcome;
+  usage: { inputTokens: number; outputTokens: number; cachedTokens: number };
+  /** Millionths of a cent; null for a model without a price. */
+  cost: number | null;
+  latencyMs: number;
+}
+
+export function observeCall({ model, outcome, usage, cost: microcents, latencyMs }: ProviderCall): void {
+  durations.observe({ model, outcome }, latencyMs / 1000);
+  tokens.inc({ model, type: 'input' }, usage.inputTokens);
+  tokens.inc({ model, type: 'cached_input' }, usage.cachedTokens);
+  tokens.inc({ model, type: 'output' }, usage.outputTokens);
+  if (microcents !== null) cost.inc({ model }, microcents / MICROCENTS);
+}
+
+/** Observes circuits until it is closed. */
+export function watchCircuits(
+  circuits: ReadonlyMap<string, { readonly isOpen: boolean; readonly pausedMs: number }>,
+): { close(): void } {
+  return atScrape(() =>
+    [...circuits].flatMap(([model, { isOpen, pausedMs }]) => [
+      [open, Number(isOpen), { model }] as const,
+      [pause, pausedMs / 1000, { model }] as const,
+    ]),
+  );
+}

@@ -1,0 +1,36 @@
+import { counter, histogram } from './registry.ts';
+
+const requests = counter(
+  'forecue_http_requests_total',
+  'Requests that were answered; code: that of the error.',
+  ['method', 'route', 'status', 'code'],
+);
+
+const durations = histogram('forecue_http_request_duration_seconds', 'From the request to its answer.', [
+  'method',
+  'route',
+]);
+
+const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
+
+interface AnsweredRequest {
+  method: string;
+  /** Its pattern; undefined when nothing matched. */
+  route: string | undefined;
+  status: number;
+  /** A code of the table of errors, or of the pages. */
+  code: string | undefined;
+  ms: number;
+}
+
+export function observeRequest({
+  method: sent,
+  route = 'none',
+  status,
+  code = '',
+  ms,
+}: AnsweredRequest): void {
+  const method = METHODS.has(sent) ? sent : 'other';
+  requests.inc({ method, route, status, code });
+  durations.observe({ method, route }, ms / 1000);
+}

@@ -1,0 +1,85 @@
+import type { Pool } from 'pg';
+import { readInstallation } from '../db/stores/installation.ts';
+import { readLoad } from '../db/stores/work/load.ts';
+import { desiredWorkers } from '../domain/scaling.ts';
+import { type Kinds, kindNamed } from '../work/kind.ts';
+import { poolLoad } from '../work/pool-load.ts';
+import { atScrape, gauge, type Sample } from './registry.ts';
+
+/** Gauges that are read from tables. Only the leader of the housekeeping has them, so that each is exported once. */
+const leads = gauge('forecue_housekeeping_leads', '1 where this process leads the housekeeping.');
+const rounds = gauge('forecue_housekeeping_round_age_seconds', "Since the end of a step's last round.", [
+  'step',
+]);
+const queued = gauge('forecue_work_queued', 'Queued work: all of it up to 1,000 pieces of a kind.', [
+  'kind',
+  'pool',
+  'parties',
+]);
+const running = gauge('forecue_work_running', 'Running work.', ['kind', 'pool', 'parties']);
+const oldest = gauge('forecue_work_oldest_seconds', 'How long the oldest queued piece has waited.', [
+  'kind',
+  'pool',
+  'parties',
+]);
+const workers = gauge('forecue_pool_workers', 'Living workers of a pool.', ['pool']);
+const desired = gauge('forecue_pool_desired_workers', 'Workers that a pool should have.', ['pool']);
+const slots = gauge('forecue_pool_slots', 'Slots of the living workers of a pool.', ['pool']);
+const processes = gauge('forecue_processes', 'Living processes, by their heartbeats.', ['kind']);
+const erasing = gauge('forecue_accounts_erasing', 'Accounts that are being erased.');
+const oldestErasure = gauge('forecue_erasure_oldest_seconds', 'Since when the oldest of them is.');
+const units = gauge('forecue_units_month', 'Units of this month, of all apps.', ['state']);
+
+export interface Leader {
+  pool: Pool;
+  kinds: Kinds;
+  /** The end of each step's last round in Unix milliseconds; undefined while another process leads. */
+  rounds(): Readonly<Record<string, { last: number }>> | undefined;
+}
+
+/** Observes the tables while this process leads, until it is closed. */
+export function watchTables(leader: Leader): { close(): void } {
+  return atScrape(async () => {
+    const led = leader.rounds();
+    if (led === undefined) return [];
+    const ages = Object.entries(led).map(
+      ([step, { last }]) => [rounds, (Date.now() - last) / 1000, { step }] as const,
+    );
+    return [[leads, 1], ...ages, ...(await loadOf(leader)), ...(await installationOf(leader.pool))];
+  });
+}
+
+async function loadOf({ pool, kinds }: Leader): Promise<Sample[]> {
+  const rows = await readLoad(pool, Object.values(kinds));
+  const byPool = Map.groupBy(rows, (row) => kindNamed(kinds, row.kind).pool);
+  return [
+    ...rows.flatMap((row): Sample[] => {
+      const { name, pool: of, parties } = kindNamed(kinds, row.kind);
+      const labels = { kind: name, pool: of, parties };
+      return [
+        [queued, row.queued, labels],
+        [running, row.running, labels],
+        [oldest, row.oldestMs / 1000, labels],
+      ];
+    }),
+    ...[...byPool].flatMap(([name, ofPool]): Sample[] => {
+      const load = poolLoad(ofPool);
+      return [
+        [workers, load.workers, { pool: name }],
+        [slots, load.slots, { pool: name }],
+        [desired, desiredWorkers(load), { pool: name }],
+      ];
+    }),
+  ];
+}
+
+async function installationOf(pool: Pool): Promise<Sample[]> {
+  const found = await readInstallation(pool);
+  return [
+    [erasing, found.erasing],
+    [oldestErasure, found.oldestErasureS],
+    [units, found.reserved, { state: 'reserved' }],
+    [units, found.settled, { state: 'settled' }],
+    ...Object.entries(found.processes).map(([kind, living]): Sample => [processes, living, { kind }]),
+  ];
+}

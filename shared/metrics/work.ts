@@ -1,0 +1,85 @@
+import { atScrape, counter, gauge, histogram, sizes } from './registry.ts';
+
+/**
+ * The way of a piece of work: its admission at the ingress; the queue, until a worker claims it; its handler; the commit of its end. `wait` is
+ * the caller's time from the admission to the answer: what is in none of the others is the wake-up.
+ */
+type Stage = 'admission' | 'queue' | 'handler' | 'commit' | 'wait';
+
+const stages = histogram('forecue_work_stage_duration_seconds', 'Stages of the way of a piece of work.', [
+  'kind',
+  'stage',
+]);
+
+export function observeStage(kind: string, stage: Stage, ms: number): void {
+  stages.observe({ kind, stage }, Math.max(0, ms) / 1000);
+}
+
+/** Observes how long a stage takes, however it ends. */
+export async function staged<Result>(kind: string, stage: Stage, work: Promise<Result>): Promise<Result> {
+  const since = performance.now();
+  try {
+    return await work;
+  } finally {
+    observeStage(kind, stage, performance.now() - since);
+  }
+}
+
+/** Decisions about calls: admitted, attached, ended, or the code of its refusal. */
+export const admissions = counter('forecue_work_admissions_total', 'Calls for work, by what was decided.', [
+  'kind',
+  'decision',
+]);
+
+/** How each attempt ended: the state or the code of the end, or `taken_away`. */
+export const attempts = counter('forecue_work_attempts_total', 'Attempts at work, by their end.', [
+  'kind',
+  'end',
+]);
+
+/** Findings of the leader: work to take over from a dead worker, and work that it ended. */
+export const repairs = counter(
+  'forecue_work_repairs_total',
+  'Work that the housekeeping took over or ended.',
+  ['verdict'],
+);
+
+export const housekeepingFailures = counter(
+  'forecue_housekeeping_failures_total',
+  'Steps of the housekeeping that failed.',
+  ['step'],
+);
+
+/** How a waiting caller's outcome was found: by a wake-up, or only by the poll that finds what a lost one would have. */
+export const outcomesFound = counter(
+  'forecue_outcomes_found_total',
+  'Outcomes for waiting callers, by how they were found.',
+  ['by'],
+);
+
+/** Items that shared a statement. */
+export const batches = sizes('forecue_statement_batch_size', 'Items that shared a statement.', ['statement']);
+
+const callers = gauge('forecue_callers_waiting', 'Callers that wait at this ingress for work to end.');
+const slots = gauge('forecue_slots', 'Slots of this worker.', ['pool']);
+const held = gauge('forecue_slots_held', 'Slots of this worker that hold work.', ['pool']);
+
+/** Observes a waiting room until it is closed. */
+export function watchCallers(room: { readonly size: number }): { close(): void } {
+  return atScrape(() => [[callers, room.size]]);
+}
+
+interface Pool {
+  name: string;
+  slots: { readonly slots: number; readonly free: number };
+}
+
+/** Observes a worker's slots until it is closed. */
+export function watchSlots(pools: readonly Pool[]): { close(): void } {
+  return atScrape(() =>
+    pools.flatMap(({ name: pool, slots: of }) => [
+      [slots, of.slots, { pool }] as const,
+      [held, of.slots - of.free, { pool }] as const,
+    ]),
+  );
+}

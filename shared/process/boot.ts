@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BaseConfig } from '../config/config.ts';
+import { hasFunctions } from '../db/functions.ts';
+import { missingMigrations } from '../db/migrate.ts';
+import type { Database } from '../db/orm.ts';
+import { makeWeeks } from '../db/stores/work/forget.ts';
+import type { Log } from '../log.ts';
+import { assertQueueReady } from '../queue/postgres-store.ts';
+
+const POLL_EVERY_MS = 500;
+const LOG_EVERY_MS = 5000;
+
+/** True on a replica, and on a server that an operator keeps from writing. */
+const IS_READ_ONLY = `select current_setting('transaction_read_only') = 'on' as is_read_only`;
+
+/**
+ * Resolves when the database answers, takes writes and has every migration. Until then the process stays unready and logs what it
+ * waits for. Nothing that uses the queue or the tables may be opened earlier.
+ */
+export async function waitForDatabase(
+  database: Database,
+  config: Pick<BaseConfig, 'redis' | 'queuePrefix'>,
+  log: Log,
+): Promise<void> {
+  for (let loggedAt = Number.NEGATIVE_INFINITY; ; await sleep(POLL_EVERY_MS)) {
+    const missing = await whatIsMissing(database, config);
+    if (missing === undefined) return;
+    if (performance.now() - loggedAt < LOG_EVERY_MS) continue;
+    loggedAt = performance.now();
+    log.warn({ missing }, 'not ready: waiting for the database (`npm run migrate` applies migrations)');
+  }
+}
+
+async function whatIsMissing(
+  database: Database,
+  config: Pick<BaseConfig, 'redis' | 'queuePrefix'>,
+): Promise<string | undefined> {
+  try {
+    const { rows } = await database.pool.query<{ is_read_only: boolean }>(IS_READ_ONLY);
+    if (rows[0]?.is_read_only) return 'a database that takes writes: this one is read-only';
+    const migrations = await missingMigrations(database.pool);
+    if (migrations.length > 0) return migrations.join(', ');
+    if (!(await hasFunctions(database.pool))) return 'the SQL functions of this version';
+    if (config.redis === undefined) await assertQueueReady(database.pool, config.queuePrefix);
+    // After all processes were stopped for weeks, this week's partitions do not exist.
+    await makeWeeks(database.pool);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  }
+}

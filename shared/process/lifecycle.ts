@@ -1,0 +1,103 @@
+import { ConfigError } from '../config/env.ts';
+import { createLog, type Log } from '../log.ts';
+import { STOP_LIMITS } from './stop-limits.ts';
+
+/** A process that is up. `stop` finishes or releases running work; it is called once. */
+export interface Running {
+  /** Where it serves. */
+  url?: string;
+  /** Where its operators' port is. */
+  operatorUrl?: string;
+  stop(): Promise<void>;
+}
+
+/** Message of a process to its supervisor over IPC. */
+export interface ReadyMessage {
+  type: 'ready';
+  url?: string;
+  operatorUrl?: string;
+}
+
+/**
+ * Runs a process from its configuration to its end. The first signal, or the end of its parent, stops it in order,
+ * within 25 s; further signals change nothing. An uncaught error is logged and stops it with exit code 1.
+ */
+export async function runMain<Config extends { logLevel: string; tracing?: boolean }>(
+  kind: string,
+  configure: (values: NodeJS.ProcessEnv) => Config,
+  start: (config: Config, log: Log) => Promise<Running>,
+): Promise<void> {
+  const config = configured(() => configure(process.env));
+  const log = createLog(kind, config.logLevel);
+  let running: Running | undefined;
+  const stop = stopOnce(log, () => running);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(signal, 0));
+  process.on('disconnect', () => stop('parent gone', 0));
+  for (const defect of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.on(defect, (error: unknown) => {
+      log.fatal({ err: error }, defect);
+      stop(defect, 1);
+    });
+  }
+
+  try {
+    const traces = config.tracing ? await startTracing(kind, log) : undefined;
+    const started = await start(config, log);
+    running =
+      traces === undefined ? started : { ...started, stop: () => started.stop().finally(traces.stop) };
+  } catch (error) {
+    for (const fault of faultsOf(error)) log.fatal({ err: fault }, 'could not start');
+    stop('could not start', 1);
+    return;
+  }
+  log.info({ url: running.url }, 'ready');
+  const { url, operatorUrl } = running;
+  process.send?.({ type: 'ready', url, operatorUrl } satisfies ReadyMessage);
+}
+
+/** Loads the SDK only here. */
+async function startTracing(kind: string, log: Log): Promise<{ stop(): Promise<void> }> {
+  const tracing = await import('../tracing/start.ts');
+  return tracing.startTracing(kind, log);
+}
+
+/** Closes a part: `opening.adopt(await openPart(), close)` registers it for disposal where it is opened. */
+export function close(part: { close(): void | Promise<void> }): void | Promise<void> {
+  return part.close();
+}
+
+/** The errors of a disposal, in the order in which they occurred: each further one wraps those before it. */
+export function* faultsOf(error: unknown): Generator<unknown> {
+  if (error instanceof SuppressedError) {
+    yield* faultsOf(error.suppressed);
+    yield* faultsOf(error.error);
+  } else yield error;
+}
+
+function configured<Config>(configure: () => Config): Config {
+  try {
+    return configure();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(1);
+  }
+}
+
+function stopOnce(log: Log, running: () => Running | undefined): (reason: string, exitCode: number) => void {
+  let stopping = false;
+  return (reason, exitCode) => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ reason }, 'stopping');
+    setTimeout(() => process.exit(1), STOP_LIMITS.process).unref();
+    Promise.resolve(running()?.stop())
+      .catch((error: unknown) => {
+        for (const fault of faultsOf(error)) log.error({ err: fault }, 'a part failed to close');
+      })
+      .finally(() => {
+        log.info('stopped');
+        process.exit(exitCode);
+      });
+  };
+}

@@ -1,0 +1,84 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { watchHealth } from '../metrics/process.ts';
+import { METRICS_TYPE, observeProcess, scrape } from '../metrics/registry.ts';
+
+/** State of a process that its operator's port reports. */
+export interface Health {
+  /** False when the process is up but has not been able to do its work for 10 s. */
+  healthy(): boolean;
+  /** Database and queue answer, and the process is not shutting down. Rejecting means no. */
+  ready(): Promise<boolean>;
+}
+
+interface Answer {
+  status: number;
+  type?: string;
+  text: string;
+}
+
+/** How many workers a pool should have; undefined when there is no such pool. */
+type DesiredWorkers = (pool: string) => Promise<number | undefined>;
+
+/**
+ * `GET /healthz`, `/readyz`, `/metrics` and `/scale/{pool}` on the operator's port, which every kind of process has. Uses Node's own HTTP
+ * server, because workers must not depend on Koa. `board` serves what is below `/admin`, where the process has one.
+ */
+export async function openOperatorPort(
+  address: { host: string; port: number },
+  health: Health,
+  desired: DesiredWorkers = async () => undefined,
+  board?: RequestListener,
+): Promise<{ url: string; close(): void }> {
+  observeProcess();
+  const watched = watchHealth(health);
+  const server = createServer(async (request, response) => {
+    if (board !== undefined && /^\/admin(?=[/?]|$)/.test(request.url ?? '')) return board(request, response);
+    const { status, type = 'application/json', text } = await answerTo(request.url ?? '', health, desired);
+    response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+    response.end(text);
+  });
+  await listening(server, address);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${address.host}:${port}`,
+    close() {
+      watched.close();
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function answerTo(url: string, health: Health, desired: DesiredWorkers): Promise<Answer> {
+  const [path = ''] = url.split('?', 1);
+  if (path === '/healthz') return health.healthy() ? stating(200, 'ok') : stating(503, 'stuck');
+  if (path === '/readyz')
+    return (await health.ready().catch(() => false)) ? stating(200, 'ready') : stating(503, 'not ready');
+  if (path === '/metrics') return { status: 200, type: METRICS_TYPE, text: await scrape() };
+  const [, pool] = /^\/scale\/(\w+)$/.exec(path) ?? [];
+  return pool === undefined ? stating(404, 'not found') : scaling(pool, desired);
+}
+
+/** As KEDA's scaler `metrics-api` reads it: `valueLocation: desired`, `targetValue: "1"`. */
+async function scaling(pool: string, desired: DesiredWorkers): Promise<Answer> {
+  try {
+    const workers = await desired(pool);
+    if (workers === undefined) return stating(404, 'no such pool');
+    return { status: 200, text: JSON.stringify({ pool, desired: workers }) };
+  } catch {
+    return stating(503, 'the database does not answer');
+  }
+}
+
+const stating = (status: number, text: string): Answer => ({
+  status,
+  text: JSON.stringify({ status: text }),
+});
+
+function listening(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+}

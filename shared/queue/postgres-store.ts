@@ -1,0 +1,119 @@
+import {
+  assertSchemaCompatibility,
+  type BackendFactory,
+  PostgresConnection,
+  type PostgresPoolConfig,
+  PostgresQueueBackend,
+  runMigrations,
+} from 'bullmq';
+import pg from 'pg';
+import type { BaseConfig } from '../config/config.ts';
+import type { Log } from '../log.ts';
+import { KEEP_ALIVE } from './bus.ts';
+
+/** The schema of the queue's tables, when the queues are on PostgreSQL. */
+export function queueSchema(prefix: string): string {
+  return `${prefix.replaceAll('-', '_')}_queue`;
+}
+
+/** Brings the queue's own tables up to date. */
+export async function migrateQueue(client: pg.ClientBase, prefix: string): Promise<void> {
+  await runMigrations(client, queueSchema(prefix));
+}
+
+/** Fails unless the queue's own tables are there and current. */
+export async function assertQueueReady(pool: pg.Pool, prefix: string): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await assertSchemaCompatibility(client, queueSchema(prefix));
+  } finally {
+    client.release();
+  }
+}
+
+/** BullMQ's backend over our connection. */
+const createBackend: BackendFactory<PostgresQueueBackend, SharedConnection> = (
+  name,
+  opts,
+  { withBlockingConnection = false } = {},
+) => {
+  const { connection } = opts;
+  const options = { ...opts, connection: connection.pool };
+  return new PostgresQueueBackend(connection, name, options, withBlockingConnection);
+};
+
+/**
+ * BullMQ's queues on PostgreSQL. Their commits do not wait for the disk: the truth is in the rows. BullMQ's own notifications
+ * wake an idle worker within milliseconds.
+ */
+export function postgresStore(
+  { database, queuePrefix }: Pick<BaseConfig, 'database' | 'queuePrefix'>,
+  log: Log,
+) {
+  const connection = new SharedConnection({
+    connectionString: database.directUrl,
+    schema: queueSchema(queuePrefix),
+    application_name: 'forecue queue',
+    max: 3,
+    connectionTimeoutMillis: 2000,
+    query_timeout: 2000,
+    options: '-c synchronous_commit=off',
+  });
+  connection.on('error', (error) => log.warn({ err: error }, 'queue connection'));
+  return {
+    factory: createBackend,
+    producer: { connection },
+    consumer: () => ({ connection }),
+    ping: () => connection.pool.query('select 1'),
+    close: () => connection.end(),
+  };
+}
+
+/**
+ * BullMQ's connections to PostgreSQL, which all queues and workers of a process share. One that falls silent without ending
+ * costs ten seconds of promptness at most: a fetch fails after its time-out, and the next one is made on a new connection.
+ */
+export class SharedConnection extends PostgresConnection {
+  readonly #config: PostgresPoolConfig;
+  #listener: Promise<pg.Client> | undefined;
+
+  constructor(config: PostgresPoolConfig) {
+    super({ ...config, ...KEEP_ALIVE });
+    this.#config = config;
+  }
+
+  /**
+   * The boot has checked the schema. BullMQ 6.7 never repeats its own check once that has failed, so a process that
+   * starts while PostgreSQL stops would never use its queue.
+   */
+  override async waitUntilReady(): Promise<void> {}
+
+  /**
+   * BullMQ's own handles errors only once it is connected: a server that ends a connection in the packet with which it
+   * accepts it would end this process.
+   */
+  override getListenClient(): Promise<pg.Client> {
+    this.#listener ??= this.#listen();
+    return this.#listener;
+  }
+
+  /** Does nothing: each worker calls it for itself. */
+  override async close(): Promise<void> {}
+
+  async end(): Promise<void> {
+    const listener = await this.#listener?.catch(() => undefined);
+    await Promise.all([listener?.end(), super.close()]);
+  }
+
+  async #listen(): Promise<pg.Client> {
+    const client = new pg.Client({ ...this.#config, ...KEEP_ALIVE });
+    client.on('error', (error) => this.emit('error', error));
+    // However it ends, and when it could not connect: workers then ask for another one.
+    client.once('end', () => {
+      this.#listener = undefined;
+      this.emit('listenerinvalidated');
+    });
+    await client.connect();
+    return client;
+  }
+}

@@ -1,0 +1,141 @@
+/** A shape of secrets. What its first group matches stays: it only announces the secret. */
+interface Shape {
+  name: 'private key' | 'token' | 'key' | 'password' | 'card number';
+  pattern: RegExp;
+  /** Decides about what the pattern finds, where that alone proves nothing. */
+  isSecret?: (found: string) => boolean;
+}
+
+/** Words after a label that describe a secret, or are code: "the password is long", `secret: string`. */
+const NO_VALUE =
+  '(?:a|an|any|as|at|being|empty|expired|false|for|from|hashed|in|incorrect|invalid|it|long|missing|needed|no|none|not|null|on|' +
+  'optional|process|required|set|short|stored|str|string|that|the|to|too|true|undefined|used|valid|weak|what|wrong)(?=[.,;!?)]{0,3}(?:\\s|$))';
+/** A value ends with its quotes, or else at the next space. */
+const VALUE = `(?!\\[masked )(?!${NO_VALUE})(?:"[^"\\n]+"|'[^'\\n]+'|[^\\s:=*\`](?:\\[masked [a-z ]{1,20}\\]|\\S)*)`;
+
+/** Matches what follows a label: `password: x`, `PASSWORD=x`, `"password": "x"`, `my password is x`. */
+function labelled(label: string): RegExp {
+  const assigned = '[^\\w\\s:=]{0,4}[ \\t]{0,4}[:=]{1,3}[ \\t*`]{0,8}';
+  const named = '[ \\t]{1,4}(?:is|was|ist|est|es|è)[ \\t]{1,4}';
+  return new RegExp(
+    `(${label}(?<!\\[masked (?:password|private key)(?=\\]))(?:${assigned}|${named}))${VALUE}`,
+    'gi',
+  );
+}
+
+/**
+ * Secrets that people paste into conversations, by the shapes that their issuers document, or by their labels. A pattern
+ * begins where a run of its characters begins, so that a hostile text takes linear time.
+ */
+const SHAPES: readonly Shape[] = [
+  {
+    name: 'private key',
+    pattern:
+      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
+  },
+  // JWS and JWE (RFC 7515, 7516): an object in base64url, which begins with `{"`, and two or four more parts.
+  {
+    name: 'token',
+    pattern: /(?<![\w-])eyJ[\w-]{8,}\.[\w-]*\.[\w-]{8,}(?:\.[\w-]+){0,2}|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}/g,
+  },
+  // OpenAI and compatible providers, Anthropic. A CSS class is no key: it has no digit, or no capital.
+  {
+    name: 'key',
+    pattern:
+      /(?<![\w-])sk-(?:(?:proj|svcacct|admin|ant|or|lf)-[\w-]{16,}|[A-Za-z0-9]{20,}|(?=[\w-]*\d)(?=[\w-]*[A-Z])[\w-]{20,})/g,
+  },
+  // Stripe, GitHub, npm, Hugging Face, Groq, Replicate, DigitalOcean, Docker, Shopify, Vault.
+  {
+    name: 'key',
+    pattern:
+      /(?<!\w)(?:[prs]k_(?:live|test)|whsec|gh[opsur]|github_pat|npm|hf|gsk|r8|do[opr]_v1|dckr_pat|shp(?:at|ca|pa|ss)|hvs)_[A-Za-z0-9]{16,}\w*/g,
+  },
+  // GitLab, PyPI, Slack, xAI, Perplexity, Google.
+  {
+    name: 'key',
+    pattern:
+      /(?<![\w-])(?:gl(?:pat|ptt|dt|rt|cbt|ft|soat|agent|oas)-[\w-]{16,}|pypi-[\w-]{32,}|xox[a-z](?:\.xox[a-z])?-[\w-]{10,}|xapp-[\w-]{10,}|xai-\w{20,}|pplx-\w{20,}|AIza[\w-]{30,}|GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,})/g,
+  },
+  { name: 'key', pattern: /(?<!\w)(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}(?!\w)/g },
+  // SendGrid; a bot of Telegram.
+  { name: 'key', pattern: /(?<![\w-])(?:SG\.[\w-]{16,}\.[\w-]{16,}|\d{8,10}:AA[\w-]{33})/g },
+  // Ours: an app key and a service key.
+  { name: 'key', pattern: /(?<![\w-])(?:fc|service)_[\w-]{49}/g },
+  { name: 'password', pattern: /(:\/\/[^\s:/@]{0,64}:)[^\s/"'<>]{1,256}(?=@)/g },
+  { name: 'token', pattern: /(\bbearer\s{1,8})[\w.~+/-]{20,}=*/gi },
+  {
+    name: 'token',
+    pattern: /(\bauthorization["']?[ \t]{0,4}[:=][ \t"']{0,4}(?:basic|token)[ \t]{1,4})[\w.~+/=-]{6,}/gi,
+  },
+  {
+    name: 'password',
+    pattern: labelled('(?:passw(?:or[dt]|d)|passphrase|pass ?code|mot de passe|contraseña)'),
+  },
+  {
+    name: 'key',
+    pattern: labelled(
+      '(?:secret|(?:api|access|auth|client|private|secret|signing|refresh)[ _-]?(?:key|token|secret))',
+    ),
+  },
+  {
+    name: 'password',
+    pattern: /(\bpin(?: code| number)?[ \t]{0,4}(?:is|ist|:|=)[ \t]{0,4})\d{3,12}(?!\w)/gi,
+  },
+  { name: 'card number', pattern: /(?<![\w.-])[2-6](?:[ -]?\d){12,18}(?!\w)/g, isSecret: isCardNumber },
+  { name: 'token', pattern: /(?<![\w+/=-])[\w+/=-]{24,}/g, isSecret: isRandom },
+];
+
+/** Names of the masked kinds, in words for people. */
+export const MASKED_KINDS: readonly string[] = [...new Set(SHAPES.map(({ name }) => name))];
+
+const markerOf = (name: Shape['name']) => `[masked ${name}]`;
+
+/**
+ * The text without the secrets in it: a marker stands for each. Finds known shapes only: a password that no label announces
+ * stays. Masking a masked text changes nothing.
+ */
+export function masked(text: string, marker = markerOf): string {
+  return SHAPES.reduce(
+    (left, { name, pattern, isSecret }) =>
+      left.replace(pattern, (found: string, label: string | number) => {
+        if (isSecret !== undefined && !isSecret(found)) return found;
+        return (typeof label === 'string' ? label : '') + marker(name);
+      }),
+    text,
+  );
+}
+
+/** Reports whether a text seems to contain a secret, which `masked` would take out. */
+export function holdsSecret(text: string): boolean {
+  return masked(text) !== text;
+}
+
+/** Checks the last digit (Luhn, ISO/IEC 7812-1). */
+function isCardNumber(number: string): boolean {
+  const digits = number.replaceAll(/\D/g, '');
+  let sum = 0;
+  for (const [place, digit] of [...digits].reverse().entries()) {
+    const doubled = Number(digit) * (1 + (place % 2));
+    sum += doubled > 9 ? doubled - 9 : doubled;
+  }
+  return sum % 10 === 0;
+}
+
+/**
+ * The share of places where the class changes from which on a run looks random. In words, names and paths it is a quarter
+ * at most.
+ */
+const RANDOM = 0.27;
+
+/** Reports whether capitals, small letters and digits alternate as in no word, name, path, or text in base64. */
+function isRandom(run: string): boolean {
+  if (![/[a-z]/, /[A-Z]/, /\d/].every((one) => one.test(run))) return false;
+  // A capital begins a word: what follows it is no change.
+  const changes = run.match(/[a-z](?=[A-Z\d])|[A-Z](?=\d)|\d(?=[A-Za-z])/g) ?? [];
+  return changes.length >= RANDOM * run.length && !isTextInBase64(run);
+}
+
+/** Reports whether a run is words in base64: guards must be able to read an instruction that is disguised so. */
+function isTextInBase64(run: string): boolean {
+  return /^[!-~]+( [!-~]+)+ ?$/.test(Buffer.from(run, 'base64').toString('latin1'));
+}

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * Runs `work` one run at a time: callers that come during a run share one more. Starts at once when nothing runs, and
+ * pauses for `gapMs` after each run.
+ */
+export class Coalesced<T> {
+  readonly #work: () => Promise<T>;
+  readonly #gapMs: number;
+  /** The run under way, with its pause; never rejects. */
+  #current: Promise<void> | undefined;
+  #next: Promise<T> | undefined;
+
+  constructor(work: () => Promise<T>, gapMs = 0) {
+    this.#work = work;
+    this.#gapMs = gapMs;
+  }
+
+  get isRunning(): boolean {
+    return this.#current !== undefined;
+  }
+
+  /** Settles as the run does that begins after this call. */
+  run(): Promise<T> {
+    if (this.#current === undefined) return this.#start();
+    this.#next ??= this.#current.then(() => this.#start());
+    return this.#next;
+  }
+
+  #start(): Promise<T> {
+    const run = this.#work();
+    this.#next = undefined;
+    this.#current = this.#pauseAfter(run);
+    return run;
+  }
+
+  async #pauseAfter(run: Promise<T>): Promise<void> {
+    await Promise.allSettled([run]);
+    if (this.#gapMs > 0) await sleep(this.#gapMs, undefined, { ref: false });
+    if (this.#next === undefined) this.#current = undefined;
+  }
+}
+
+/** Pauses of `ms` that end together, however late they begin, so that what follows them shares statements. */
+export function sharedPause(ms: number): () => Promise<void> {
+  let pause: Promise<void> | undefined;
+  return () => {
+    pause ??= sleep(ms).then(() => {
+      pause = undefined;
+    });
+    return pause;
+  };
+}

@@ -1,0 +1,57 @@
+export interface EveryOptions {
+  /** Handles a run that failed; without it a failure is a defect that ends the process. */
+  onError?: (error: unknown) => void;
+  /** True if the first run starts now instead of after the first interval. */
+  atOnce?: boolean;
+  /** True if the timer keeps the process alive; true by default. */
+  ref?: boolean;
+}
+
+export interface Repeated {
+  /** No run starts any more. Resolves when the one under way has ended. */
+  stop(): Promise<void>;
+}
+
+/** Pause before the next run after one that took longer than the interval. */
+const GAP_MS = 10;
+
+/** Runs `work` every `ms`, counted from start to start, and never twice at once. One failure does not stop it. */
+export function every(
+  ms: number,
+  work: () => unknown,
+  { onError, atOnce = false, ref = true }: EveryOptions = {},
+): Repeated {
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+  let stopped = false;
+
+  async function run(): Promise<void> {
+    const startedAt = performance.now();
+    try {
+      await work();
+    } catch (error) {
+      if (onError === undefined) throw error;
+      onError(error);
+    } finally {
+      schedule(Math.max(GAP_MS, ms - (performance.now() - startedAt)));
+    }
+  }
+
+  function schedule(delayMs: number): void {
+    if (stopped) return;
+    timer = setTimeout(() => {
+      running = run();
+    }, delayMs);
+    if (!ref) timer.unref();
+  }
+
+  if (atOnce) running = run();
+  else schedule(ms);
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface Backoff {
+  firstMs: number;
+  longestMs: number;
+}
+
+export interface RetryOptions extends Backoff {
+  /** True if another try can help; `tries` have failed so far. By default it always can. */
+  when?: (error: unknown, tries: number) => boolean;
+  /** The moment of `performance.now()` after which no try starts. */
+  until?: number;
+  /** Aborts while waiting for the next try. */
+  signal?: AbortSignal;
+}
+
+/**
+ * Retries with backoff until `work` succeeds; rejects with its last error when another try cannot help or comes too
+ * late, and with the signal's reason when that aborts. Only for work that is safe to repeat.
+ */
+export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
+  const { when = () => true, until = Number.POSITIVE_INFINITY, signal } = options;
+  for (let tries = 1; ; tries += 1) {
+    signal?.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      const delayMs = backoffMs(tries, options);
+      if (!when(error, tries) || performance.now() + delayMs > until) throw error;
+      await sleep(delayMs, undefined, { ...(signal && { signal }) });
+    }
+  }
+}
+
+/** Time to wait after so many failed tries: twice as long each time, with jitter so that processes spread out. */
+export function backoffMs(tries: number, { firstMs, longestMs }: Backoff): number {
+  return Math.min(firstMs * 2 ** (tries - 1), longestMs) * (0.5 + Math.random() / 2);
+}

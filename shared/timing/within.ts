@@ -1,0 +1,28 @@
+/** Settles as `work` does, or rejects with the signal's reason as soon as that aborts. */
+export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const { promise, resolve, reject } = Promise.withResolvers<T>();
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort);
+  work.then(resolve, reject);
+  try {
+    return await promise;
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** Settles as `work` does, or rejects after `ms`: with `late()`, with which its signal aborts as well. */
+export async function within<T>(
+  ms: number,
+  work: (late: AbortSignal) => Promise<T>,
+  late: () => Error = () => new Error(`not done within ${ms} ms`),
+): Promise<T> {
+  const limit = new AbortController();
+  const timer = setTimeout(() => limit.abort(late()), ms);
+  try {
+    return await untilAborted(limit.signal, work(limit.signal));
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,54 @@
+import { DiagLogLevel, diag } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  resourceFromAttributes,
+  serviceInstanceIdDetector,
+} from '@opentelemetry/resources';
+import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node';
+import manifest from '../../package.json' with { type: 'json' };
+import type { Log } from '../log.ts';
+import { STOP_LIMITS } from '../process/stop-limits.ts';
+import { within } from '../timing/within.ts';
+
+/**
+ * Exports the spans of this process by OTLP. The SDK reads from the environment where to, how many of them, and what else
+ * the standard variables set. Loaded only where there is a collector: it takes memory, and time at the start.
+ */
+export function startTracing(kind: string, log: Log): { stop(): Promise<void> } {
+  const report = (reason: string) => log.warn({ reason }, 'a setting of the traces');
+  diag.setLogger({ error: report, warn: report, info() {}, debug() {}, verbose() {} }, DiagLogLevel.WARN);
+  const own = { 'service.name': `forecue-${kind}`, 'service.version': manifest.version };
+  const detected = detectResources({ detectors: [serviceInstanceIdDetector, envDetector] });
+  const provider = new NodeTracerProvider({
+    resource: defaultResource().merge(resourceFromAttributes(own)).merge(detected),
+    spanProcessors: [new BatchSpanProcessor(reporting(new OTLPTraceExporter(), log))],
+  });
+  // It has read its settings; `reporting` says what happens from now on.
+  diag.disable();
+  provider.register();
+  return {
+    // A collector that is down keeps no process from stopping.
+    stop: () => within(STOP_LIMITS.traces, () => provider.shutdown()).catch(() => {}),
+  };
+}
+
+/** Logs once when the collector is out of reach, and when it is back. Spans that it does not take are lost. */
+function reporting(exporter: SpanExporter, log: Log): SpanExporter {
+  let isDown = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const failed = result.error !== undefined;
+        if (failed && !isDown) log.warn({ err: result.error }, 'the collector takes no traces');
+        if (!failed && isDown) log.info('the collector takes traces again');
+        isDown = failed;
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+    forceFlush: async () => exporter.forceFlush?.(),
+  };
+}

@@ -1,0 +1,39 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const ENDINGS = ['.jsonl', '.json', '.md'];
+
+/** A file to import. One that was found in a directory may be no transcript. */
+export interface FoundFile {
+  path: string;
+  named: boolean;
+}
+
+/** The named files, and in named directories, at any depth, every file that may be a transcript; in order of their paths. */
+export async function findFiles(paths: readonly string[]): Promise<FoundFile[]> {
+  const found = await Promise.all(paths.map(filesAt));
+  return found.flat();
+}
+
+async function filesAt(path: string): Promise<FoundFile[]> {
+  const stats = await stat(path).catch(() => undefined);
+  // A path that does not exist fails, as a file, when it is read.
+  if (!stats?.isDirectory()) return [{ path, named: true }];
+  const found = await filesIn(path);
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/**
+ * Searches at any depth, but follows no symbolic link. A directory that cannot be read fails, as a file, when it is read.
+ */
+async function filesIn(directory: string): Promise<FoundFile[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);
+  if (entries === undefined) return [{ path: directory, named: true }];
+  const found = entries.map((entry): Promise<FoundFile[]> | FoundFile[] => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return filesIn(path);
+    const isTranscript = entry.isFile() && ENDINGS.some((ending) => entry.name.endsWith(ending));
+    return isTranscript ? [{ path, named: false }] : [];
+  });
+  return (await Promise.all(found)).flat();
+}

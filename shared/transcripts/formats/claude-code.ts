@@ -1,0 +1,149 @@
+import type { Entry, Format, Passage, Reader } from '../format.ts';
+import { questionText } from '../format.ts';
+import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, tryObject } from '../json.ts';
+import { personsWords } from '../wrappers.ts';
+
+const NAME = 'claude-code';
+
+/** A session file of Claude Code: `~/.claude/projects/<project>/<session>.jsonl`, one record a line. */
+export const claudeCode: Format = {
+  name: NAME,
+  title: 'Claude Code session (JSON Lines)',
+  recognises(line) {
+    const record = tryObject(line);
+    return (
+      typeof record?.['sessionId'] === 'string' &&
+      typeof record['uuid'] === 'string' &&
+      ['user', 'assistant', 'system', 'attachment'].includes(String(record['type']))
+    );
+  },
+  open: (): Reader => ({ read: (line) => passageOf(parseObject(line)) }),
+};
+
+function passageOf(record: JsonObject): Passage | undefined {
+  const sessionId = textOf(record['sessionId']);
+  if (sessionId === undefined) return undefined;
+  const entries = entriesOf(record);
+  if (entries.length === 0) return undefined;
+  const session = { id: `${NAME}:${sessionId}`, agent: NAME, detail: textOf(record['cwd']) };
+  return { session, entries };
+}
+
+const SKIPPED: Entry = { kind: 'skipped' };
+
+function entriesOf(record: JsonObject): Entry[] {
+  const { type, subtype } = record;
+  if (type === 'system') return subtype === 'turn_duration' ? [{ kind: 'turn-end' }] : [];
+  if (type === 'attachment') return fromAttachment(record);
+  if (type !== 'user' && type !== 'assistant') return [];
+  if (isMachineMade(record)) return [SKIPPED];
+  return type === 'user' ? fromUser(record) : fromAgent(record);
+}
+
+/** Words that the person typed while the agent worked, and that it read before its turn ended. */
+function fromAttachment(record: JsonObject): Entry[] {
+  const { type, commandMode = 'prompt', prompt, origin } = objectOf(record['attachment']);
+  if (type !== 'queued_command') return [];
+  const text = personsText(prompt);
+  const isPersons = commandMode === 'prompt' && isHuman(origin) && !isMachineMade(record) && text !== '';
+  return isPersons ? [{ kind: 'working' }, { kind: 'user', ...idAndTime(record), text }] : [SKIPPED];
+}
+
+/** Subagents, summaries of a compacted context, and what the tool itself put in a person's or an agent's place. */
+function isMachineMade(record: JsonObject): boolean {
+  const flags = [
+    'isSidechain',
+    'isMeta',
+    'isCompactSummary',
+    'isApiErrorMessage',
+    'isVisibleInTranscriptOnly',
+  ];
+  return flags.some((flag) => record[flag] === true) || !isHuman(record['origin']);
+}
+
+function isHuman(origin: unknown): boolean {
+  const { kind = 'human' } = objectOf(origin);
+  return kind === 'human';
+}
+
+function fromUser(record: JsonObject): Entry[] {
+  const { content } = objectOf(record['message']);
+  const result = objectsOf(content).find(({ type }) => type === 'tool_result');
+  if (result !== undefined) return fromToolResult(record, result);
+  const isInterrupt = textsIn(content).some((text) => text.startsWith(INTERRUPTED));
+  const interrupted: Entry[] = isInterrupt ? [{ kind: 'working' }] : [];
+  const text = personsText(content);
+  return [...interrupted, text === '' ? SKIPPED : { kind: 'user', ...idAndTime(record), text }];
+}
+
+const INTERRUPTED = '[Request interrupted by user';
+const REJECTED = "The user doesn't want to proceed with this tool use.";
+const REASON = 'the user said:';
+const NOTE = "\n\nNote: The user's next message";
+
+/** Among the results of tools, answers to questions and reasons for refusals are the person's words. */
+function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
+  const { questions, answers, annotations } = objectOf(record['toolUseResult']);
+  const { at, id } = idAndTime(record);
+  const replies = objectsOf(questions).flatMap(({ question }, place): Entry[] => {
+    const answer = textOf(propertyOf(answers, String(question)));
+    if (answer === undefined) return [];
+    const notes = textOf(objectOf(propertyOf(annotations, String(question)))['notes']);
+    const text = notes ? `${answer}\n${notes}` : answer;
+    const asked = questionId(result['tool_use_id'], place);
+    return [{ kind: 'user', id: `${id}:${place}`, at, text, answers: asked }];
+  });
+  if (replies.length > 0) return replies;
+  const reason = reasonOf(textsIn(result['content']).join('\n'));
+  return reason === '' ? [SKIPPED] : [{ kind: 'user', id, at, text: reason }];
+}
+
+function reasonOf(text: string): string {
+  const start = text.startsWith(REJECTED) ? text.indexOf(REASON) : -1;
+  if (start < 0) return '';
+  const [reason = ''] = text.slice(start + REASON.length).split(NOTE);
+  return reason.trim();
+}
+
+function fromAgent(record: JsonObject): Entry[] {
+  const { content, stop_reason: stop, model } = objectOf(record['message']);
+  if (model === '<synthetic>') return [SKIPPED];
+  const blocks = objectsOf(content);
+  const text = textsIn(content).join('\n\n').trim();
+  const { id, at } = idAndTime(record);
+  const calls = blocks.filter(({ type }) => type === 'tool_use');
+  const entries: Entry[] = text === '' ? [] : [{ kind: 'agent', id, at, text }];
+  if (calls.length > 0) entries.push({ kind: 'working' });
+  for (const call of calls.filter(({ name }) => name === 'AskUserQuestion')) {
+    const questions = objectsOf(objectOf(call['input'])['questions']);
+    entries.push(
+      ...questions.map(({ question, options }, place): Entry => {
+        const asked = questionText(String(question), options);
+        return { kind: 'question', id: questionId(call['id'], place), at, text: asked };
+      }),
+    );
+  }
+  if (stop === 'end_turn') entries.push({ kind: 'turn-end' });
+  return entries;
+}
+
+/** A copy of a message, in the file of a session that was resumed or forked, has the same `uuid`. */
+function idAndTime(record: JsonObject): { id: string; at: string | undefined } {
+  return { id: `${NAME}:${String(record['uuid'])}`, at: textOf(record['timestamp']) };
+}
+
+function questionId(toolUseId: unknown, place: number): string {
+  return `${NAME}:${String(toolUseId)}:${place}`;
+}
+
+function personsText(content: unknown): string {
+  return textsIn(content).map(personsWords).filter(Boolean).join('\n\n');
+}
+
+/** A message is a text, or a list of blocks. */
+function textsIn(content: unknown): string[] {
+  if (typeof content === 'string') return [content];
+  return objectsOf(content).flatMap(({ type, text }) =>
+    type === 'text' && typeof text === 'string' ? [text] : [],
+  );
+}

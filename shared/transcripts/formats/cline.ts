@@ -1,0 +1,76 @@
+import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
+import { digest, questionText } from '../format.ts';
+import { type JsonObject, objectsOf, textOf, tryObject } from '../json.ts';
+import { personsWords } from '../wrappers.ts';
+
+const NAME = 'cline';
+const ASKS = ['followup', 'plan_mode_respond', 'act_mode_respond'];
+const WORK = [
+  'tool',
+  'command',
+  'browser_action',
+  'browser_action_launch',
+  'use_mcp_server',
+  'mcp_server_request_started',
+];
+
+/**
+ * A task of Cline, or of an editor extension that came from it: `<storage>/tasks/<task>/ui_messages.json`, one array on one
+ * line. The file beside it, of what was sent to the provider, has no times.
+ */
+export const cline: Format = {
+  name: NAME,
+  title: 'Cline task (ui_messages.json)',
+  recognises: (line) => {
+    const [first] = line.startsWith('[{') ? messagesOn(line) : [];
+    return typeof first?.['ts'] === 'number' && ['ask', 'say'].includes(String(first['type']));
+  },
+  open: (): Reader => ({ read: (line) => passageOf(messagesOn(line)) }),
+};
+
+function messagesOn(line: string): JsonObject[] {
+  return objectsOf(JSON.parse(line));
+}
+
+function passageOf(messages: JsonObject[]): Passage | undefined {
+  const [first] = messages;
+  if (first === undefined) return undefined;
+  // The task's own id is the name of its directory: the moment of its start.
+  const id = `${NAME}:${String(first['ts'])}:${digest(textOf(first['text']) ?? '')}`;
+  const session: Session = { id, agent: NAME };
+  return { session, entries: messages.flatMap((message, place) => entriesOf(message, id, place === 0)) };
+}
+
+function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[] {
+  const { ts, type, partial } = message;
+  if (typeof ts !== 'number' || partial === true) return [];
+  const what = String(type === 'ask' ? message['ask'] : message['say']);
+  const text = (textOf(message['text']) ?? '').trim();
+  const said = { id: `${scope}:${ts}`, at: timeOf(ts) };
+  if (type === 'ask' && ASKS.includes(what)) return [{ kind: 'question', ...said, text: questionIn(text) }];
+  if (type === 'ask' && what === 'completion_result') return [{ kind: 'turn-end' }];
+  if (WORK.includes(what)) return [{ kind: 'working' }];
+  if (type !== 'say') return [];
+  if (what === 'task' || what === 'user_feedback' || (isFirst && what === 'text')) {
+    const words = personsWords(text);
+    return [words === '' ? { kind: 'skipped' } : { kind: 'user', ...said, text: words }];
+  }
+  if (text === '') return [];
+  if (what === 'text') return [{ kind: 'agent', ...said, text }];
+  return what === 'completion_result' ? [{ kind: 'agent', ...said, text }, { kind: 'turn-end' }] : [];
+}
+
+/** A question is an object in JSON, with the answers that it offers in one of two ways; or a bare text. */
+function questionIn(text: string): string {
+  const { question, response, options, suggest } = tryObject(text) ?? {};
+  const asked = textOf(question) ?? textOf(response);
+  if (asked === undefined) return text;
+  const labels = Array.isArray(options) ? options.map((label) => ({ label })) : [];
+  const suggested = objectsOf(suggest).map(({ answer }) => ({ label: answer }));
+  return questionText(asked, [...labels, ...suggested]);
+}
+
+function timeOf(ts: number): string | undefined {
+  const date = new Date(ts);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}

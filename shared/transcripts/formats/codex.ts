@@ -1,0 +1,124 @@
+import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
+import { questionText, WordIds } from '../format.ts';
+import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, tryObject } from '../json.ts';
+import { personsWords } from '../wrappers.ts';
+
+const NAME = 'codex';
+/** An editor puts the open files before this line, and the person's words after it. */
+const REQUEST = '## My request for Codex:';
+const ASKING = 'request_user_input';
+const CALLS = ['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'];
+
+/** A rollout file of the Codex CLI: `~/.codex/sessions/<date>/rollout-….jsonl`. It is written append-only. */
+export const codex: Format = {
+  name: NAME,
+  title: 'Codex CLI rollout (JSON Lines)',
+  recognises(line) {
+    const { type, payload } = tryObject(line) ?? {};
+    return type === 'session_meta' && typeof objectOf(payload)['id'] === 'string';
+  },
+  open: () => new CodexReader(),
+};
+
+class CodexReader implements Reader {
+  readonly #ids = new WordIds();
+  /** Calls of the tool that asks the person: the ids of the questions whose answers may be kept. */
+  readonly #asked = new Map<string, string[]>();
+  #session: Session | undefined;
+  #subagent = false;
+  /** The beginning of the ids: a fork begins with a copy of the messages of the session that it comes from. */
+  #root = '';
+
+  read(line: string): Passage | undefined {
+    const record = parseObject(line);
+    const payload = objectOf(record['payload']);
+    if (record['type'] === 'session_meta') this.#begin(payload);
+    if (this.#session === undefined) return undefined;
+    const entries = this.#entriesOf(record, payload);
+    if (entries.length === 0) return undefined;
+    return { session: this.#session, entries: this.#subagent ? [{ kind: 'skipped' }] : entries };
+  }
+
+  #begin(meta: JsonObject): void {
+    const id = textOf(meta['id']);
+    if (id === undefined) return;
+    this.#root = `${NAME}:${textOf(meta['forked_from_id']) ?? id}`;
+    if (this.#session !== undefined) return;
+    this.#session = { id: `${NAME}:${id}`, agent: NAME, detail: textOf(meta['cwd']) };
+    this.#subagent = meta['thread_source'] === 'subagent' || 'subagent' in objectOf(meta['source']);
+  }
+
+  #entriesOf({ type, timestamp }: JsonObject, payload: JsonObject): Entry[] {
+    const at = textOf(timestamp);
+    if (type === 'event_msg') return this.#fromEvent(payload, at);
+    if (type !== 'response_item') return [];
+    const kind = String(payload['type']);
+    if (kind === 'function_call' && payload['name'] === ASKING) return this.#questions(payload, at);
+    if (kind === 'function_call_output') return this.#answers(payload, at);
+    return CALLS.includes(kind) ? [{ kind: 'working' }] : [];
+  }
+
+  #fromEvent(payload: JsonObject, at: string | undefined): Entry[] {
+    const message = textOf(payload['message']) ?? '';
+    switch (payload['type']) {
+      case 'user_message': {
+        const text = personsWords(message.slice(startOfRequest(message)));
+        return text === '' ? [{ kind: 'skipped' }] : [{ kind: 'user', id: this.#id('user', text), at, text }];
+      }
+      case 'agent_message': {
+        const text = message.trim();
+        if (text === '') return [];
+        const said: Entry = { kind: 'agent', id: this.#id('agent', text), at, text };
+        return payload['phase'] === 'commentary' ? [said, { kind: 'working' }] : [said];
+      }
+      case 'task_complete':
+      case 'turn_complete':
+        return [{ kind: 'turn-end' }];
+      case 'turn_aborted':
+        return [{ kind: 'working' }];
+      default:
+        return [];
+    }
+  }
+
+  #id(kind: string, text: string): string {
+    return this.#ids.next(this.#root, kind, text);
+  }
+
+  #questions(call: JsonObject, at: string | undefined): Entry[] {
+    const { questions } = tryObject(textOf(call['arguments']) ?? '') ?? {};
+    const open = objectsOf(questions).filter(({ isSecret }) => isSecret !== true);
+    const callId = String(call['call_id']);
+    this.#asked.set(
+      callId,
+      open.map(({ id }) => String(id)),
+    );
+    return open.map(({ id, question, options }) => ({
+      kind: 'question',
+      id: this.#questionId(callId, String(id)),
+      at,
+      text: questionText(String(question), options),
+    }));
+  }
+
+  #answers(result: JsonObject, at: string | undefined): Entry[] {
+    const callId = String(result['call_id']);
+    const { answers } = tryObject(textOf(result['output']) ?? '') ?? {};
+    const replies = (this.#asked.get(callId) ?? []).flatMap((question): Entry[] => {
+      const given = objectOf(propertyOf(answers, question))['answers'];
+      const text = Array.isArray(given) ? given.filter((one) => typeof one === 'string').join('\n') : '';
+      const asked = this.#questionId(callId, question);
+      return text === '' ? [] : [{ kind: 'user', id: `${asked}:answer`, at, text, answers: asked }];
+    });
+    return replies.length > 0 ? replies : [{ kind: 'skipped' }];
+  }
+
+  #questionId(callId: string, question: string): string {
+    return `${this.#root}:${callId}:${question}`;
+  }
+}
+
+function startOfRequest(message: string): number {
+  const at = message.indexOf(REQUEST);
+  return at < 0 ? 0 : at + REQUEST.length;
+}

@@ -1,0 +1,113 @@
+import type { Entry, Format, Passage, Reader, Session } from '../format.ts';
+import { isObject, type JsonObject, objectOf, objectsOf, parseObject, textOf, tryObject } from '../json.ts';
+import { personsWords } from '../wrappers.ts';
+
+const NAME = 'gemini-cli';
+/** The contents of files that the person names with @ follow this line. */
+const REFERENCED = '--- Content from referenced files ---';
+
+/**
+ * A chat of the Gemini CLI: `~/.gemini/tmp/<project>/chats/session-….jsonl`. The first line describes the session; each of
+ * the others is a message, a later state of one, or a change of the description.
+ */
+export const geminiCli: Format = {
+  name: NAME,
+  title: 'Gemini CLI chat (JSON Lines)',
+  recognises(line) {
+    const { sessionId, projectHash } = tryObject(line) ?? {};
+    return typeof sessionId === 'string' && typeof projectHash === 'string';
+  },
+  open: () => new GeminiReader(),
+};
+
+/**
+ * A chat as the Gemini CLI wrote it before April 2026: `session-….json`, one object, indented by two spaces. By the
+ * indentation it can be read line by line, too.
+ */
+export const geminiCliDocument: Format = {
+  name: NAME,
+  title: 'Gemini CLI chat (JSON)',
+  recognises: (line) => /^ {2}"projectHash": "[^"]*",?$/.test(line),
+  open: () => new DocumentReader(),
+};
+
+/** A property of the document whose value is a text, on its line. */
+const PROPERTY = /^ {2}"(sessionId|projectHash|kind)": ("[^"]*"),?$/;
+
+class DocumentReader implements Reader {
+  readonly #reader = new GeminiReader();
+  readonly #description: Record<string, unknown> = {};
+  /** The lines of the message so far. */
+  #message: string[] | undefined;
+
+  read(line: string): Passage | undefined {
+    const [, name, value] = PROPERTY.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) this.#description[name] = JSON.parse(value);
+    if (line === '  "messages": [') return this.#reader.read(JSON.stringify(this.#description));
+    if (line === '    {') this.#message = [];
+    this.#message?.push(line);
+    if (this.#message === undefined || !/^ {4}\},?$/.test(line)) return undefined;
+    const message = this.#message.join('\n').replace(/,$/, '');
+    this.#message = undefined;
+    return this.#reader.read(message);
+  }
+}
+
+class GeminiReader implements Reader {
+  /** The messages that were read; their later states add the calls of tools. */
+  readonly #seen = new Set<string>();
+  #session: Session | undefined;
+  #subagent = false;
+
+  read(line: string): Passage | undefined {
+    const record = parseObject(line);
+    const { sessionId, projectHash } = record;
+    if (this.#session === undefined && typeof sessionId === 'string' && typeof projectHash === 'string') {
+      this.#session = { id: `${NAME}:${sessionId}`, agent: NAME };
+      this.#subagent = record['kind'] === 'subagent';
+    }
+    if (this.#session === undefined) return undefined;
+    // A checkpoint repeats all messages.
+    const messages = [
+      record,
+      ...objectsOf(record['messages']),
+      ...objectsOf(objectOf(record['$set'])['messages']),
+    ];
+    const { id: scope } = this.#session;
+    const entries = messages.flatMap((message) => this.#entriesOf(message, scope));
+    if (entries.length === 0) return undefined;
+    return { session: this.#session, entries: this.#subagent ? [{ kind: 'skipped' }] : entries };
+  }
+
+  #entriesOf(message: JsonObject, scope: string): Entry[] {
+    const { id, type } = message;
+    if (typeof id !== 'string' || (type !== 'user' && type !== 'gemini')) return [];
+    const entries = this.#seen.has(id) ? [] : entriesOf(message, `${scope}:${id}`);
+    this.#seen.add(id);
+    return objectsOf(message['toolCalls']).length > 0 ? [...entries, { kind: 'working' }] : entries;
+  }
+}
+
+function entriesOf({ type, timestamp, content, displayContent }: JsonObject, id: string): Entry[] {
+  const at = textOf(timestamp);
+  if (type === 'gemini') {
+    const text = textOfParts(content).trim();
+    return text === '' ? [] : [{ kind: 'agent', id, at, text }];
+  }
+  const [typed = ''] = textOfParts(displayContent ?? content).split(REFERENCED);
+  const text = personsWords(typed);
+  // A command of the tool's own.
+  const isCommand = text.startsWith('/') || text.startsWith('?');
+  return [text === '' || isCommand ? { kind: 'skipped' } : { kind: 'user', id, at, text }];
+}
+
+/** A text, a part, or a list of both. Parts that are no text (images, answers of tools) are left out. */
+function textOfParts(content: unknown): string {
+  const parts: unknown[] = Array.isArray(content) ? content : [content];
+  return parts
+    .map(
+      (part) =>
+        textOf(part) ?? (isObject(part) && part['thought'] !== true ? textOf(part['text']) : '') ?? '',
+    )
+    .join('');
+}

@@ -1,0 +1,53 @@
+import { EVENT_BATCH_MAX, MIB } from '../schemas/limits.ts';
+import type { RecordingReceipt } from '../schemas/recording.ts';
+import type { ImportedEvent } from './conversation.ts';
+import type { FileReport } from './report.ts';
+
+/** UTF-16 code units of a batch: as JSON, it has at most six times as many bytes. */
+const BATCH_LENGTH_MAX = 2 * MIB;
+
+/** Stores a batch, whole or not at all, by the rules of `POST /api/recording/events/`. */
+export type Store = (events: ImportedEvent[]) => Promise<RecordingReceipt>;
+
+interface Row {
+  event: ImportedEvent;
+  /** The line that completed it. */
+  line: number;
+}
+
+/** Stores the events of one file in batches, and counts what became of them. */
+export class Recorder {
+  readonly #store: Store;
+  readonly #report: FileReport;
+  #rows: Row[] = [];
+  #length = 0;
+
+  constructor(store: Store, report: FileReport) {
+    this.#store = store;
+    this.#report = report;
+  }
+
+  get isFull(): boolean {
+    return this.#rows.length >= EVENT_BATCH_MAX || this.#length >= BATCH_LENGTH_MAX;
+  }
+
+  add(event: ImportedEvent, line: number): void {
+    this.#rows.push({ event, line });
+    for (const value of Object.values(event)) this.#length += value?.length ?? 0;
+  }
+
+  /** Stores what was added. Throws what storing throws; then none of it was stored. */
+  async flush(): Promise<void> {
+    const rows = this.#rows;
+    this.#rows = [];
+    this.#length = 0;
+    if (rows.length === 0) return;
+    const { accepted, duplicates, invalid } = await this.#store(rows.map(({ event }) => event));
+    this.#report.stored += accepted;
+    this.#report.duplicates += duplicates;
+    for (const { index, errors } of invalid) {
+      this.#report.invalid += 1;
+      this.#report.note(rows[index]?.line ?? 0, errors.join('; '));
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Deadlines, PoolName } from '../config/config.ts';
+import { isLockTimeout } from '../db/faults.ts';
+import { databaseNow } from '../db/stores/schedules.ts';
+import { admit } from '../db/stores/work/admit.ts';
+import {
+  countKinds,
+  drainQueued,
+  failedJobs,
+  pausePools,
+  resumePools,
+  workerBeats,
+} from '../db/stores/work/operate.ts';
+import { newId } from '../ids.ts';
+import { admissionTerms, jobAdmission, NO_UNITS } from './admission.ts';
+import { kindsOf } from './kind.ts';
+import { kinds } from './kinds.ts';
+import { type RoundStep, SCHEDULES } from './schedules.ts';
+
+/** Workers beat each half second. */
+const AWARE_WITHIN_MS = 3000;
+const LOOK_EVERY_MS = 50;
+
+/** Has the workers of these pools claim nothing new. Resolves with how many of them have not noticed in time. */
+export async function pause(database: Pool, pools: readonly PoolName[]): Promise<number> {
+  await pausePools(database, pools);
+  const until = performance.now() + AWARE_WITHIN_MS;
+  let late = 0;
+  // A heartbeat on its way may have read before the change; the one after it has not.
+  for (const _ of ['on its way', 'after it']) {
+    const before = await workerBeats(database, pools);
+    do {
+      await sleep(LOOK_EVERY_MS);
+      const now = await workerBeats(database, pools);
+      late = [...before].filter(([id, beat]) => now.get(id) === beat).length;
+    } while (late > 0 && performance.now() < until);
+    if (late > 0) break;
+  }
+  return late;
+}
+
+/** Has paused workers claim again. */
+export const resume = resumePools;
+
+/** Ends what waits in a pool as `service_unavailable`. Resolves with how much it ended. */
+export async function drain(database: Pool, pool: PoolName, recoveryWindowS: number): Promise<number> {
+  const before = await databaseNow(database);
+  return drainQueued(database, kindsOf(kinds, pool), { before, recoveryWindowS });
+}
+
+/** Accounts of one page. */
+const PAGE = 100;
+const START = '00000000-0000-0000-0000-000000000000';
+/** Jobs that work on whatever is new: their input says nothing that is lost with them. */
+const REPEATABLE = Object.values(SCHEDULES).flat();
+
+export interface Retried {
+  queued: number;
+  /** Somebody held a lock on what their admission needs. */
+  locked: number;
+}
+
+export interface RetryTerms {
+  deadlines: Deadlines;
+  recoveryWindowS: number;
+  /** Hears after each page how far a kind is. */
+  onPage?(kind: string, so: Retried): void;
+}
+
+/**
+ * Queues a new job for each account whose latest one failed, each in a transaction of its own. Safe to interrupt and to
+ * repeat: an account that has been given a job is not found again. Resolves with what was done by kind, and with the
+ * failures of the kinds that cannot be repeated.
+ */
+export async function retryFailed(
+  database: Pool,
+  pools: readonly PoolName[],
+  terms: RetryTerms,
+): Promise<{ retried: Record<string, Retried>; left: Record<string, number> }> {
+  const named = pools.flatMap((one) => kindsOf(kinds, one));
+  const repeatable = REPEATABLE.filter(({ kind }) => named.includes(kind.name));
+  const retried: Record<string, Retried> = {};
+  for (const step of repeatable) retried[step.kind.name] = await retryStep(database, step, terms);
+  const others = named.filter((name) => !repeatable.some(({ kind }) => kind.name === name));
+  const counts = await countKinds(database, others);
+  return { retried, left: Object.fromEntries(counts.map(({ kind, failed }) => [kind, failed])) };
+}
+
+async function retryStep(database: Pool, { kind, body }: RoundStep, terms: RetryTerms): Promise<Retried> {
+  const { deadlines, recoveryWindowS, onPage } = terms;
+  const admission = admissionTerms(kind, {
+    process: newId(),
+    timeoutMs: deadlines[kind.deadline],
+    recoveryWindowS,
+    units: NO_UNITS,
+  });
+  const counts = { queued: 0, locked: 0 };
+  for (let after: string | undefined = START; after !== undefined; ) {
+    const page = await failedJobs(database, kind.name, after, PAGE);
+    for (const { id, party } of page.failed) {
+      const job = jobAdmission(kind, { accountId: party, body, requestId: `retry ${id}`, wait: false });
+      try {
+        const [admitted] = await admit(database, [{ ...job, kind: kind.name }], admission);
+        counts.queued += Number(admitted?.decision === 'admitted');
+      } catch (error) {
+        if (!isLockTimeout(error)) throw error;
+        counts.locked += 1;
+      }
+    }
+    after = page.last;
+    if (after !== undefined) onPage?.(kind.name, counts);
+  }
+  return counts;
+}

@@ -1,0 +1,29 @@
+import type { Pool } from 'pg';
+import { POOLS } from '../config/config.ts';
+import { type LoadRow, readLoad } from '../db/stores/work/load.ts';
+import { desiredWorkers, type PoolLoad } from '../domain/scaling.ts';
+import { type Kinds, servedBy } from './kind.ts';
+
+/** The load of a pool, from that of its kinds. */
+export function poolLoad(rows: readonly LoadRow[]): PoolLoad {
+  const { workers, slots } = rows[0] ?? { workers: 0, slots: 0 };
+  return {
+    queued: rows.reduce((sum, row) => sum + row.queued, 0),
+    running: rows.reduce((sum, row) => sum + row.running, 0),
+    oldestMs: Math.max(0, ...rows.map(({ oldestMs }) => oldestMs)),
+    workers,
+    slots,
+  };
+}
+
+/** Reads how many workers a pool should have; undefined when there is no such pool. */
+export async function readDesiredWorkers(
+  pool: Pool,
+  kinds: Kinds,
+  name: string,
+): Promise<number | undefined> {
+  const known = POOLS.find((one) => one === name);
+  const served = known === undefined ? [] : Object.values(servedBy(kinds, known));
+  if (served.length === 0) return undefined;
+  return desiredWorkers(poolLoad(await readLoad(pool, served)));
+}

@@ -1,0 +1,32 @@
+import type { Pool } from 'pg';
+import { leaseRounds } from '../db/stores/lease.ts';
+import { listSchedules } from '../db/stores/schedules.ts';
+import { HOUSEKEEPING } from './housekeeper.ts';
+import { SCHEDULES } from './schedules.ts';
+
+/** Recurring work as operators see it. Times are Unix milliseconds. */
+export interface Recurring {
+  name: string;
+  /** A cron pattern, seconds, or `off`. */
+  every: string;
+  last: number | null;
+  next: number | null;
+}
+
+/** Lists the schedules, and the rounds of the housekeeping, which have no ticks. */
+export async function listRecurring(pool: Pool): Promise<Recurring[]> {
+  const [planted, rounds] = await Promise.all([listSchedules(pool), leaseRounds(pool, HOUSEKEEPING)]);
+  const schedules = Object.keys(SCHEDULES).map((name) => {
+    const { pattern, lastTick, nextTick } = planted.find((one) => one.name === name) ?? {};
+    return { name, every: pattern ?? 'off', last: lastTick ?? null, next: nextTick ?? null };
+  });
+  const maintenance = Object.entries(rounds)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, { everyMs, last }]) => ({
+      name: `${HOUSEKEEPING}: ${name}`,
+      every: `${everyMs / 1000} s`,
+      last,
+      next: null,
+    }));
+  return [...schedules, ...maintenance];
+}
