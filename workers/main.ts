@@ -1,9 +1,8 @@
 import { workerConfig } from '../shared/config/config.ts';
-import { runMain } from '../shared/lifecycle.ts';
+import { runMain } from '../shared/process/lifecycle.ts';
 import { kinds } from '../shared/work/kinds.ts';
-import { startWorker } from './compose.ts';
-import { createHandlers } from './handlers/index.ts';
-import { isScheduler, poolsOf, SERVICES } from './services.ts';
+import { isScheduler, poolsOf, SERVICES, startWorker } from './compose.ts';
+import { createHandlers } from './handlers.ts';
 
 const [service = ''] = process.argv.slice(2);
 const pools = poolsOf(kinds, service);

@@ -1,11 +1,23 @@
-import { type Chat, type Completion, type Dialect, FORMATS, LIMITS, type Question } from './chat.ts';
-import { type Call, ProviderError } from './provider.ts';
+import {
+  type Chat,
+  type Completion,
+  type Dialect,
+  EXTRAS,
+  type Extra,
+  FORMATS,
+  LIMITS,
+  type Question,
+} from './chat.ts';
+import { type Call, ProviderError, SHORTEST_CALL_MS } from './provider.ts';
 
-/** The server does not know the format in which the answer was asked for, or the parameter that limits its tokens. */
+/** A part of a dialect that a server can refuse. */
+export type Refused = 'format' | 'limit' | Extra;
+
+/** The server does not know the format in which the answer was asked for, or a parameter. */
 export class DialectRefused extends ProviderError {
-  readonly part: keyof Dialect;
+  readonly part: Refused;
 
-  constructor(part: keyof Dialect, message: string) {
+  constructor(part: Refused, message: string) {
     super('failed', message);
     this.part = part;
   }
@@ -14,12 +26,13 @@ export class DialectRefused extends ProviderError {
 /** Asks a question in the strictest format that the model's server takes. */
 export type Ask = (question: Question, call: Call) => Promise<Completion>;
 
-const FIRST: Dialect = { format: FORMATS[0], limit: LIMITS[0] };
+const FIRST: Dialect = { format: FORMATS[0], limit: LIMITS[0], extras: EXTRAS, thinks: false };
 
 /**
- * Not every server knows strict schemas, or the same limit of tokens. What is refused is followed by the next one, and what
- * worked is remembered by model for as long as the process runs. What worked decides, not what was refused: a server may
- * quote a person's text in an error that looks like a refusal.
+ * Not every server knows strict schemas, or the same parameters, and some models think before they answer. What is refused
+ * is followed by the next one, an answer that was cut off by more room for thoughts; what worked is remembered by model for
+ * as long as the process runs. What worked decides, not what was refused: a server may quote a person's text in an error
+ * that looks like a refusal.
  */
 export function inBestDialect(chat: Chat): Ask {
   const known = new Map<string, Dialect>();
@@ -27,13 +40,14 @@ export function inBestDialect(chat: Chat): Ask {
     const first = known.get(call.model) ?? FIRST;
     const until = performance.now() + call.timeoutMs;
     for (let dialect = first; ; ) {
+      const timeoutMs = until - performance.now();
       try {
-        const completion = await chat(
-          { ...question, ...dialect },
-          { ...call, timeoutMs: until - performance.now() },
-        );
-        if (dialect !== first) known.set(call.model, dialect);
-        return completion;
+        const completion = await chat({ ...question, ...dialect }, { ...call, timeoutMs });
+        const cutOff = completion.state === 'cut_off' && question.thoughtTokens !== undefined;
+        const wider = cutOff && !dialect.thinks ? { ...dialect, thinks: true } : dialect;
+        if (wider !== first) known.set(call.model, wider);
+        if (wider === dialect || until - performance.now() < SHORTEST_CALL_MS) return completion;
+        dialect = wider;
       } catch (error) {
         const next = error instanceof DialectRefused ? nextAfter(dialect, error.part) : undefined;
         if (next === undefined) throw error;
@@ -43,11 +57,17 @@ export function inBestDialect(chat: Chat): Ask {
   };
 }
 
-function nextAfter({ format, limit }: Dialect, refused: keyof Dialect): Dialect | undefined {
-  if (refused === 'format') {
-    const looser = FORMATS[FORMATS.indexOf(format) + 1];
-    return looser && { format: looser, limit };
+function nextAfter(dialect: Dialect, refused: Refused): Dialect | undefined {
+  switch (refused) {
+    case 'format': {
+      const format = FORMATS[FORMATS.indexOf(dialect.format) + 1];
+      return format && { ...dialect, format };
+    }
+    case 'limit': {
+      const limit = LIMITS[LIMITS.indexOf(dialect.limit) + 1];
+      return limit && { ...dialect, limit };
+    }
+    default:
+      return { ...dialect, extras: dialect.extras.filter((extra) => extra !== refused) };
   }
-  const other = LIMITS[LIMITS.indexOf(limit) + 1];
-  return other && { format, limit: other };
 }

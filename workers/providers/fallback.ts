@@ -1,13 +1,13 @@
 import type { Completion, Question } from './chat.ts';
 import type { Ask } from './dialects.ts';
-import { type Call, type Provider, ProviderError, SHORTEST_CALL_MS } from './provider.ts';
+import { type Call, isOutage, type Provider, SHORTEST_CALL_MS } from './provider.ts';
 
 /** Asks a question, and says which model answered. */
 export type AskAny = (question: Question, call: Call) => Promise<Completion & { model: string }>;
 
 /**
  * Asks the model that is wanted, then the others in their order, while the trouble is the provider's and there is time.
- * What no model answers fails as the first one did.
+ * A question that no model answers fails as the first one did.
  */
 export function withFallback(ask: Ask, others: readonly string[]): AskAny {
   return async (question, call) => {
@@ -40,8 +40,4 @@ export function orLocal(provider: Provider, local: Provider): Provider {
       }
     },
   };
-}
-
-function isOutage(error: unknown): boolean {
-  return error instanceof ProviderError && error.outage;
 }

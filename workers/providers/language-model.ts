@@ -1,9 +1,11 @@
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
-import { predictionQuestion, readAnswer } from '../prompts/prediction.ts';
+import { predictionQuestion, readAnswer } from '../predictions/prompt.ts';
+import { readStructured } from './answer.ts';
 import type { Completion } from './chat.ts';
 import type { AskAny } from './fallback.ts';
 import {
   type Call,
+  type ChatMessage,
   type Guess,
   type Provider,
   ProviderError,
@@ -12,7 +14,10 @@ import {
   type StructuredQuestion,
   type Usage,
 } from './provider.ts';
-import { readStructured, repairTurn } from './repair.ts';
+
+const FAULTS_SHOWN = 3;
+/** UTF-16 code units of a malformed answer that its repair quotes. */
+const QUOTED_MAX = 20_000;
 
 /** A model that answers questions in a given shape. */
 export class LanguageModel implements Provider {
@@ -74,6 +79,19 @@ function malformed(): ProviderError {
   return new ProviderError('failed', 'unusable answer: not the answer format');
 }
 
+/** Asks for the answer once more. It comes after the question, so that the question stays in the provider's cache. */
+export function repairTurn(text: string, faults: readonly string[]): ChatMessage[] {
+  const list = faults.slice(0, FAULTS_SHOWN).map((fault) => `- ${fault}`);
+  const content = `That answer cannot be used:\n${list.join('\n')}\nAnswer again, with the corrected JSON object only.`;
+  const quoted = text.slice(0, QUOTED_MAX).toWellFormed().replaceAll('\0', '');
+  const answer = quoted.trim() === '' ? [] : [{ role: 'assistant', content: quoted } as const];
+  return [...answer, { role: 'user', content }];
+}
+
 function sum(a: Usage, b: Usage): Usage {
-  return { inputTokens: a.inputTokens + b.inputTokens, outputTokens: a.outputTokens + b.outputTokens };
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+  };
 }

@@ -1,16 +1,23 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { ModelPrices } from '../../shared/config/provider.ts';
 import type { BookedCall } from '../../shared/db/stores/provider-calls.ts';
-import { every, type Repeated } from '../../shared/every.ts';
+import { type CallOutcome, costOf, estimateTokens } from '../../shared/domain/provider-call.ts';
+import { newId } from '../../shared/ids.ts';
 import type { Log } from '../../shared/log.ts';
+import { observeCall } from '../../shared/metrics/provider.ts';
+import { every, type Repeated } from '../../shared/timing/every.ts';
+import { retry } from '../../shared/timing/retry.ts';
+import { describeCall, inCallSpan } from './call-span.ts';
+import type { Chat, ChatRequest } from './chat.ts';
+import { type Call, NO_USAGE, ProviderError, type Usage } from './provider.ts';
 
 const FLUSH_EVERY_MS = 200;
 /** Rows in one statement. */
 const MOST = 500;
 /** Rows in memory; a few megabytes. */
 const BUFFER_MAX = 20_000;
-/** How long a process that stops goes on trying. */
+/** Time for which a process that stops goes on trying. */
 const CLOSE_WITHIN_MS = 2000;
-const RETRY_MS = 100;
+const RETRY = { firstMs: 100, longestMs: 100 };
 
 /** Stores calls; `age_ms` is how long ago each was sent. Safe to repeat. */
 export type BookCalls = (calls: (BookedCall & { age_ms: number })[]) => Promise<void>;
@@ -45,20 +52,12 @@ export class CallLedger {
   async close(): Promise<void> {
     await this.#flushes.stop();
     const until = performance.now() + CLOSE_WITHIN_MS;
-    for (;;) {
-      try {
-        return await this.#flush();
-      } catch (error) {
-        if (performance.now() > until) {
-          this.#log.warn(
-            { err: error, calls: this.#buffer.length },
-            'calls to the provider are lost to the ledger',
-          );
-          return;
-        }
-        await sleep(RETRY_MS);
-      }
-    }
+    await retry(() => this.#flush(), { ...RETRY, until }).catch((error: unknown) =>
+      this.#log.warn(
+        { err: error, calls: this.#buffer.length },
+        'calls to the provider are lost to the ledger',
+      ),
+    );
   }
 
   async #flush(): Promise<void> {
@@ -71,4 +70,79 @@ export class CallLedger {
     if (this.#lost > 0) this.#log.warn({ calls: this.#lost }, 'calls to the provider are lost to the ledger');
     this.#lost = 0;
   }
+}
+
+/**
+ * Books each request that is sent, whatever comes of it. Where the provider may charge for an answer but its count cannot
+ * be read, because nobody waited for it or it came broken, what it has read is estimated.
+ */
+export function metered(chat: Chat, ledger: Pick<CallLedger, 'add'>, prices: ModelPrices): Chat {
+  const send: Chat = async (request, call) => {
+    const sentAt = performance.now();
+    const book = (outcome: CallOutcome, counted: Usage | null, answeredBy?: string) => {
+      describeCall(outcome, counted, answeredBy);
+      const usage = counted ?? estimated(request);
+      const row = {
+        outcome,
+        usage,
+        aborted: counted === null,
+        cost: costOf(prices.get(call.model), usage),
+        latencyMs: performance.now() - sentAt,
+      };
+      observeCall({ model: call.model, ...row });
+      ledger.add(bookedCall(call, row), sentAt);
+    };
+    try {
+      const completion = await chat(request, call);
+      const { state, usage, answeredBy } = completion;
+      book(state === 'written' ? 'answered' : state, usage, answeredBy);
+      return completion;
+    } catch (error) {
+      if (call.signal.aborted) book('aborted', null);
+      else if (!(error instanceof ProviderError)) book('failed', NO_USAGE);
+      else if (error.charged !== undefined) book('unusable', error.charged);
+      else book(error.fault, error.fault === 'timeout' ? null : NO_USAGE);
+      throw error;
+    }
+  };
+  return async (request, call) => {
+    call.signal.throwIfAborted();
+    return inCallSpan(request, call, () => send(request, call));
+  };
+}
+
+interface Booking {
+  outcome: CallOutcome;
+  usage: Usage;
+  aborted: boolean;
+  cost: number | null;
+  latencyMs: number;
+}
+
+function bookedCall(
+  { model, charge }: Call,
+  { outcome, usage, aborted, cost, latencyMs }: Booking,
+): BookedCall {
+  return {
+    id: newId(),
+    account_id: charge.accountId,
+    app_id: charge.appId,
+    kind: charge.kind,
+    work_id: charge.workId,
+    attempt: charge.attempt,
+    model,
+    input_tokens: usage.inputTokens,
+    cached_tokens: usage.cachedTokens,
+    output_tokens: usage.outputTokens,
+    cost_microcents: cost,
+    aborted,
+    outcome,
+    latency_ms: Math.round(latencyMs),
+  };
+}
+
+/** Tokens that the provider has read; those that it would have written are unknown. */
+function estimated({ messages, schema }: ChatRequest): Usage {
+  const texts = [JSON.stringify(schema), ...messages.map(({ content }) => content)];
+  return { ...NO_USAGE, inputTokens: texts.reduce((sum, text) => sum + estimateTokens(text), 0) };
 }

@@ -1,6 +1,8 @@
 import type { TSchema } from 'typebox';
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
+import type { End } from '../../shared/domain/work.ts';
 import type { Validator } from '../../shared/schemas/validator.ts';
+import type { Kind } from '../../shared/work/kind.ts';
 
 /**
  * A model's guess. `completion` is appended to the draft (`complete_draft`) or is a whole message that starts with the
@@ -18,8 +20,12 @@ export interface Guess {
 /** 0 if the provider does not report it. */
 export interface Usage {
   inputTokens: number;
+  /** Tokens of the input that the provider had in its cache. */
+  cachedTokens: number;
   outputTokens: number;
 }
+
+export const NO_USAGE: Usage = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
 
 export interface ChatMessage {
   role: 'system' | 'user' | 'assistant';
@@ -30,11 +36,11 @@ export interface ChatMessage {
 export interface StructuredQuestion<Answer> {
   /** Names the schema: `[a-z_]+`. */
   name: string;
-  /** What varies most comes last, for the provider's prefix cache. */
+  /** Parts in order, the most varying last, for the provider's prefix cache. */
   messages: readonly ChatMessage[];
   /** Within the limits of strict structured output: closed objects, all required, no bounds but those of lists. */
   schema: TSchema;
-  /** Of the answer's shape. A list may be longer than the schema allows. */
+  /** Schema of the answer. A list may be longer than the schema allows. */
   check: Validator<Answer>;
   /** Tokens that its answer may have, thoughts included. */
   maxTokens: number;
@@ -45,7 +51,7 @@ export type StructuredAnswer<Answer> =
   | { state: 'answered'; value: Answer; usage: Usage; model: string }
   | { state: 'refused'; usage: Usage; model: string };
 
-/** Whom the ledger books a call on, and for which attempt at which work. */
+/** Party on which the ledger books a call, and the attempt at the work. */
 export interface Charge {
   accountId: string | null;
   appId: string | null;
@@ -63,6 +69,8 @@ export interface Call {
   signal: AbortSignal;
   timeoutMs: number;
   charge: Charge;
+  /** The same for calls whose prompts begin alike: sends them to the same cache. Opaque to the provider. */
+  cacheKey?: string;
 }
 
 /**
@@ -88,11 +96,11 @@ export type ProviderFault = 'timeout' | 'not_configured' | 'rate_limited' | 'fai
 export const LONGEST_PAUSE_MS = 600_000;
 
 interface ProviderErrorDetails {
-  /** How long the provider asked to be left alone. */
+  /** Time for which the provider asked to be left alone. */
   retryAfterMs?: number | undefined;
-  /** Whether the provider itself is in trouble, so that other requests are likely to fail too. */
+  /** True if the provider itself is in trouble, so that other requests are likely to fail too. */
   outage?: boolean;
-  /** What the provider counted for an answer that cannot be used; null when that cannot be read. */
+  /** Tokens that the provider counted for an answer that cannot be used; null when that cannot be read. */
   charged?: Usage | null | undefined;
 }
 
@@ -114,5 +122,38 @@ export class ProviderError extends Error {
     this.retryAfterMs = retryAfterMs;
     this.outage = outage;
     this.charged = charged;
+  }
+}
+
+/** True if the provider itself is in trouble. */
+export function isOutage(error: unknown): error is ProviderError {
+  return error instanceof ProviderError && error.outage;
+}
+
+const CODES = {
+  not_configured: 'provider_not_configured',
+  rate_limited: 'provider_rate_limited',
+  failed: 'provider_failed',
+} as const;
+
+/** Ending of work of a kind when its provider fails. */
+export function failureOf(
+  { fault, retryAfterMs }: ProviderError,
+  { codes }: Pick<Kind, 'codes'>,
+): End<never> {
+  const how =
+    fault === 'timeout' ? ({ code: codes.timeout, source: 'provider' } as const) : { code: CODES[fault] };
+  return { state: 'failed', ...how, retryAfterMs };
+}
+
+/** Asks a model again after a timeout while there is time; any other fault fails at once. */
+export async function inAttempts<T>(leftMs: () => number, attempt: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isLate = error instanceof ProviderError && error.fault === 'timeout';
+      if (!isLate || leftMs() <= SHORTEST_CALL_MS) throw error;
+    }
   }
 }

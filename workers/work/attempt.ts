@@ -1,21 +1,27 @@
+import { Box } from '../../shared/box.ts';
 import { isTransient } from '../../shared/db/faults.ts';
 import { persistently } from '../../shared/db/retries.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import { ClaimLost } from '../../shared/db/stores/work/progress.ts';
-import type { End } from '../../shared/domain/work.ts';
+import type { End, Traced } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
-import { rejectionOf } from '../../shared/rejection.ts';
+import { attempts, observeStage, staged } from '../../shared/metrics/work.ts';
 import { WORKER_MARGIN_MS } from '../../shared/schemas/limits.ts';
+import { compile, type Validator } from '../../shared/schemas/validator.ts';
+import { untilAborted } from '../../shared/timing/within.ts';
+import { traceId } from '../../shared/tracing/span.ts';
 import type { Complete } from '../../shared/work/completion.ts';
-import type { Kind } from '../../shared/work/kind.ts';
-import type { Allowance } from './handler.ts';
+import { type Kind, type Kinds, kindNamed } from '../../shared/work/kind.ts';
+import { describeEnd, inAttemptSpan } from './attempt-span.ts';
+import type { Handler, Handlers } from './handler.ts';
 import type { PartsRoom } from './parts.ts';
 import type { RunningAttempts } from './running.ts';
 
-export interface AttemptSteps {
-  kind: Kind;
-  perform(claim: Claim, allowance: Allowance): Promise<End>;
+export interface AttemptParts {
+  /** The kinds that this process serves. */
+  kinds: Kinds;
+  handlers: Handlers<Kinds>;
   complete: Complete;
   running: RunningAttempts;
   parts: PartsRoom;
@@ -28,67 +34,108 @@ class OutOfTime extends Error {
   override readonly name = 'OutOfTime';
 }
 
-/**
- * Performs one attempt within its deadline and completes its row; `freeSlot` gives its slot back while it waits for its parts.
- * A result that the database refuses ends its work as a defect at once. Never rejects.
- */
-export async function attemptWork(steps: AttemptSteps, claim: Claim, freeSlot: () => void): Promise<void> {
-  const { id, party, month, attempt, worker, queuedMs } = claim;
-  const log = steps.log.child({ work: id, kind: claim.kind });
-  const controller = steps.running.begin(claim);
-  const until = performance.now() + claim.leftMs;
-  const budgetMs = claim.leftMs - WORKER_MARGIN_MS;
-  const timer = setTimeout(() => controller.abort(new OutOfTime()), Math.max(0, budgetMs));
-  try {
-    const { signal } = controller;
+/** Performs attempts at work by the handlers of their kinds. */
+export class Attempts {
+  readonly #parts: AttemptParts;
+  readonly #validators: ReadonlyMap<string, Validator<unknown>>;
+
+  constructor(parts: AttemptParts) {
+    this.#parts = parts;
+    this.#validators = new Map(
+      Object.values(parts.kinds).map(({ name, input }) => [name, compile(input)] as const),
+    );
+  }
+
+  /**
+   * Performs one attempt within its deadline and completes its row; `freeSlot` gives its slot back while it waits for its
+   * parts. Never rejects.
+   */
+  perform(claim: Claim, freeSlot: () => void): Promise<void> {
+    return inAttemptSpan(claim, () => this.#perform(claim, freeSlot));
+  }
+
+  async #perform(claim: Claim, freeSlot: () => void): Promise<void> {
+    const { running } = this.#parts;
+    const { requestId } = (claim.facts as Traced).trace ?? {};
+    const log = this.#parts.log.child({ work: claim.id, kind: claim.kind, requestId, traceId: traceId() });
+    const controller = running.begin(claim);
+    const until = performance.now() + claim.leftMs;
+    const budgetMs = claim.leftMs - WORKER_MARGIN_MS;
+    const timer = setTimeout(() => controller.abort(new OutOfTime()), Math.max(0, budgetMs));
+    try {
+      observeStage(claim.kind, 'queue', claim.queuedMs);
+      const performed = this.#endOf(claim, controller.signal, until, freeSlot, log);
+      const end = await staged(claim.kind, 'handler', performed);
+      attempts.inc({ kind: claim.kind, end: end?.code ?? end?.state ?? 'taken_away' });
+      describeEnd(end);
+      if (end !== undefined) await staged(claim.kind, 'commit', this.#store(claim, end, until, log));
+    } catch (error) {
+      log.warn({ err: error }, 'could not store a result: the housekeeping ends or retries the work');
+    } finally {
+      clearTimeout(timer);
+      running.finish(claim);
+    }
+  }
+
+  /** Performs the work and resolves with its end; undefined if it was taken away from this attempt. */
+  async #endOf(
+    claim: Claim,
+    signal: AbortSignal,
+    until: number,
+    freeSlot: () => void,
+    log: Log,
+  ): Promise<End | undefined> {
+    const { kinds, handlers, running, parts } = this.#parts;
+    const kind = kindNamed(kinds, claim.kind);
     const leftMs = () => until - WORKER_MARGIN_MS - performance.now();
     const park = () => {
-      steps.running.park(claim);
+      running.park(claim);
       freeSlot();
     };
-    const parts = steps.parts.of({ claim, kind: steps.kind, signal, leftMs, park });
-    const work = Promise.try(steps.perform, claim, { signal, leftMs, parts });
-    const end = await performed(work, signal, steps.kind, log);
-    if (end === undefined) return;
+    try {
+      // The table has a handler for each kind.
+      const handler = handlers[kind.name] as Handler<Kind>;
+      const input = new Box(this.#inputOf(claim));
+      const ended = handler(
+        { ...claim, input },
+        { signal, leftMs, log, parts: parts.of({ claim, kind, signal, leftMs, park }) },
+      );
+      // A handler that ignores its signal holds nobody up.
+      return await untilAborted(signal, ended);
+    } catch (error) {
+      if (signal.reason instanceof OutOfTime) return { state: 'failed', code: kind.codes.timeout };
+      if (signal.aborted || error instanceof ClaimLost) return undefined;
+      if (error instanceof AppError) return { state: 'failed', code: error.code, source: 'worker' };
+      log.error({ err: error }, 'handler failed unexpectedly');
+      return DEFECT;
+    }
+  }
+
+  #inputOf({ kind, input }: Claim): unknown {
+    const checked = this.#validators.get(kind)?.(JSON.parse(input.take()));
+    if (checked?.ok) return checked.value;
+    const places = checked?.faults.map(({ loc, type }) => `${loc.join('.')} ${type}`);
+    throw new Error(`the input does not suit its kind: ${places}`);
+  }
+
+  /**
+   * Keeps trying through a short database outage: the provider's answer is paid for. A result that the database refuses ends
+   * its work as a defect at once.
+   */
+  async #store({ id, party, month, attempt, worker, queuedMs }: Claim, end: End, until: number, log: Log) {
+    const { complete, running } = this.#parts;
     const own = { id, party, month, guard: 'attempt', attempt, worker, queuedMs } as const;
-    // Keeps trying through a short database outage: the provider's answer is paid for.
-    const storeAs = (how: End) => persistently(() => steps.complete({ ...own, ...how }), until);
+    const storeAs = (how: End) => persistently(() => complete({ ...own, ...how }), until);
     const store = () =>
       storeAs(end).catch((error: unknown) => {
         if (isTransient(error)) throw error;
         log.error({ err: error }, 'a result cannot be stored');
         return storeAs(DEFECT);
       });
-    let ended = await store();
-    if (!ended) {
-      // A crash of the database may have undone the claim: then the row is queued, and the answer still its own.
-      await persistently(() => steps.running.reclaim(claim), until);
-      ended = await store();
-    }
-    if (!ended) log.info({ attempt }, 'result discarded: the row no longer belongs to this attempt');
-  } catch (error) {
-    log.warn({ err: error }, 'could not store a result: the housekeeping ends or retries the work');
-  } finally {
-    clearTimeout(timer);
-    steps.running.finish(claim);
-  }
-}
-
-/** How the work ends; undefined if it was taken away from this attempt. */
-async function performed(
-  work: Promise<End>,
-  signal: AbortSignal,
-  { codes }: Kind,
-  log: Log,
-): Promise<End | undefined> {
-  try {
-    // A handler that ignores its signal holds nobody up.
-    return await Promise.race([work, rejectionOf(signal)]);
-  } catch (error) {
-    if (signal.reason instanceof OutOfTime) return { state: 'failed', code: codes.timeout };
-    if (signal.aborted || error instanceof ClaimLost) return undefined;
-    if (error instanceof AppError) return { state: 'failed', code: error.code, source: 'worker' };
-    log.error({ err: error }, 'handler failed unexpectedly');
-    return DEFECT;
+    if (await store()) return;
+    // A crash of the database may have undone the claim: then the row is queued, and the answer still its own.
+    await persistently(() => running.reclaim({ id, attempt }), until);
+    if (!(await store()))
+      log.info({ attempt }, 'result discarded: the row no longer belongs to this attempt');
   }
 }

@@ -3,19 +3,19 @@ import { type Kind, type Kinds, kindNamed, type PartyClass } from '../../shared/
 
 /** Asks for the oldest queued pieces of a flow. */
 export interface Ask extends FlowAsk {
-  /** How many slots are set aside for its pieces; others may only be claimed in the place of pieces that were not found. */
+  /** The slots reserved for its pieces; others may only be claimed in the place of pieces that were not found. */
   readonly reserved: number;
-  /** When the ask was made, in the count of what was heard. */
-  readonly heard: number;
+  /** The number of announcements before the ask. */
+  readonly seq: number;
 }
 
 interface KnownFlow extends Flow {
   readonly of: Kind;
   /** Pieces that it runs here, and slots that are set aside for it. */
   held: number;
-  /** Known to have queued work. */
+  /** True if it is known to have queued work. */
   isReady: boolean;
-  heard: number;
+  seq: number;
   sinceMs: number | null;
 }
 
@@ -25,7 +25,7 @@ interface KnownFlow extends Flow {
  * next one finds a free slot.
  */
 const THRESHOLD = 15;
-/** With fewer slots than this, none are kept free. */
+/** The number of slots below which none are kept free. */
 const FEWEST_SHARED = 4;
 /** Most flows that are asked for beyond the free slots. */
 const MOST_SPARE = 256;
@@ -45,11 +45,11 @@ export class FairOrder {
   readonly slots: number;
   readonly #kinds: Kinds;
   readonly #flows = new Map<string, KnownFlow>();
-  /** By class, the flows that are ready by what they hold, the longest at that number first. */
+  /** The ready flows of each class, by the slots that they hold, the longest at that number first. */
   readonly #ready = { apps: new Map<number, Set<KnownFlow>>(), accounts: new Map<number, Set<KnownFlow>>() };
   readonly #held = { apps: 0, accounts: 0 };
-  #heard = 0;
-  /** How many flows more than there are free slots to ask for: many when others have served most of what is known. */
+  #seq = 0;
+  /** The number of flows to ask for beyond the free slots: many when others have served most of what is known. */
   #spare = 0;
 
   /** `kinds` are those of the pool. */
@@ -66,18 +66,18 @@ export class FairOrder {
     return this.slots - this.#held.apps - this.#held.accounts;
   }
 
-  /** Whether any flow is known to have queued work. */
+  /** Checks whether any flow is known to have queued work. */
   get isReady(): boolean {
     return this.#ready.apps.size + this.#ready.accounts.size > 0;
   }
 
   /** The flow has queued something. Flows of other pools are ignored. */
-  heard({ kind, party }: Flow): void {
+  noteQueued({ kind, party }: Flow): void {
     if (!Object.hasOwn(this.#kinds, kind)) return;
     const name = nameOf({ kind, party });
     const flow = this.#flows.get(name) ?? this.#known(name, kind, party);
-    this.#heard += 1;
-    flow.heard = this.#heard;
+    this.#seq += 1;
+    flow.seq = this.#seq;
     this.#setReady(flow, true);
   }
 
@@ -125,7 +125,7 @@ export class FairOrder {
         flow.sinceMs = Math.max(flow.sinceMs ?? 0, queuedAtMs - LATE_COMMIT_MS);
       // A flow that runs one piece at a time is never left: its next one waits for the end of this one.
       const mayHaveNext = flow.of.oneAtATime && found.length > 0;
-      if (!names.has(name)) this.#setReady(flow, mayHaveNext || flow.heard > ask.heard);
+      if (!names.has(name)) this.#setReady(flow, mayHaveNext || flow.seq > ask.seq);
       else if (claimed.length === 0 && ask.reserved > 0) {
         this.#setReady(flow, false);
         blocked.push({ kind: flow.kind, party: flow.party });
@@ -146,13 +146,13 @@ export class FairOrder {
 
   #known(name: string, kind: string, party: string): KnownFlow {
     const of = kindNamed(this.#kinds, kind);
-    const flow = { kind, party, of, held: 0, isReady: false, heard: 0, sinceMs: null };
+    const flow = { kind, party, of, held: 0, isReady: false, seq: 0, sinceMs: null };
     this.#flows.set(name, flow);
     return flow;
   }
 
   #askFor({ kind, party, sinceMs }: KnownFlow, count: number, reserved: number): Ask {
-    return { kind, party, count, reserved, sinceMs, heard: this.#heard };
+    return { kind, party, count, reserved, sinceMs, seq: this.#seq };
   }
 
   /** The flow that comes next; undefined when no flow may have one of the free slots. */
@@ -164,7 +164,7 @@ export class FairOrder {
     return firsts.some(({ held }) => this.#mayHoldMore(held)) ? firsts[0] : undefined;
   }
 
-  /** Of a class, the flow that holds the fewest slots. */
+  /** The flow of a class that holds the fewest slots. */
   #lowest(one: PartyClass): KnownFlow | undefined {
     const levels = this.#ready[one];
     for (const held of [...levels.keys()].sort((a, b) => a - b))

@@ -1,24 +1,27 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
+import type { Box } from '../../shared/box.ts';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
 import type { End } from '../../shared/domain/work.ts';
+import type { Log } from '../../shared/log.ts';
 import type { Part } from '../../shared/work/admission.ts';
-import type { FactsOf, Kind, Kinds, ReportOf } from '../../shared/work/kind.ts';
+import type { FactsOf, InputOf, Kind, Kinds, ReportOf } from '../../shared/work/kind.ts';
 
-/** How handlers reach the database. */
+/** The ways of handlers to the database. */
 export interface Stores {
   pool: Pool;
   em(): EntityManager;
 }
 
-/** The time a handler has: until the signal aborts, which is `leftMs()` from now at the latest. */
+/** The time a handler has: until the signal aborts, which is `leftMs()` from now at the latest. Its log names the work. */
 export interface Time {
   signal: AbortSignal;
   leftMs(): number;
+  log: Log;
 }
 
 export interface Allowance extends Time {
-  /** For a kind that has parts. */
+  /** The parts, for a kind that has some. */
   parts: Parts;
 }
 
@@ -30,12 +33,17 @@ export interface Parts {
   ended(ids: readonly string[]): Promise<void>;
 }
 
+/** A piece of claimed work, whose input the handler takes. It is held while the handler works only if that keeps it. */
+export interface ClaimOf<K extends Kind> extends Omit<Claim<FactsOf<K>>, 'input'> {
+  input: Box<InputOf<K>>;
+}
+
 /**
  * Performs one piece of claimed work. An `AppError` ends it with its code, `ClaimLost` says that it is another's by now,
  * and any other rejection ends it as `internal_error`.
  */
 export type Handler<K extends Kind, Given = Allowance> = (
-  claim: Claim<FactsOf<K>>,
+  claim: ClaimOf<K>,
   given: Given,
 ) => Promise<End<ReportOf<K>>>;
 

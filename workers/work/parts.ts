@@ -1,42 +1,45 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'pg';
 import { persistently } from '../../shared/db/retries.ts';
-import type { Admission } from '../../shared/db/stores/work/admit.ts';
-import type { Claim } from '../../shared/db/stores/work/claim.ts';
+import { admit } from '../../shared/db/stores/work/admit.ts';
+import { type Claim, liveAmong } from '../../shared/db/stores/work/claim.ts';
 import type { Guard } from '../../shared/db/stores/work/complete.ts';
-import type { End } from '../../shared/domain/work.ts';
+import type { End, Traced } from '../../shared/domain/work.ts';
 import type { Log } from '../../shared/log.ts';
-import { type Part, partAdmission } from '../../shared/work/admission.ts';
+import { traceHeaders } from '../../shared/tracing/span.ts';
+import { admissionTerms, NO_UNITS, type Part, partAdmission } from '../../shared/work/admission.ts';
 import type { Complete } from '../../shared/work/completion.ts';
 import type { Kind } from '../../shared/work/kind.ts';
+import type { WakeUps } from '../../shared/work/wake-ups.ts';
 import type { Allowance, Parts } from './handler.ts';
 
-/** How much earlier than their parent's time parts end, so that it can report what became of them. */
+/** Margin by which parts end before their parent, so that it can report what became of them. */
 const MARGIN_MS = 500;
 /** Wake-ups may be lost. */
 const POLL_EVERY_MS = 1000;
-/** How soon the database is asked again whether a deadline is over: its clock decides. */
+/** Delay before the database is asked again whether a deadline is over: its clock decides. */
 const CLOCK_GRACE_MS = 50;
 
-export interface PartSteps {
-  admit(kind: Kind, admissions: readonly Admission[], timeoutMs: number): Promise<void>;
-  /** Wakes the workers that have slots for such a part. */
-  queued(kind: Kind, party: string): void;
-  /** Those of the ids whose work has not ended. */
-  live(ids: readonly string[]): Promise<string[]>;
+export interface RoomParts {
+  pool: Pool;
+  /** The id of this process's heartbeat. */
+  process: string;
+  recoveryWindowS: number;
+  wakeUps: Pick<WakeUps, 'admitted'>;
   complete: Complete;
   log: Log;
 }
 
 /** A claim whose kind has parts, and what its handler may do. */
 interface Parent extends Pick<Allowance, 'signal' | 'leftMs'> {
-  claim: Pick<Claim, 'id' | 'party'>;
+  claim: Pick<Claim, 'id' | 'party' | 'facts'>;
   kind: Kind;
   /** Gives its slot back. */
   park(): void;
 }
 
 interface Waiting {
-  /** Not announced to have ended. */
+  /** The ids that were not announced to have ended. */
   left: Set<string>;
   woken: PromiseWithResolvers<void>;
 }
@@ -47,11 +50,11 @@ interface Waiting {
  * now go on.
  */
 export class PartsRoom {
-  readonly #steps: PartSteps;
+  readonly #parts: RoomParts;
   readonly #waiting = new Map<string, Waiting>();
 
-  constructor(steps: PartSteps) {
-    this.#steps = steps;
+  constructor(parts: RoomParts) {
+    this.#parts = parts;
   }
 
   /** Work has ended. */
@@ -70,20 +73,25 @@ export class PartsRoom {
   }
 
   async #admit(parent: Parent, parts: readonly Part[]): Promise<void> {
-    const { admit, queued } = this.#steps;
+    const { pool, process, recoveryWindowS, wakeUps } = this.#parts;
     const { claim, kind, signal, leftMs } = parent;
     const ofParts = partsOf(kind);
-    const admissions = parts.map((part) => partAdmission(ofParts, claim.party, part));
-    await persistently(
-      () => admit(ofParts, admissions, Math.max(1, Math.floor(leftMs() - MARGIN_MS))),
-      performance.now() + leftMs(),
+    const { trace } = claim.facts as Traced;
+    const from = trace && { trace: { ...trace, ...traceHeaders() } };
+    const admissions = parts.map((part) =>
+      partAdmission(ofParts, claim.party, { ...part, facts: { ...part.facts, ...from } }),
     );
+    await persistently(() => {
+      const timeoutMs = Math.max(1, Math.floor(leftMs() - MARGIN_MS));
+      const terms = admissionTerms(ofParts, { process, recoveryWindowS, timeoutMs, units: NO_UNITS });
+      return admit(pool, admissions, terms);
+    }, performance.now() + leftMs());
     if (signal.aborted) {
       const ids = parts.map(({ id }) => id);
       void this.#cancelWithout(parent, ids);
     }
     signal.throwIfAborted();
-    queued(ofParts, claim.party);
+    wakeUps.admitted([{ kind: ofParts.name, party: claim.party }]);
   }
 
   async #ended(parent: Parent, ids: readonly string[]): Promise<void> {
@@ -93,7 +101,7 @@ export class PartsRoom {
     try {
       await this.#wait(parent, ids, waiting);
     } finally {
-      // Not those of a later attempt here.
+      // Leaves those of a later attempt here.
       for (const id of ids) if (this.#waiting.get(id) === waiting) this.#waiting.delete(id);
       if (parent.signal.aborted) void this.#cancelWithout(parent, ids);
     }
@@ -104,7 +112,7 @@ export class PartsRoom {
     signal.addEventListener('abort', stop);
     for (;;) {
       signal.throwIfAborted();
-      const live = await persistently(() => this.#steps.live(ids), performance.now() + leftMs());
+      const live = await persistently(() => liveAmong(this.#parts.pool, ids), performance.now() + leftMs());
       if (live.length === 0) return;
       const restMs = leftMs() - MARGIN_MS;
       if (restMs <= 0) {
@@ -113,7 +121,7 @@ export class PartsRoom {
         await sleep(CLOCK_GRACE_MS);
         continue;
       }
-      // What was announced since this look began has ended as well.
+      // Work announced since this look began has ended as well.
       waiting.left = waiting.left.intersection(new Set(live));
       const pollMs = waiting.left.size === 0 ? CLOCK_GRACE_MS : POLL_EVERY_MS;
       await this.#wokenWithin(waiting, Math.min(pollMs, restMs));
@@ -128,11 +136,11 @@ export class PartsRoom {
   }
 
   async #cancelWithout({ claim, kind }: Parent, ids: readonly string[]): Promise<void> {
-    const { live, log } = this.#steps;
+    const { pool, log } = this.#parts;
     try {
-      if ((await live([claim.id])).length > 0) return;
+      if ((await liveAmong(pool, [claim.id])).length > 0) return;
       const end = { state: 'cancelled', code: partsOf(kind).codes.cancelled };
-      await this.#end(claim.party, await live(ids), 'live', end);
+      await this.#end(claim.party, await liveAmong(pool, ids), 'live', end);
     } catch (error) {
       log.warn({ err: error, work: claim.id }, 'could not cancel the parts of work that has ended');
     }
@@ -144,7 +152,7 @@ export class PartsRoom {
     guard: Extract<Guard['guard'], 'overdue' | 'live'>,
     end: End,
   ): Promise<void> {
-    await Promise.all(ids.map((id) => this.#steps.complete({ id, party, month: null, guard, ...end })));
+    await Promise.all(ids.map((id) => this.#parts.complete({ id, party, month: null, guard, ...end })));
   }
 }
 

@@ -1,9 +1,14 @@
-import type { Claim, Claimed, Flow } from '../../shared/db/stores/work/claim.ts';
-import { Later } from '../../shared/later.ts';
+import type { Pool } from 'pg';
+import { type Claim, type Claimed, type Flow, queuedFlows } from '../../shared/db/stores/work/claim.ts';
 import type { Log } from '../../shared/log.ts';
+import { Coalesced } from '../../shared/timing/coalesce.ts';
+import { every, type Repeated } from '../../shared/timing/every.ts';
+import { Later } from '../../shared/timing/later.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
 import { type Ask, FairOrder } from './fair-order.ts';
 
+/** Wake-ups may be lost. */
+const LOOK_EVERY_MS = 1000;
 /** Delay before flows are asked for again whose rows others held. */
 const BLOCKED_MS = 50;
 /** Delay after a claim that failed, or while none may be made. */
@@ -24,9 +29,9 @@ export interface PoolSteps {
 export interface Next {
   asks: readonly Ask[];
   slots: number;
-  took(claimed: Claimed): void;
+  onClaimed(claimed: Claimed): void;
   /** The statement failed, but may have taken effect. */
-  lost(): void;
+  onLost(): void;
 }
 
 /**
@@ -38,12 +43,9 @@ export class WorkerPool {
   readonly #steps: PoolSteps;
   /** The attempts that hold a slot, with their flows. */
   readonly #holding = new Map<string, Flow>();
-  readonly #fillLater = new Later(() => void this.#fill());
+  readonly #fill = new Coalesced(() => this.#claimWhileFree());
+  readonly #fillLater = new Later(() => void this.#fill.run());
   #claimed = 0;
-  #filling: Promise<void> | undefined;
-  /** Something was heard, or a slot became free, that the claim in flight knows nothing of. */
-  #fillAgain = false;
-  #fillsSoon = false;
   #closed = false;
 
   /** `kinds` are those of the pool. */
@@ -56,6 +58,10 @@ export class WorkerPool {
     return this.#order.slots;
   }
 
+  get free(): number {
+    return this.#order.free;
+  }
+
   /** The names of the kinds that it serves. */
   get kinds(): string[] {
     return this.#order.kinds;
@@ -66,22 +72,22 @@ export class WorkerPool {
     return this.#claimed;
   }
 
-  /** Whether more work waits than the slots can take, as far as this process knows. */
+  /** Checks whether more work is known to wait than the slots can take. */
   get isBehind(): boolean {
     return this.#order.isReady;
   }
 
   /** These flows have queued work: claims at once if a slot is free for one of them, or else as soon as any slot is. */
-  heard(flows: readonly Flow[]): void {
+  noteQueued(flows: readonly Flow[]): void {
     if (this.#closed || flows.length === 0) return;
-    for (const flow of flows) this.#order.heard(flow);
-    void this.#fill();
+    for (const flow of flows) this.#order.noteQueued(flow);
+    void this.#fill.run();
   }
 
   /** A look at the queue has found these flows. From now on claims look at all of each flow again, not only at what is new. */
   lookedAt(flows: readonly Flow[]): void {
     this.#order.refresh();
-    this.heard(flows);
+    this.noteQueued(flows);
   }
 
   /**
@@ -89,7 +95,7 @@ export class WorkerPool {
    * wait, or a claim is in flight anyway.
    */
   nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): Next | undefined {
-    if (!this.#order.isReady || this.#closed || this.#filling !== undefined || !this.#steps.mayClaim())
+    if (!this.#order.isReady || this.#closed || this.#fill.isRunning || !this.#steps.mayClaim())
       return undefined;
     const slots = ended.filter((one) => this.#vacate(one)).length;
     const asks = this.#order.ask(slots);
@@ -97,34 +103,22 @@ export class WorkerPool {
     return {
       asks,
       slots,
-      took: (claimed) => {
+      onClaimed: (claimed) => {
         this.#start(asks, claimed);
-        void this.#fill();
+        void this.#fill.run();
       },
-      lost: () => this.#lost(asks),
+      onLost: () => this.#lost(asks),
     };
   }
 
   /** Claims nothing more. Resolves when a claim in flight has been answered. */
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#filling;
-  }
-
-  /** One claim at a time; requests that arrive meanwhile share one more. */
-  #fill(): Promise<void> {
-    if (this.#filling !== undefined) this.#fillAgain = true;
-    this.#filling ??= this.#claimWhileFree().finally(() => {
-      this.#filling = undefined;
-    });
-    return this.#filling;
+    await this.#fill.run();
   }
 
   async #claimWhileFree(): Promise<void> {
-    do {
-      this.#fillAgain = false;
-      while (await this.#claim());
-    } while (this.#fillAgain);
+    while (await this.#claim());
   }
 
   /** Claims once; resolves with whether the next claim could take something too. */
@@ -150,7 +144,7 @@ export class WorkerPool {
   /** Runs what was claimed. */
   #start(asks: readonly Ask[], { claims, left }: Claimed): void {
     const blocked = this.#order.answered(asks, claims, left);
-    if (blocked.length > 0) setTimeout(() => this.heard(blocked), jittered(BLOCKED_MS)).unref();
+    if (blocked.length > 0) setTimeout(() => this.noteQueued(blocked), jittered(BLOCKED_MS)).unref();
     this.#claimed += claims.length;
     for (const claim of claims) void this.#run(claim);
   }
@@ -158,7 +152,7 @@ export class WorkerPool {
   #lost(asks: readonly Ask[]): void {
     this.#steps.claimLost();
     this.#order.answered(asks, [], asks);
-    setTimeout(() => this.heard(asks), jittered(FAILED_MS)).unref();
+    setTimeout(() => this.noteQueued(asks), jittered(FAILED_MS)).unref();
   }
 
   async #run(claim: Claim): Promise<void> {
@@ -169,13 +163,8 @@ export class WorkerPool {
   }
 
   #vacateAndFill(attempt: Pick<Claim, 'id' | 'attempt'>): void {
-    if (!this.#vacate(attempt) || !this.#order.isReady || this.#fillsSoon) return;
     // Slots that become free in one turn of the event loop share a claim.
-    this.#fillsSoon = true;
-    setImmediate(() => {
-      this.#fillsSoon = false;
-      void this.#fill();
-    });
+    if (this.#vacate(attempt) && this.#order.isReady) this.#fillLater.within(0);
   }
 
   /** False if it holds no slot any more. */
@@ -189,6 +178,45 @@ export class WorkerPool {
   }
 }
 
+/**
+ * Looks for queued work that this process has not heard of, once a second and whenever a ticket arrives.
+ */
+export class Looks {
+  readonly #pool: Pool;
+  readonly #slots: readonly WorkerPool[];
+  readonly #looks: Repeated;
+  readonly #coalesced = new Coalesced(() => this.#look());
+  #answeredAt = performance.now();
+
+  constructor(pool: Pool, slots: readonly WorkerPool[], log: Log) {
+    this.#pool = pool;
+    this.#slots = slots;
+    const onError = (error: unknown) => log.warn({ err: error }, 'could not look for queued work');
+    this.#looks = every(LOOK_EVERY_MS, () => this.look(), { onError });
+  }
+
+  /** Milliseconds since the latest look was answered. */
+  get silentMs(): number {
+    return performance.now() - this.#answeredAt;
+  }
+
+  /** Looks now; callers that come while a look is under way share the next one. */
+  look(): Promise<void> {
+    return this.#coalesced.run();
+  }
+
+  close(): Promise<void> {
+    return this.#looks.stop();
+  }
+
+  async #look(): Promise<void> {
+    const kinds = this.#slots.flatMap((slots) => slots.kinds);
+    const flows = kinds.length === 0 ? [] : await queuedFlows(this.#pool, kinds);
+    this.#answeredAt = performance.now();
+    for (const slots of this.#slots) slots.lookedAt(flows);
+  }
+}
+
 function reservedFor(asks: readonly Ask[]): number {
   return asks.reduce((sum, { reserved }) => sum + reserved, 0);
 }
@@ -197,7 +225,7 @@ function nameOf({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): string {
   return `${id}/${attempt}`;
 }
 
-/** So that workers that contended for a row do not contend again. */
+/** Spreads workers that contended for a row, so that they do not contend again. */
 function jittered(ms: number): number {
   return ms * (0.5 + Math.random());
 }

@@ -1,8 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Claim } from '../../shared/db/stores/work/claim.ts';
-import { every, type Repeated } from '../../shared/every.ts';
 import type { Log } from '../../shared/log.ts';
+import { Coalesced } from '../../shared/timing/coalesce.ts';
+import { every, type Repeated } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 1000;
+const IDLE_POLL_MS = 50;
 
 /** Why an attempt was aborted: its row was taken away, or this process releases its work. */
 export class Relinquished extends Error {
@@ -12,13 +15,13 @@ export class Relinquished extends Error {
 interface Attempt {
   attempt: number;
   controller: AbortController;
-  /** It holds no slot: it waits for its parts. */
+  /** True while it holds no slot, because it waits for its parts. */
   isParked: boolean;
 }
 
 /** The rows of what this process runs. */
 export interface HeldRows {
-  /** Those of the ids that this process still holds: id → attempt. */
+  /** Reads those of the ids that this process still holds: id → attempt. */
   among(ids: string[]): Promise<Map<string, number>>;
   /** Reclaims those attempts that a database crash made queued again. */
   reclaim(attempts: ReadonlyMap<string, number>): Promise<string[]>;
@@ -38,8 +41,7 @@ export class RunningAttempts {
   readonly #rows: HeldRows;
   readonly #log: Log;
   readonly #polls: Repeated;
-  #poll: Promise<void> | undefined;
-  #pollAgain = false;
+  readonly #comparisons = new Coalesced(() => this.#compare());
   #mayHaveStrays = false;
   #strays: string[] = [];
 
@@ -61,7 +63,7 @@ export class RunningAttempts {
     return controller;
   }
 
-  /** It waits for its parts, and holds no slot meanwhile. */
+  /** Marks an attempt that waits for its parts, and holds no slot meanwhile. */
   park({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): void {
     const latest = this.#attempts.get(id);
     if (latest?.attempt === attempt) latest.isParked = true;
@@ -85,53 +87,62 @@ export class RunningAttempts {
     this.#mayHaveStrays = true;
   }
 
-  /** Aborts everything that still runs, and releases it to other processes. */
-  relinquish(): Promise<void> {
-    return this.#release(() => true);
-  }
-
-  /** The same for what only waits for its parts: another process can do that as well. */
-  relinquishParked(): Promise<void> {
-    return this.#release(({ isParked }) => isParked);
+  /**
+   * Waits for what runs, and releases to other processes what still does when the time is over. What waits for its parts is
+   * released at once: nobody here takes these up.
+   */
+  async drain(withinMs: number): Promise<void> {
+    const until = performance.now() + withinMs;
+    while (this.#attempts.size > 0 && performance.now() < until) {
+      await this.relinquishParked();
+      await sleep(IDLE_POLL_MS);
+    }
+    await this.#relinquish(() => true);
   }
 
   close(): void {
     void this.#polls.stop();
   }
 
-  /** Compares with the rows. One comparison at a time; requests that arrive meanwhile share one more. */
+  /** Compares with the rows. */
   look(): void {
-    if (this.#poll !== undefined) {
-      this.#pollAgain = true;
-      return;
-    }
-    this.#poll = this.#compare()
-      .catch((error: unknown) =>
-        this.#log.warn({ err: error }, 'could not compare running attempts with their rows'),
-      )
-      .finally(() => {
-        this.#poll = undefined;
-        if (this.#pollAgain) {
-          this.#pollAgain = false;
-          this.look();
-        }
-      });
+    void this.#comparisons.run();
   }
 
   async #compare(): Promise<void> {
-    const before = new Map(this.#attempts);
-    if (before.size > 0) {
-      const held = await this.#rows.among([...before.keys()]);
-      const lost = new Map([...before].filter(([id, { attempt }]) => held.get(id) !== attempt));
-      if (lost.size > 0) await this.#giveUp(lost);
+    try {
+      await this.#giveUpLost();
+      if (this.#mayHaveStrays) await this.#releaseStrays();
+    } catch (error) {
+      this.#log.warn({ err: error }, 'could not compare running attempts with their rows');
     }
-    if (this.#mayHaveStrays) await this.#releaseStrays();
   }
 
-  async #release(which: (attempt: Attempt) => boolean): Promise<void> {
+  async #giveUpLost(): Promise<void> {
+    const before = new Map(this.#attempts);
+    if (before.size === 0) return;
+    const held = await this.#rows.among([...before.keys()]);
+    const lost = new Map([...before].filter(([id, { attempt }]) => held.get(id) !== attempt));
+    if (lost.size > 0) await this.#giveUp(lost);
+  }
+
+  /** Releases what only waits for its parts: another process can do that as well. */
+  relinquishParked(): Promise<void> {
+    return this.#relinquish(({ isParked }) => isParked);
+  }
+
+  async #relinquish(which: (attempt: Attempt) => boolean): Promise<void> {
     const released = [...this.#attempts].filter(([, attempt]) => which(attempt));
     for (const [, { controller }] of released) controller.abort(new Relinquished('released'));
-    if (released.length > 0) await this.#rows.release(released.map(([id]) => id));
+    if (released.length === 0) return;
+    await this.#rows
+      .release(released.map(([id]) => id))
+      .catch((error: unknown) =>
+        this.#log.warn(
+          { err: error },
+          'could not release unfinished work: it is taken over when this lease ends',
+        ),
+      );
   }
 
   async #giveUp(lost: ReadonlyMap<string, Attempt>): Promise<void> {

@@ -1,10 +1,11 @@
 import { isDisplayable } from '../../../shared/domain/model-text.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
+import { isClosed } from '../../../shared/text/meaning.ts';
+import { masked } from '../../../shared/text/secrets.ts';
 import type { Continuation } from './continuation.ts';
-import { hasSecret, tokenize } from './corpus.ts';
-import { isOwn } from './sources.ts';
+import { isOwn } from './evidence.ts';
 
-/** How much of a message's end counts as the situation, in UTF-16 units. */
+/** Length of a message's end that counts as the situation, in UTF-16 units. */
 const SITUATION = 600;
 /** The weight of a prompt from an entirely different situation; one from the same situation weighs 1. */
 const ELSEWHERE = 0.2;
@@ -13,30 +14,37 @@ const SOMETHING_NEW = 1;
 
 /**
  * The prompt that a person is most likely to repeat. Each of their messages votes for itself, with more weight the more the
- * message before it resembles the latest one; confidence is the winner's share. Empty if they have written nothing yet.
+ * message before it resembles the latest one; confidence is the winner's share. Empty if they
+ * have written nothing yet, or the winner only once: that is no habit, unless an approval or a choice is asked for.
  */
 export function repeatPrompt(messages: readonly Message[]): Continuation {
   const now = situation(messages.at(-1));
-  const votes = new Map<string, { text: string; weight: number }>();
-  let best = { text: '', weight: 0 };
+  const votes = new Map<string, { text: string; weight: number; count: number }>();
+  let best = { text: '', weight: 0, count: 0 };
   let total = SOMETHING_NEW;
   for (const [i, message] of messages.entries()) {
     const text = message.content.trim();
-    if (!isOwn(message) || text === '' || hasSecret(text) || !isDisplayable(text)) continue;
+    if (!isOwn(message) || text === '' || masked(text) !== text || !isDisplayable(text)) continue;
     const likeness = similarity(now, situation(messages[i - 1]));
     const weight = ELSEWHERE + (1 - ELSEWHERE) * likeness ** 2;
-    const vote = { text, weight: weight + (votes.get(normalize(text))?.weight ?? 0) };
+    const before = votes.get(normalize(text)) ?? { weight: 0, count: 0 };
+    const vote = { text, weight: weight + before.weight, count: before.count + 1 };
     votes.set(normalize(text), vote);
     if (vote.weight >= best.weight) best = vote;
     total += weight;
   }
+  if (best.count < 2 && !isClosed(messages.at(-1)?.content ?? '')) return { text: '', confidence: 0 };
   return { text: best.text, confidence: best.weight / total };
 }
 
 /** The distinct words at the end of a message. */
 function situation(message: Message | undefined): Set<string> {
-  const tokens = tokenize(message?.content.slice(-SITUATION) ?? '');
-  return new Set(tokens.map((token) => token.text.toLowerCase()));
+  return new Set(
+    message?.content
+      .slice(-SITUATION)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}_]+/gu),
+  );
 }
 
 /** Dice coefficient: 0 for no word in common, 1 for the same words. */

@@ -1,0 +1,46 @@
+import type { WorkerConfig } from '../shared/config/config.ts';
+import { lastSuggestion } from '../shared/db/stores/last-suggestion.ts';
+import { assembleConnectedContext } from '../shared/db/stores/memory/context.ts';
+import { recallPhrases } from '../shared/db/stores/memory/phrases.ts';
+import { verdictsFor } from '../shared/db/stores/prediction-events.ts';
+import { CONTEXT_DEFAULTS } from '../shared/schemas/limits.ts';
+import type { kinds } from '../shared/work/kinds.ts';
+import { createPromoteEpisodes } from './memory/promote-episodes.ts';
+import { createPromoteFacts } from './memory/promote-facts.ts';
+import { createSync } from './memory/sync.ts';
+import { createPredict } from './predictions/predict.ts';
+import type { ProviderOf } from './providers/providers.ts';
+import { createBatchReply } from './replies/batch-reply.ts';
+import { createPredictBatch } from './replies/predict-batch.ts';
+import { createReply } from './replies/reply.ts';
+import type { Handlers, Stores } from './work/handler.ts';
+import { readsInTurn } from './work/reads.ts';
+
+/** The handler of every kind of work. */
+export function createHandlers(
+  config: WorkerConfig,
+  { pool, em, providerOf }: Stores & { providerOf: ProviderOf },
+): Handlers<typeof kinds> {
+  const inTurn = readsInTurn(config.database.poolSize);
+  const reads: Parameters<typeof createPredict>[1] = {
+    memory: (reader, { request, question, tails }) =>
+      inTurn(reader, async () => {
+        const asked = { ...CONTEXT_DEFAULTS, query: question, recencyMinutes: null };
+        const phrases = await recallPhrases(pool, reader.memory, tails);
+        const verdicts = await verdictsFor(pool, reader.party, request);
+        return { ...(await assembleConnectedContext(em(), reader.memory, asked)), phrases, verdicts };
+      }),
+    lastSuggestion: (appId, facts) => lastSuggestion(pool, appId, facts),
+  };
+  const replies = { pool, em, inTurn, providerOf, settings: config };
+  const promotion = { em, providerOf, settings: config };
+  return {
+    sync: createSync(em),
+    promote_episodes: createPromoteEpisodes(promotion),
+    promote_facts: createPromoteFacts(promotion),
+    reply: createReply(replies),
+    predict_batch: createPredictBatch(replies),
+    batch_reply: createBatchReply(replies),
+    predict: createPredict(providerOf(config.tabModel), reads, config),
+  };
+}

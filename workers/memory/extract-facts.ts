@@ -1,0 +1,66 @@
+import { normalized } from '../../shared/domain/facts/compare.ts';
+import { spokenIn } from '../../shared/domain/facts/source.ts';
+import {
+  asStatement,
+  isEvidence,
+  type SourceRow,
+  type Statement,
+} from '../../shared/domain/facts/statement.ts';
+import { slotOf, topicOf } from '../../shared/domain/facts/topics.ts';
+import { isDisplayable } from '../../shared/domain/model-text.ts';
+import { holdsSecret } from '../../shared/text/secrets.ts';
+import { lastingKindOf } from './lasting.ts';
+
+/** Confidence of a pattern that a sentence says something lasting. */
+const CONFIDENCE = 0.6;
+const SENTENCE_MAX = 240;
+const WORDS_MIN = 3;
+
+/** Subjects that a person may not want kept (GDPR, article 9): a pattern cannot ask. */
+const SPECIAL =
+  /\b(?:diagnos|disease|illness|krank|malad|enferm(?!er[oa])|cancer|cáncer|krebs|diabet|insulin|hiv|depress|anxiety|therap|medicat|pregnan|disab|religi|kirche|église|iglesia|church|mosque|synagogue|muslim|musulm|moslem|christian|christlich|chrétien|cristian|jewish|jüdisch|juif|judí|hindu|buddhis|atheis|gay|lesbian|schwul|lesbisch|bisexual|transgender|sexual|trade union|gewerkschaft|syndicat|sindicato|vote|voted|politic|partei|republican|democrat|ethnic|criminal|convict)/i;
+
+/**
+ * Finds what a person says of themselves in a row in so many words, found by patterns, without a model: each sentence is its own
+ * quote. English, German, French and Spanish.
+ */
+export function statementsIn(row: SourceRow): Statement[] {
+  if (!isEvidence(row)) return [];
+  const seen = new Set<string>();
+  return spokenIn(row.content)
+    .flatMap(sentencesOf)
+    .flatMap((sentence) => {
+      const kind = kindOf(sentence);
+      if (kind === undefined || seen.has(normalized(sentence))) return [];
+      seen.add(normalized(sentence));
+      return {
+        text: asStatement(sentence),
+        kind: topicOf(sentence)?.kind ?? kind,
+        slot: slotOf(sentence),
+        origin: 'extractive',
+        confidence: CONFIDENCE,
+        validFrom: row.occurredAt,
+        validTo: null,
+        quotes: [{ rawId: row.id, words: sentence, own: true }],
+        target: null,
+      };
+    });
+}
+
+/** The kind of fact that a sentence states; undefined if it states none that lasts. */
+function kindOf(sentence: string): string | undefined {
+  if (sentence.length > SENTENCE_MAX || normalized(sentence).split(' ').length < WORDS_MIN) return undefined;
+  if (!isDisplayable(sentence)) return undefined;
+  // Words in quotation marks may be somebody else's.
+  const own = sentence.replaceAll(/["“„«][^"”“»]*["”“»]/g, ' ');
+  if (SPECIAL.test(own) || holdsSecret(sentence)) return undefined;
+  return lastingKindOf(own);
+}
+
+/** By their ends and by lines; a dot in the middle of a word ends none. */
+function sentencesOf(text: string): string[] {
+  return text
+    .split(/(?<=[.!?])\s+|\n+/)
+    .map((sentence) => sentence.replace(/^[\s*•·-]+/, '').trim())
+    .filter((sentence) => sentence !== '');
+}

@@ -1,0 +1,182 @@
+/** Patterns by which a sentence states something lasting about its writer, and the kind of fact that it then is. */
+type Pattern = readonly [kind: string, pattern: RegExp];
+
+/** What a person has for long, of the things that are theirs. */
+const LASTING_THING =
+  /\b(?:my|our) (?:[\p{L}-]+ ){0,3}?(?:name|pronouns|time ?zone|city|home ?town|job|role|title|profession|employer|company|team|stack|project|editor|ide|terminal|font|shell|browser|database|os|system|distro|keyboard|layout|theme|linter|formatter|language|package manager|test (?:runner|framework)|framework|colou?r|drink|birthday) (?:is|are|should be|must be)\b|\b(?:my|our) (?:favou?rite|preferred|default|usual|main|primary) (?:[\p{L}-]+ ){1,3}(?:is|are)\b|\b(?:it|that|this|which) is (?:my|our) (?:favou?rite|preferred|default|usual|main|primary)\b/iu;
+
+const ENGLISH: readonly Pattern[] = [
+  [
+    'identity',
+    /\bI (?:grew up|was born) in\b|\bI come from\b|\bI (?:do not|don['’]t|never) (?:eat|drink|smoke)\b/i,
+  ],
+  [
+    'identity',
+    /\b(?:my|our) (?:daughter|son|wife|husband|partner|brother|sister|mother|father|dog|cat)s? (?:(?:is|are) (?:called|named)|lives?|works?)\b/i,
+  ],
+  [
+    'project',
+    /\b(?:my|our) (?:back ?end|front ?end|website|site|service|api|product|code ?base|pipeline) (?:(?:is|are) (?:written|built) (?:in|on|with)|runs? on)\b/i,
+  ],
+  ['identity', /^(?:hi,? |hello,? )?(?:my name is|(?:please )?call me|I['’]?m called)\b/i],
+  [
+    'identity',
+    /\bI (?:now )?(?:live|work (?:as|at|for|in|from))\b|\bI(?:['’]m| am) (?:based|from|vegan|vegetarian)\b/i,
+  ],
+  [
+    'project',
+    /\b(?:I|we) work on the\b|\bI(?:['’]m| am) responsible for\b|\b(?:my|our) (?:current |main )?project is\b/i,
+  ],
+  [
+    'constraint',
+    /^(?:please,? )?(?:always|never)\b(?! mind)|^from now on\b|\bplease (?:always|never)\b|^do(?: not|n['’]t) ever\b/i,
+  ],
+  ['constraint', /\b(?:I|we) (?:must|may) (?:not|never)\b|\b(?:I|we) (?:must|have to) always\b/i],
+  ['habit', /\b(?:I|we) (?:now )?(?:always|usually|never|normally|mostly|only)\b|^from now on\b/i],
+  [
+    'preference',
+    /\b(?:I|we)(?:['’]d)?(?: (?:really|much|strongly|generally|always|still))? (?:prefer|like|love|hate|dislike|favou?r|avoid|can['’]t stand)\b/i,
+  ],
+  [
+    'preference',
+    /\b(?:I|we)(?:['’]ve| have)? (?:now )?(?:switched|moved|changed|gone|migrated)(?: over)?(?: from .+?)? to\b/i,
+  ],
+  [
+    'preference',
+    /\b(?:I|we) (?:now )?(?:use|don['’]t use|do not use|no longer use|run|write|deploy|indent)\b/i,
+  ],
+  [
+    'preference',
+    /\b(?:I|we) (?:use|prefer|run|write|deploy|drink|eat|keep|type|read|speak|code|edit|indent|commit|merge|install|have|start|stick)\b.+\b(?:now|instead of|no longer|only|as (?:my|our|the|a))\b/i,
+  ],
+  ['preference', LASTING_THING],
+];
+
+const GERMAN: readonly Pattern[] = [
+  [
+    'identity',
+    /\bich (?:esse|trinke|rauche) (?:kein|nicht|nie)|\bich bin in \p{L}+ (?:geboren|aufgewachsen)(?!\p{L})/iu,
+  ],
+  [
+    'identity',
+    /\b(?:mein|unser)e? (?:tochter|sohn|frau|mann|partner(?:in)?|bruder|schwester|mutter|vater|hund|katze) (?:heißt|wohnt|lebt|arbeitet)(?!\p{L})|\bmein(?:e|en)? (?:muttersprache|zeitzone|vorname|beruf|pronomen) (?:ist|sind)\b/iu,
+  ],
+  [
+    'project',
+    /\b(?:mein|unser)e? (?:backend|frontend|webseite|website|dienst|api|produkt|codebasis|pipeline) (?:läuft (?:auf|mit|unter)|ist in \S+ geschrieben)(?!\p{L})/iu,
+  ],
+  [
+    'habit',
+    /\b(?:ich|wir) \p{L}+ nur (?:montags|dienstags|mittwochs|donnerstags|freitags|samstags|sonntags|am \p{L}+)\b/iu,
+  ],
+  ['identity', /\b(?:ich heiße|ich heisse|mein name ist|nenn(?:t|e|en sie)? mich)\b/i],
+  ['identity', /\bich (?:wohne|lebe) in\b|\bich arbeite (?:als|bei)\b|\bich bin (?:vegan|vegetari)/i],
+  [
+    'constraint',
+    /^(?:bitte )?(?:immer|nie|niemals)\b|^ab (?:jetzt|sofort)\b|\bbitte (?:immer|nie|niemals)\b/i,
+  ],
+  [
+    'habit',
+    /\b(?:ich|wir) \p{L}+ (?:[\p{L}-]+ ){0,3}(?:immer|nie|niemals|meistens?|normalerweise|grundsätzlich|ausschließlich)\b/iu,
+  ],
+  [
+    'preference',
+    /\b(?:ich|wir) (?:bevorzugen?|mag|mögen|hassen?|vermeiden?)\b|\b(?:ich|wir) \p{L}+ (?:[\p{L}-]+ ){0,3}(?:lieber|am liebsten)\b/iu,
+  ],
+  [
+    'preference',
+    /\b(?:ich|wir) (?:benutzen?|nutzen?|verwenden?) (?:[\p{L}-]+ ){1,4}(?:als|statt)\b|\b(?:mein|unser)e?n? (?:lieblings\p{L}+|editor|browser|terminal|shell|schriftart|datenbank) (?:ist|sind)\b/iu,
+  ],
+];
+
+const FRENCH: readonly Pattern[] = [
+  [
+    'identity',
+    /\bje ne (?:mange|bois|fume) (?:pas|jamais)\b|\bje suis née? (?:à|en)(?!\p{L})|\bj['’]ai grandi (?:à|en)(?!\p{L})/iu,
+  ],
+  [
+    'identity',
+    /\b(?:mon|ma|notre) (?:fille|fils|femme|mari|compagnon|compagne|frère|sœur|mère|père|chien|chat) (?:s['’]appelle|vit|habite|travaille)\b|\b(?:mon|ma|mes) (?:langue maternelle|fuseau horaire|prénom|métier|profession|pronoms) (?:est|sont)\b/i,
+  ],
+  [
+    'project',
+    /\b(?:mon|ma|notre) (?:backend|frontend|site|service|api|produit|code|pipeline) (?:tourne (?:sur|avec)|est (?:écrite?|codée?) en)(?!\p{L})/iu,
+  ],
+  ['preference', /\b(?:je|nous) n['’]aim(?:e|ons) pas (?:les |l[ae] |l['’])/i],
+  ['identity', /\bje m['’]appelle\b|\bmon nom est\b|\bappelle(?:z)?[- ]moi\b/i],
+  [
+    'identity',
+    /\bj['’]habite\b|\bje vis à\b|\bje travaille (?:comme|chez|pour|en tant que)\b|\bje suis (?:végétari|végan|vegan)/i,
+  ],
+  [
+    'constraint',
+    /^(?:s['’]il (?:te|vous) plaît,? )?(?:toujours|jamais|ne \p{L}+ jamais)\b|^désormais\b|^à partir de maintenant\b/iu,
+  ],
+  [
+    'habit',
+    /\b(?:j['’]|je |nous |on )(?:ne |n['’])?\p{L}+ (?:toujours|jamais|généralement|habituellement|d['’]habitude|uniquement)(?!\p{L})/iu,
+  ],
+  [
+    'preference',
+    /\b(?:je (?:préfère|déteste)|nous préférons|on préfère|j['’](?:adore|évite|aime))(?!\p{L})/iu,
+  ],
+  [
+    'preference',
+    /\b(?:j['’]utilise|nous utilisons|on utilise) (?:[\p{L}-]+ ){1,4}(?:comme|au lieu)\b|\b(?:mon|ma|notre) (?:[\p{L}-]+ )?(?:éditeur|navigateur|terminal|préférée?) est\b/iu,
+  ],
+];
+
+const SPANISH: readonly Pattern[] = [
+  [
+    'identity',
+    /^(?:yo )?no (?:como|bebo|tomo|fumo) (?!antes|pens|esper|en\b|el\b|la\b|lo\b|un|t[úu]\b|yo\b|otr|est|es[aeo])\p{L}+|\b(?:nací|crecí) en\b/iu,
+  ],
+  [
+    'identity',
+    /\b(?:mi|nuestr[oa]) (?:hij[oa]|mujer|marido|pareja|herman[oa]|madre|padre|perr[oa]|gat[oa]) (?:se llama|vive|trabaja)\b|\bmis? (?:lengua materna|idioma materno|zona horaria|profesión|pronombres) (?:es|son)\b/i,
+  ],
+  [
+    'project',
+    /\b(?:mi|nuestr[oa]) (?:backend|frontend|web|sitio|servicio|api|producto|código|pipeline) (?:corre (?:en|con)|está escrit[oa] en)\b/i,
+  ],
+  ['identity', /\bme llamo\b|\bmi nombre es\b|\bll[áa]mame\b/i],
+  ['identity', /\bvivo en\b|\btrabajo (?:como|para)\b|\bsoy (?:vegan|vegetarian)/i],
+  ['constraint', /^por favor,? (?:siempre|nunca)\b|^de ahora en adelante\b/i],
+  [
+    'habit',
+    /\b(?:siempre|nunca|normalmente|generalmente|solo|sólo) (?:uso|usamos|escribo|escribimos|hago|hacemos|trabajo|programo|despliego|desplegamos|pruebo|reviso|leo)\b|\b(?:uso|usamos|escribo|trabajo|programo|despliego) (?:siempre|solo|sólo)(?!\p{L})/iu,
+  ],
+  ['preference', /\b(?:prefiero|preferimos|odio|detesto|me gustan?|me encantan?|evito)\b/i],
+  [
+    'preference',
+    /\b(?:uso|usamos|utilizo|utilizamos) (?:[\p{L}-]+ ){1,4}(?:como|en lugar|en vez)\b|\b(?:mi|nuestro|nuestra) (?:[\p{L}-]+ )?(?:editor|navegador|terminal|favorit[oa]|preferid[oa]) es\b/iu,
+  ],
+];
+
+const LASTING: readonly Pattern[] = [...ENGLISH, ...GERMAN, ...FRENCH, ...SPANISH];
+
+/** Patterns of what is true for the moment only, asked, supposed, or done once. */
+const PASSING = [
+  // What is pointed at, and what happened so far.
+  /\b(?:here|above|below|oben|unten|ici|ci-dess(?:us|ous)|aquí|arriba|abajo)(?!\p{L})/iu,
+  /\b(?:habe|haben|hatte|hatten) (?:[\p{L}-]+ ){0,4}(?:nie|niemals|immer)(?!\p{L})|\b(?:n['’])?(?:ai|avons|avais|avions) (?:toujours|jamais)(?!\p{L})|\b(?:nunca|siempre) (?:he|hemos|había|habíamos)(?!\p{L})/iu,
+  /\b(?:mag|hasse|liebe|bevorzuge|aime|adore|déteste|préfère|gustan?|encantan?|odio|prefiero) (?:(?:sehr|wirklich|echt|bien|beaucoup|mucho) )?(?:diese?[nmrs]?|die|das|den|cet(?:te)?|ces?|cela|la|le|l['’]|es[aeo]s?|est[aeo]s?|l[ao]s?|el) ?(?:idee|ergebnis|weg|vorschlag|aussehen|idée|résultat|proposition|rendu|façon|idea|resultado|propuesta|manera)(?!\p{L})/iu,
+  /\?\s*$/,
+  /^(?:if|suppose|imagine|what if|let['’]s say|maybe|perhaps|wenn|falls|vielleicht|si|peut-être|quizás?|tal vez)(?!\p{L})/iu,
+  /\b(?:today|tonight|tomorrow|yesterday|right now|at the moment|currently|this (?:time|once|morning|afternoon|evening|week)|for now|just now|in a (?:minute|moment)|last (?:night|week|time))\b/i,
+  /\b(?:heute|gestern|gerade|momentan|diesmal|vorerst|aujourd['’]hui|hier|demain|en ce moment|cette fois|pour l['’]instant|hoy|ayer|ahora mismo|esta vez|por ahora|de momento)\b/i,
+  /\b(?:I|we) (?:use|run|like|write|deploy)(?:d|s)? (?:it|this|that|these|those|them|the (?:following|above|one))\b/i,
+  /\b(?:prefer|like|love|hate|dislike|avoid) (?:it|this|that|these|those|them|how|what|where|you|your|the (?:way|idea|look|result|new|first|second|last|other|current)|option)\b/i,
+  /\b(?:mag|hasse|bevorzuge|liebe) (?:es|das|dies\p{L}*|dein\p{L}*|ihr\p{L}*)(?!\p{L})|\b(?:aime|adore|préfère|déteste) (?:ça|cela|ce|cette|ton|ta|votre|la première|le premier)(?!\p{L})|\b(?:prefiero|gustan?|encantan?|odio) (?:eso|esto|esta|este|est[oa]s|tu|cómo|la primera|el primero)(?!\p{L})/iu,
+  /\b(?:I|we)['’]?d like (?:to|you|a|an|the)\b|\bI (?:would|like) (?:you to|to (?:see|know|ask))\b|\bje (?:préfère|voudrais) que\b|\bprefiero que\b|\bme gustaría\b/i,
+  /\b(?:never|only|always|usually|normally|mostly) (?:\p{L}+ed|said|saw|got|had|did|was|were|knew|thought|see|get|need|have (?:one|two|a)|ask|mean|meant|happens?)\b|\bonly want\b/iu,
+  /\b(?:have|['’]ve) (?:changed|moved|switched) (?:the|it|that|this|those|these|them)\b/i,
+  /\bmy (?:question|problem|issue|point|guess|bad|fault|mistake|next|last|first|build|tests?|server|code|app|branch|script|error)\b.* (?:is|are)\b/i,
+  /\b(?:errors?|fail(?:s|ed|ing|ure)?|crash\p{L}*|broken|bugs?|doesn['’]t work|not working|exceptions?|stuck|is (?:down|wrong|slow|empty|missing|gone)|fehler|kaputt|funktioniert nicht|erreur|marche pas|fonctionne pas|no funciona)(?!\p{L})/iu,
+];
+
+/** The kind of lasting fact that a sentence states about who writes it; undefined if it states none. */
+export function lastingKindOf(sentence: string): string | undefined {
+  if (PASSING.some((pattern) => pattern.test(sentence))) return undefined;
+  return LASTING.find(([, pattern]) => pattern.test(sentence))?.[0];
+}

@@ -1,0 +1,191 @@
+import {
+  countSetAsideSources,
+  type FoundSource,
+  factSources,
+  sourcesOf,
+} from '../../shared/db/stores/memory/fact-sources.ts';
+import { relatedFacts } from '../../shared/db/stores/memory/known-facts.ts';
+import {
+  type Distilled,
+  SourcesChanged,
+  type Stored,
+  storeStatements,
+} from '../../shared/db/stores/memory/promote-facts.ts';
+import { type FactSource, fitted, hasEvidence } from '../../shared/domain/facts/source.ts';
+import { isEvidence, type Statement } from '../../shared/domain/facts/statement.ts';
+import { promoteFacts } from '../../shared/work/kinds.ts';
+import { NO_USAGE, type ProviderError, type Usage } from '../providers/provider.ts';
+import type { Handler } from '../work/handler.ts';
+import { statementsIn } from './extract-facts.ts';
+import { FACTS_MAX, factsQuestion } from './facts-prompt.ts';
+import { admitted } from './gate.ts';
+import { Promotion, type PromotionParts, type PromotionProgress, type PromotionSteps } from './promotion.ts';
+
+/** Sources of one question at most. */
+const AT_ONCE = 8;
+/** Number of times that sources are read anew that were changed meanwhile. What changes faster waits for the next promotion. */
+const TRIES = 3;
+/** Code points of rows in one question: about 10,000 tokens. */
+const ROOM = 40_000;
+/** Known facts that a model is shown. */
+const KNOWN_MAX = 10;
+/** Sentences of the person's own, all of which are facts; and how many of them are stored at once. */
+const EXTRACTED_MAX = 40;
+
+type Sources = readonly FoundSource[];
+
+/**
+ * Distils facts from episodes, and writes stale facts anew: asks the model once for some of them at a time. What an answer
+ * comes to is one transaction with the progress, so that a later attempt goes on where this one ended.
+ */
+export function createPromoteFacts(parts: PromotionParts): Handler<typeof promoteFacts> {
+  return async (claim, allowance) => {
+    const promotion = await Promotion.open({ ...parts, claim, allowance });
+    return promotion.perform(promoteFacts, new FactSteps(promotion));
+  };
+}
+
+class FactSteps implements PromotionSteps<Sources> {
+  /** Sources that change are read anew at once. */
+  readonly hasChanged = false;
+  readonly #promotion: Promotion;
+  readonly #done = new Set<string>();
+
+  constructor(promotion: Promotion) {
+    this.#promotion = promotion;
+  }
+
+  async find(): Promise<Sources[]> {
+    const { accountId, choice, left } = this.#promotion;
+    const found = left > 0 ? await factSources(this.#promotion.em(), accountId, choice, left) : [];
+    this.#promotion.expect(found.length);
+    return chunksOf(found);
+  }
+
+  async promote(sources: Sources): Promise<boolean> {
+    let left = this.#leftOf(sources);
+    let asked = false;
+    for (let tries = TRIES; left.length > 0 && tries > 0; ) {
+      const before = left.length;
+      asked = (await this.#promoteSome(left)) || asked;
+      left = this.#leftOf(left);
+      if (left.length === before) tries -= 1;
+    }
+    return asked;
+  }
+
+  partsOf(sources: Sources): Sources[] {
+    return this.#leftOf(sources).map((source) => [source]);
+  }
+
+  setAside(sources: Sources, failure: ProviderError): Promise<void> {
+    const left = this.#leftOf(sources);
+    const idsOf = (wanted: string) => left.flatMap(({ tier, id }) => (tier === wanted ? id : []));
+    return this.#promotion.setAside({ episodes: idsOf('episode'), facts: idsOf('fact') }, failure);
+  }
+
+  countSetAside(): Promise<number> {
+    const { accountId, choice, left } = this.#promotion;
+    return countSetAsideSources(this.#promotion.em(), accountId, choice, left);
+  }
+
+  #leftOf(sources: Sources): Sources {
+    return sources.filter(({ id }) => !this.#done.has(id));
+  }
+
+  /** Promotes some of these; none when memory has changed meanwhile. Resolves with whether a model was asked. */
+  async #promoteSome(named: Sources): Promise<boolean> {
+    const { accountId } = this.#promotion;
+    const sources = await sourcesOf(this.#promotion.em(), accountId, named);
+    for (const { id } of named) if (!sources.some((source) => source.id === id)) this.#done.add(id);
+    if (sources.length === 0) return false;
+    const { distilled, usage } = await distil(sources, this.#promotion);
+    if (await this.#store(distilled, usage ?? NO_USAGE))
+      for (const { id } of distilled.sources) this.#done.add(id);
+    return usage !== null;
+  }
+
+  #store(distilled: Distilled, usage: Usage): Promise<boolean> {
+    const { accountId } = this.#promotion;
+    return this.#promotion.store(usage, async (keep) => {
+      try {
+        await storeStatements(this.#promotion.em(), accountId, distilled, (tx, stored) =>
+          keep(tx, (progress) => advanced(progress, distilled.sources.length, stored)),
+        );
+        return true;
+      } catch (error) {
+        if (error instanceof SourcesChanged) return false;
+        throw error;
+      }
+    });
+  }
+}
+
+/** Asks alone about a piece that has failed: the fault may be another's. */
+function chunksOf(found: Sources): Sources[] {
+  const fresh = found.filter(({ hasFailed }) => !hasFailed);
+  const chunks = Array.from({ length: Math.ceil(fresh.length / AT_ONCE) }, (_, at) =>
+    fresh.slice(at * AT_ONCE, (at + 1) * AT_ONCE),
+  );
+  return [...chunks, ...found.filter(({ hasFailed }) => hasFailed).map((source) => [source])];
+}
+
+/** The counts once some sources are done. A fact counts once, however often it was changed: as created, if it was. */
+function advanced(
+  { steps, considered, created: before, skipped, ids }: PromotionProgress,
+  sources: number,
+  stored: Stored,
+): Partial<PromotionProgress> {
+  const created = before + stored.created;
+  const touched = [...new Set([...ids, ...stored.ids])];
+  return {
+    steps: { ...steps, done: steps.done + sources },
+    considered: considered + sources,
+    created,
+    updated: touched.length - created,
+    skipped: skipped + stored.skipped,
+    ids: touched,
+  };
+}
+
+/**
+ * Finds what some of the sources state, from the first on: in the opinion of a model as far as it can be checked, or by patterns
+ * where there is no model. Sources in which no person speaks state nothing, and no model is asked about them: its usage is
+ * null when none was.
+ */
+async function distil(
+  sources: readonly FactSource[],
+  promotion: Promotion,
+): Promise<{ distilled: Distilled; usage: Usage | null }> {
+  const { ask, model, accountId } = promotion;
+  if (ask === null) return { distilled: extracted(sources), usage: null };
+  const limits = FACTS_MAX;
+  const shown = fitted(sources.filter(hasEvidence), ROOM);
+  if (shown.length === 0)
+    return { distilled: { sources, related: [], statements: [], model, limits }, usage: null };
+  const rows = shown.flatMap((source) => source.rows);
+  const spoken = rows.filter(isEvidence).map(({ content }) => content);
+  const related = await relatedFacts(promotion.em(), accountId, spoken.join('\n'), KNOWN_MAX);
+  const answer = await ask(factsQuestion({ sources: shown, known: related }));
+  // A refusal states nothing.
+  const proposals = answer.state === 'answered' ? answer.value.facts : [];
+  const others = shown.map(({ title }) => title);
+  const statements = bySource(admitted(proposals, { rows, known: related, others }), shown);
+  const done = sources.filter(({ id }) => shown.some((source) => source.id === id));
+  const unasked = sources.filter((source) => !hasEvidence(source));
+  const distilled = { sources: [...done, ...unasked], related, statements, model: answer.model, limits };
+  return { distilled, usage: answer.usage };
+}
+
+function extracted([first]: readonly FactSource[]): Distilled {
+  const statements = first?.rows.flatMap(statementsIn).slice(0, EXTRACTED_MAX) ?? [];
+  const limits = { inAll: EXTRACTED_MAX, ofSource: EXTRACTED_MAX };
+  return { sources: first ? [first] : [], related: [], statements: [statements], model: null, limits };
+}
+
+/** Each statement with the source of its first quote, which is the person's. */
+function bySource(statements: readonly Statement[], shown: readonly FactSource[]): Statement[][] {
+  return shown.map(({ rows }) =>
+    statements.filter(({ quotes: [first] }) => rows.some(({ id }) => id === first?.rawId)),
+  );
+}

@@ -1,0 +1,183 @@
+import type { WorkerConfig } from '../../shared/config/config.ts';
+import { persistently } from '../../shared/db/retries.ts';
+import type { ConnectedContext } from '../../shared/db/stores/memory/context.ts';
+import { NO_VERDICTS, type Verdicts } from '../../shared/db/stores/prediction-events.ts';
+import { fitContext, questionOf, type RecalledPhrase } from '../../shared/domain/context-envelope.ts';
+import { restOf, type Suggestion } from '../../shared/domain/continued.ts';
+import { isDisplayable } from '../../shared/domain/model-text.ts';
+import type { PredictionFacts, PredictionReport } from '../../shared/domain/prediction.ts';
+import type { End } from '../../shared/domain/work.ts';
+import { COMPLETION_MAX } from '../../shared/schemas/limits.ts';
+import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
+import { pseudonym } from '../../shared/security/fingerprint.ts';
+import { endOf } from '../../shared/text/phrases.ts';
+import { normalForm } from '../../shared/text/words.ts';
+import { predict } from '../../shared/work/kinds.ts';
+import { failureOf, inAttempts, type Provider, ProviderError } from '../providers/provider.ts';
+import type { Handler, Time } from '../work/handler.ts';
+import type { Reader } from '../work/reads.ts';
+
+type Settings = Pick<WorkerConfig, 'tabModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
+
+/** A request, what memory is asked about it, and the ends of its draft that phrases are looked up by. */
+interface Asked {
+  request: PredictionRequest;
+  question: string;
+  tails: readonly string[];
+}
+
+interface Remembered extends ConnectedContext {
+  phrases: readonly RecalledPhrase[];
+  verdicts: Verdicts;
+}
+
+interface Reads {
+  /** What the memory that a connection grants has for a request. */
+  memory(reader: Reader, asked: Asked): Promise<Remembered>;
+  /** The latest suggestion in the request's session. */
+  lastSuggestion(appId: string, facts: PredictionFacts): Promise<Suggestion | undefined>;
+}
+
+const UNCONNECTED: Remembered = {
+  bundle: null,
+  phrases: [],
+  verdicts: NO_VERDICTS,
+  profileRevision: 'none',
+  grantRevision: 0,
+};
+
+/** One prediction: fits the context to the budget, asks the model, decides whether its guess is worth showing. */
+export function createPredict(
+  provider: Provider,
+  reads: Reads,
+  settings: Settings,
+): Handler<typeof predict, Time> {
+  return async ({ id, party, attempt, input, facts, connectionId }, { signal, leftMs, log }) => {
+    const request = input.take();
+    const { bundle, phrases, verdicts, ...revisions } =
+      connectionId === null
+        ? UNCONNECTED
+        : await persistently(
+            () => reads.memory({ party, memory: connectionId, gone: signal }, askedFor(request)),
+            performance.now() + leftMs(),
+          );
+    if (hasNothingToWorkOn(request))
+      return { state: 'abstained', report: { ...revisions, contextTruncated: false, providerMs: null } };
+    const last = await reads.lastSuggestion(party, facts);
+    const continued = last && continuedFrom(last, request, facts, revisions);
+    if (continued !== undefined) return continued;
+    const { minConfidence } = facts;
+    const { task: fitted, truncated } = fitContext(request, settings.contextBudgetTokens, bundle);
+    const { refused, ...counts } = verdicts;
+    const task = { ...fitted, local: { phrases, minConfidence, ...counts } };
+    const since = performance.now();
+    const report = () => ({
+      ...revisions,
+      contextTruncated: truncated || (bundle?.meta.timed_out ?? false),
+      providerMs: Math.round(performance.now() - since),
+    });
+    try {
+      const charge = { accountId: null, appId: party, workId: id, attempt, kind: 'predict' };
+      const cacheKey = pseudonym(party, request.user_id, request.session_id);
+      const { tabModel: model, providerTimeoutMs } = settings;
+      const guess = await inAttempts(leftMs, () => {
+        const timeoutMs = Math.min(providerTimeoutMs, leftMs());
+        return provider.predict(task, { model, signal, timeoutMs, charge, cacheKey });
+      });
+      const { state, completion } = decide(guess, request, minConfidence, refused);
+      return state === 'suggested'
+        ? { state, settle: true, answer: completion, report: report() }
+        : { state, report: report() };
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      log.warn({ fault: error.fault, reason: error.message }, 'provider failed');
+      return { ...failureOf(error, predict), report: report() };
+    }
+  };
+}
+
+/**
+ * The rest of the suggestion that the person is typing, made with the same memory: it is answered without a call to a model,
+ * and costs no unit.
+ */
+function continuedFrom(
+  { id, report, ...last }: Suggestion,
+  request: PredictionRequest,
+  facts: PredictionFacts,
+  revisions: Pick<PredictionReport, 'profileRevision' | 'grantRevision'>,
+): End<PredictionReport> | undefined {
+  const isCurrent =
+    report.profileRevision === revisions.profileRevision && report.grantRevision === revisions.grantRevision;
+  const rest = restOf({ id, report, ...last }, request.draft.text, facts);
+  if (!isCurrent || decide({ completion: rest, confidence: 1 }, request, 0).state !== 'suggested')
+    return undefined;
+  const continues = report.continues ?? id;
+  return { state: 'suggested', answer: rest, report: { ...report, providerMs: null, continues } };
+}
+
+export interface Decision {
+  state: 'suggested' | 'abstained';
+  /** Empty when abstained. */
+  completion: string;
+}
+
+/** Reports whether the mode has nothing to work on: the prediction then abstains without calling the provider. */
+export function hasNothingToWorkOn(
+  request: Pick<PredictionRequest, 'mode' | 'draft' | 'messages' | 'artifact'>,
+): boolean {
+  const { mode, draft, messages, artifact } = request;
+  if (!isBlank(draft.text)) return false;
+  return mode === 'complete_draft' || (messages.length === 0 && artifact === null);
+}
+
+/**
+ * Decides what a person sees of a model's guess: the completion cut to its maximum length, or nothing. A guess that
+ * begins with the draft may have inherited what cannot be displayed safely: that is no fault of the model's, so it
+ * abstains.
+ */
+export function decide(
+  guess: { completion: string; confidence: number },
+  request: Pick<PredictionRequest, 'draft' | 'messages'>,
+  minConfidence: number,
+  refused: readonly string[] = [],
+): Decision {
+  const completion = cutAtWord(guess.completion);
+  const repeats = [request.draft.text, request.messages.at(-1)?.content ?? ''].map(fold);
+  const sure = guess.confidence >= minConfidence;
+  if (
+    !sure ||
+    isBlank(completion) ||
+    !isDisplayable(completion) ||
+    repeats.includes(fold(guess.completion)) ||
+    refused.includes(completion)
+  )
+    return { state: 'abstained', completion: '' };
+  return { state: 'suggested', completion };
+}
+
+/** Nothing visible: white space, control and formatting characters. */
+function isBlank(text: string): boolean {
+  return !/[^\s\p{Cc}\p{Cf}]/u.test(text);
+}
+
+/** Case folding, as far as JavaScript has it: upper case equates ß with ss, lower case the sigmas. */
+function fold(text: string): string {
+  return normalForm(text.trim(), 'NFC').toUpperCase().toLowerCase();
+}
+
+/** Cuts to `COMPLETION_MAX` code points, at the end of a word, or inside a single word that is longer. */
+function cutAtWord(text: string): string {
+  // A code point is at most two units: units further on cannot belong to the result.
+  const points = [...text.slice(0, 2 * COMPLETION_MAX + 2)];
+  if (points.length <= COMPLETION_MAX) return text;
+  const longest = points.slice(0, COMPLETION_MAX).join('');
+  const word = WORDS.segment(points.join('')).containing(longest.length);
+  return text.slice(0, word?.index || longest.length).trimEnd();
+}
+
+/** Unicode word boundaries, which exist in scripts without spaces as well. */
+const WORDS = new Intl.Segmenter('und', { granularity: 'word' });
+
+function askedFor(request: PredictionRequest): Asked {
+  return { request, question: questionOf(request), tails: endOf(request.draft.text).tails };
+}

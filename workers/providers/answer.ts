@@ -1,0 +1,116 @@
+import type { Static, TSchema } from 'typebox';
+import { isDisplayable } from '../../shared/domain/model-text.ts';
+import type { Fault } from '../../shared/schemas/errors.ts';
+import { compile, type Validator } from '../../shared/schemas/validator.ts';
+
+/**
+ * Tokens that the answer to each question may have. A completion has two sentences at most, a prompt a few, in any script;
+ * the others several times what is usual, because the thoughts of a reasoning model count as well. Some models can write no
+ * more than 4096, and refuse a higher limit.
+ */
+export const OUTPUT_TOKENS = {
+  complete_draft: 128,
+  next_prompt: 512,
+  reply: 4096,
+  episode: 2048,
+  facts: 4096,
+} as const;
+
+/** More for a prediction, once a model turned out to think before it answers. */
+export const THOUGHT_TOKENS = 2048;
+
+/**
+ * Compiles the check of an answer. A list may be longer than its `maxItems`, which not every server keeps to: better to look
+ * at no more of it than to ask again.
+ */
+export function compileAnswer<T extends TSchema>(schema: T): Validator<Static<T>> {
+  const unbounded: T = JSON.parse(JSON.stringify(schema), (key, value) =>
+    key === 'maxItems' ? undefined : value,
+  );
+  return compile(unbounded);
+}
+
+type Read<Answer> = { ok: true; value: Answer } | { ok: false; faults: string[] };
+
+/** The answer in what a model wrote, or what is wrong with it, in words for the model. */
+export function readStructured<Answer>(text: string, check: Validator<Answer>): Read<Answer> {
+  const json = jsonIn(text);
+  if (json === undefined) return { ok: false, faults: ['the answer is not JSON'] };
+  const checked = check(json);
+  if (!checked.ok) return { ok: false, faults: checked.faults.map(inWords) };
+  return everyText(checked.value, isDisplayable)
+    ? checked
+    : { ok: false, faults: ['a text holds control characters or is not well-formed'] };
+}
+
+function inWords({ loc, msg }: Fault): string {
+  const place = loc.slice(1).join('.');
+  return place === '' ? msg : `${place}: ${msg}`;
+}
+
+/** True if all strings in a JSON value pass. */
+function everyText(root: unknown, passes: (text: string) => boolean): boolean {
+  const open = [root];
+  while (open.length > 0) {
+    const node = open.pop();
+    if (typeof node === 'string' && !passes(node)) return false;
+    if (typeof node === 'object' && node !== null) for (const child of Object.values(node)) open.push(child);
+  }
+  return true;
+}
+
+/** A value as JSON between tags that no text in it can close. */
+export function enclosed(tag: string, value: object): string {
+  return `<${tag}>\n${JSON.stringify(value).replaceAll('<', '\\u003c')}\n</${tag}>`;
+}
+
+/**
+ * The JSON value in what a model wrote: the whole text, else the first object after its thoughts (`<think>`), with
+ * whatever is around it, such as a code fence. Undefined when there is none. Linear in the text's length.
+ */
+export function jsonIn(text: string): unknown {
+  const whole = parse(text);
+  if (whole !== undefined) return whole;
+  const answer = afterLast(text, '</think>');
+  return firstObject(answer) ?? firstObject(afterFirst(answer, '```'));
+}
+
+function firstObject(text: string): unknown {
+  const start = text.indexOf('{');
+  const end = start < 0 ? -1 : endOfObject(text, start);
+  return end < 0 ? undefined : parse(text.slice(start, end));
+}
+
+/** Where the object that begins at `start` ends, by its balanced braces outside of strings; -1 if it does not. */
+function endOfObject(text: string, start: number): number {
+  let depth = 0;
+  let quoted = false;
+  for (let at = start; at < text.length; at++) {
+    const sign = text[at];
+    if (quoted) {
+      if (sign === '\\') at++;
+      else if (sign === '"') quoted = false;
+    } else if (sign === '"') quoted = true;
+    else if (sign === '{') depth++;
+    else if (sign === '}' && --depth === 0) return at + 1;
+  }
+  return -1;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function afterLast(text: string, mark: string): string {
+  const at = text.lastIndexOf(mark);
+  return at < 0 ? text : text.slice(at + mark.length);
+}
+
+function afterFirst(text: string, mark: string): string {
+  const at = text.indexOf(mark);
+  return at < 0 ? '' : text.slice(at + mark.length);
+}

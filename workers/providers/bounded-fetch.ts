@@ -1,0 +1,80 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { MIB } from '../../shared/schemas/limits.ts';
+
+/** The longest answer is some kilobytes; a body this large is none. */
+const BODY_MAX = MIB;
+export const BODY_TOO_LARGE = 'ERR_BODY_TOO_LARGE';
+
+/** Statuses with which a `Response` may have no body, not even an empty one. */
+const BODILESS = [204, 205, 304];
+
+/** A good answer had begun, and cannot be read to its end: the provider may charge for it. */
+export class BrokenAnswer extends Error {
+  override readonly name = 'BrokenAnswer';
+}
+
+/**
+ * The part of `fetch` that the SDK uses, at half its CPU time: over the platform's own HTTP client and its connection pool.
+ * Follows no redirect, because the request carries the key and a person's text. Asks for no compression, and reads at most
+ * `BODY_MAX` bytes. Reads the body here, so that the SDK's timeout, which only spans its fetch, covers a stalled body too.
+ */
+export async function boundedFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
+  const url = new URL(input instanceof Request ? input.url : input);
+  const { method, body, signal } = init;
+  if (typeof body !== 'string') throw new TypeError('only a text can be sent');
+  const headers = Object.fromEntries(new Headers(init.headers));
+  const options = {
+    method,
+    headers: { ...headers, 'accept-encoding': 'identity', 'content-length': Buffer.byteLength(body) },
+    signal: signal ?? undefined,
+  };
+  const request = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
+  request.end(body);
+  const message = await answerTo(request);
+  const status = statusOf(message);
+  try {
+    const bytes = await bodyOf(message);
+    const headers = pairsOf(message.headersDistinct);
+    return new Response(BODILESS.includes(status) ? null : bytes, { status, headers });
+  } catch (error) {
+    // To the reader of a body an abort is a connection that breaks off; the SDK tells its time-out by the reason.
+    signal?.throwIfAborted();
+    if (status < 200 || status > 299) throw error;
+    throw new BrokenAnswer('the answer broke off', { cause: error });
+  }
+}
+
+function answerTo(request: ClientRequest): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  // An abort while the body is read is an event here as well.
+  request.on('response', resolve).on('error', reject);
+  // The only event when a server switches protocols; not even an abort is one after it.
+  request.on('close', () => reject(new Error('closed without an answer')));
+  return promise;
+}
+
+/** One that HTTP does not know is a 5xx (RFC 9110, 15), and a `Response` cannot have it. */
+function statusOf({ statusCode = 0 }: IncomingMessage): number {
+  return statusCode >= 200 && statusCode <= 599 ? statusCode : 500;
+}
+
+/** By events, which take less CPU time than to iterate over the chunks. */
+function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  message.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= BODY_MAX) chunks.push(chunk);
+    // Closes the socket.
+    else message.destroy(Object.assign(new Error('answer too large'), { code: BODY_TOO_LARGE }));
+  });
+  message.on('end', () => resolve(Buffer.concat(chunks)));
+  message.on('error', reject);
+  return promise;
+}
+
+function pairsOf(headers: NodeJS.Dict<string[]>): [string, string][] {
+  return Object.entries(headers).map(([name, values = []]) => [name, values.join(', ')]);
+}

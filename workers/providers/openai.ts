@@ -1,0 +1,233 @@
+import OpenAI, {
+  APIConnectionError,
+  APIConnectionTimeoutError,
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  PermissionDeniedError,
+  RateLimitError,
+  UnprocessableEntityError,
+} from 'openai';
+import { traceHeaders } from '../../shared/tracing/span.ts';
+import { BODY_TOO_LARGE, BrokenAnswer, boundedFetch } from './bounded-fetch.ts';
+import type { Chat, ChatRequest, Completion, Extra } from './chat.ts';
+import { DialectRefused, type Refused } from './dialects.ts';
+import {
+  type Call,
+  type ChatMessage,
+  LONGEST_PAUSE_MS,
+  ProviderError,
+  type ProviderFault,
+  type Usage,
+} from './provider.ts';
+
+/** Any OpenAI-compatible server. Each call is one request, without retries or redirects. */
+export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
+  const client = new OpenAI({
+    apiKey: options.apiKey,
+    baseURL: options.baseUrl,
+    // The SDK would read these from the environment, which only shared/config/env.ts may do.
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    logLevel: 'off',
+    maxRetries: 0,
+    fetch: boundedFetch,
+  });
+  return (request, call) => send(client, request, call);
+}
+
+async function send(client: OpenAI, request: ChatRequest, call: Call): Promise<Completion> {
+  call.signal.throwIfAborted();
+  try {
+    const body = { model: call.model, ...parametersOf(request, call), ...bodyOf(request) };
+    // The SDK requires a positive integer.
+    const timeout = Math.max(1, Math.floor(call.timeoutMs));
+    const options = { signal: call.signal, timeout, headers: traceHeaders() };
+    return readCompletion(await client.chat.completions.create(body, options));
+  } catch (error) {
+    if (call.signal.aborted) throw call.signal.reason;
+    throw providerError(error, { ...request, extras: extrasOf(request, call) });
+  }
+}
+
+const EFFORT = 'low';
+
+function parametersOf(request: ChatRequest, call: Call) {
+  const { limit, maxTokens, thoughtTokens = 0, thinks } = request;
+  const extras = extrasOf(request, call);
+  return {
+    [limit]: thinks ? maxTokens + thoughtTokens : maxTokens,
+    ...(extras.includes('reasoning_effort') && ({ reasoning_effort: EFFORT } as const)),
+    ...(extras.includes('prompt_cache_key') && { prompt_cache_key: call.cacheKey }),
+  };
+}
+
+/** Extras that this request has a value for. */
+function extrasOf({ extras, thoughtTokens }: ChatRequest, { cacheKey }: Call): Extra[] {
+  return extras.filter((extra) => (extra === 'reasoning_effort' ? thoughtTokens : cacheKey) !== undefined);
+}
+
+type Body = Pick<OpenAI.ChatCompletionCreateParamsNonStreaming, 'messages' | 'response_format'>;
+
+function bodyOf({ name, messages, schema, format }: ChatRequest): Body {
+  switch (format) {
+    case 'json_schema': {
+      const json_schema = { name, strict: true, schema: { ...schema } };
+      return { messages: [...messages], response_format: { type: format, json_schema } };
+    }
+    case 'json_object':
+      return { messages: describingShape(messages, schema), response_format: { type: format } };
+    case 'text':
+      return { messages: describingShape(messages, schema) };
+  }
+}
+
+/** The shape at the end of the rules, for servers that cannot be bound to it. */
+function describingShape(messages: readonly ChatMessage[], schema: object): ChatMessage[] {
+  const shape = `Answer with JSON only: one object that matches this JSON Schema.\n${JSON.stringify(schema)}`;
+  const [rules, ...rest] = messages;
+  return rules?.role === 'system'
+    ? [{ ...rules, content: `${rules.content}\n\n${shape}` }, ...rest]
+    : [{ role: 'system', content: shape }, ...messages];
+}
+
+/** More than any model reads or writes at once: a larger count is a provider's bug. */
+const TOKENS_MAX = 100_000_000;
+
+/** Reads the body of a 200, which the SDK types but does not check. Throws a `ProviderError` when it is no completion. */
+export function readCompletion(body: unknown): Completion {
+  const choice = field(field(body, 'choices'), 0);
+  const message = field(choice, 'message');
+  const usage = readUsage(field(body, 'usage'));
+  const counted = { usage, ...readModel(field(body, 'model')) };
+  if (!isRecord(message)) throw unusable('no message', isRecord(field(body, 'usage')) ? usage : null);
+  const { content, refusal } = message;
+  const finish = field(choice, 'finish_reason');
+  if (finish === 'length') return { state: 'cut_off', ...counted };
+  if (finish === 'content_filter' || (typeof refusal === 'string' && refusal !== ''))
+    return { state: 'refused', ...counted };
+  const text = content ?? '';
+  if (typeof text !== 'string') throw unusable('content is no text', usage);
+  return { state: 'written', text, ...counted };
+}
+
+function unusable(why: string, charged: Usage | null): ProviderError {
+  return new ProviderError('failed', `unusable answer: ${why}`, { charged });
+}
+
+const MODEL_NAME = /^[\w.:/@-]{1,100}$/;
+
+/** A name, not whatever text a server may answer with. */
+function readModel(model: unknown): { answeredBy?: string } {
+  return typeof model === 'string' && MODEL_NAME.test(model) ? { answeredBy: model } : {};
+}
+
+function readUsage(usage: unknown): Usage {
+  const inputTokens = tokens(field(usage, 'prompt_tokens'));
+  const cached = field(field(usage, 'prompt_tokens_details'), 'cached_tokens');
+  return {
+    inputTokens,
+    cachedTokens: Math.min(tokens(cached), inputTokens),
+    outputTokens: tokens(field(usage, 'completion_tokens')),
+  };
+}
+
+function tokens(value: unknown): number {
+  const plausible = Number.isInteger(value) && Number(value) >= 0 && Number(value) <= TOKENS_MAX;
+  return plausible ? Number(value) : 0;
+}
+
+function isRecord(value: unknown): value is Record<string | number, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function field(value: unknown, name: string | number): unknown {
+  return isRecord(value) ? value[name] : undefined;
+}
+
+/**
+ * Maps whatever the SDK threw to a fault. Drops message and cause, which can quote a text or the key. `asked` is how the
+ * question was asked.
+ */
+export function providerError(error: unknown, asked: Asked): ProviderError {
+  if (error instanceof ProviderError) return error;
+  const refused = refusedOf(error, asked);
+  if (refused !== undefined) return new DialectRefused(refused, describe(error));
+  return new ProviderError(faultOf(error), describe(error), {
+    retryAfterMs: error instanceof APIError ? retryAfterMs(error.headers) : undefined,
+    outage: hasOutage(error),
+    charged: isUnreadable(error) ? null : undefined,
+  });
+}
+
+function faultOf(error: unknown): ProviderFault {
+  if (error instanceof APIConnectionTimeoutError) return 'timeout';
+  if (error instanceof AuthenticationError || error instanceof PermissionDeniedError) return 'not_configured';
+  return error instanceof RateLimitError ? 'rate_limited' : 'failed';
+}
+
+/** A 200 that broke off, was too large or is no JSON (the SDK's parser throws a bare `SyntaxError`). */
+function isUnreadable(error: unknown): boolean {
+  if (error instanceof APIConnectionError) return error.cause instanceof BrokenAnswer;
+  return error instanceof SyntaxError;
+}
+
+type Asked = Pick<ChatRequest, 'format' | 'limit' | 'extras'>;
+
+/** Finds what the server complains about. There is no code for it, only words. */
+function refusedOf(error: unknown, { format, limit, extras }: Asked): Refused | undefined {
+  if (!(error instanceof BadRequestError || error instanceof UnprocessableEntityError)) return undefined;
+  const words = `${error.param} ${error.message}`;
+  const extra = extras.find((one) => words.includes(one));
+  if (extra !== undefined) return extra;
+  if (format !== 'text' && /response_?format|json_?(schema|object)|schema/i.test(words)) return 'format';
+  return words.includes(limit) ? 'limit' : undefined;
+}
+
+/** 5xx, 429, a time-out, or no connection: not what one request did wrong. */
+function hasOutage(error: unknown): boolean {
+  if (error instanceof RateLimitError || error instanceof InternalServerError) return true;
+  return error instanceof APIConnectionError && systemCode(error) !== BODY_TOO_LARGE;
+}
+
+/** "InternalServerError 500" or "APIConnectionError ECONNREFUSED": no text from the provider. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const status = error instanceof APIError ? error.status : undefined;
+  return [error.constructor.name, status ?? systemCode(error)].filter((part) => part !== undefined).join(' ');
+}
+
+/** The code of the first system error in the chain of causes, such as ECONNRESET. */
+function systemCode(error: Error): string | undefined {
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return error.cause instanceof Error ? systemCode(error.cause) : undefined;
+}
+
+const NUMBER = /^\d+(\.\d+)?$/;
+/** The current form of HTTP and one obsolete one (RFC 9110, 5.6.7). `Date.parse` alone makes a date of almost anything. */
+const HTTP_DATE = /^[A-Z][a-z]{2,8}, [\w :-]{18,24} GMT$/;
+
+/** Time for which a provider asks to be left alone: `Retry-After` (RFC 9110, 10.2.3), or OpenAI's own in milliseconds. */
+export function retryAfterMs(headers: Headers | undefined): number | undefined {
+  const exact = headers?.get('retry-after-ms') ?? '';
+  if (NUMBER.test(exact)) return bounded(Number(exact));
+  const value = headers?.get('retry-after') ?? '';
+  if (NUMBER.test(value)) return bounded(Number(value) * 1000);
+  const moment = momentOf(value);
+  if (moment === undefined) return undefined;
+  // By the provider's own clock, where it tells the time.
+  return bounded(moment - (momentOf(headers?.get('date') ?? '') ?? Date.now()));
+}
+
+function momentOf(date: string): number | undefined {
+  const ms = HTTP_DATE.test(date) ? Date.parse(date) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+/** Undefined for a moment that has passed: it asks for nothing. */
+function bounded(ms: number): number | undefined {
+  return ms > 0 ? Math.min(ms, LONGEST_PAUSE_MS) : undefined;
+}

@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import type { CircuitNews, CircuitState, CircuitTerms } from '../../shared/db/stores/provider-circuits.ts';
+import type { Log } from '../../shared/log.ts';
+import { watchCircuits } from '../../shared/metrics/provider.ts';
+import { Coalesced } from '../../shared/timing/coalesce.ts';
+import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
+import { every, type Repeated } from '../../shared/timing/every.ts';
+import type { Chat } from './chat.ts';
+import { Circuit } from './circuit.ts';
+import { DialectRefused } from './dialects.ts';
+import { type Call, type Charge, ProviderError } from './provider.ts';
+
+/** Finds what no message announced. */
+const POLL_EVERY_MS = 500;
+/** A worker that has called no model for that long polls only every so many times. */
+const IDLE_AFTER_MS = 10_000;
+const IDLE_POLLS = 4;
+/** At least so much time between two exchanges with the other workers. */
+const GAP_MS = 50;
+
+/** The state that the workers share. Each function may fail: then this one decides alone. */
+export interface Shared {
+  /** Adds news; returns the failures in a row that are known now. */
+  report(news: CircuitNews): Promise<number>;
+  read(): Promise<CircuitState[]>;
+  claimProbe(model: string): Promise<boolean>;
+  countWorkers(): Promise<number>;
+  /** Has the other workers read again. */
+  announce(): Promise<void>;
+}
+
+export interface PolicyOptions {
+  terms: CircuitTerms;
+  /** Most calls at once, over all workers. */
+  concurrency: number | undefined;
+  /** A time-out counts against the provider only if it had this long. */
+  fairTimeoutMs: number;
+  shared: Shared;
+  log: Log;
+}
+
+/** Sends what the policy allows, and reports to it how that ended. */
+export function guarded(chat: Chat, policy: ProviderPolicy): Chat {
+  return async (request, call) => {
+    const until = performance.now() + call.timeoutMs;
+    const permit = await policy.enter(call);
+    const sent = { ...call, timeoutMs: until - performance.now() };
+    try {
+      if (sent.timeoutMs <= 0) throw new ProviderError('timeout', 'not called: no time left');
+      const completion = await chat(request, sent);
+      policy.succeeded(sent);
+      return completion;
+    } catch (error) {
+      // It answers; else the probe of an open circuit would never get to the dialect that the server takes.
+      if (error instanceof DialectRefused) policy.succeeded(sent);
+      else policy.failed(sent, error);
+      throw error;
+    } finally {
+      permit.release();
+    }
+  };
+}
+
+/**
+ * Policy of all workers towards a provider: none calls a model that asked to be left alone, or that has failed too often in a
+ * row, except for one probe per interval. A healthy model's calls wait for nothing: what others have seen arrives by
+ * message or, when that is lost, by a poll. Without the database each worker goes by what it sees itself.
+ */
+export class ProviderPolicy {
+  readonly #options: PolicyOptions;
+  readonly #circuits = new Map<string, Circuit>();
+  /** This worker's share of the calls at once: all workers have equal shares, of one call at least. */
+  readonly #limiter: ConcurrencyLimiter;
+  /** One at a time: the result of one read must not replace that of a later one. */
+  readonly #exchanges = new Coalesced(() => this.#exchange(), GAP_MS);
+  readonly #polls: Repeated;
+  /** The database was out of reach at the last exchange. */
+  #alone = false;
+  readonly #watch = watchCircuits(this.#circuits);
+  #usedAt = performance.now();
+  #skipped = 0;
+
+  constructor(options: PolicyOptions) {
+    this.#options = options;
+    this.#limiter = new ConcurrencyLimiter({ atOnce: options.concurrency ?? Number.POSITIVE_INFINITY });
+    this.#polls = every(POLL_EVERY_MS, () => this.#poll(), { atOnce: true, ref: false });
+  }
+
+  /** Exchanges what is known with the other workers, soon. */
+  look(): void {
+    void this.#exchanges.run();
+  }
+
+  #poll(): void {
+    this.#skipped += 1;
+    if (performance.now() - this.#usedAt > IDLE_AFTER_MS && this.#skipped < IDLE_POLLS) return;
+    this.#skipped = 0;
+    this.look();
+  }
+
+  /** Reports what is not reported yet. */
+  async close(): Promise<void> {
+    this.#watch.close();
+    await this.#polls.stop();
+    await this.#exchanges.run();
+  }
+
+  /**
+   * Waits until the call may be sent; the permit is held while it runs. Throws a `ProviderError` at once while nobody
+   * may call the model, and `timeout` when no place became free in the call's time.
+   */
+  async enter({ model, signal, charge, timeoutMs }: Call): Promise<Permit> {
+    this.#usedAt = performance.now();
+    const party = partyOf(charge);
+    // A party that may not call need not wait for a place either.
+    this.#circuits.get(model)?.check(party);
+    const permit = await this.#limiter.acquire({ party, gone: signal, waitMs: timeoutMs }).catch(() => {
+      signal.throwIfAborted();
+      throw new ProviderError('timeout', 'not called: no free place');
+    });
+    try {
+      const circuit = this.#circuits.get(model);
+      if (circuit?.check(party)) await this.#probe(model, party, circuit);
+      return permit;
+    } catch (error) {
+      permit.release();
+      throw error;
+    }
+  }
+
+  /** The model answered. */
+  succeeded({ model }: Call): void {
+    const circuit = this.#circuits.get(model);
+    if (circuit !== undefined && this.#update(model, circuit, () => circuit.succeeded())) this.look();
+  }
+
+  /** A call ended with an error. One that is the request's or the caller's doing says nothing about the provider. */
+  failed({ model, timeoutMs, signal, charge }: Call, error: unknown): void {
+    if (signal.aborted || !(error instanceof ProviderError) || !error.outage) return;
+    if (error.fault === 'timeout' && timeoutMs < this.#options.fairTimeoutMs) return;
+    const circuit = this.#circuitOf(model);
+    this.#update(model, circuit, () => circuit.failed(partyOf(charge), error.fault, error.retryAfterMs));
+    this.look();
+  }
+
+  /** Returns when this call is the probe, or the circuit has closed. Throws when another call is the probe. */
+  async #probe(model: string, party: string, circuit: Circuit): Promise<void> {
+    // From here on this process's other calls are refused.
+    circuit.probing();
+    const isOurs = await this.#options.shared.claimProbe(model).catch(() => false);
+    if (isOurs) return;
+    await this.#exchanges.run();
+    // A claim that failed is no leave to probe: another worker may have the probe, unless the database is out of reach.
+    if (this.#alone) return;
+    // Still open, even if the next probe is due by now.
+    if (circuit.check(party)) throw circuit.refusal();
+  }
+
+  #circuitOf(model: string): Circuit {
+    const known = this.#circuits.get(model);
+    if (known !== undefined) return known;
+    const circuit = new Circuit(model, this.#options.terms);
+    this.#circuits.set(model, circuit);
+    return circuit;
+  }
+
+  /** Reports what this worker knows, and adopts what all know. Never rejects. */
+  async #exchange(): Promise<void> {
+    const { shared, log, concurrency } = this.#options;
+    try {
+      for (const circuit of this.#circuits.values()) await this.#report(circuit);
+      const states = await shared.read();
+      for (const { model } of states) this.#circuitOf(model);
+      for (const [model, circuit] of this.#circuits) {
+        const state = states.find((one) => one.model === model);
+        this.#update(model, circuit, () => circuit.adopt(state));
+      }
+      if (concurrency !== undefined) {
+        const workers = Math.max(1, await shared.countWorkers());
+        this.#limiter.setAtOnce(Math.max(1, Math.floor(concurrency / workers)));
+      }
+      this.#alone = false;
+    } catch (error) {
+      if (!this.#alone)
+        log.warn({ err: error }, 'decides alone about the provider: other workers are out of reach');
+      this.#alone = true;
+    }
+  }
+
+  async #report(circuit: Circuit): Promise<void> {
+    const { shared, terms, log } = this.#options;
+    const news = circuit.takeNews();
+    if (news === undefined) return;
+    const failures = await shared.report(news).catch((error: unknown) => {
+      circuit.returnNews(news);
+      throw error;
+    });
+    const opened = failures >= terms.failuresToOpen && failures - news.failures < terms.failuresToOpen;
+    if (opened || news.urgent)
+      await shared
+        .announce()
+        .catch((error: unknown) => log.warn({ err: error }, 'could not announce the state of the provider'));
+  }
+
+  /** Changes a circuit, and logs when that opens or closes it. */
+  #update<T>(model: string, circuit: Circuit, change: () => T): T {
+    const wasOpen = circuit.isOpen;
+    const result = change();
+    if (circuit.isOpen && !wasOpen)
+      this.#options.log.warn({ model }, 'circuit open: the provider failed too often in a row');
+    if (wasOpen && !circuit.isOpen)
+      this.#options.log.info({ model }, 'circuit closed: the provider answers again');
+    return result;
+  }
+}
+
+/** Tells parties apart; a hash, because an account's id has no business to outlive the account. */
+function partyOf({ appId, accountId }: Charge): string {
+  return createHash('sha256')
+    .update(appId ?? accountId ?? '')
+    .digest('base64url')
+    .slice(0, 16);
+}

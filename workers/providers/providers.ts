@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { setGlobalProxyFromEnv } from 'node:http';
+import type { WorkerConfig } from '../../shared/config/config.ts';
+import type { Database } from '../../shared/db/orm.ts';
+import { bookCalls } from '../../shared/db/stores/provider-calls.ts';
+import {
+  claimProbe,
+  countWorkers,
+  readCircuits,
+  reportCircuit,
+} from '../../shared/db/stores/provider-circuits.ts';
+import { LOCAL } from '../../shared/domain/provider-call.ts';
+import type { Log } from '../../shared/log.ts';
+import { close } from '../../shared/process/lifecycle.ts';
+import type { Bus } from '../../shared/queue/bus.ts';
+import type { Chat } from './chat.ts';
+import { inBestDialect } from './dialects.ts';
+import { orLocal, withFallback } from './fallback.ts';
+import { LanguageModel } from './language-model.ts';
+import { CallLedger, metered } from './ledger.ts';
+import { LocalProvider } from './local.ts';
+import { openAIChat } from './openai.ts';
+import { guarded, ProviderPolicy } from './policy.ts';
+import { type Provider, ProviderError } from './provider.ts';
+
+/** The provider that serves a model. */
+export type ProviderOf = (model: string) => Provider;
+
+export interface ProvidersOptions {
+  openai: WorkerConfig['openai'];
+  /** Tried in this order while a model's provider is in trouble; `local` for drafts alone. */
+  fallbackModels?: readonly string[];
+  /** Wraps what sends the requests. */
+  around?: (chat: Chat) => Chat;
+}
+
+/**
+ * The provider of each model: the built-in predictor of `local`, the configured server of any other. Without a key,
+ * which only production insists on, calls fail with `not_configured`.
+ */
+export function createProviders({
+  openai,
+  fallbackModels = [],
+  around = (chat) => chat,
+}: ProvidersOptions): ProviderOf {
+  const local = new LocalProvider();
+  if (openai === undefined) return (model) => (model === LOCAL ? local : UNCONFIGURED);
+  const others = fallbackModels.filter((model) => model !== LOCAL);
+  const server = new LanguageModel(withFallback(inBestDialect(around(openAIChat(openai))), others));
+  const remote = fallbackModels.includes(LOCAL) ? orLocal(server, local) : server;
+  return (model) => (model === LOCAL ? local : remote);
+}
+
+const missing = () => Promise.reject(new ProviderError('not_configured', 'no provider key'));
+const UNCONFIGURED: Provider = { predict: missing, ask: missing };
+
+interface ProviderParts {
+  config: WorkerConfig;
+  pool: Database['pool'];
+  bus: Bus;
+  log: Log;
+}
+
+/** Failures in a row, over all workers, that open a circuit. */
+const FAILURES_TO_OPEN = 20;
+
+/**
+ * Opens the providers of this process, with what they share with those of other processes: the ledger, and the policy. A
+ * process without a key opens neither.
+ */
+export async function openProviders(
+  opening: AsyncDisposableStack,
+  { config, pool, bus, log }: ProviderParts,
+): Promise<ProviderOf> {
+  const { openai, provider } = config;
+  if (openai === undefined) return createProviders({ openai, fallbackModels: [] });
+  // All HTTP that a worker sends is for providers.
+  if (openai.proxy !== undefined) opening.defer(setGlobalProxyFromEnv({ ...openai.proxy }));
+  const ledger = opening.adopt(new CallLedger((calls) => bookCalls(pool, calls), log), close);
+  const channel = `${config.queuePrefix}_providers`;
+  const terms = {
+    provider: nameOf(openai.baseUrl),
+    failuresToOpen: FAILURES_TO_OPEN,
+    probeEveryMs: provider.probeEveryMs,
+  };
+  const policy = new ProviderPolicy({
+    terms,
+    concurrency: provider.concurrency,
+    fairTimeoutMs: config.providerTimeoutMs / 2,
+    shared: {
+      report: (news) => reportCircuit(pool, terms, news),
+      read: () => readCircuits(pool, terms),
+      claimProbe: (model) => claimProbe(pool, terms, model),
+      countWorkers: () => countWorkers(pool),
+      announce: () => bus.publish([{ channel, payload: '' }]),
+    },
+    log,
+  });
+  opening.adopt(policy, close);
+  await bus.listen(channel, () => policy.look());
+  return createProviders({
+    openai,
+    fallbackModels: provider.fallbackModels,
+    around: (chat) => guarded(metered(chat, ledger, provider.prices), policy),
+  });
+}
+
+/** Tells providers apart without keeping an address that may have a password in it. */
+function nameOf(baseUrl: string): string {
+  return createHash('sha256').update(baseUrl).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,72 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { WorkerConfig } from '../../shared/config/config.ts';
+import { assembleContext } from '../../shared/db/stores/memory/context.ts';
+import { readCalibrator, readDecisions, readPairs } from '../../shared/db/stores/replies/basis.ts';
+import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
+import type { Calibrator } from '../../shared/domain/replies/calibrator.ts';
+import { fitMaterial } from '../../shared/domain/replies/material.ts';
+import { Precedents, type Support } from '../../shared/domain/replies/support.ts';
+import { type Pair, type Vote, voteOf } from '../../shared/domain/replies/vote.ts';
+import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
+import type { ReplyRequest } from '../../shared/schemas/replies.ts';
+import type { ReadInTurn } from '../work/reads.ts';
+import { type Screened, screen } from './screen.ts';
+
+/** Examples that a model is shown. */
+export const EXAMPLES_MAX = 8;
+
+/** The basis of a prediction. */
+export interface Basis {
+  screened: Screened;
+  vote: Vote;
+  /** The person's own replies, from which the vote is. */
+  pairs: readonly Pair[];
+  isSupported: Support;
+  calibrator: Calibrator;
+  memoryRevision: number;
+}
+
+/** The parts that read a basis. */
+export interface BasisParts {
+  em: () => EntityManager;
+  inTurn: ReadInTurn;
+  settings: Pick<WorkerConfig, 'contextBudgetTokens'>;
+}
+
+/** Reads the basis of a single prediction, as it is now. */
+export async function readBasis(
+  { em, settings }: Pick<BasisParts, 'em' | 'settings'>,
+  accountId: string,
+  { agent, agent_input: prompt, recency_minutes: recencyMinutes }: ReplyRequest,
+): Promise<Basis> {
+  const query = { ...CONTEXT_DEFAULTS, query: prompt, recencyMinutes };
+  const bundle = await assembleContext(em(), accountId, query);
+  const pairs = await readPairs(em(), accountId);
+  const vote = voteOf(prompt, pairs);
+  const material = { ...materialOf(bundle), examples: vote.neighbours.slice(0, EXAMPLES_MAX) };
+  const fitted = fitMaterial(prompt, material, settings.contextBudgetTokens);
+  const truncated = fitted.truncated || bundle.meta.timed_out;
+  return {
+    screened: screen([prompt, agent], { ...fitted, truncated }),
+    vote,
+    pairs,
+    isSupported: new Precedents(pairs, await readDecisions(em(), accountId)).on(prompt),
+    calibrator: await readCalibrator(em(), accountId),
+    memoryRevision: bundle.meta.revision,
+  };
+}
+
+/** The rows that are worth most come first; the raw ones of them are the latest. */
+export function materialOf({ profile, facts, episodes, raw, byWorth }: ContextBundle) {
+  return {
+    profile,
+    facts: inOrder(facts, byWorth.facts),
+    episodes: inOrder(episodes, byWorth.episodes),
+    raw,
+  };
+}
+
+function inOrder<Row extends { id: string }>(rows: readonly Row[], ids: readonly string[]): Row[] {
+  const places = new Map(ids.map((id, place) => [id, place]));
+  return rows.toSorted((a, b) => (places.get(a.id) ?? 0) - (places.get(b.id) ?? 0));
+}

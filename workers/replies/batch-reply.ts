@@ -1,0 +1,126 @@
+import { persistently } from '../../shared/db/retries.ts';
+import {
+  batchMemory,
+  keptBundle,
+  readCalibrator,
+  readDecisions,
+  readPairs,
+} from '../../shared/db/stores/replies/basis.ts';
+import type { Calibrator } from '../../shared/domain/replies/calibrator.ts';
+import { fitBesideCommon } from '../../shared/domain/replies/material.ts';
+import { Precedents } from '../../shared/domain/replies/support.ts';
+import { type Pair, type Vote, votesOf } from '../../shared/domain/replies/vote.ts';
+import type { BatchBundle } from '../../shared/domain/replies/work.ts';
+import type { ReplyRequest } from '../../shared/schemas/replies.ts';
+import type { batchReply } from '../../shared/work/kinds.ts';
+import type { Handler, Stores, Time } from '../work/handler.ts';
+import { type Basis, EXAMPLES_MAX } from './basis.ts';
+import { createPredictReply, type ReplyParts } from './reply.ts';
+import { type Screened, screen, screenBeside } from './screen.ts';
+
+type BatchParts = ReplyParts & Pick<Stores, 'pool'>;
+
+/** The basis that the predictions of a batch share, besides their prompts. */
+interface Common {
+  screened: Screened;
+  memoryRevision: number;
+  pairs: readonly Pair[];
+  precedents: Precedents;
+  calibrator: Calibrator;
+  voteOn(prompt: string): Vote;
+}
+
+/**
+ * Predicts one reply of a batch. Memory is read and screened once for those that run here at the same time. One whose
+ * batch has ended, or has run anew since, is cancelled; one that the model does not answer in the time of a prediction
+ * alone fails.
+ */
+export function createBatchReply(parts: BatchParts): Handler<typeof batchReply, Time> {
+  const { pool, inTurn, settings } = parts;
+  const predict = createPredictReply(parts);
+  const inUse = new SharedWhileUsed<Common>();
+  return async (claim, time) => {
+    const { batch } = claim.facts;
+    const request = claim.input.take();
+    const limited = withinMs(settings.replyTimeoutMs, time);
+    const until = performance.now() + limited.leftMs();
+    const kept = await persistently(() => keptBundle(pool, batch, claim.id), until);
+    if (kept === undefined) return { state: 'cancelled', code: 'prediction_cancelled' };
+    // Others wait for it too: it does not end with this prediction.
+    const reader = { party: claim.party, memory: claim.party };
+    const read = () => inTurn(reader, () => readCommon(parts, claim.party, kept.bundle));
+    // Read again when memory has changed: what was deleted is not used any more.
+    return inUse.use(`${batch} ${kept.revision}`, read, (common) =>
+      predict(claim, request, limited, async () => basisOf(await common(), request, settings)),
+    );
+  };
+}
+
+function withinMs(ms: number, time: Time): Time {
+  const until = performance.now() + ms;
+  return { ...time, leftMs: () => Math.min(time.leftMs(), until - performance.now()) };
+}
+
+async function readCommon({ pool, em }: BatchParts, accountId: string, bundle: BatchBundle): Promise<Common> {
+  const { profile, ...rows } = await batchMemory(pool, accountId, bundle);
+  const fitted = profile && {
+    summary: bundle.profile.summary ? profile.summary : '',
+    data: bundle.profile.data ? profile.data : {},
+  };
+  const { memoryRevision, truncated } = bundle;
+  const material = { ...rows, profile: fitted, examples: [], prompt: '', truncated };
+  const pairs = await readPairs(em(), accountId);
+  return {
+    screened: screen([], material),
+    memoryRevision,
+    pairs,
+    precedents: new Precedents(pairs, await readDecisions(em(), accountId)),
+    calibrator: await readCalibrator(em(), accountId),
+    voteOn: votesOf(pairs),
+  };
+}
+
+function basisOf(
+  { screened, voteOn, pairs, precedents, calibrator, memoryRevision }: Common,
+  { agent, agent_input: prompt }: ReplyRequest,
+  { contextBudgetTokens }: ReplyParts['settings'],
+): Basis {
+  const vote = voteOn(prompt);
+  const examples = vote.neighbours.slice(0, EXAMPLES_MAX);
+  const fitted = fitBesideCommon(prompt, screened.material, examples, contextBudgetTokens);
+  return {
+    screened: screenBeside([prompt, agent], fitted, screened),
+    vote,
+    pairs,
+    isSupported: precedents.on(prompt),
+    calibrator,
+    memoryRevision,
+  };
+}
+
+/** Values that are made once for all that use them at the same time. */
+class SharedWhileUsed<Value> {
+  readonly #values = new Map<string, { made: Promise<Value> | undefined; users: number }>();
+
+  async use<Result>(
+    key: string,
+    make: () => Promise<Value>,
+    work: (value: () => Promise<Value>) => Promise<Result>,
+  ): Promise<Result> {
+    const shared = this.#values.get(key) ?? { made: undefined, users: 0 };
+    this.#values.set(key, shared);
+    shared.users += 1;
+    // After a failure the next caller makes it again.
+    const value = () =>
+      (shared.made ??= make().catch((error: unknown) => {
+        shared.made = undefined;
+        throw error;
+      }));
+    try {
+      return await work(value);
+    } finally {
+      shared.users -= 1;
+      if (shared.users === 0) this.#values.delete(key);
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { persistently } from '../../shared/db/retries.ts';
+import { assembleContext } from '../../shared/db/stores/memory/context.ts';
+import { keepProgress, progressOf } from '../../shared/db/stores/work/progress.ts';
+import { fitCommon } from '../../shared/domain/replies/material.ts';
+import type { BatchBundle, BatchProgress } from '../../shared/domain/replies/work.ts';
+import { newIds } from '../../shared/ids.ts';
+import { CONTEXT_DEFAULTS } from '../../shared/schemas/limits.ts';
+import type { BatchRequest } from '../../shared/schemas/replies.ts';
+import type { predictBatch } from '../../shared/work/kinds.ts';
+import type { Allowance, ClaimOf, Handler } from '../work/handler.ts';
+import { type BasisParts, materialOf } from './basis.ts';
+
+/** UTF-16 units of the prompts' ends, together, by which the memory is chosen. */
+const QUESTION_MAX = 2000;
+
+/**
+ * Predicts the replies to many prompts: chooses the memory that they share, has each predicted as a piece of work of its own,
+ * and waits for all of them. A later attempt finds those that were admitted, the finished ones too.
+ */
+export function createPredictBatch(parts: BasisParts): Handler<typeof predictBatch> {
+  return async (claim, allowance) => {
+    const { ids, begunWithMs } = await begin(parts, claim, allowance);
+    await allowance.parts.ended(ids);
+    const steps = { done: ids.length, total: ids.length };
+    const latency_ms = Math.round(begunWithMs - allowance.leftMs());
+    return { state: 'succeeded', report: { steps, result: { ids, latency_ms } } };
+  };
+}
+
+/** Apart from the handler, so that the prompts are not held while it waits. */
+async function begin(
+  parts: BasisParts,
+  claim: ClaimOf<typeof predictBatch>,
+  allowance: Allowance,
+): Promise<Pick<BatchProgress, 'ids' | 'begunWithMs'>> {
+  const until = performance.now() + allowance.leftMs();
+  const { prompts, ...common } = claim.input.take();
+  const inputs = prompts.map((prompt) => prompt.agent_input);
+  const kept = () => keptOrNew(parts, claim, { inputs, common, leftMs: allowance.leftMs });
+  const { ids, begunWithMs } = await persistently(kept, until);
+  await allowance.parts.admit(
+    ids.map((id, place) => ({ id, facts: { batch: claim.id }, body: { ...common, ...prompts[place] } })),
+  );
+  return { ids, begunWithMs };
+}
+
+interface BatchPrompts {
+  inputs: readonly string[];
+  common: Pick<BatchRequest, 'recency_minutes'>;
+  leftMs(): number;
+}
+
+async function keptOrNew(
+  parts: BasisParts,
+  claim: ClaimOf<typeof predictBatch>,
+  prompts: BatchPrompts,
+): Promise<BatchProgress> {
+  const em: EntityManager = parts.em();
+  const kept = await progressOf<BatchProgress>(em, claim);
+  if (kept !== undefined) return kept;
+  const progress = {
+    steps: { done: 0, total: prompts.inputs.length },
+    ids: newIds(prompts.inputs.length),
+    begunWithMs: prompts.leftMs(),
+    bundle: await chooseBundle(parts, claim.party, prompts),
+  };
+  await keepProgress(em, claim, progress);
+  return progress;
+}
+
+async function chooseBundle(
+  { em, inTurn, settings }: BasisParts,
+  accountId: string,
+  { inputs, common: { recency_minutes: recencyMinutes } }: BatchPrompts,
+): Promise<BatchBundle> {
+  const query = { ...CONTEXT_DEFAULTS, query: questionOf(inputs), recencyMinutes };
+  const reader = { party: accountId, memory: accountId };
+  const bundle = await inTurn(reader, () => assembleContext(em(), accountId, query));
+  const { profile, facts, episodes, raw, truncated } = fitCommon(
+    inputs,
+    materialOf(bundle),
+    settings.contextBudgetTokens,
+  );
+  return {
+    memoryRevision: bundle.meta.revision,
+    profile: {
+      summary: (profile?.summary ?? '') !== '',
+      data: Object.keys(profile?.data ?? {}).length > 0,
+    },
+    factIds: idsOf(facts),
+    episodeIds: idsOf(episodes),
+    rawIds: idsOf(raw),
+    truncated: truncated || bundle.meta.timed_out,
+  };
+}
+
+/** The end of each prompt, where its question is, in equal shares. */
+function questionOf(inputs: readonly string[]): string {
+  const share = Math.floor(QUESTION_MAX / inputs.length) - 1;
+  return inputs.map((input) => input.slice(-share).toWellFormed()).join('\n');
+}
+
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);

@@ -1,0 +1,215 @@
+import type { WorkerConfig } from '../../shared/config/config.ts';
+import { persistently } from '../../shared/db/retries.ts';
+import type { Claim } from '../../shared/db/stores/work/claim.ts';
+import { LOCAL } from '../../shared/domain/provider-call.ts';
+import { decideReply, type Proposed } from '../../shared/domain/replies/decide.ts';
+import type { Pair, Vote } from '../../shared/domain/replies/vote.ts';
+import type { ReplyReport } from '../../shared/domain/replies/work.ts';
+import type { End } from '../../shared/domain/work.ts';
+import type { ReplyContext, ReplyRequest } from '../../shared/schemas/replies.ts';
+import { isClosed } from '../../shared/text/meaning.ts';
+import { holdsSecret } from '../../shared/text/secrets.ts';
+import { reply } from '../../shared/work/kinds.ts';
+import {
+  failureOf,
+  inAttempts,
+  isOutage,
+  NO_USAGE,
+  type Provider,
+  ProviderError,
+  type Usage,
+} from '../providers/provider.ts';
+import type { Handler, Time } from '../work/handler.ts';
+import { type Basis, type BasisParts, readBasis } from './basis.ts';
+import { REPLY_PROMPT_REVISION, readReply, replyQuestion } from './prompt.ts';
+import type { Screened } from './screen.ts';
+
+type Asker = NonNullable<Provider['ask']>;
+
+/** A proposal, with its model and its cost. */
+interface Answered extends Proposed {
+  model: string;
+  usage: Usage;
+}
+
+export interface ReplyParts extends BasisParts {
+  providerOf: (model: string) => Provider;
+  settings: Pick<
+    WorkerConfig,
+    'defaultModel' | 'provider' | 'providerTimeoutMs' | 'replyTimeoutMs' | 'contextBudgetTokens'
+  >;
+}
+
+type Predicted = Pick<Claim, 'id' | 'kind' | 'party' | 'attempt'>;
+
+/**
+ * Predicts what a person replies to an agent: asks the model for candidates (or takes the person's own replies to similar
+ * prompts), and decides whether the first is certain enough to act on.
+ */
+export function createPredictReply({ providerOf, settings }: Pick<ReplyParts, 'providerOf' | 'settings'>) {
+  /** The person's own replies vote where there is no model, or where `local` stands in for one in trouble. */
+  const propose = async (call: ReplyCall, { vote, pairs }: Basis, time: Time): Promise<Answered> => {
+    const { agent_input: prompt, k } = call.request;
+    const locally = () => ({
+      ...proposeLocally(prompt, vote, pairs.length, k),
+      model: LOCAL,
+      usage: NO_USAGE,
+    });
+    const { ask } = providerOf(call.model);
+    if (ask === null) return locally();
+    try {
+      return await askModel(ask, call, settings, time);
+    } catch (error) {
+      if (!isOutage(error) || !settings.provider.fallbackModels.includes(LOCAL)) throw error;
+      return locally();
+    }
+  };
+
+  return async (
+    claim: Predicted,
+    request: ReplyRequest,
+    time: Time,
+    basis: () => Promise<Basis>,
+  ): Promise<End<ReplyReport>> => {
+    const since = performance.now();
+    const { agent, agent_input: prompt, threshold } = request;
+    const read = await persistently(basis, since + time.leftMs());
+    const { screened, vote, pairs, isSupported, calibrator, memoryRevision } = read;
+    const model = request.model ?? settings.defaultModel;
+    try {
+      const answered = await propose({ request, model, screened, claim }, read, time);
+      const decided = decideReply(answered, {
+        prompt,
+        threshold,
+        agent,
+        model: answered.model,
+        calibrator,
+        isDictated: screened.isDictated,
+        history: pairs.map((pair) => pair.reply),
+        shareOf: vote.shareOf,
+        isSupported,
+      });
+      const report = {
+        ...decided,
+        model: answered.model,
+        latency_ms: Math.round(performance.now() - since),
+        input_tokens: answered.usage.inputTokens,
+        output_tokens: answered.usage.outputTokens,
+        context: contextOf(
+          memoryRevision,
+          screened,
+          answered.model === LOCAL ? vote.neighbours : screened.material.examples,
+        ),
+      };
+      return { state: 'succeeded', report };
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      time.log.warn({ fault: error.fault, reason: error.message }, 'provider failed');
+      return failureOf(error, reply);
+    }
+  };
+}
+
+/** Reads the person's memory, takes out what would dictate a reply, and predicts. */
+export function createReply(parts: ReplyParts): Handler<typeof reply, Time> {
+  const predict = createPredictReply(parts);
+  return (claim, time) => {
+    const request = claim.input.take();
+    const { party } = claim;
+    const reader = { party, memory: party, gone: time.signal };
+    return predict(claim, request, time, () => parts.inTurn(reader, () => readBasis(parts, party, request)));
+  };
+}
+
+interface ReplyCall {
+  request: ReplyRequest;
+  model: string;
+  screened: Screened;
+  claim: Predicted;
+}
+
+/** A refusal is a fault, like any other answer without a usable candidate. */
+async function askModel(
+  ask: Asker,
+  { request, model, screened, claim }: ReplyCall,
+  settings: ReplyParts['settings'],
+  { signal, leftMs }: Time,
+): Promise<Answered> {
+  const question = replyQuestion(screened.material, request);
+  const charge = {
+    accountId: claim.party,
+    appId: null,
+    workId: claim.id,
+    attempt: claim.attempt,
+    kind: claim.kind,
+  };
+  const answer = await inAttempts(leftMs, () => {
+    const timeoutMs = Math.min(settings.providerTimeoutMs, leftMs());
+    return ask(question, { model, signal, timeoutMs, charge });
+  });
+  if (answer.state === 'refused') throw new ProviderError('failed', 'the model refused');
+  const read = readReply(answer.value, request.k);
+  if (read.candidates.length === 0) throw new ProviderError('failed', 'unusable answer: no candidate');
+  return { ...read, reason: '', model: answer.model, usage: answer.usage };
+}
+
+/** Names every row of memory whose text may stand in the answer: a deletion finds the predictions by them. */
+function contextOf(
+  memoryRevision: number,
+  { material, withheld }: Screened,
+  examples: readonly Pair[],
+): ReplyContext {
+  const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+  const { profile, facts, episodes, raw, truncated } = material;
+  return {
+    prompt_revision: REPLY_PROMPT_REVISION,
+    memory_revision: memoryRevision,
+    profile: profile !== null,
+    fact_ids: ids(facts),
+    episode_ids: ids(episodes),
+    raw_ids: [...new Set([...ids(raw), ...examples.flatMap(({ promptId }) => promptId ?? [])])],
+    example_ids: ids(examples),
+    withheld_ids: withheld,
+    counts: {
+      facts: facts.length,
+      episodes: episodes.length,
+      raw: raw.length,
+      examples: examples.length,
+    },
+    truncated,
+  };
+}
+
+/** A longer reply belongs to its own prompt and is not used again. */
+const REUSABLE_MAX = 80;
+/** The weight of the similar prompts, beside how often the person says this at all. */
+const VOTE_SHARE = 0.7;
+/** Less probable replies are not worth showing. */
+const LEAST = 0.15;
+
+/**
+ * The built-in predictor of replies: what the person replied to similar prompts, without any model. It abstains unless they
+ * have answered this kind of prompt the same way before. It repeats no secret.
+ */
+export function proposeLocally(prompt: string, vote: Vote, pairs: number, k: number): Proposed {
+  const candidates = vote.replies
+    .filter(
+      ({ response }) => response !== '' && [...response].length <= REUSABLE_MAX && !holdsSecret(response),
+    )
+    .map(({ response, share, times }) => ({
+      response,
+      reasoning: `The person's own reply to similar prompts; they gave it ${times} ${times === 1 ? 'time' : 'times'}.`,
+      raw: VOTE_SHARE * share + (1 - VOTE_SHARE) * (times / (pairs + 1)),
+      needsUnknownFact: false,
+    }))
+    .filter(({ raw }) => raw >= LEAST)
+    .sort((a, b) => b.raw - a.raw)
+    .slice(0, k);
+  return { candidates, closed: isClosed(prompt), reason: reasonOf(vote) };
+}
+
+function reasonOf({ neighbours }: Vote): string {
+  return neighbours.length === 0
+    ? 'No prompt like this is in the memory.'
+    : 'Similar prompts are in the memory, but the person did not answer them the same way often enough.';
+}
