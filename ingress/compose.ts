@@ -2,30 +2,34 @@ import type Koa from 'koa';
 import type { IngressConfig } from '../shared/config/config.ts';
 import { assembleContext } from '../shared/db/stores/memory/context.ts';
 import { recordEvent } from '../shared/db/stores/prediction-events.ts';
-import { findJobs } from '../shared/db/stores/work/jobs.ts';
-import { isErased } from '../shared/db/stores/work/parties.ts';
-import type { Running } from '../shared/lifecycle.ts';
+import { findJobs, isErased } from '../shared/db/stores/work/find.ts';
 import type { Log } from '../shared/log.ts';
-import { AccessTokens } from '../shared/security/access-tokens.ts';
+import type { Running } from '../shared/process/lifecycle.ts';
 import { accountEraser } from './accounts/erase.ts';
-import { openAccounts } from './accounts/open.ts';
+import { ResetLinks } from './accounts/reset-links.ts';
+import { AccountService } from './accounts/service.ts';
 import { openWaitlist } from './accounts/waitlist.ts';
-import { openCredentials } from './auth/open.ts';
+import { AccessTokens } from './auth/access-tokens.ts';
+import { openCredentials } from './auth/credentials.ts';
 import { ConnectionService } from './connect/connections.ts';
 import { ConsentPages, consentShell } from './connect/consent.ts';
+import { PasswordPages } from './connect/passwords.ts';
+import { consoleFiles } from './console/files.ts';
+import { RefreshCookie } from './console/refresh-cookie.ts';
+import { accountTurns } from './guards/account-turns.ts';
 import { createApp } from './http/app.ts';
+import { isEndpoint } from './http/endpoint.ts';
 import { JobService } from './jobs/service.ts';
-import { accountTurns } from './limits/account-turns.ts';
 import { CredentialThrottle } from './limits/credential-throttle.ts';
 import { requestLimits } from './limits/request-limits.ts';
 import { OPENERS, type Opened, openParts } from './open.ts';
 import { publishedFiles } from './openapi/published-files.ts';
+import { FrontDoor } from './pages/front.ts';
 import { PredictionService } from './predictions/service.ts';
 import { RecordingService } from './recording/service.ts';
 import { batchView } from './replies/batch.ts';
 import { ReplyService } from './replies/service.ts';
-import { endpoints, type Parts, routes } from './routes/index.ts';
-import { usageReporter } from './usage/report.ts';
+import { type Parts, routes } from './routes/index.ts';
 import { endingStores } from './work/ending-stores.ts';
 
 /**
@@ -45,7 +49,7 @@ export async function startIngress(
   parts.server.serve(composeApp(config, parts, log).callback());
   parts.health.serving = true;
   const opened = opening.move();
-  return { url: parts.server.url, stop: () => opened.disposeAsync() };
+  return { url: parts.server.url, operatorUrl: parts.operator.url, stop: () => opened.disposeAsync() };
 }
 
 /** The parts of the connections for what people manage that contexts, searches, and changes and counts, hold at most. */
@@ -55,14 +59,15 @@ const CHANGES = 1 / 2;
 
 /** The application over the open parts: its stores, with their terms bound, its routes and credentials. */
 function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
-  const { pool, em, uploads, limits, work, health, server } = open;
+  const { pool, em, uploads, limits, work, health, mailer, server } = open;
   const { signingKeys, inviteOnly, connectionAttemptTtlS, trustProxy, corsOrigins, sendTimeoutMs } = config;
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
   const tokens = new AccessTokens(publicUrl, signingKeys);
-  const accounts = openAccounts(config, { em, tokens, limits, log });
+  const accounts = new AccountService(config, { em, tokens, limits, log });
   const countRequest = requestLimits(config.rateLimit, limits);
   const ending = endingStores(em, work.endingTerms);
   const takeTurn = accountTurns(config.database.poolSize, CHANGES);
+  const served = routes.filter(({ path }) => config.console || !path.startsWith('/console'));
   const parts: Parts = {
     em,
     accounts,
@@ -72,7 +77,7 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     eraseAccount: accountEraser(ending, log),
     predictions: new PredictionService(work.service, config.contextEnvelopeChars),
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
-    reportUsage: usageReporter(em, config.sandboxUnits),
+    sandboxUnits: config.sandboxUnits,
     assembleContext: (accountId, asked, reading) => assembleContext(em(), accountId, asked, reading),
     readContext: accountTurns(config.database.poolSize, CONTEXTS),
     search: accountTurns(config.database.poolSize, SEARCHES),
@@ -87,8 +92,34 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     replies: new ReplyService({ work: work.service, em, ...config }),
     recording: new RecordingService({ em, recordBatch: uploads.recordBatch }),
     health,
-    consent: new ConsentPages({ em, accounts, countRequest, signingKeys, publicUrl, inviteOnly }),
-    files: publishedFiles(endpoints, publicUrl),
+    front: new FrontDoor({
+      health,
+      countRequest,
+      publicUrl,
+      hasConsole: config.console,
+      production: config.production,
+    }),
+    consent: new ConsentPages({
+      em,
+      accounts,
+      countRequest,
+      signingKeys,
+      publicUrl,
+      inviteOnly,
+      production: config.production,
+      hasConsole: config.console,
+    }),
+    passwords: new PasswordPages({
+      accounts,
+      resetLinks: new ResetLinks({ em, mailer, limits, publicUrl }),
+      countRequest,
+      signingKeys,
+      publicUrl,
+      hasConsole: config.console,
+    }),
+    refreshCookie: new RefreshCookie(publicUrl),
+    sendFile: publishedFiles(served.filter(isEndpoint), config.publicUrl),
+    sendConsole: consoleFiles(log),
   };
   const throttle = new CredentialThrottle(config.rateLimit && limits);
   const credentials = openCredentials(pool, tokens, throttle, log);
@@ -103,5 +134,5 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     log,
     isShuttingDown,
   };
-  return createApp({ routes, parts, pages: consentShell, ...shell });
+  return createApp({ routes: served, parts, pages: consentShell, ...shell });
 }

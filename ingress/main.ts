@@ -1,6 +1,6 @@
 import { ingressConfig } from '../shared/config/config.ts';
-import { withSecret } from '../shared/config/development-secret.ts';
-import { runMain } from '../shared/lifecycle.ts';
+import { withSecrets } from '../shared/config/development.ts';
+import { runMain } from '../shared/process/lifecycle.ts';
 import { startIngress } from './compose.ts';
 
-await runMain('web', (values) => ingressConfig(withSecret(values)), startIngress);
+await runMain('web', (values) => ingressConfig(withSecrets(values)), startIngress);

@@ -1,16 +1,20 @@
-import { waitForDatabase } from '../shared/boot.ts';
 import type { IngressConfig } from '../shared/config/config.ts';
+import { ingressSettings } from '../shared/config/stated.ts';
 import { openDatabase } from '../shared/db/orm.ts';
 import { openHeartbeat } from '../shared/db/processes.ts';
-import { ProcessHealth } from '../shared/health.ts';
-import { close } from '../shared/lifecycle.ts';
 import type { Log } from '../shared/log.ts';
-import { openOperatorPort } from '../shared/operator-port.ts';
-import { openQueues } from '../shared/queue/backend.ts';
-import { STOP_LIMITS } from '../shared/stop-limits.ts';
+import { waitForDatabase } from '../shared/process/boot.ts';
+import { ProcessHealth } from '../shared/process/health.ts';
+import { close } from '../shared/process/lifecycle.ts';
+import { openOperatorPort } from '../shared/process/operator-port.ts';
+import { STOP_LIMITS } from '../shared/process/stop-limits.ts';
+import { openQueues } from '../shared/queue/queues.ts';
 import { kinds } from '../shared/work/kinds.ts';
+import { readDesiredWorkers } from '../shared/work/pool-load.ts';
+import { openMailer } from './accounts/mailer.ts';
+import { openBoard } from './board/board.ts';
+import { connectionLimits } from './guards/connection-limits.ts';
 import { trustOf } from './http/address.ts';
-import { connectionLimits } from './http/connection-limits.ts';
 import { type Listening, listen } from './http/server.ts';
 import { openLimits } from './limits/open-limits.ts';
 import { openUploads } from './recording/uploads.ts';
@@ -31,14 +35,23 @@ export async function openParts(
   const health = new ProcessHealth();
   const database = opening.adopt(await open.openDatabase(config, log, 'forecue web'), close);
   const { pool } = database;
-  // What people manage has connections of its own: no prediction waits for one that waits for a locked account.
+  // People's management has connections of its own: no prediction waits for one that waits for a locked account.
   const managed = opening.adopt(await open.openDatabase(config, log, 'forecue web rows'), close);
   health.require(() => pool.query('select 1'));
   const limits = opening.adopt(open.openLimits(config, pool, log), close);
-  opening.adopt(await open.openOperatorPort(config.operator, health), close);
+  const board = opening.adopt(await openBoard(config, limits, log), close);
+  const operator = opening.adopt(
+    await open.openOperatorPort(
+      config.operator,
+      health,
+      (name) => readDesiredWorkers(pool, kinds, name),
+      board.handle,
+    ),
+    close,
+  );
   await open.waitForDatabase(database, config, log);
 
-  const lease = { kind: 'web', leaseMs: config.leaseMs, log };
+  const lease = { kind: 'web', leaseMs: config.leaseMs, settings: ingressSettings(config), log };
   const heartbeat = await open.openHeartbeat(opening, pool, lease);
   const queues = opening.adopt(await open.openQueues(config, log), close);
   health.require(() => queues.ping());
@@ -48,8 +61,10 @@ export async function openParts(
   health.watch(heartbeat);
   const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);
   const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), close);
+  const mailer = openMailer(config.mail, log);
+  opening.defer(async () => mailer?.close());
   const server = opening.adopt(await open.listen(config, limit), (one) => drain(one, work, health));
-  return { pool, em, uploads, limits, work, health, server };
+  return { pool, em, uploads, limits, work, health, mailer, server, operator };
 }
 
 /** Lets calls finish; those that still wait at the limit get 503, and a moment to receive it. */

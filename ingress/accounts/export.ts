@@ -1,12 +1,12 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Account } from '../../shared/db/entities/account.ts';
-import type { MemoryLink } from '../../shared/db/entities/memory/link.ts';
-import type { ProviderCall } from '../../shared/db/entities/provider-call.ts';
+import type { MemoryLink } from '../../shared/db/entities/memory.ts';
+import type { ProviderCall } from '../../shared/db/entities/provider.ts';
 import { type AccountPage, accountData, PAGE_SIZE_MAX } from '../../shared/db/stores/account-data.ts';
 import type { EventRow } from '../../shared/db/stores/recording/read.ts';
 import { sessionAnswer } from '../../shared/domain/recording.ts';
 import type { ExportLine } from '../../shared/schemas/accounts.ts';
-import type { Reserve } from '../limits/answer-budget.ts';
+import type { Reserve } from '../guards/budgets.ts';
 import { presentEpisode, presentFact, presentProfile, presentRaw, presentSource } from '../memory/present.ts';
 import { presentReply } from '../replies/present.ts';
 import { presentKey, presentUser } from './present.ts';
@@ -111,6 +111,7 @@ function presentCall(call: ProviderCall) {
     attempt: call.attempt,
     model: call.model,
     input_tokens: call.inputTokens,
+    cached_tokens: call.cachedTokens,
     output_tokens: call.outputTokens,
     cost_microcents: call.costMicrocents ?? null,
     aborted: call.aborted,

@@ -1,8 +1,8 @@
 import { hkdfSync } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { SigningKeys } from '../../shared/config/signing-keys.ts';
+import type { SigningKeys } from '../../shared/config/values.ts';
 import type { Account } from '../../shared/db/entities/account.ts';
-import { isKnownNetwork, rememberNetwork } from '../../shared/db/stores/login-networks.ts';
+import { isKnownNetwork, rememberNetwork } from '../../shared/db/stores/log-ins.ts';
 import { fingerprint } from '../../shared/security/fingerprint.ts';
 import { networkOf } from '../limits/network.ts';
 

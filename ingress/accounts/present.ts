@@ -7,10 +7,11 @@ export function presentUser({ id, email, name, createdAt }: Account): UserRespon
 }
 
 /** A key as its owner sees it, never the key itself. */
-export function presentKey({ id, label, prefix, createdAt, lastUsedAt }: ServiceKey): KeyResponse {
+export function presentKey({ id, label, scopes, prefix, createdAt, lastUsedAt }: ServiceKey): KeyResponse {
   return {
     id,
     label,
+    ...(scopes && { scopes }),
     prefix,
     created_at: createdAt.toISOString(),
     last_used_at: lastUsedAt?.toISOString() ?? null,

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { ConcurrencyLimiter } from '../../shared/concurrency-limiter.ts';
+import type { IngressConfig } from '../../shared/config/config.ts';
 import type { Account } from '../../shared/db/entities/account.ts';
 import {
   changeAccount,
@@ -11,22 +11,30 @@ import {
   findPasswordHash,
 } from '../../shared/db/stores/accounts.ts';
 import { isInvite, useInvite } from '../../shared/db/stores/invites.ts';
-import { issueRefreshToken, ownerOfRefreshToken } from '../../shared/db/stores/refresh-tokens.ts';
+import { findPasswordReset, issueRefreshToken, ownerOfRefreshToken } from '../../shared/db/stores/log-ins.ts';
 import { transaction } from '../../shared/db/transaction.ts';
 import { requireLogin, type UserPrincipal } from '../../shared/domain/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
+import type { Log } from '../../shared/log.ts';
 import type { LoginResponse } from '../../shared/schemas/accounts.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
-import type { AccessTokens } from '../../shared/security/access-tokens.ts';
 import { weaknessOf } from '../../shared/security/password-rules.ts';
-import { DECOY_HASH, hashPassword, verifyPassword } from '../../shared/security/passwords.ts';
-import type { FailureThrottle, Guess } from '../limits/failure-throttle.ts';
+import {
+  DECOY_HASH,
+  HASHING_THREADS,
+  hashPassword,
+  verifyPassword,
+} from '../../shared/security/passwords.ts';
+import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
+import type { AccessTokens } from '../auth/access-tokens.ts';
+import { FailureThrottle, type Guess } from '../limits/failure-throttle.ts';
+import type { Limits } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
-import type { SignUpLimit } from '../limits/sign-up-limit.ts';
-import type { KnownNetworks } from './known-networks.ts';
+import { SignUpLimit } from '../limits/sign-up-limit.ts';
+import { KnownNetworks } from './known-networks.ts';
 import { presentUser } from './present.ts';
 
-export interface SignUp {
+interface SignUp {
   email: string;
   password: string;
   name: string;
@@ -34,14 +42,14 @@ export interface SignUp {
   address: string;
 }
 
-export interface SignIn {
+interface SignIn {
   email: string;
   password: string;
   address: string;
 }
 
-/** What a person wants to be different. A new password goes with the current one. */
-export interface Change {
+/** Changes that a person asks for. A new password goes with the current one. */
+interface Change {
   name: string | undefined;
   password: string | undefined;
   currentPassword: string | undefined;
@@ -50,26 +58,41 @@ export interface Change {
   address: string;
 }
 
-interface AccountParts {
-  em: () => EntityManager;
-  tokens: AccessTokens;
-  failures: FailureThrottle;
-  networks: KnownNetworks;
-  signUps: SignUpLimit;
-  /** Where passwords are hashed; networks take turns. */
-  hashing: ConcurrencyLimiter;
-  inviteOnly: boolean;
+/** A new password, by a one-time link. */
+interface Reset {
+  token: string;
+  password: string;
+  revokeKeys: boolean;
+  address: string;
 }
+
+/** Number of one network that may wait for their turn, log-ins and sign-ups apart: at 35 ms each, two seconds' worth. */
+const LINE_MAX = 64;
 
 /**
  * Signing up and in, for `/api` and for the consent page, and what comes of it. A caller that goes away (`gone`) leaves
  * the line for the hashing, which may throw `overloaded`.
  */
 export class AccountService {
-  readonly #parts: AccountParts;
+  readonly #em: () => EntityManager;
+  readonly #tokens: AccessTokens;
+  readonly #inviteOnly: boolean;
+  readonly #failures: FailureThrottle;
+  readonly #networks: KnownNetworks;
+  readonly #signUps: SignUpLimit;
+  /** Where passwords are hashed; networks take turns. */
+  readonly #hashing = new ConcurrencyLimiter({ atOnce: HASHING_THREADS, longest: LINE_MAX });
 
-  constructor(parts: AccountParts) {
-    this.#parts = parts;
+  constructor(
+    { signingKeys, inviteOnly, rateLimit }: Pick<IngressConfig, 'signingKeys' | 'inviteOnly' | 'rateLimit'>,
+    { em, tokens, limits, log }: { em: () => EntityManager; tokens: AccessTokens; limits: Limits; log: Log },
+  ) {
+    this.#em = em;
+    this.#tokens = tokens;
+    this.#inviteOnly = inviteOnly;
+    this.#failures = new FailureThrottle(limits);
+    this.#networks = new KnownNetworks(em, signingKeys);
+    this.#signUps = new SignUpLimit(limits, log, { isOff: rateLimit === undefined });
   }
 
   /**
@@ -78,19 +101,18 @@ export class AccountService {
    * a code is neither looked at nor used.
    */
   async signUp({ email, password, name, inviteCode, address }: SignUp, gone?: AbortSignal): Promise<Account> {
-    const { em, signUps, networks } = this.#parts;
     checkStrength(password, email);
-    await signUps.countTry(address);
-    const code = this.#parts.inviteOnly ? (inviteCode ?? '') : undefined;
+    await this.#signUps.countTry(address);
+    const code = this.#inviteOnly ? (inviteCode ?? '') : undefined;
     // Both are decided for good below; here they save the hashing.
-    if (code !== undefined && !(await isInvite(em(), code))) throw new AppError('invite_required');
-    if ((await findByEmail(em(), email)) !== undefined) throw new AppError('email_taken');
+    if (code !== undefined && !(await isInvite(this.#em(), code))) throw new AppError('invite_required');
+    if ((await findByEmail(this.#em(), email)) !== undefined) throw new AppError('email_taken');
     const passwordHash = await this.#inTurn('sign-up', address, gone, () => hashPassword(password));
-    const account = await transaction(em(), async (tx) => {
+    const account = await transaction(this.#em(), async (tx) => {
       if (code !== undefined) await useInvite(tx, code);
       return createAccount(tx, { email, name, passwordHash });
     });
-    await Promise.all([networks.remember(account, address), signUps.countAccount()]);
+    await Promise.all([this.#networks.remember(account, address), this.#signUps.countAccount()]);
     return account;
   }
 
@@ -99,27 +121,26 @@ export class AccountService {
    * `rate_limited` after too many of that, for e-mail addresses without an account as well.
    */
   signIn({ email, password, address }: SignIn, gone?: AbortSignal): Promise<Account> {
-    const { em, failures, networks } = this.#parts;
     const key = emailKey(email);
-    return failures.guard(this.#guess(key, key, address), async () => {
+    return this.#failures.guard(this.#guess(key, key, address), async () => {
       // The look-up as well in its turn: those of a storm would all come at once.
       const look = async () => {
-        const hash = await findPasswordHash(em(), email, DECOY_HASH);
+        const hash = await findPasswordHash(this.#em(), email, DECOY_HASH);
         return (await verifyPassword(password, hash)) ? hash : undefined;
       };
       const hash = await this.#inTurn('log-in', address, gone, look);
-      const account = hash === undefined ? undefined : await findByEmail(em(), email);
+      const account = hash === undefined ? undefined : await findByEmail(this.#em(), email);
       if (!account?.active || account.passwordHash !== hash) throw new AppError('invalid_credentials');
-      await networks.remember(account, address);
+      await this.#networks.remember(account, address);
       return account;
     });
   }
 
   /** Logs the account in. Throws `invalid_credentials` when it has changed since it was read. */
   async logIn(account: Account): Promise<LoginResponse> {
-    const { token: refresh, generation } = await issueRefreshToken(this.#parts.em(), account);
+    const { token: refresh, generation } = await issueRefreshToken(this.#em(), account);
     const login = { accountId: account.id, loggedInAt: Date.now() / 1000, generation };
-    return { access: await this.#parts.tokens.issue(login), refresh, user: presentUser(account) };
+    return { access: await this.#tokens.issue(login), refresh, user: presentUser(account) };
   }
 
   /**
@@ -128,7 +149,7 @@ export class AccountService {
    */
   async logOutEverywhere(user: UserPrincipal): Promise<void> {
     requireLogin(user);
-    await transaction(this.#parts.em(), (tx) => endSessions(tx, user.id));
+    await transaction(this.#em(), (tx) => endSessions(tx, user.id));
   }
 
   /**
@@ -136,9 +157,9 @@ export class AccountService {
    * expired or unknown.
    */
   async renew(refresh: string): Promise<string> {
-    const owner = await ownerOfRefreshToken(this.#parts.em(), refresh);
+    const owner = await ownerOfRefreshToken(this.#em(), refresh);
     if (owner === undefined) throw new AppError('not_authenticated');
-    return this.#parts.tokens.issue(owner);
+    return this.#tokens.issue(owner);
   }
 
   /**
@@ -146,28 +167,51 @@ export class AccountService {
    * many of that, and a `ValidationError` for a new one that is too easy to guess, or keys to revoke without one.
    */
   async change(id: string, change: Change, gone?: AbortSignal): Promise<Account> {
-    const { em, failures } = this.#parts;
     const { name, password, currentPassword, revokeKeys, address } = change;
-    const account = await findAccount(em(), id);
+    const account = await findAccount(this.#em(), id);
     if (account === undefined) throw new AppError('not_authenticated');
     if (password === undefined && revokeKeys)
       throw fault('revoke_keys', 'Keys are revoked with a new password');
-    if (password === undefined) return changeAccount(em(), id, { name });
+    if (password === undefined) return changeAccount(this.#em(), id, { name });
     checkStrength(password, account.email);
     const { emailKey, passwordHash: from } = account;
     // Counted by id: only who has a credential of the account can use these tries up, and no stranger.
-    await failures.guard(this.#guess(id, emailKey, address), async () => {
+    await this.#failures.guard(this.#guess(id, emailKey, address), async () => {
       const right =
         currentPassword !== undefined &&
         (await this.#inTurn('log-in', address, gone, () => verifyPassword(currentPassword, from)));
       if (!right) throw new AppError('access_denied');
     });
     const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
-    return changeAccount(em(), id, { name, passwordHash: { from, to }, revokeKeys });
+    return changeAccount(this.#em(), id, { name, passwordHash: { from, to }, revokeKeys });
+  }
+
+  /** The account that a link to a new password is for; undefined once the link has ended. */
+  ownerOfReset(token: string): Promise<Account | undefined> {
+    return findPasswordReset(this.#em(), token);
+  }
+
+  /**
+   * Gives the link's account a new password, which ends its log-ins, this link and others. Undefined once the link has ended.
+   * Throws a `ValidationError` for a password that is too easy to guess.
+   */
+  async resetPassword(
+    { token, password, revokeKeys, address }: Reset,
+    gone?: AbortSignal,
+  ): Promise<Account | undefined> {
+    const account = await this.ownerOfReset(token);
+    if (account === undefined) return undefined;
+    checkStrength(password, account.email);
+    const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
+    // When two use links at once, one finds another password than it read.
+    const passwordHash = { from: account.passwordHash, to };
+    const changed = await changeAccount(this.#em(), account.id, { passwordHash, revokeKeys }).catch(ended);
+    if (changed !== undefined) await this.#networks.remember(changed, address);
+    return changed;
   }
 
   #guess(subject: string, key: string, address: string): Guess {
-    return { subject, address, isKnown: () => this.#parts.networks.knows(key, address) };
+    return { subject, address, isKnown: () => this.#networks.knows(key, address) };
   }
 
   /** Works in the network's turn. Its log-ins and its sign-ups have a line each, so that neither holds up the other. */
@@ -177,13 +221,17 @@ export class AccountService {
     gone: AbortSignal | undefined,
     work: () => Promise<T>,
   ): Promise<T> {
-    return this.#parts.hashing.run(work, { party: `${line} ${networkOf(address)}`, gone });
+    return this.#hashing.run(work, { party: `${line} ${networkOf(address)}`, gone });
   }
 }
 
 function checkStrength(password: string, email: string): void {
   const msg = weaknessOf(password, email);
   if (msg !== undefined) throw fault('password', msg);
+}
+
+function ended(error: unknown): undefined {
+  if (!(error instanceof AppError && error.code === 'access_denied')) throw error;
 }
 
 function fault(field: string, msg: string): ValidationError {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { addToWaitlist } from '../../shared/db/stores/waitlist.ts';
+import { addToWaitlist } from '../../shared/db/stores/invites.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Limits } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';

@@ -1,11 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { UserPrincipal } from '../../shared/domain/account.ts';
+import type { Pool } from 'pg';
+import { batcher } from '../../shared/db/batcher.ts';
+import { type ActiveAccount, findUsers } from '../../shared/db/stores/accounts.ts';
+import { findAppsByKey } from '../../shared/db/stores/apps.ts';
+import { findUsersByKey, markKeysUsed } from '../../shared/db/stores/service-keys.ts';
+import { requireCurrent, type UserPrincipal } from '../../shared/domain/account.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
-import type { AccessTokens } from '../../shared/security/access-tokens.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { Log } from '../../shared/log.ts';
+import {
+  hashKey,
+  isServiceKeyShaped,
+  looksLikeAppKey,
+  looksLikeServiceKey,
+} from '../../shared/security/keys.ts';
 import type { CredentialThrottle, Turn } from '../limits/credential-throttle.ts';
-import { authenticateApp, type FindApp } from './app-key.ts';
-import { cached, type LookUps } from './ttl-cache.ts';
-import { authenticateUser, type FindUser } from './user.ts';
+import type { AccessToken, AccessTokens } from './access-tokens.ts';
+import { cached, keyUseRecorder, type LookUps } from './cache.ts';
 
 /**
  * Who a request acts for, by its headers. Each throws the 401 of its surface, and `rate_limited` when the network of
@@ -50,4 +61,108 @@ function inTurn<Key, Found>(lookUps: LookUps<Key, Found>, turn: Turn) {
     if (!lookUps.remembers(key)) await turn();
     return lookUps.find(key);
   };
+}
+
+/** Look-ups that arrive together share a statement, up to this many. */
+const BATCH = { most: 200 };
+
+/** Credentials that are looked up in the database. */
+export function openCredentials(
+  pool: Pool,
+  tokens: AccessTokens,
+  throttle: CredentialThrottle,
+  log: Log,
+): Credentials {
+  const byId = batcher((ids: string[]) => findUsers(pool, ids), BATCH);
+  return createCredentials(
+    {
+      app: batcher((hashes: Buffer[]) => findAppsByKey(pool, hashes), BATCH),
+      user: {
+        byToken: ({ accountId }) => byId(accountId),
+        byKey: batcher((hashes: Buffer[]) => findUsersByKey(pool, hashes), BATCH),
+      },
+    },
+    tokens,
+    throttle,
+    keyUseRecorder(
+      batcher((hashes: Buffer[]) => markKeysUsed(pool, hashes), BATCH),
+      log,
+    ),
+  );
+}
+
+/** Looks up the owner of a credential; undefined when it is unknown or no longer valid, or the account is disabled. */
+interface FindUser {
+  /** With the generation of its account's log-ins, which the token's may be behind. */
+  byToken(token: AccessToken): Promise<ActiveAccount | undefined>;
+  byKey(hash: Buffer): Promise<UserPrincipal | undefined>;
+}
+
+/**
+ * The account that a request acts for: by an access token in `Authorization: Bearer`, or a key in `X-Service-API-Key`.
+ * If both are sent, both must be valid and belong to the same account. Throws `not_authenticated` or `token_expired`.
+ */
+async function authenticateUser(
+  headers: IncomingHttpHeaders,
+  tokens: AccessTokens,
+  find: FindUser,
+  keyUsed: (hash: Buffer) => void,
+): Promise<UserPrincipal> {
+  const key = headers['x-service-api-key'];
+  const { authorization } = headers;
+  const users = [
+    ...(authorization === undefined ? [] : [await byToken(bearerOf(authorization), tokens, find)]),
+    ...(key === undefined ? [] : [await byKey(String(key), find, keyUsed)]),
+  ];
+  const [user] = users;
+  if (user === undefined || users.some((other) => other?.id !== user.id))
+    throw new AppError('not_authenticated');
+  return user;
+}
+
+async function byToken(
+  token: string | undefined,
+  tokens: AccessTokens,
+  find: FindUser,
+): Promise<UserPrincipal | undefined> {
+  if (token === undefined || isServiceKeyShaped(token)) return undefined;
+  const verified = await tokens.verify(token);
+  if (verified === 'expired') throw new AppError('token_expired');
+  if (verified === 'invalid') return undefined;
+  const account = await find.byToken(verified);
+  if (account === undefined) return undefined;
+  requireCurrent(verified, account.generation);
+  return { id: account.id, login: verified };
+}
+
+async function byKey(
+  key: string,
+  find: FindUser,
+  keyUsed: (hash: Buffer) => void,
+): Promise<UserPrincipal | undefined> {
+  // The checksum catches typos without a look-up.
+  if (!looksLikeServiceKey(key)) return undefined;
+  const hash = hashKey(key);
+  const user = await find.byKey(hash);
+  if (user !== undefined) keyUsed(hash);
+  return user;
+}
+
+/** Looks an app up by the SHA-256 of its key; undefined when the key is unknown or no longer valid. */
+type FindApp = (hash: Buffer) => Promise<AppPrincipal | undefined>;
+
+/** The app whose key the `Authorization` header carries. */
+export async function authenticateApp(
+  authorization: string | undefined,
+  findApp: FindApp,
+): Promise<AppPrincipal> {
+  const key = bearerOf(authorization);
+  const app = key !== undefined && looksLikeAppKey(key) ? await findApp(hashKey(key)) : undefined;
+  if (app === undefined) throw new AppError('invalid_app_key');
+  return app;
+}
+
+/** The value of an `Authorization: Bearer` header; scheme names are case-insensitive (RFC 9110, 11.1). */
+function bearerOf(authorization: string | undefined): string | undefined {
+  return authorization?.match(/^Bearer +(\S+)$/i)?.[1];
 }

@@ -11,9 +11,8 @@ import type {
 } from '../../shared/schemas/connections.ts';
 import { UUID } from '../../shared/schemas/limits.ts';
 import { canonicalJson } from '../../shared/security/fingerprint.ts';
-import type { TakeTurn } from '../limits/account-turns.ts';
+import type { TakeTurn } from '../guards/account-turns.ts';
 import type { EndingStores } from '../work/ending-stores.ts';
-import { singleFlight } from './single-flight.ts';
 
 interface ConnectionParts {
   em: () => EntityManager;
@@ -24,7 +23,7 @@ interface ConnectionParts {
   connectionAttemptTtlS: number;
 }
 
-/** How apps get connections. What exists can be revoked even while the feature is off. */
+/** Connections of apps. Existing ones can be revoked even while the feature is off. */
 export class ConnectionService {
   readonly #parts: ConnectionParts;
   readonly #together = singleFlight<Exchanged>(isMismatch);
@@ -83,4 +82,27 @@ export class ConnectionService {
 /** Each of them counts. */
 function isMismatch(failure: unknown): boolean {
   return failure instanceof AppError && failure.code === 'invalid_grant';
+}
+
+/**
+ * Concurrent calls with the same key share one piece of work and how it ends, so that a crowd does not queue for the same
+ * row with a connection each. After a failure that counts for its caller alone, the others try for themselves, one at a
+ * time.
+ */
+export function singleFlight<T>(
+  isOwn: (failure: unknown) => boolean,
+): (key: string, work: () => Promise<T>) => Promise<T> {
+  const flights = new Map<string, Promise<T>>();
+  return async (key, work) => {
+    for (let flight = flights.get(key); flight !== undefined; flight = flights.get(key)) {
+      try {
+        return await flight;
+      } catch (failure) {
+        if (!isOwn(failure)) throw failure;
+      }
+    }
+    const flight = work().finally(() => flights.delete(key));
+    flights.set(key, flight);
+    return flight;
+  };
 }

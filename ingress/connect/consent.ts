@@ -1,28 +1,34 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Middleware } from 'koa';
-import type { SigningKeys } from '../../shared/config/signing-keys.ts';
+import type { SigningKeys } from '../../shared/config/values.ts';
 import {
   type AttemptView,
   approveAttempt,
   denyAttempt,
   findAttempt,
 } from '../../shared/db/stores/connections/attempts.ts';
-import { endWebSession, findWebSession, startWebSession } from '../../shared/db/stores/web-sessions.ts';
+import { endWebSession, findWebSession, startWebSession } from '../../shared/db/stores/log-ins.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { UUID } from '../../shared/schemas/limits.ts';
 import type { AccountService } from '../accounts/service.ts';
+import type { PageContext } from '../http/endpoint.ts';
 import type { RequestContext, RequestState } from '../http/request-context.ts';
-import type { PageContext } from '../http/route.ts';
 import type { CountRequest } from '../limits/request-limits.ts';
-import { BrowserCookie } from './browser-cookie.ts';
-import { signIn, signUp } from './credentials.ts';
-import { CsrfTokens } from './csrf.ts';
+import type { Html } from '../pages/html.ts';
+import {
+  allowForms,
+  BrowserCookie,
+  CsrfTokens,
+  isFromOwnPage,
+  readForm,
+  seeOther,
+  setPageHeaders,
+  withParameters,
+} from './browser.ts';
+import { callbackPage } from './callback.ts';
 import { AttemptClosed, pageErrors } from './errors.ts';
-import { readForm } from './form.ts';
-import { allowForms, setPageHeaders } from './headers.ts';
-import type { Html } from './html.ts';
 import { type CredentialsPage, consentPage, signInPage, signUpPage } from './pages.ts';
-import { seeOther, withParameters } from './redirect.ts';
+import { setRefusal, signIn, signUp } from './sign-in.ts';
 
 export interface ConsentParts {
   em: () => EntityManager;
@@ -32,6 +38,9 @@ export interface ConsentParts {
   /** The issuer, and the base of every URL of ours. */
   publicUrl: string;
   inviteOnly: boolean;
+  production: boolean;
+  /** True if there is a console, where people revoke connections. */
+  hasConsole: boolean;
 }
 
 /** Every answer below `/connect` is a page or a redirect, refusals included. */
@@ -63,8 +72,19 @@ export class ConsentPages {
     const browser = this.#cookie.read(ctx) ?? this.#cookie.write(ctx);
     const page = { attempt, csrf: this.#csrf.issue(browser, attempt.id) };
     const person = await findWebSession(this.#parts.em(), browser);
-    if (person !== undefined) return send(ctx, attempt, consentPage({ ...page, email: person.email }));
+    if (person !== undefined)
+      return send(ctx, attempt, consentPage({ ...page, email: person.email, revokeAt: this.#revokeAt() }));
     send(ctx, attempt, ctx.query['view'] === 'sign-up' ? this.#signUpPage(page) : signInPage(page));
+  }
+
+  /** Stands in for an app's redirect URI. Throws `not_found` in production, where it must not be one. */
+  async showCallback(ctx: PageContext): Promise<void> {
+    const { countRequest, publicUrl, production } = this.#parts;
+    await countRequest(ctx);
+    if (production) throw new AppError('not_found');
+    const { searchParams } = ctx.URL;
+    ctx.type = 'html';
+    ctx.body = callbackPage({ get: (name) => searchParams.get(name) ?? '', publicUrl }).text;
   }
 
   async act(ctx: PageContext): Promise<void> {
@@ -105,21 +125,20 @@ export class ConsentPages {
     return attempt;
   }
 
-  /**
-   * The browser's token, if the form is one of ours that this browser got for this attempt. `Origin` alone would not tell:
-   * under our referrer policy browsers send `null` in it (Fetch, "append a request Origin header"), and old ones nothing.
-   */
+  /** The browser's token, if the form is one of ours that this browser got for this attempt. */
   #checkOrigin(ctx: PageContext, form: URLSearchParams): string {
     const browser = this.#cookie.read(ctx);
-    const site = ctx.get('Sec-Fetch-Site') || 'same-origin';
-    const origin = ctx.get('Origin') || 'null';
     const isOurs =
       browser !== undefined &&
-      ['same-origin', 'none'].includes(site) &&
-      ['null', this.#origin].includes(origin) &&
+      isFromOwnPage(ctx, this.#origin) &&
       this.#csrf.isGood(form.get('csrf') ?? '', browser, ctx.params['request_id'] ?? '');
     if (!isOurs) throw new AppError('access_denied');
     return browser;
+  }
+
+  /** Relative, as all links here. */
+  #revokeAt(): string | undefined {
+    return this.#parts.hasConsole ? '../console/#/connections' : undefined;
   }
 
   #signUpPage(page: CredentialsPage): Html {
@@ -130,9 +149,7 @@ export class ConsentPages {
     const { em, accounts } = this.#parts;
     const entered = await by(accounts, form, ctx.state);
     if ('faults' in entered) {
-      ctx.status = entered.status;
-      ctx.state.errorCode = entered.code;
-      if (entered.retryAfterS !== undefined) ctx.set('Retry-After', String(Math.ceil(entered.retryAfterS)));
+      setRefusal(ctx, entered);
       const csrf = this.#csrf.issue(browser, attempt.id);
       const email = form.get('email') ?? '';
       return send(ctx, attempt, again({ attempt, csrf, email, faults: entered.faults }));

@@ -4,7 +4,7 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { setError, toAppError } from '../http/errors.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html } from '../pages/html.ts';
 import { closedPage, messagePage, startOver } from './pages.ts';
 
 /** The attempt cannot be decided any more. Its page tells why. */

@@ -1,9 +1,9 @@
 import type { AttemptView } from '../../shared/db/stores/connections/attempts.ts';
-import { PASSWORD_MIN } from '../../shared/schemas/limits.ts';
-import { type Html, html, markup } from './html.ts';
-import { STYLE } from './style.ts';
+import { type Html, html } from '../pages/html.ts';
+import { layoutPage } from '../pages/layout.ts';
+import { csrfField, emailField, type FieldFault, formAlert, inviteField, passwordField } from './fields.ts';
 
-/** What every form of an attempt needs. */
+/** Needs of every form of an attempt. */
 export interface FormPage {
   attempt: AttemptView;
   csrf: string;
@@ -13,14 +13,6 @@ export interface FormPage {
 export interface CredentialsPage extends FormPage {
   email?: string;
   faults?: readonly FieldFault[];
-}
-
-export type Field = 'email' | 'password' | 'invite_code';
-
-/** What is wrong with a field, or without one with the whole form. */
-export interface FieldFault {
-  field?: Field;
-  message: string;
 }
 
 export function signInPage(page: CredentialsPage): Html {
@@ -37,7 +29,11 @@ export function signInPage(page: CredentialsPage): Html {
       ${passwordField(faults, 'current-password')}
       <button class="primary wide" name="do" value="sign-in">Sign in</button>
     </form>
-    ${foot(page, html`<p>New to Forecue? <a href="?view=sign-up">Create an account</a></p>`)}`,
+    ${foot(
+      page,
+      html`<p>New to Forecue? <a href="?view=sign-up">Create an account</a></p>
+      <p><a href="forgotten-password" target="_blank" rel="noopener">Forgot your password?</a></p>`,
+    )}`,
   );
 }
 
@@ -60,8 +56,13 @@ export function signUpPage(page: CredentialsPage & { inviteOnly: boolean }): Htm
   );
 }
 
-export function consentPage(page: FormPage & { email: string }): Html {
-  const { attempt, email } = page;
+/** `revokeAt` is where the person can revoke it, if there is such a page. */
+export function consentPage(page: FormPage & { email: string; revokeAt: string | undefined }): Html {
+  const { attempt, email, revokeAt } = page;
+  const revoke =
+    revokeAt === undefined
+      ? 'revoke this at any time'
+      : html`<a href="${revokeAt}" target="_blank" rel="noopener">revoke this at any time</a>`;
   return layout(
     'Allow access',
     html`
@@ -78,9 +79,12 @@ export function consentPage(page: FormPage & { email: string }): Html {
           <span>Forecue uses both to suggest what you type next in the app. A suggestion may reflect what they say.</span></li>
         <li class="not"><strong>It cannot read your memory</strong>
           <span>The app gets the suggestions, and no access to your profile or facts.</span></li>
+        <li class="may"><strong>Your own words complete what you type in it</strong>
+          <span>By trying out beginnings, the app could find phrases that you wrote more than once, and words that you use. Never
+          passwords and keys, numbers of six digits or more, addresses, names of accounts, or what you tagged private.</span></li>
         <li class="not"><strong>It adds nothing to your memory</strong>
           <span>What the app sends to Forecue is not stored there.</span></li>
-        <li class="may"><strong>You can revoke this at any time</strong>
+        <li class="may"><strong>You can ${revoke}</strong>
           <span>From then on your memory is not used for the app any more.</span></li>
       </ul>
     </section>
@@ -118,36 +122,15 @@ export function messagePage(title: string, text: Html): Html {
 export const startOver = html`<p><a href="?">Load the page again</a></p>`;
 
 function layout(title: string, content: Html): Html {
-  return html`<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="robots" content="noindex">
-    <title>${title} – Forecue</title>
-    <style>${markup(STYLE)}</style>
-  </head>
-  <body>
-    <header>${MARK} Forecue</header>
-    <main>${content}</main>
-  </body>
-</html>
-`;
+  return layoutPage({ title, content, root: '../' });
 }
-
-/** A caret, and what may come after it. */
-const MARK = html`<svg viewBox="0 0 24 24" aria-hidden="true"><rect x="3" y="3" width="3" height="18" rx="1.5"/><rect x="9" y="6" width="12" height="3" rx="1.5" opacity=".85"/><rect x="9" y="11" width="9" height="3" rx="1.5" opacity=".55"/><rect x="9" y="16" width="5" height="3" rx="1.5" opacity=".3"/></svg>`;
 
 /** Isolated: a name that changes the direction of writing changes its own only. */
 function appName({ appName }: AttemptView): Html {
   return html`<strong><bdi>${appName}</bdi></strong>`;
 }
 
-function csrfField({ csrf }: FormPage): Html {
-  return html`<input type="hidden" name="csrf" value="${csrf}">`;
-}
-
-/** Whoever has no account, or wants none, is let go too. */
+/** A person who has no account, or wants none, can leave too. */
 function foot(page: FormPage, alternative: Html): Html {
   return html`
     <div class="foot">
@@ -157,74 +140,4 @@ function foot(page: FormPage, alternative: Html): Html {
         <button class="link" name="do" value="deny">Cancel and go back to <bdi>${page.attempt.appName}</bdi></button>
       </form>
     </div>`;
-}
-
-const FORM_ALERT = 'form-fault';
-const HINT = 'password-hint';
-
-function formAlert(faults: readonly FieldFault[]): Html | undefined {
-  const fault = faults.find(({ field }) => field === undefined);
-  return fault && html`<p class="fault alert" role="alert" id="${FORM_ALERT}">${fault.message}</p>`;
-}
-
-/** Not of the type `email`: browsers rewrite what is in such a field when its domain is not in Latin letters. */
-function emailField({ email, faults = [] }: CredentialsPage): Html {
-  return html`
-    <div class="field">
-      <label for="email">E-mail</label>
-      <input id="email" name="email" inputmode="email" autocomplete="username" autocapitalize="none"
-        spellcheck="false" required value="${email ?? ''}"${aria('email', faults)}>
-      ${fieldAlert('email', faults)}
-    </div>`;
-}
-
-/** What is wrong with a new password takes the place of the hint. */
-function passwordField(
-  faults: readonly FieldFault[],
-  autocomplete: 'current-password' | 'new-password',
-): Html {
-  const isHinted = autocomplete === 'new-password' && !isFaulty('password', faults);
-  return html`
-    <div class="field">
-      <label for="password">Password</label>
-      <input id="password" name="password" type="password" autocomplete="${autocomplete}"
-        required${aria('password', faults, isHinted ? HINT : undefined)}>
-      ${isHinted ? html`<p class="quiet" id="${HINT}">At least ${PASSWORD_MIN} characters.</p>` : undefined}
-      ${fieldAlert('password', faults)}
-    </div>`;
-}
-
-function inviteField(faults: readonly FieldFault[]): Html {
-  return html`
-    <div class="field">
-      <label for="invite_code">Invite code</label>
-      <input id="invite_code" name="invite_code" autocomplete="off" autocapitalize="none"
-        spellcheck="false" required${aria('invite_code', faults)}>
-      ${fieldAlert('invite_code', faults)}
-    </div>`;
-}
-
-function fieldAlert(field: Field, faults: readonly FieldFault[]): Html | undefined {
-  const fault = faults.find((one) => one.field === field);
-  return fault && html`<p class="fault" role="alert" id="${field}-fault">${fault.message}</p>`;
-}
-
-function isFaulty(field: Field | undefined, faults: readonly FieldFault[]): boolean {
-  return faults.some((fault) => fault.field === field);
-}
-
-/** Ties a field to what is said about it. The first faulty one takes the focus; a fault of the form is the e-mail's. */
-function aria(field: Field, faults: readonly FieldFault[], hint?: string): Html {
-  const [first] = faults;
-  const descriptions = [
-    hint,
-    isFaulty(field, faults) ? `${field}-fault` : undefined,
-    isFaulty(undefined, faults) ? FORM_ALERT : undefined,
-  ].filter((id) => id !== undefined);
-  const attributes = [
-    descriptions.length > 0 ? html` aria-describedby="${descriptions.join(' ')}"` : undefined,
-    isFaulty(field, faults) ? html` aria-invalid="true"` : undefined,
-    first !== undefined && (first.field ?? 'email') === field ? html` autofocus` : undefined,
-  ];
-  return html`${attributes}`;
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import proxyAddress from 'proxy-addr';
 
-/** Whether an address is a trusted proxy's. The second argument is the number of hops before it. */
+/** True if an address is a trusted proxy's. The second argument is the number of hops before it. */
 export type IsTrusted = ReturnType<typeof proxyAddress.compile>;
 
 export function trustOf(proxies: readonly string[]): IsTrusted {

@@ -1,15 +1,14 @@
 import Koa, { type Middleware } from 'koa';
 import type { Log } from '../../shared/log.ts';
+import { paceLargeBodies } from '../guards/bodies.ts';
+import { apiCors } from '../guards/cors.ts';
+import { checkHead } from '../guards/head.ts';
+import { cutUnread } from '../guards/sending.ts';
+import { dropUnreadBodies } from '../guards/unread-bodies.ts';
 import { addressReader } from './address.ts';
-import { apiCors } from './cors.ts';
 import { errors } from './errors.ts';
-import { checkHead } from './head.ts';
-import { largeInTurn } from './large-in-turn.ts';
-import { type RequestState, requestContext } from './request-context.ts';
-import { dropRests } from './rests.ts';
+import { type RequestState, requestContext, type Surface } from './request-context.ts';
 import { createRouter, type Serving } from './router.ts';
-import { cutUnread } from './sending.ts';
-import type { Surface } from './surface.ts';
 
 export interface AppDependencies<Parts> extends Serving<Parts> {
   /** Wraps every answer of the surface `connect`, its refusals included. */
@@ -27,13 +26,13 @@ export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<Requ
   const { pages, trustProxy, corsOrigins, sendTimeoutMs, log, isShuttingDown } = dependencies;
   const app = new Koa<RequestState>();
   app.use(cutUnread(sendTimeoutMs));
-  app.use(dropRests());
+  app.use(dropUnreadBodies());
   app.use(requestContext(log, addressReader(trustProxy), isShuttingDown));
   app.use(errors);
   app.use(checkHead);
   if (corsOrigins.length > 0) app.use(onSurface('api', apiCors(corsOrigins)));
   if (pages !== undefined) app.use(onSurface('connect', pages));
-  app.use(onSurface('api', largeInTurn()));
+  app.use(onSurface('api', paceLargeBodies()));
   app.use(createRouter(dependencies).routes());
   // Only a failing connection gets past `errors`; Koa would print it.
   app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));

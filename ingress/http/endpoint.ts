@@ -1,13 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ParsedUrlQuery } from 'node:querystring';
 import type { Readable } from 'node:stream';
+import type { RouterContext } from '@koa/router';
 import type { Static, TObject, TSchema } from 'typebox';
 import type { UserPrincipal } from '../../shared/domain/account.ts';
 import type { AppPrincipal } from '../../shared/domain/app.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
-import type { Reserve } from '../limits/answer-budget.ts';
+import type { Scope } from '../../shared/schemas/accounts.ts';
+import type { Reserve } from '../guards/budgets.ts';
+import type { Paths, RequestState, Surface } from './request-context.ts';
 
-/** Who may call: an app by its key, a user by a token or key, or anyone. */
+/** Credential that may call: an app by its key, a user by a token or key, or anyone. */
 export type Credential = 'app' | 'user' | 'none';
 
 /** Sections of the API document. */
@@ -21,10 +24,17 @@ export type Tag =
   | 'Replies'
   | 'Jobs'
   | 'Own connections'
+  | 'Console'
   | 'Health';
 
 /** Headers that a caller may send. Every endpoint reads the last. */
-export type RequestHeader = 'Accept' | 'Idempotency-Key' | 'Prefer' | 'X-On-Disconnect' | 'X-Request-Id';
+export type RequestHeader =
+  | 'Accept'
+  | 'Idempotency-Key'
+  | 'Last-Event-ID'
+  | 'Prefer'
+  | 'X-On-Disconnect'
+  | 'X-Request-Id';
 
 /** Headers that an answer may carry. */
 export type ResponseHeader =
@@ -37,11 +47,12 @@ export type ResponseHeader =
   | 'Link'
   | 'Idempotency-Replayed'
   | 'Preference-Applied'
+  | 'Set-Cookie'
   | 'Server-Timing';
 
 /** An endpoint's details, declared as data. Its method, path and credential stand in the table of routes. */
 export interface Declaration {
-  /** What generated clients call it. */
+  /** Name in generated clients. */
   operationId: string;
   tag: Tag;
   /** One line for the reader of the document; `description` says more, in Markdown. */
@@ -49,17 +60,19 @@ export interface Declaration {
   description?: string;
   /** Needs an access token whose log-in is younger than ten minutes; a key does not do. */
   freshLogin?: boolean;
-  /** Not counted by the rate limits. */
+  /** The scopes, any of which lets a key call it; by default the one of its method (`scopesOf`). */
+  scopes?: readonly Scope[];
+  /** Exempt from the rate limits. */
   unlimited?: boolean;
   /**
    * Locks the account's row or reads all of its rows: takes turns with what else of the account does. What secures the account
    * waits in a line of its own, so that a thief who fills the other one does not keep the owner from it.
    */
   inTurn?: 'memory' | 'account';
-  /** What each of the path's parameters must be, or the path is 404. */
+  /** Shape of each of the path's parameters; any other is 404. */
   params?: Record<string, ParamKind>;
   body?: TSchema;
-  /** What a row of a body that is a list should be, where the handler checks each row on its own. */
+  /** Schema of a row of a body that is a list, where the handler checks each row on its own. */
   rows?: TSchema;
   /** Bytes of the body, unpacked; `BODY_LIMIT` by default. */
   bodyLimit?: number;
@@ -75,16 +88,16 @@ export interface Declaration {
   queryError?: ErrorCode;
   /** The headers it reads, besides those that every endpoint reads. */
   requestHeaders?: readonly RequestHeader[];
-  /** What it may answer besides what every endpoint may (404, 405, its credential's and its body's errors). */
+  /** Errors besides those of every endpoint (404, 405, its credential's and its body's errors). */
   errors: readonly ErrorCode[];
-  /** Of success. A handler may answer with `otherStatus` instead. */
+  /** Status of a success. A handler may answer with `otherStatus` instead. */
   status: number;
   otherStatus?: number;
   /** Left out: no body. */
   response?: TSchema;
   /** The body that goes with `otherStatus`; the same by default. */
   otherResponse?: TSchema;
-  /** Of a success; JSON by default. */
+  /** Media type of a success; JSON by default. */
   responseType?: string;
   /** Also answers with server-sent events, to those who accept them. */
   streams?: boolean;
@@ -95,8 +108,8 @@ export interface Declaration {
 /** `identifier`: like our own ids; `uuid`: a row's id; `text`: whatever a client chose, up to 200 code points. */
 export type ParamKind = 'identifier' | 'uuid' | 'text';
 
-/** What a handler gets, as its credential and its declaration say. */
-export interface EndpointInput<C extends Credential, D> {
+/** Input of a handler, as its credential and its declaration say. */
+interface EndpointInput<C extends Credential, D> {
   body: D extends { body: infer B extends TSchema } ? Static<B> : undefined;
   query: D extends { query: infer Q extends TSchema } ? Static<Q> : ParsedUrlQuery;
   params: Record<ParamNames<D>, string>;
@@ -113,7 +126,7 @@ export interface EndpointInput<C extends Credential, D> {
 
 type ParamNames<D> = D extends { params: infer P } ? keyof P & string : never;
 
-/** What a handler returns. A string is JSON that was rendered before, sent byte for byte. */
+/** Result of a handler. A string is JSON that was rendered before, sent byte for byte. */
 export interface Answer<Body = unknown> {
   body?: Body | string | Readable;
   status?: number;
@@ -130,14 +143,14 @@ type ResponseOf<D> =
  * An endpoint before the table gives it a place. `Params` are the parameters that its path must have, `Parts` what its
  * handler works with.
  */
-export interface DeclaredEndpoint<C extends Credential, Params extends string, Parts> extends Declaration {
+interface DeclaredEndpoint<C extends Credential, Params extends string, Parts> extends Declaration {
   credential: C;
   params: Record<Params, ParamKind>;
   run: (input: ErasedInput<Params>, parts: Parts) => Promise<Answer>;
 }
 
-/** What the router hands over: it checked the rest against the declaration. */
-export interface ErasedInput<Params extends string = string>
+/** Input from the router: it checked the rest against the declaration. */
+interface ErasedInput<Params extends string = string>
   extends Omit<EndpointInput<Credential, unknown>, 'body' | 'query' | 'params' | 'app' | 'user'> {
   body: unknown;
   query: unknown;
@@ -166,4 +179,67 @@ export function endpoint<C extends Credential, const D extends Declaration>(cred
       };
     },
   };
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Where a route stands in the product; `browser` is the cookie of our own pages. */
+interface Place<C> {
+  surface: Surface;
+  method: Method;
+  path: string;
+  credential: C;
+}
+
+/** An endpoint in its place, its types erased: the router and the API document are both made from it. */
+export interface Endpoint<Parts = never> extends Place<Credential>, Declaration {
+  params: Record<string, ParamKind>;
+  run: (input: ErasedInput, parts: Parts) => Promise<Answer>;
+}
+
+/** A page or a file, made for people rather than programs. */
+interface Page<Parts = never> extends Place<'browser' | 'none'> {
+  serve: ServePage<Parts>;
+}
+
+/** Reads the request and writes the answer itself. */
+type ServePage<Parts> = (ctx: PageContext, parts: Parts) => Promise<void> | void;
+
+export type PageContext = RouterContext<RequestState>;
+
+/** One row of the table of routes. `Parts` is what its handler works with. */
+export type Route<Parts = never> = Endpoint<Parts> | Page<Parts>;
+
+export function isEndpoint<Parts>(route: Route<Parts>): route is Endpoint<Parts> {
+  return 'run' in route;
+}
+
+type NamesIn<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+/** Writes rows of a surface's endpoints. Handlers that need another credential or other parameters do not compile. */
+export function endpointsOn<S extends Surface>(surface: S) {
+  return <C extends Credential, P extends Paths[S], Parts>(
+    method: Method,
+    path: P,
+    credential: C,
+    declared: DeclaredEndpoint<NoInfer<C>, NamesIn<P>, Parts>,
+  ): Endpoint<Parts> => {
+    // `path` has the very parameters that `run` wants: the types above say so.
+    const run = declared.run as Endpoint<Parts>['run'];
+    return { ...declared, surface, method, path, credential, run };
+  };
+}
+
+/** Writes rows of a surface's pages. */
+export function pagesOn<S extends Surface>(surface: S) {
+  return <Parts>(
+    method: 'GET' | 'POST',
+    path: Paths[S],
+    credential: Page['credential'],
+    serve: ServePage<Parts>,
+  ): Page<Parts> => ({ surface, method, path, credential, serve });
 }

@@ -3,8 +3,7 @@ import { isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
-import type { RequestContext } from './request-context.ts';
-import type { Surface } from './surface.ts';
+import type { RequestContext, Surface } from './request-context.ts';
 
 /** The only place where an error becomes an HTTP response. */
 export async function errors(ctx: RequestContext, next: Next): Promise<void> {

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Whether a `Prefer` header (RFC 7240) names the preference, with a value or without. */
+/** True if a `Prefer` header (RFC 7240) names the preference, with a value or without. */
 export function prefers({ prefer }: IncomingHttpHeaders, preference: string): boolean {
   return names(prefer, preference);
 }
 
-/** Whether an `Accept` header (RFC 9110, 12.5.1) names the media type itself, not only by a wildcard. */
+/** True if an `Accept` header (RFC 9110, 12.5.1) names the media type itself, not only by a wildcard. */
 export function accepts({ accept }: IncomingHttpHeaders, mediaType: string): boolean {
   return names(accept, mediaType);
 }

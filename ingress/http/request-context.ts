@@ -1,13 +1,14 @@
 import type { Middleware, ParameterizedContext } from 'koa';
 import { newId } from '../../shared/ids.ts';
 import type { Log } from '../../shared/log.ts';
+import { observeRequest } from '../../shared/metrics/requests.ts';
 import { IDENTIFIER_MAX, IDENTIFIER_PATTERN } from '../../shared/schemas/limits.ts';
+import { describeSpan, failSpan, inSpan, traceId } from '../../shared/tracing/span.ts';
 import type { AddressOf } from './address.ts';
-import { pathIn, type Surface, surfaceOf } from './surface.ts';
+import { type RequestScope, withinRequest } from './request-scope.ts';
 
-/** What the steps of a request share. */
-export interface RequestState {
-  requestId: string;
+/** State that the steps of a request share. */
+export interface RequestState extends RequestScope {
   log: Log;
   /** Aborted when the caller's connection closes before the answer was sent. */
   signal: AbortSignal;
@@ -29,12 +30,12 @@ export function requestContext(
   addressOf: AddressOf,
   isShuttingDown: () => boolean,
 ): Middleware<RequestState> {
-  return async (ctx, next) => {
+  const serve: Middleware<RequestState> = async (ctx, next) => {
     const start = performance.now();
     const requestId = saneId(ctx.get('X-Request-Id')) ?? newId();
     ctx.state = {
       requestId,
-      log: log.child({ requestId }),
+      log: log.child({ requestId, traceId: traceId() }),
       signal: disconnection(ctx),
       address: addressOf(ctx.req),
       surface: surfaceOf(pathOf(ctx) ?? pathIn(ctx.req.url ?? '')),
@@ -44,12 +45,22 @@ export function requestContext(
       'X-Content-Type-Options': 'nosniff',
       'Cache-Control': 'no-store',
     });
-    await next();
+    await withinRequest(ctx.state, next);
     // Checked last: a shutdown may have begun while the caller waited.
     if (isShuttingDown()) ctx.set('Connection', 'close');
     logAccess(ctx, performance.now() - start);
+    describeRequest(ctx);
+  };
+  return (ctx, next) => {
+    if (PROBES.has(ctx.req.url ?? '')) return serve(ctx, next);
+    // A caller's trace goes on here.
+    const from = { traceparent: ctx.get('traceparent') };
+    return inSpan(ctx.method, { kind: 'SERVER', from }, () => serve(ctx, next));
   };
 }
+
+/** They come all the time, and say nothing: not traced. */
+const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 /** The path; undefined for a target like `http://[`. Koa parses lazily, and throws then. */
 export function pathOf(ctx: Pick<RequestContext, 'path'>): string | undefined {
@@ -76,7 +87,8 @@ function disconnection({ res }: RequestContext): AbortSignal {
 }
 
 function logAccess(ctx: RequestContext, durationMs: number): void {
-  const { log, route, appId, accountId, errorCode } = ctx.state;
+  const { log, route, appId, accountId, work, errorCode } = ctx.state;
+  observeRequest({ method: ctx.method, route, status: ctx.status, code: errorCode, ms: durationMs });
   log.info(
     {
       method: ctx.method,
@@ -85,8 +97,50 @@ function logAccess(ctx: RequestContext, durationMs: number): void {
       durationMs: Math.round(durationMs),
       appId,
       accountId,
+      work,
       errorCode,
     },
     'request',
   );
+}
+
+/** Describes the request's span; like the log, it names the route and not the path. */
+function describeRequest({ method, status, state }: RequestContext): void {
+  const { requestId, route, work, errorCode } = state;
+  const attributes = {
+    'http.request.method': method,
+    'http.route': route,
+    'http.response.status_code': status,
+    'forecue.request.id': requestId,
+    'forecue.work.id': work,
+    'forecue.error.code': errorCode,
+  };
+  describeSpan(attributes, route && `${method} ${route}`);
+  if (status >= 500) failSpan(errorCode ?? String(status));
+}
+
+/**
+ * The parts of the address space, each with its own manners: `api` explains its errors in a sentence and takes paths
+ * with and without their last slash, `connect` answers with pages, `v1` and the rest of the `site` with codes alone.
+ */
+export type Surface = keyof Paths;
+
+/** Shape of the paths of each surface. */
+export interface Paths {
+  v1: `/v1/${string}`;
+  api: `/api/${string}/`;
+  connect: `/connect/${string}`;
+  site: `/${string}`;
+}
+
+/** The path of a request's target, which may name the host as well (RFC 9112, 3.2.2). */
+export function pathIn(target: string): string {
+  return target.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
+}
+
+/** The surface that a request means, whether or not its path is an endpoint's: its refusals depend on it. */
+export function surfaceOf(path: string): Surface {
+  if (path.startsWith('/v1/')) return 'v1';
+  if (path.startsWith('/api/')) return 'api';
+  return /^\/connect(\/|$)/.test(path) ? 'connect' : 'site';
 }

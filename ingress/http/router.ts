@@ -1,9 +1,10 @@
 import type { ParsedUrlQuery } from 'node:querystring';
 import { Readable } from 'node:stream';
 import { Router, type RouterContext } from '@koa/router';
-import { requireFreshLogin } from '../../shared/domain/account.ts';
+import { requireFreshLogin, requireScope } from '../../shared/domain/account.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
+import { isStorable } from '../../shared/schemas/build.ts';
 import {
   BODY_LIMIT,
   BODY_VALUES,
@@ -12,22 +13,27 @@ import {
   NAME_MAX,
   UUID,
 } from '../../shared/schemas/limits.ts';
-import { compileQuery } from '../../shared/schemas/query.ts';
-import { isStorable } from '../../shared/schemas/storable.ts';
-import { compile, ValidationError, type Validator } from '../../shared/schemas/validator.ts';
+import { compile, compileQuery, ValidationError, type Validator } from '../../shared/schemas/validator.ts';
 import type { Credentials } from '../auth/credentials.ts';
-import type { TakeTurn } from '../limits/account-turns.ts';
-import { AnswerBudget } from '../limits/answer-budget.ts';
+import type { TakeTurn } from '../guards/account-turns.ts';
+import { Bodies } from '../guards/bodies.ts';
+import { AnswerBudget } from '../guards/budgets.ts';
 import { networkOf } from '../limits/network.ts';
 import type { CountRequest } from '../limits/request-limits.ts';
-import { Bodies } from './body.ts';
-import type { Answer, Declaration, ParamKind } from './endpoint.ts';
+import {
+  type Answer,
+  type Declaration,
+  type Endpoint,
+  isEndpoint,
+  type ParamKind,
+  type Route,
+} from './endpoint.ts';
 import type { RequestState } from './request-context.ts';
-import { type Endpoint, isEndpoint, type Route } from './route.ts';
+import { scopesOf } from './scopes.ts';
 
 type Context = RouterContext<RequestState>;
 
-/** What serves a table of routes: what their handlers work with, and what comes before every handler. */
+/** Parts that serve a table of routes: what their handlers work with, and what comes before every handler. */
 export interface Serving<Parts> {
   routes: readonly Route<Parts>[];
   parts: Parts;
@@ -77,7 +83,7 @@ function serveEndpoint<Parts>(
   } = endpoint;
   const withBody = bodies.reader({ credential, limit, values, kept });
   // A misnamed password is an unknown property.
-  const confidential = endpoint.path.startsWith('/api/auth/');
+  const confidential = /^\/(api|console)\/auth\//.test(endpoint.path);
   const checkBody = endpoint.body && compile(endpoint.body, 'body', { confidential });
   const checkQuery = queryCheck(endpoint);
   const takesKey = endpoint.requestHeaders?.includes('Idempotency-Key');
@@ -92,7 +98,10 @@ function serveEndpoint<Parts>(
     ctx.state.accountId = user?.id;
     if (!endpoint.unlimited) await countRequest(ctx);
     if (takesKey) refuseTwo(ctx, 'idempotency-key');
-    if (endpoint.freshLogin && user !== undefined) requireFreshLogin(user);
+    if (user !== undefined) {
+      if (endpoint.freshLogin) requireFreshLogin(user);
+      requireScope(user, scopesOf(endpoint));
+    }
     const party = app?.id ?? user?.id ?? networkOf(address);
     const share = answers.open(party, signal);
     ctx.res.once('close', share.free);
@@ -118,7 +127,7 @@ function refuseTwo({ req }: Context, header: 'authorization' | 'idempotency-key'
   if (values.length > 1) throw new AppError('invalid_request');
 }
 
-/** What the path matches as it is written, without a parameter. */
+/** Finds the route that the path matches as it is written, without a parameter. */
 function fixedLayers({ matched = [] }: Context) {
   return matched.filter(({ paramNames }) => paramNames.length === 0);
 }

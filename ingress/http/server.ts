@@ -3,12 +3,12 @@ import { createServer, type RequestListener, type Server, STATUS_CODES } from 'n
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
-import { every } from '../../shared/every.ts';
 import { newId } from '../../shared/ids.ts';
+import { every } from '../../shared/timing/every.ts';
+import { PARSED_HEAD_MAX } from '../guards/head.ts';
+import { Turns } from '../guards/in-turn.ts';
 import { errorBodyOf } from './errors.ts';
-import { PARSED_HEAD_MAX } from './head.ts';
-import { Turns } from './in-turn.ts';
-import { pathIn, type Surface, surfaceOf } from './surface.ts';
+import { pathIn, type Surface, surfaceOf } from './request-context.ts';
 
 export interface Listening {
   url: string;
@@ -23,7 +23,7 @@ const TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
-  // How often the two above are enforced.
+  // Interval at which the two above are enforced.
   connectionsCheckingInterval: 1000,
 };
 
@@ -54,7 +54,7 @@ export async function listen(
   return { url: `http://${host}:${port}`, port, serve, close: (graceMs) => drain(server, graceMs) };
 }
 
-/** What ends a connection before its request is complete. `rawPacket` is what was read last. */
+/** Error that ends a connection before its request is complete. `rawPacket` is what was read last. */
 interface ParserError extends Error {
   code?: string;
   rawPacket?: Buffer;
@@ -68,7 +68,7 @@ function codeOf(error: ParserError): ErrorCode | undefined {
 }
 
 /**
- * Whether the parser gave up inside a URL. It does not say, and keeps only the last packet, which is then a piece without
+ * True if the parser gave up inside a URL. It does not say, and keeps only the last packet, which is then a piece without
  * a space, or such a piece and the end of the request line.
  */
 function isInUrl(error: ParserError): boolean {
@@ -86,7 +86,7 @@ function firstLine({ rawPacket }: ParserError): string {
   return line;
 }
 
-/** How long a client that is still writing has to read its answer. */
+/** Time that a client that is still writing has to read its answer. */
 const LINGER_MS = 1000;
 
 /** Answers what never becomes a request of the application, and closes. */
@@ -111,7 +111,7 @@ function refuse(socket: Duplex, status: number, body?: object): void {
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-/** How long a kept-alive connection may still send a request, which is then answered with `Connection: close`. */
+/** Time for which a kept-alive connection may still send a request, which is then answered with `Connection: close`. */
 const LAST_REQUEST_MS = 500;
 const SWEEP_EVERY_MS = 100;
 

@@ -3,15 +3,15 @@ import type { JobReceipt } from '../../shared/schemas/jobs.ts';
 import { NAME_MAX } from '../../shared/schemas/limits.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
 import type { NoFacts } from '../../shared/work/kinds.ts';
+import type { Reserve } from '../guards/budgets.ts';
 import type { Answer } from '../http/endpoint.ts';
 import { accepts, prefers } from '../http/preferences.ts';
-import type { Reserve } from '../limits/answer-budget.ts';
 import type { Call } from '../work/service.ts';
 import { callOf, type JobKind, type JobService } from './service.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 
-/** What handlers of jobs work with. */
+/** The parts that handlers of jobs work with. */
 export interface JobRoutes {
   jobs: JobService;
   publicUrl: string;
@@ -53,19 +53,41 @@ async function answerCall<Reported extends object, Result extends object>(
   }
   if (isAsync) {
     const { id, replayed } = await jobs.start(kind, call, signal);
-    const location = `${publicUrl}/api/jobs/${id}/`;
     return {
       status: 202,
-      body: { job_id: id, status_url: location },
+      body: receiptOf(id, publicUrl),
       headers: { ...replayedHeader(replayed), 'Preference-Applied': 'respond-async' },
     };
   }
-  const { release } = await jobs.openStream(call.party);
+  const begin = () => jobs.start(kind, call, signal);
+  return answerEvents(call.party, begin, { headers: {}, signal, reserve }, { jobs, publicUrl });
+}
+
+/** Answers with the events of a job that is running, from where the caller's last stream was cut. */
+export function followJob(
+  { user, jobId, ...call }: Omit<JobInput, 'body'> & { jobId: string },
+  routes: JobRoutes,
+): Promise<Answer<never>> {
+  const find = async () => {
+    await routes.jobs.check(user.id, jobId);
+    return { id: jobId, replayed: false };
+  };
+  return answerEvents(user.id, find, call, routes);
+}
+
+async function answerEvents(
+  accountId: string,
+  begin: () => Promise<{ id: string; replayed: boolean }>,
+  { headers, signal, reserve }: Pick<JobInput, 'headers' | 'signal' | 'reserve'>,
+  { jobs, publicUrl }: JobRoutes,
+): Promise<Answer<never>> {
+  const { release } = await jobs.openStream(accountId);
   // A stream that was never read does not end by itself.
   signal.addEventListener('abort', release);
   try {
-    const { id, replayed } = await jobs.start(kind, call, signal);
-    const body = jobs.stream(call.party, id, { gone: signal, reserve }).once('close', release);
+    const { id, replayed } = await begin();
+    const from = { receipt: receiptOf(id, publicUrl), lastEventId: lastEventIdOf(headers) };
+    const body = jobs.stream(accountId, from, { gone: signal, reserve }).once('close', release);
     return { body, type: EVENT_STREAM, headers: replayedHeader(replayed) };
   } catch (error) {
     release();
@@ -73,7 +95,15 @@ async function answerCall<Reported extends object, Result extends object>(
   }
 }
 
-/** Tells a caller that another call started the work. */
+function receiptOf(id: string, publicUrl: string): JobReceipt {
+  return { job_id: id, status_url: `${publicUrl}/api/jobs/${id}/` };
+}
+
+function lastEventIdOf({ 'last-event-id': id }: IncomingHttpHeaders): string | undefined {
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** The header that says that another call started the work. */
 export function replayedHeader(replayed: boolean): Record<string, string> {
   return replayed ? { 'Idempotency-Replayed': 'true' } : {};
 }

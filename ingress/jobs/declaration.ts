@@ -1,7 +1,9 @@
+import type { Faults } from '../../shared/domain/faults.ts';
+import { past } from '../../shared/domain/memory-rows.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
 import { JobReceipt } from '../../shared/schemas/jobs.ts';
 
-/** How any job may be refused, or end. */
+/** The codes with which any job may be refused, or end. */
 export const JOB_ERRORS = [
   'idempotency_conflict',
   'request_in_flight',
@@ -12,14 +14,23 @@ export const JOB_ERRORS = [
 ] as const satisfies readonly ErrorCode[];
 
 export const WAYS = `Waits for the end. \`Prefer: respond-async\`: 202 at once, with where to ask. \`Accept: text/event-stream\`:
-\`progress\` events, then \`done\` with the answer, or \`error\`. The job runs on when its caller leaves.`;
+a \`job\` event with the job's id, \`progress\` events, then \`done\` with the answer, or \`error\`. The job runs on when its caller leaves.`;
 
-/** What the endpoints of all jobs have in common, but their errors. */
+/** The declaration that the endpoints of all jobs share, without their errors. */
 export const job = {
   requestHeaders: ['Idempotency-Key', 'Prefer', 'Accept'],
   status: 200,
   otherStatus: 202,
   otherResponse: JobReceipt,
   streams: true,
-  responseHeaders: ['Idempotency-Replayed'],
+  responseHeaders: ['Idempotency-Replayed', 'Preference-Applied'],
 } as const;
+
+/** The body of a job with its `since` in UTC, so that the same moment is the same request however it was written. */
+export function withSince<Body extends { since?: string | undefined }>(
+  { since, ...body }: Body,
+  faults: Faults,
+): Omit<Body, 'since'> & { since?: string } {
+  if (since === undefined) return body;
+  return { ...body, since: past(since, Date.now(), faults.in('since')).toISOString() };
+}

@@ -1,19 +1,21 @@
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { ConcurrencyLimiter, type Permit } from '../../shared/concurrency-limiter.ts';
+import type { TSchema } from 'typebox';
+import { Box } from '../../shared/box.ts';
 import { batcher } from '../../shared/db/batcher.ts';
-import type { Job, NamedJob } from '../../shared/db/stores/work/jobs.ts';
+import type { Job, NamedJob } from '../../shared/db/stores/work/find.ts';
 import { type JobReport, type Steps, stepsOf } from '../../shared/domain/jobs.ts';
 import { failureOf, type Outcome } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { catalogue, type ErrorCode } from '../../shared/errors/catalogue.ts';
 import type { JobResponse } from '../../shared/schemas/jobs.ts';
+import { sharedPause } from '../../shared/timing/coalesce.ts';
+import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
 import { jobAdmission } from '../../shared/work/admission.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import { jobKinds, type NoFacts } from '../../shared/work/kinds.ts';
-import type { Reserve } from '../limits/answer-budget.ts';
+import type { Reserve } from '../guards/budgets.ts';
 import type { Call, WorkService } from '../work/service.ts';
-import { type JobItem, type JobNews, streamJob } from './stream.ts';
+import { type JobItem, type JobNews, type StreamSteps, streamJob } from './stream.ts';
 
 /** Streams that an account may have open at once: each looks at its job twice a second, for minutes. */
 const STREAMS = { atOnce: Number.POSITIVE_INFINITY, each: 20, longest: 0 };
@@ -23,9 +25,9 @@ const MOST_TOGETHER = 100;
 const KINDS = Object.keys(jobKinds);
 
 /** A kind whose requests are answered with `Result`. */
-export type JobKind<Result extends object = object> = Kind<NoFacts, JobReport<Result>>;
+export type JobKind<Result extends object = object> = Kind<TSchema, NoFacts, JobReport<Result>>;
 
-/** What an account asks for. */
+/** A request of an account. */
 export interface JobRequest {
   accountId: string;
   body: object;
@@ -38,29 +40,29 @@ export interface JobRequest {
 /** The answer to a request that was waited for. */
 export interface Finished<Result> {
   result: Result;
-  /** This call did not start the work. */
+  /** True if another call started the work. */
   replayed: boolean;
 }
 
-/** How a job shows that is made of other rows. */
+/** Presents a job whose result is in other rows. */
 export interface JobView {
-  /** How far it has come, by what its handler has kept. */
+  /** Counts its steps, from the progress that its handler has kept. */
   steps(accountId: string, kept: unknown): Promise<Steps>;
-  /** That, and what is ready but for what was shown before. */
+  /** Counts its steps, and reads the items that are ready and were not shown before. */
   news(
     accountId: string,
     kept: unknown,
     shown: ReadonlySet<number>,
   ): Promise<{ steps: Steps; items: JobItem[] }>;
-  /** What its request is answered with, read once there is room for it. */
+  /** Reads the answer to its request, once there is room for it. */
   result(accountId: string, reported: object, reserve: Reserve): Promise<object>;
 }
 
 export interface JobParts {
   work: Pick<WorkService, 'perform' | 'start' | 'cancel'>;
-  /** By kind. A kind without one reports its answer, and keeps its steps. */
+  /** The views by kind. A kind without one reports its answer, and keeps its steps. */
   views: Readonly<Record<string, JobView>>;
-  /** Many at once: reads that arrive while a statement is under way share the next one. */
+  /** Reads many at once: callers that arrive while a statement is under way share the next one. */
   find(named: NamedJob[], kinds: readonly string[]): Promise<(Job | undefined)[]>;
   isErased(accountId: string): Promise<boolean>;
 }
@@ -75,7 +77,7 @@ export class JobService {
   constructor(parts: JobParts, lookEveryMs = LOOK_EVERY_MS) {
     this.#parts = parts;
     this.#findShared = batcher((named: NamedJob[]) => parts.find(named, KINDS), { most: MOST_TOGETHER });
-    this.#pause = inStep(lookEveryMs);
+    this.#pause = sharedPause(lookEveryMs);
   }
 
   /**
@@ -114,11 +116,17 @@ export class JobService {
   /** A job as events, until it has ended or its caller is gone. */
   stream(
     accountId: string,
-    id: string,
+    from: Pick<StreamSteps, 'receipt' | 'lastEventId'>,
     { gone, reserve }: { gone: AbortSignal; reserve: Reserve },
   ): Readable {
+    const { job_id: id } = from.receipt;
     const look = (shown: ReadonlySet<number>) => this.#news(accountId, id, shown, reserve);
-    return streamJob({ look, pause: this.#pause }, gone);
+    return streamJob({ ...from, look, pause: this.#pause }, gone);
+  }
+
+  /** Throws `not_found` where the account has no such job, as `read` does. */
+  async check(accountId: string, id: string): Promise<void> {
+    await this.#find({ party: accountId, key: id });
   }
 
   /**
@@ -169,15 +177,6 @@ export class JobService {
   }
 }
 
-/** Pauses that end together, however late they begin, so that the looks after them share statements. */
-function inStep(ms: number): () => Promise<void> {
-  let pause: Promise<void> | undefined;
-  return () =>
-    (pause ??= sleep(ms).then(() => {
-      pause = undefined;
-    }));
-}
-
 function kindOf(name: string): JobKind {
   const kind = Object.values(jobKinds).find((known) => known.name === name);
   if (kind === undefined) throw new Error(`not a job: ${name}`);
@@ -189,10 +188,11 @@ export function callOf(
   kind: Pick<Kind, 'name'>,
   { accountId, body, idempotencyKey, wait }: JobRequest,
 ): Call<NoFacts> {
-  return jobAdmission(kind, { accountId, body, requestId: idempotencyKey, wait });
+  const { input, ...job } = jobAdmission(kind, { accountId, body, requestId: idempotencyKey, wait });
+  return { ...job, input: new Box(input) };
 }
 
-/** What work that has failed or was cancelled is answered with. */
+/** The answer to work that has failed or was cancelled. */
 export function refusalOf(outcome: Outcome): AppError {
   return failureOf(endingOf(outcome.code), outcome);
 }
@@ -202,12 +202,12 @@ function endingOf(code: Outcome['code']): ErrorCode {
   return code === null || code === 'abandoned' ? 'internal_error' : code;
 }
 
-/** What its handler wrote; work that failed may have a report, too, of when to try again. */
+/** The report of its handler. Work that failed may have a report too, of when to try again. */
 function reportOf({ state, report }: Job): JobReport | null {
   return state === 'succeeded' ? (report as JobReport) : null;
 }
 
-/** By its handler: what it has kept, then what it reported. */
+/** The progress that its handler has kept, then the result that it reported. */
 function keptOf(job: Job): unknown {
   return reportOf(job)?.result ?? job.progress;
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { AppError } from '../../shared/errors/app-error.ts';
-import { rejectionOf } from '../../shared/rejection.ts';
-import type { JobResponse } from '../../shared/schemas/jobs.ts';
+import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
+import { untilAborted } from '../../shared/timing/within.ts';
 
 /** After so many looks without an event the stream has a comment: a silent connection counts as dead on its way. */
 const QUIET_LOOKS = 20;
@@ -12,7 +12,7 @@ export interface JobItem {
   index: number;
 }
 
-/** What a stream sees of its job. */
+/** The state of a job, for its stream. */
 export interface JobNews {
   job: Pick<JobResponse, 'progress' | 'result' | 'error'>;
   /** The parts of the result that are ready, but for those that were shown before. */
@@ -20,14 +20,18 @@ export interface JobNews {
 }
 
 export interface StreamSteps {
+  receipt: JobReceipt;
+  /** The `Last-Event-ID` with which a cut stream goes on. */
+  lastEventId?: string | undefined;
   look(shown: ReadonlySet<number>): Promise<JobNews>;
   /** Waits for the next look. */
   pause(): Promise<void>;
 }
 
 /**
- * A job as server-sent events (HTML Living Standard, 9.2): `progress` whenever it has come on, `result` for each part that
- * is ready, then `done` with the whole result, or `error`. Ends early when the caller is gone; the job runs on.
+ * A job as server-sent events (HTML Living Standard, 9.2): `job` with where it is found, `progress` whenever it has come on,
+ * `result` for each part that is ready, then `done` with the whole result, or `error`. Ends early when the caller is gone;
+ * the job runs on. The id of an event says which parts were shown up to it, so that any ingress can go on from there.
  */
 export function streamJob(steps: StreamSteps, gone: AbortSignal): Readable {
   return Readable.from(withErrors(eventsOf(steps, gone)), { objectMode: false });
@@ -43,10 +47,12 @@ async function* withErrors(events: AsyncIterable<string>): AsyncGenerator<string
   }
 }
 
-async function* eventsOf({ look, pause }: StreamSteps, gone: AbortSignal): AsyncGenerator<string> {
-  const left = rejectionOf(gone);
-  left.catch(() => {});
-  const ready = new Set<number>();
+async function* eventsOf(
+  { receipt, lastEventId, look, pause }: StreamSteps,
+  gone: AbortSignal,
+): AsyncGenerator<string> {
+  const ready = new Set(partsIn(lastEventId));
+  yield eventOf('job', receipt, idOf(ready));
   let shown = '';
   let quiet = 0;
   while (!gone.aborted) {
@@ -60,14 +66,28 @@ async function* eventsOf({ look, pause }: StreamSteps, gone: AbortSignal): Async
     shown = now;
     for (const item of items) {
       ready.add(item.index);
-      yield eventOf('result', item);
+      yield eventOf('result', item, idOf(ready));
     }
     if (result !== null) return yield eventOf('done', result);
     if (error !== null) return yield eventOf('error', { detail: error });
-    await Promise.race([pause(), left]).catch(() => {});
+    await untilAborted(gone, pause()).catch(() => {});
   }
 }
 
-function eventOf(name: string, data: object): string {
-  return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+function eventOf(name: string, data: object, id?: string): string {
+  return `event: ${name}\ndata: ${JSON.stringify(data)}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
+}
+
+/** A set of parts: the bits of a hexadecimal number. */
+function idOf(parts: ReadonlySet<number>): string {
+  return [...parts].reduce((bits, part) => bits | (1n << BigInt(part)), 0n).toString(16);
+}
+
+/** An id that is none of ours names no part; a job has up to 100. */
+function partsIn(id: string | undefined): number[] {
+  if (id === undefined || !/^[0-9a-f]{1,25}$/.test(id)) return [];
+  const bits = BigInt(`0x${id}`);
+  return Array.from({ length: id.length * 4 }, (_, part) => part).filter(
+    (part) => (bits >> BigInt(part)) & 1n,
+  );
 }

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { ConcurrencyLimiter, type Permit } from '../../shared/concurrency-limiter.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ErrorCode } from '../../shared/errors/catalogue.ts';
+import { sharedPause } from '../../shared/timing/coalesce.ts';
+import { ConcurrencyLimiter, type Permit } from '../../shared/timing/concurrency-limiter.ts';
 import type { LeasedLimiter, Limits, Verdict } from './limiter.ts';
 import { networkOf } from './network.ts';
 
@@ -10,7 +10,7 @@ import { networkOf } from './network.ts';
 const WRONG = { name: 'credential', points: 50, windowS: 10 };
 /** Credentials never seen right that are looked up at once for one network: no burst outruns the count by more. */
 const AT_ONCE = 10;
-/** How often credentials of networks beyond the limit are looked up, all together, and how many may wait for it or for their answer. */
+/** Rate at which credentials of networks beyond the limit are looked up, all together, and how many may wait for it or for their answer. */
 const ROUND_MS = 50;
 const IN_ROUNDS_MAX = 1000;
 
@@ -30,7 +30,7 @@ export class CredentialThrottle {
   readonly #wrong: LeasedLimiter | undefined;
   readonly #lookUps = new ConcurrencyLimiter({ atOnce: Number.POSITIVE_INFINITY, each: AT_ONCE });
   #inRounds = 0;
-  #round: Promise<void> | undefined;
+  readonly #nextRound = sharedPause(ROUND_MS);
 
   /** Without limits it limits nothing. */
   constructor(limits: Pick<Limits, 'lease'> | undefined) {
@@ -66,13 +66,6 @@ export class CredentialThrottle {
       permit?.release();
       if (isInRound) this.#inRounds -= 1;
     }
-  }
-
-  #nextRound(): Promise<void> {
-    this.#round ??= sleep(ROUND_MS).then(() => {
-      this.#round = undefined;
-    });
-    return this.#round;
   }
 }
 

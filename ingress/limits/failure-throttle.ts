@@ -13,12 +13,12 @@ const PER_ACCOUNT = { points: 50, windowS: 60 * 60 };
 /** The answers to a wrong password. */
 const FAILURES: readonly ErrorCode[] = ['invalid_credentials', 'access_denied'];
 
-/** Who gives a password, for which account. */
+/** Network that gives a password, and the account. */
 export interface Guess {
   /** The account, existing or not, by a name that only those share who may try its password in the same way. */
   subject: string;
   address: string;
-  /** Whether the account logged in from this network before; asked only when others' tries have used up a limit. */
+  /** True if the account logged in from this network before; asked only when others' tries have used up a limit. */
   isKnown(): Promise<boolean>;
 }
 

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { keyOf } from './key.ts';
-import { Lease, type LeaseTerms } from './lease.ts';
-import type { CountPoints, LeasedLimiter, Limit, Verdict } from './limiter.ts';
+import type { Count } from '../../shared/db/stores/rate-limits.ts';
+import { type CountPoints, keyOf, type LeasedLimiter, type Limit, type Verdict, verdict } from './limiter.ts';
 
 /** The share of each ingress: limits below 25 points are exact. */
 const SHARE = 0.04;
@@ -43,5 +42,170 @@ export class LeaseLimiter implements LeasedLimiter {
     const leases = [...this.#unreported];
     this.#unreported.clear();
     for (const lease of leases) void lease.report();
+  }
+}
+
+interface LeaseTerms {
+  limit: Limit;
+  /** Points that an ingress may answer before the store has counted them. */
+  share: number;
+  count: CountPoints;
+  /** Milliseconds of a clock that never jumps. */
+  now(): number;
+  /** Has `report` called a moment later. */
+  later(lease: Lease): void;
+}
+
+/** Window of a key in the store, as far as this ingress knows it. */
+interface Window {
+  name: number;
+  /** Points that the store had counted. */
+  counted: number;
+  /** The window surely runs until then, and is surely over after the other: the answer took time. */
+  runsUntil: number;
+  overAt: number;
+}
+
+interface Waiting {
+  points: number;
+  settle(verdict: Verdict): void;
+}
+
+/**
+ * One key's lease on its limit's windows. A point is granted at once while the window is known, has points left, and this
+ * ingress is ahead of the store by no more than its share; else it waits for the store's count, together with all that
+ * wait. Counts are reported in the background.
+ *
+ * Below the limit the store counts what was granted and nothing else, so nobody is refused there. What it has not counted
+ * yet is at most `share` for each ingress, so all of them together grant at most `limit + ingresses * share` in a window;
+ * one alone is exact.
+ */
+export class Lease {
+  readonly #key: string;
+  readonly #terms: LeaseTerms;
+  #window: Window | undefined;
+  /** Granted, and on its way to the store. */
+  #inFlight = 0;
+  /** Granted, and not reported. */
+  #unreported = 0;
+  #waiting: Waiting[] = [];
+  /** Asked for by those who wait, here or at the store. */
+  #pending = 0;
+  #reporting = false;
+
+  constructor(key: string, terms: LeaseTerms) {
+    this.#key = key;
+    this.#terms = terms;
+  }
+
+  take(points: number): Verdict | Promise<Verdict> {
+    const window = this.#current();
+    if (window === undefined) return this.#ask(points);
+    const left = this.#left(window);
+    const allowed = points <= left;
+    if (allowed && !this.#fits(window, points)) return this.#ask(points);
+    // A refusal uses up the window.
+    this.#add(allowed ? points : left);
+    return this.#verdict(window, allowed);
+  }
+
+  /** The refusal of a point, if the window is known to be used up. */
+  refusal(): Verdict | undefined {
+    const window = this.#current();
+    return window && this.#left(window) <= 0 ? this.#verdict(window, false) : undefined;
+  }
+
+  /** Reports what was granted, and asks for those who wait; one report at a time. */
+  async report(): Promise<void> {
+    if (this.#reporting) return;
+    this.#reporting = true;
+    do await this.#exchange();
+    while (this.#isDue());
+    this.#reporting = false;
+    if (this.#unreported > 0) this.#terms.later(this);
+  }
+
+  /** True if the points fit into the share, and into the window after all who wait. */
+  #fits(window: Window, points: number): boolean {
+    const isAhead = this.#inFlight + this.#unreported + points > this.#terms.share;
+    return !isAhead && this.#pending + points <= this.#left(window);
+  }
+
+  #add(points: number): void {
+    if (points <= 0) return;
+    this.#unreported += points;
+    if (this.#isDue()) void this.report();
+    else this.#terms.later(this);
+  }
+
+  #ask(points: number): Promise<Verdict> {
+    this.#pending += points;
+    const { promise, resolve } = Promise.withResolvers<Verdict>();
+    this.#waiting.push({ points, settle: resolve });
+    void this.report();
+    return promise;
+  }
+
+  /** At half the share, so that the report arrives before it is used up. */
+  #isDue(): boolean {
+    return this.#waiting.length > 0 || 2 * this.#unreported > this.#terms.share;
+  }
+
+  async #exchange(): Promise<void> {
+    const { limit, count, now } = this.#terms;
+    const window = this.#current()?.name;
+    const waiting = this.#waiting;
+    const granted = this.#unreported;
+    const points = waiting.reduce((sum, one) => sum + one.points, granted);
+    if (points === 0) return;
+    this.#waiting = [];
+    this.#unreported = 0;
+    this.#inFlight = granted;
+    const sentAt = now();
+    const counted = await count({ key: this.#key, points, windowMs: limit.windowS * 1000, window });
+    this.#inFlight = 0;
+    this.#learn(counted, sentAt);
+    if (window === undefined || window === counted.window) {
+      this.#settle(waiting, counted.points - points + granted);
+    } else {
+      // These points were granted in a window that is over.
+      this.#unreported = 0;
+      this.#waiting.unshift(...waiting);
+    }
+  }
+
+  #learn({ points, leftMs, window }: Count, sentAt: number): void {
+    const overAt = this.#terms.now() + leftMs;
+    this.#window =
+      leftMs > 0 ? { name: window, counted: points, runsUntil: sentAt + leftMs, overAt } : undefined;
+  }
+
+  /** Grants what fits, in order, on top of the points that were there before. */
+  #settle(waiting: readonly Waiting[], before: number): void {
+    const { limit, now } = this.#terms;
+    const { overAt = now() } = this.#window ?? {};
+    let used = before;
+    for (const { points, settle } of waiting) {
+      used += points;
+      this.#pending -= points;
+      settle(verdict(used <= limit.points, limit.points - used, overAt - now()));
+    }
+  }
+
+  /** The window, while it surely runs. What was not reported when it ends is forgotten with it. */
+  #current(): Window | undefined {
+    if (this.#window !== undefined && this.#window.runsUntil <= this.#terms.now()) {
+      this.#window = undefined;
+      this.#unreported = 0;
+    }
+    return this.#window;
+  }
+
+  #left({ counted }: Window): number {
+    return this.#terms.limit.points - counted - this.#inFlight - this.#unreported;
+  }
+
+  #verdict(window: Window, allowed: boolean): Verdict {
+    return verdict(allowed, this.#left(window), window.overAt - this.#terms.now());
   }
 }

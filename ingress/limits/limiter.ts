@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import type { Count, Points } from '../../shared/db/stores/rate-limits.ts';
 
 /** `points` per `windowS` seconds and key. `name` appears in headers and in the store's keys. */
@@ -35,7 +37,7 @@ export interface LeasedLimiter {
   readonly limit: Limit;
   /** Takes points (1 by default). A refusal uses up the window: what is left may be less than the points. */
   take(key: string, points?: number): Promise<Verdict>;
-  /** Whether a point would be refused by what this ingress knows, and until when; asks nobody and takes nothing. */
+  /** True if a point would be refused by what this ingress knows, and until when; asks nobody and takes nothing. */
   refusal(key: string): Verdict | undefined;
 }
 
@@ -48,3 +50,42 @@ export interface Limits {
 
 /** Counts points in the store, or while that is down in this process; never throws. */
 export type CountPoints = (points: Points) => Promise<Count>;
+
+/** Name of a key in the store: it may be a person's e-mail or network address, which counters do not need. */
+export function keyOf({ name }: Limit, key: string): string {
+  return `${name}:${hash('sha256', key, 'base64url')}`;
+}
+
+export function verdict(allowed: boolean, remaining: number, leftMs: number): Verdict {
+  return { allowed, remaining: Math.max(0, remaining), resetS: Math.max(1, Math.ceil(leftMs / 1000)) };
+}
+
+const WINDOWS_MAX = 10_000;
+
+/** Asks the store about every point: for limits that are small, or that guard a secret. */
+export class ExactLimiter implements Limiter {
+  readonly limit: Limit;
+  readonly #count: CountPoints;
+  /** The window from which each key last took. */
+  readonly #windows = new LRUCache<string, number>({ max: WINDOWS_MAX });
+
+  constructor(limit: Limit, count: CountPoints) {
+    this.limit = limit;
+    this.#count = count;
+  }
+
+  async take(name: string, points = 1): Promise<Verdict> {
+    const key = keyOf(this.limit, name);
+    const counted = await this.#count({ key, points, windowMs: this.limit.windowS * 1000 });
+    this.#windows.set(key, counted.window);
+    return verdict(counted.points <= this.limit.points, this.limit.points - counted.points, counted.leftMs);
+  }
+
+  /** Names the window: points given back after it would open the next one below zero. */
+  async refund(name: string, points = 1): Promise<void> {
+    const key = keyOf(this.limit, name);
+    const window = this.#windows.get(key);
+    if (window === undefined) return;
+    await this.#count({ key, points: -points, windowMs: this.limit.windowS * 1000, window });
+  }
+}

@@ -1,15 +1,14 @@
+import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
-import { CircuitBreaker } from '../../shared/circuit-breaker.ts';
 import type { BaseConfig } from '../../shared/config/config.ts';
 import { batcher } from '../../shared/db/batcher.ts';
-import { countPoints, type Points } from '../../shared/db/stores/rate-limits.ts';
+import { type Count, countPoints, type Points } from '../../shared/db/stores/rate-limits.ts';
 import type { Log } from '../../shared/log.ts';
-import { connectRedis } from '../../shared/queue/redis.ts';
-import { ExactLimiter } from './exact-limiter.ts';
+import { connectRedis, type RedisClient } from '../../shared/queue/redis.ts';
+import { within } from '../../shared/timing/within.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
 import { LeaseLimiter } from './lease-limiter.ts';
-import type { CountPoints, Limits } from './limiter.ts';
-import { MemoryCounts } from './memory-counts.ts';
-import { countInRedis } from './redis-counts.ts';
+import { type CountPoints, ExactLimiter, type Limits } from './limiter.ts';
 
 const BREAKER_OPEN_MS = 1000;
 /** Waiting for the store any longer would cost a caller more than the limit is worth. */
@@ -36,7 +35,7 @@ export function openLimits(config: Pick<BaseConfig, 'redis' | 'queuePrefix'>, po
   const inMemory = new MemoryCounts();
   const count: CountPoints = (points) =>
     breaker.run(
-      () => inTime(inStore(points)),
+      () => within(STORE_TIMEOUT_MS, () => inStore(points)),
       async () => inMemory.count(points),
     );
   return {
@@ -48,15 +47,63 @@ export function openLimits(config: Pick<BaseConfig, 'redis' | 'queuePrefix'>, po
   };
 }
 
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => reject(new Error(`no answer from the rate-limit store in ${STORE_TIMEOUT_MS} ms`)),
-    STORE_TIMEOUT_MS,
-  );
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
+const KEYS_MAX = 100_000;
+
+/**
+ * Counts points in this process's memory, as the stores do in theirs. Windows end by a clock of its own, so that none is
+ * ever named like one of theirs.
+ */
+export class MemoryCounts {
+  readonly #windows = new LRUCache<string, { points: number; end: number }>({ max: KEYS_MAX });
+  readonly #now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
   }
+
+  count({ key, points, windowMs, window }: Points): Count {
+    const now = this.#now();
+    const known = this.#windows.get(key);
+    let current = known && known.end > now ? known : undefined;
+    if (window !== undefined && window !== current?.end)
+      return { points: current?.points ?? 0, leftMs: (current?.end ?? now) - now, window: current?.end ?? 0 };
+    current = { points: (current?.points ?? 0) + points, end: current?.end ?? Math.floor(now + windowMs) };
+    this.#windows.set(key, current);
+    return { points: current.points, leftMs: current.end - now, window: current.end };
+  }
+}
+
+/** For each key: points, length of a new window, and the end of the window that they are for, or 0 for any. */
+const COUNT = `
+  local time = redis.call('time')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local counts = {}
+  for i, key in ipairs(KEYS) do
+    local window = tonumber(ARGV[3 * i])
+    local stored = redis.call('hmget', key, 'points', 'end')
+    local points, ends = tonumber(stored[1]) or 0, tonumber(stored[2]) or 0
+    if ends <= now then points, ends = 0, 0 end
+    if window == 0 or window == ends then
+      if ends == 0 then ends = now + ARGV[3 * i - 1] end
+      points = points + ARGV[3 * i - 2]
+      redis.call('hset', key, 'points', points, 'end', ends)
+      redis.call('pexpireat', key, ends)
+    end
+    for _, number in ipairs({ points, math.max(ends - now, 0), ends }) do table.insert(counts, number) end
+  end
+  return counts`;
+
+/** Counts points of any keys, in order. `prefix` holds a hash tag, so that a cluster has all keys in one place. */
+export async function countInRedis(
+  redis: RedisClient,
+  prefix: string,
+  batch: readonly Points[],
+): Promise<Count[]> {
+  const keys = batch.map(({ key }) => `${prefix}:${key}`);
+  const values = batch.flatMap(({ points, windowMs, window = 0 }) => [points, windowMs, window]);
+  const numbers = (await redis.eval(COUNT, keys.length, ...keys, ...values)) as number[];
+  return batch.map((_, n) => {
+    const [points = 0, leftMs = 0, window = 0] = numbers.slice(3 * n);
+    return { points, leftMs, window };
+  });
 }

@@ -3,7 +3,7 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import type { Limit, Limits } from './limiter.ts';
 import { networkOf } from './network.ts';
 
-/** What is counted of a request, and where the headers go. */
+/** Request to count, and where the headers go. */
 interface Counted {
   readonly state: { appId?: string; accountId?: string; address: string };
   set(header: string, value: string): void;

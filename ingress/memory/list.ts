@@ -1,20 +1,21 @@
-import type { ListTerms, Page, Position } from '../../shared/db/stores/memory/list.ts';
+import { createHash } from 'node:crypto';
+import type { ListTerms, Page } from '../../shared/db/stores/memory/list.ts';
+import type { Position } from '../../shared/db/stores/memory/search.ts';
 import { EARLIEST, momentOf } from '../../shared/domain/moment.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
 import type { ListQuery } from '../../shared/schemas/memory.ts';
 import { ValidationError } from '../../shared/schemas/validator.ts';
-import type { TakeTurn } from '../limits/account-turns.ts';
-import type { Reserve } from '../limits/answer-budget.ts';
-import { positionOf, tokenOf } from './cursor.ts';
+import type { TakeTurn } from '../guards/account-turns.ts';
+import type { Reserve } from '../guards/budgets.ts';
 
 /** Bytes of the rows of a page, since `limit` counts rows of any size. No row is larger. */
 const PAGE_SIZE_MAX = MIB;
 
-/** What every list of memory says of its pages. */
+/** Paging of every list of memory. */
 export const PAGE_DESCRIPTION =
-  'A page ends before `limit` rows where they come to 1 MiB; `next` is null on the last page only.';
+  'With `q` the most relevant first. A page ends before `limit` rows where they come to 1 MiB; `next` is null on the last page only.';
 
-/** What a page is read with. */
+/** Input of reading a page. */
 interface Reading {
   reserve: Reserve;
   search: TakeTurn;
@@ -28,12 +29,12 @@ export async function readPage<Row>(
   { limit, cursor, since, until, tag, q }: Omit<ListQuery, 'session_id'>,
   { reserve, search, signal }: Reading,
   read: (terms: ListTerms) => Promise<Page<Row>>,
-  placeOf: (row: Row) => Position,
 ): Promise<{ rows: Row[]; next: string | null }> {
+  const named = { ...list, q };
   const terms = {
     limit,
     sizeMax: PAGE_SIZE_MAX,
-    after: cursor === undefined ? undefined : positionOf(cursor, list),
+    after: cursor === undefined ? undefined : positionOf(cursor, named),
     since: queryTime('since', since),
     until: queryTime('until', until),
     tag,
@@ -42,9 +43,8 @@ export async function readPage<Row>(
   // First, so that no search holds its turn while it waits for room.
   await reserve(PAGE_SIZE_MAX);
   const searcher = { party: list.accountId, gone: signal };
-  const { rows, more } = await (q === undefined ? read(terms) : search(searcher, () => read(terms)));
-  const last = rows.at(-1);
-  return { rows, next: more && last !== undefined ? tokenOf(placeOf(last), list) : null };
+  const { rows, end } = await (q === undefined ? read(terms) : search(searcher, () => read(terms)));
+  return { rows, next: end === undefined ? null : tokenOf(end, named) };
 }
 
 /** A time in the query. Throws a `ValidationError` for what the schema's format lets through. */
@@ -55,4 +55,51 @@ export function queryTime(name: string, value: string | undefined): Date | undef
   if (moment !== undefined) return new Date(Math.max(moment, EARLIEST));
   const msg = 'Input should be a valid date and time with a zone';
   throw new ValidationError([{ loc: ['query', name], type: 'datetime_parsing', msg }]);
+}
+
+const DIGEST_LENGTH = 8;
+/** Milliseconds since 1970 in base 36, the digits of a UUID, and the relevance. */
+const PLACE =
+  /^([0-9a-z]{1,9})-([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})-([0-9]{1,4})$/;
+
+/** Names the account, the tier and the search: a cursor of another one is refused. */
+interface ListName {
+  accountId: string;
+  tier: string;
+  q: string | undefined;
+}
+
+/** Where the next page begins, opaque to clients: a position with a checksum over it and its list. */
+function tokenOf({ at, id, relevance }: Position, list: ListName): string {
+  const place = `${at.getTime().toString(36)}-${id.replaceAll('-', '')}-${relevance}`;
+  return `${place}-${checksum(place, list)}`;
+}
+
+/** Throws a `ValidationError` for anything that `tokenOf` could not have made for this list. */
+function positionOf(token: string, list: ListName): Position {
+  const place = token.slice(0, -DIGEST_LENGTH - 1);
+  const [, at = '', ...rest] = PLACE.exec(place) ?? [];
+  const relevance = Number(rest.pop());
+  if (at === '' || `${place}-${checksum(place, list)}` !== token) throw new ValidationError([FAULT]);
+  return { at: new Date(Number.parseInt(at, 36)), id: rest.join('-'), relevance };
+}
+
+const FAULT = {
+  loc: ['query', 'cursor'],
+  type: 'value_error' as const,
+  msg: 'Input should be the cursor that the page before ended with',
+};
+
+/** No secret: who forges a cursor gets nowhere but into their own list. */
+function checksum(place: string, { accountId, tier, q = '' }: ListName): string {
+  return createHash('sha256')
+    .update(`${accountId} ${tier} ${place} ${q}`)
+    .digest('base64url')
+    .slice(0, DIGEST_LENGTH);
+}
+
+/** An answer that mirrors the body: one row for one, a list for a list. */
+export function asPosted<Row>(body: unknown, rows: Row[]): Row | Row[] {
+  const [only] = rows;
+  return Array.isArray(body) || only === undefined ? rows : only;
 }

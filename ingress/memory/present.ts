@@ -1,10 +1,6 @@
-import type { Episode } from '../../shared/db/entities/memory/episode.ts';
-import type { Fact } from '../../shared/db/entities/memory/fact.ts';
-import type { MemoryLink } from '../../shared/db/entities/memory/link.ts';
-import type { Profile } from '../../shared/db/entities/memory/profile.ts';
-import type { RawMemory } from '../../shared/db/entities/memory/raw.ts';
+import type { Episode, Fact, MemoryLink, Profile, RawMemory } from '../../shared/db/entities/memory.ts';
 import type { Sourced } from '../../shared/db/stores/memory/links.ts';
-import type { TierCount } from '../../shared/db/stores/memory/stats.ts';
+import type { TierCount } from '../../shared/db/stores/memory/rows.ts';
 import type {
   EpisodeResponse,
   FactResponse,

@@ -1,13 +1,13 @@
 import type { TSchema } from 'typebox';
 import * as accounts from '../../shared/schemas/accounts.ts';
+import * as health from '../../shared/schemas/common.ts';
 import * as connections from '../../shared/schemas/connections.ts';
 import * as errors from '../../shared/schemas/errors.ts';
-import * as health from '../../shared/schemas/health.ts';
 import * as jobs from '../../shared/schemas/jobs.ts';
+import * as memoryJobs from '../../shared/schemas/jobs.ts';
 import * as memory from '../../shared/schemas/memory.ts';
 import * as memoryContext from '../../shared/schemas/memory-context.ts';
-import * as memoryJobs from '../../shared/schemas/memory-jobs.ts';
-import * as predictionEvents from '../../shared/schemas/prediction-events.ts';
+import * as predictionEvents from '../../shared/schemas/predictions.ts';
 import * as predictions from '../../shared/schemas/predictions.ts';
 import * as recording from '../../shared/schemas/recording.ts';
 import * as replies from '../../shared/schemas/replies.ts';
@@ -70,7 +70,7 @@ export class Components {
   #publish(schema: TSchema, itself?: TSchema): object {
     const copied = JSON.stringify(schema, (key, value: unknown) => {
       if (OWN_KEYWORDS.includes(key)) return undefined;
-      return value === itself || !isObjectSchema(value) ? value : this.#reference(value);
+      return value === itself || !isObjectSchema(value) ? withoutDefault(value) : this.#reference(value);
     });
     return JSON.parse(copied);
   }
@@ -81,8 +81,15 @@ export class Components {
     this.#used.set(found.name, found.schema);
     const reference = { $ref: `#/components/schemas/${found.name}` };
     if (!Array.isArray(copy.type)) return reference;
-    return { anyOf: [reference, { type: 'null' }], default: copy.default };
+    return withoutDefault({ anyOf: [reference, { type: 'null' }], default: copy.default });
   }
+}
+
+/** Says the default in words: some generators of clients make a property with a `default` one that must be sent. */
+function withoutDefault<T>(value: T): T | object {
+  if (typeof value !== 'object' || value === null || !('default' in value)) return value;
+  const { default: given, ...schema } = value;
+  return { ...schema, description: `Default: \`${JSON.stringify(given)}\`.` };
 }
 
 function isObjectSchema(value: unknown): value is ObjectSchema {

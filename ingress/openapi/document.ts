@@ -1,10 +1,9 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Endpoint } from '../http/route.ts';
+import type { Endpoint, Tag } from '../http/endpoint.ts';
 import { Components } from './components.ts';
 import { sharedResponses } from './errors.ts';
 import { sharedHeaders } from './headers.ts';
 import { operationOf } from './operation.ts';
-import { TAGS } from './tags.ts';
 
 const DESCRIPTION = `Predicts what a person will type next.
 
@@ -28,18 +27,20 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'An access token, as logging in gives it. Good for an hour.',
+    description:
+      'An access token, as logging in gives it. Good for an hour. It is checked as RFC8725 asks: algorithm, type, issuer, audience.',
   },
   serviceKey: {
     type: 'apiKey',
     in: 'header',
     name: 'X-Service-API-Key',
-    description: 'A key of an account, `service_…`. Good until it is revoked.',
+    description:
+      'A key of an account, `service_…`. Good until it is revoked. One with scopes needs one of those that the operation names: `read`, `predict`, `write` or `forget`; else 403 `access_denied`.',
   },
 };
 
-/** The OpenAPI 3.1 document of these endpoints at this address. */
-export function describeEndpoints(endpoints: readonly Endpoint[], publicUrl: string): object {
+/** The OpenAPI 3.1 document of these endpoints at this address, by default the document's own origin. */
+export function describeEndpoints(endpoints: readonly Endpoint[], url = '/'): object {
   const components = new Components();
   const paths: Record<string, Record<string, object>> = {};
   for (const endpoint of endpoints) {
@@ -52,19 +53,35 @@ export function describeEndpoints(endpoints: readonly Endpoint[], publicUrl: str
       title: 'Forecue',
       version: packageJson.version,
       description: DESCRIPTION,
+      contact: { name: packageJson.author },
       license: { name: packageJson.license, identifier: packageJson.license },
     },
-    servers: [{ url: publicUrl }],
+    servers: [{ url }],
     tags: Object.entries(TAGS)
       .filter(([name]) => endpoints.some(({ tag }) => tag === name))
       .map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      ...sharedHeaders(),
+      ...sharedHeaders(components),
       responses: sharedResponses(components),
       // The last: all that is above refers to them.
       schemas: components.all(),
     },
   };
 }
+
+/** The sections of the document, in their order. */
+const TAGS: Record<Tag, string> = {
+  Connections: 'Link a user of an app to a Forecue account, with PKCE, and end the link.',
+  Predictions: 'Ask for a completion, cancel it, and tell what became of it.',
+  Usage: 'What an app has used and what it costs.',
+  Accounts: 'Sign up, log in, and manage keys.',
+  Recording: 'Push events and read them back, by session.',
+  Memory: 'What is remembered about the account: raw rows, episodes, facts, and its profile.',
+  Replies: 'Predict what the person would reply to an agent, and say what they did reply.',
+  Jobs: 'Work that goes on whether or not its caller waits.',
+  'Own connections': 'The apps that may use an account, seen by its owner.',
+  Console: 'Logging in to the page at `/console/`, for that page alone.',
+  Health: 'For balancers.',
+};

@@ -5,11 +5,11 @@ import {
   type Fault,
   ValidationErrorBody,
 } from '../../shared/schemas/errors.ts';
-import type { ResponseHeader } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/route.ts';
+import { BODY_LIMIT } from '../../shared/schemas/limits.ts';
+import { UNCOUNTED } from '../guards/budgets.ts';
+import type { Credential, Endpoint, ResponseHeader } from '../http/endpoint.ts';
 import type { Components } from './components.ts';
 import { responseHeaders } from './headers.ts';
-import { isValidated, possibleErrors } from './possible-errors.ts';
 
 const FAULT: Fault = {
   loc: ['body', 'user_id'],
@@ -83,4 +83,50 @@ function headersOf(codes: readonly ErrorCode[]): ResponseHeader[] {
     ...(entries.some(({ retryAfterS }) => retryAfterS !== undefined) ? (['Retry-After'] as const) : []),
     ...(codes.includes('rate_limited') ? (['RateLimit', 'RateLimit-Policy'] as const) : []),
   ];
+}
+
+const CREDENTIAL: Record<Credential, readonly ErrorCode[]> = {
+  app: ['invalid_request', 'invalid_app_key'],
+  user: ['invalid_request', 'not_authenticated', 'token_expired', 'access_denied'],
+  none: [],
+};
+const BODY: readonly ErrorCode[] = ['invalid_json', 'invalid_content_type', 'body_too_large'];
+
+/**
+ * Every code that the endpoint may answer with, in the catalogue's order. What is the same everywhere is left out: 404
+ * and 405 off the table of routes, what HTTP itself refuses, and 500.
+ */
+export function possibleErrors(endpoint: Endpoint): ErrorCode[] {
+  const {
+    credential,
+    freshLogin,
+    body,
+    bodyLimit = BODY_LIMIT,
+    queryError,
+    unlimited,
+    inTurn,
+    errors,
+  } = endpoint;
+  const possible = new Set<ErrorCode>([
+    ...CREDENTIAL[credential],
+    ...(freshLogin ? (['fresh_login_required'] as const) : []),
+    ...(unlimited ? [] : (['rate_limited'] as const)),
+    ...(body === undefined ? [] : BODY),
+    // No room for a body that is not small, or too many of the account wait.
+    ...((body !== undefined && bodyLimit > UNCOUNTED) || inTurn ? (['overloaded'] as const) : []),
+    ...(needsDatabase({ credential, body }) ? (['service_unavailable'] as const) : []),
+    ...(queryError === undefined ? [] : [queryError]),
+    ...errors,
+  ]);
+  return (Object.keys(catalogue) as ErrorCode[]).filter((code) => possible.has(code));
+}
+
+/** True if a fault in what was sent is answered with the list of a 422. */
+export function isValidated({ body, query, queryError }: Endpoint): boolean {
+  return body !== undefined || (query !== undefined && queryError === undefined);
+}
+
+/** Credentials are looked up there, and bodies are stored there; other endpoints declare it themselves. */
+function needsDatabase({ credential, body }: Pick<Endpoint, 'credential' | 'body'>): boolean {
+  return credential !== 'none' || body !== undefined;
 }

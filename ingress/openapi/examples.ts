@@ -1,9 +1,9 @@
 import type { Static, TSchema } from 'typebox';
 import * as accounts from '../../shared/schemas/accounts.ts';
+import { HealthResponse, ReadinessResponse } from '../../shared/schemas/common.ts';
 import * as connections from '../../shared/schemas/connections.ts';
-import { HealthResponse, ReadinessResponse } from '../../shared/schemas/health.ts';
-import { PredictionEventRequest, PredictionEventResponse } from '../../shared/schemas/prediction-events.ts';
 import * as predictions from '../../shared/schemas/predictions.ts';
+import { PredictionEventRequest, PredictionEventResponse } from '../../shared/schemas/predictions.ts';
 import * as recording from '../../shared/schemas/recording.ts';
 import { UsageResponse } from '../../shared/schemas/usage.ts';
 import { MEMORY_EXAMPLES } from './memory-examples.ts';

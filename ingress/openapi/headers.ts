@@ -2,6 +2,7 @@ import Type, { type TSchema } from 'typebox';
 import { oneOf } from '../../shared/schemas/build.ts';
 import { Identifier, Name } from '../../shared/schemas/common.ts';
 import type { RequestHeader, ResponseHeader } from '../http/endpoint.ts';
+import type { Components } from './components.ts';
 
 interface Header {
   description: string;
@@ -18,6 +19,10 @@ const REQUEST_HEADERS: Record<RequestHeader, Header> = {
     description: 'A name of yours for this request. The same again is answered the same for a while.',
     schema: Name,
   },
+  'Last-Event-ID': {
+    description: 'The id of the last event that arrived, of a stream that was cut.',
+    schema: Type.String(),
+  },
   Prefer: {
     description:
       '`wait`: while the same request still runs, wait for its answer instead of 409 `request_in_flight`. `respond-async`, where the answer may be 202: do not wait.',
@@ -25,7 +30,7 @@ const REQUEST_HEADERS: Record<RequestHeader, Header> = {
   },
   'X-On-Disconnect': {
     description:
-      'What becomes of the prediction when its caller hangs up; goes before the setting of the app.',
+      'What becomes of the prediction when its caller hangs up; on `/v1` it goes before the setting of the app.',
     schema: oneOf(['continue', 'cancel']),
   },
   'X-Request-Id': {
@@ -62,6 +67,10 @@ const RESPONSE_HEADERS: Record<ResponseHeader, Header> = {
     description: 'The preference that the answer follows.',
     schema: oneOf(['respond-async']),
   },
+  'Set-Cookie': {
+    description: 'The refresh token, where no script can read it.',
+    schema: Type.String(),
+  },
   'Server-Timing': {
     description: 'Milliseconds in the queue, at the provider and in all.',
     schema: Type.String(),
@@ -69,10 +78,10 @@ const RESPONSE_HEADERS: Record<ResponseHeader, Header> = {
 };
 
 /** The headers as components of the document. */
-export function sharedHeaders(): { parameters: object; headers: object } {
-  const parameters = Object.entries(REQUEST_HEADERS).map(([name, header]) => [
+export function sharedHeaders(components: Components): { parameters: object; headers: object } {
+  const parameters = Object.entries(REQUEST_HEADERS).map(([name, { description, schema }]) => [
     name,
-    { name, in: 'header', ...header },
+    { name, in: 'header', description, schema: components.refer(schema) },
   ]);
   return { parameters: Object.fromEntries(parameters), headers: RESPONSE_HEADERS };
 }

@@ -1,8 +1,8 @@
 import type { Static, TSchema } from 'typebox';
 import * as jobs from '../../shared/schemas/jobs.ts';
+import * as memoryJobs from '../../shared/schemas/jobs.ts';
 import * as memory from '../../shared/schemas/memory.ts';
 import * as context from '../../shared/schemas/memory-context.ts';
-import * as memoryJobs from '../../shared/schemas/memory-jobs.ts';
 
 const example = <T extends TSchema>(schema: T, value: Static<T>): [TSchema, unknown] => [schema, value];
 
@@ -73,7 +73,7 @@ const CONTEXT_META = {
   truncated: { facts: false, episodes: false, raw: false },
   excluded: { superseded: 1, stale: 0, expired: 0, not_yet_valid: 0, predicted_origin: 3 },
   token_estimate: 41,
-  ranking: 'v1',
+  ranking: 'v2',
   promotion_backlog: { raw: 1, episodes: 1 },
 };
 const SYNCED = { scanned: 120, created: 96, skipped: 24, last_event_at: NOW };
@@ -147,6 +147,7 @@ export const MEMORY_EXAMPLES: [TSchema, unknown][] = [
     facts: { deleted: 1, stale: 0, restored: 0 },
   }),
   example(context.ContextRequest, {
+    query: 'Which package manager do I use?',
     goal: 'pnpm',
     recency_minutes: 120,
     max_facts: 20,

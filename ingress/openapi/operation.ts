@@ -2,19 +2,12 @@ import { STATUS_CODES } from 'node:http';
 import Type, { type TSchema } from 'typebox';
 import { Identifier, Name } from '../../shared/schemas/common.ts';
 import { BODY_DEPTH, BODY_LIMIT, BODY_VALUES, KIB, MIB } from '../../shared/schemas/limits.ts';
-import type { Credential, ParamKind } from '../http/endpoint.ts';
-import type { Endpoint } from '../http/route.ts';
+import type { Endpoint, ParamKind } from '../http/endpoint.ts';
+import { scopesOf } from '../http/scopes.ts';
 import type { Components } from './components.ts';
 import { refusalsOf } from './errors.ts';
 import { exampleOf } from './examples.ts';
 import { headerParameters, responseHeaders } from './headers.ts';
-
-const SECURITY: Record<Credential, object[]> = {
-  app: [{ appKey: [] }],
-  user: [{ accessToken: [] }, { serviceKey: [] }],
-  none: [],
-};
-const FRESH_LOGIN = [{ accessToken: [] }];
 
 const PARAMS: Record<ParamKind, TSchema> = {
   identifier: Identifier,
@@ -24,13 +17,13 @@ const PARAMS: Record<ParamKind, TSchema> = {
 
 /** An endpoint as an operation of the document. */
 export function operationOf(endpoint: Endpoint, components: Components): object {
-  const { operationId, tag, summary, description, credential, freshLogin, body } = endpoint;
+  const { operationId, tag, summary, description, body } = endpoint;
   return {
     operationId,
     tags: [tag],
     summary,
     description,
-    security: freshLogin ? FRESH_LOGIN : SECURITY[credential],
+    security: securityOf(endpoint),
     parameters: [
       ...pathParameters(endpoint, components),
       ...queryParameters(endpoint, components),
@@ -43,6 +36,15 @@ export function operationOf(endpoint: Endpoint, components: Components): object 
     },
     responses: { ...successesOf(endpoint, components), ...refusalsOf(endpoint) },
   };
+}
+
+/** The credentials that do, and the scopes that a key needs: one of them. */
+function securityOf(endpoint: Endpoint): object[] {
+  const { credential, freshLogin } = endpoint;
+  if (credential === 'none') return [];
+  if (credential === 'app') return [{ appKey: [] }];
+  const keys = freshLogin ? [] : scopesOf(endpoint).map((scope) => ({ serviceKey: [scope] }));
+  return [{ accessToken: [] }, ...keys];
 }
 
 function pathParameters({ path, params }: Endpoint, components: Components): object[] {

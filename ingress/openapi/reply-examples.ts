@@ -99,6 +99,7 @@ export const REPLY_EXAMPLES: [TSchema, unknown][] = [
       coverage: 1,
       precision: 0.8,
       precision_low: 0.59,
+      precision_high: 0.92,
       reason: 'too_little_feedback',
     },
   }),

@@ -1,4 +1,15 @@
 import { writeFileSync } from 'node:fs';
-import { committedDocument, DOCUMENT_FILE } from './committed.ts';
+import { endpoints } from '../routes/index.ts';
+import { describeEndpoints } from './document.ts';
 
-writeFileSync(DOCUMENT_FILE, committedDocument());
+/** Where a development start serves. */
+const ADDRESS = 'http://localhost:8080';
+
+export const DOCUMENT_FILE = new URL('../../docs/openapi.json', import.meta.url);
+
+/** The document as it is committed. */
+export function committedDocument(): string {
+  return `${JSON.stringify(describeEndpoints(endpoints, ADDRESS), null, 2)}\n`;
+}
+
+if (import.meta.main) writeFileSync(DOCUMENT_FILE, committedDocument());

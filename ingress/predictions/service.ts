@@ -1,13 +1,14 @@
+import { Box } from '../../shared/box.ts';
 import { type AppPrincipal, checkFeatures } from '../../shared/domain/app.ts';
 import { envelopeSize } from '../../shared/domain/context-envelope.ts';
 import {
   answerOf,
   cancelAnswerOf,
+  lineKey,
   type PredictionFacts,
   predictionKey,
   refusalOf,
 } from '../../shared/domain/prediction.ts';
-import { requestKey } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { newId } from '../../shared/ids.ts';
 import { UUID } from '../../shared/schemas/limits.ts';
@@ -20,18 +21,18 @@ import { canonicalJson, fingerprint } from '../../shared/security/fingerprint.ts
 import { predict } from '../../shared/work/kinds.ts';
 import type { Call, WorkService } from '../work/service.ts';
 
-/** What a caller asks for besides the prediction. */
+/** The preferences of a caller. */
 export interface Wishes {
   /** Wait where the same request still runs. */
   wait: boolean;
-  /** Goes before the app's setting. */
+  /** Overrides the app's setting. */
   onDisconnect: string | undefined;
 }
 
 /** A prediction, and what is known of the way it took. */
 export interface Predicted {
   answer: PredictionResponse;
-  /** This call did not start the work. */
+  /** True if another call started the work. */
   replayed: boolean;
   queueMs: number | null;
   providerMs: number | null;
@@ -82,7 +83,9 @@ function callOf(
   { wait, onDisconnect = app.onDisconnect }: Wishes,
 ): Call<PredictionFacts> {
   const input = canonicalJson(body);
-  const { request_id: requestId, user_id: userId, session_id: sessionId, connection_id: connectionId } = body;
+  const { request_id: requestId, draft, ...context } = body;
+  const { user_id: userId, session_id: sessionId, connection_id: connectionId } = context;
+  const draftHash = fingerprint(app.fingerprintKey, draft.text);
   return {
     id: newId(),
     party: app.id,
@@ -91,9 +94,9 @@ function callOf(
     userId,
     connectionId,
     line: {
-      key: requestKey(`draft ${userId}`, app.id, sessionId),
-      revision: body.draft.revision,
-      textHash: fingerprint(app.fingerprintKey, body.draft.text),
+      key: lineKey(app.id, userId, sessionId),
+      revision: draft.revision,
+      textHash: draftHash,
       supersedable: body.mode === 'complete_draft',
     },
     wait,
@@ -104,10 +107,13 @@ function callOf(
       sessionId,
       mode: body.mode,
       connectionId,
-      draftRevision: body.draft.revision,
+      draftRevision: draft.revision,
+      draftLength: draft.text.length,
+      draftHash: draftHash.toString('base64url'),
       contextRevision: body.context_revision,
+      contextHash: fingerprint(app.fingerprintKey, canonicalJson(context)).toString('base64url'),
       minConfidence: app.minConfidence,
     },
-    input,
+    input: new Box(input),
   };
 }

@@ -1,5 +1,4 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { ConcurrencyLimiter } from '../../shared/concurrency-limiter.ts';
 import {
   type Cursor,
   type EventRow,
@@ -20,7 +19,8 @@ import {
 import { AppError } from '../../shared/errors/app-error.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
 import type { RecordingReceipt, SessionEventsQuery } from '../../shared/schemas/recording.ts';
-import { type Reserve, UNCOUNTED } from '../limits/answer-budget.ts';
+import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
+import { type Reserve, UNCOUNTED } from '../guards/budgets.ts';
 
 interface RecordingParts {
   em: () => EntityManager;
@@ -30,7 +30,7 @@ interface RecordingParts {
 /** Bytes of the events of a page, since `limit` counts events of any size. An event that is larger is a page of its own. */
 const PAGE_SIZE_MAX = 4 * MIB;
 
-/** What producers push, and the sessions that they push it for. */
+/** Rows that producers push, and the sessions that they push them for. */
 export class RecordingService {
   readonly #parts: RecordingParts;
   /** Checking takes the thread: one batch after the other, accounts in turn. */

@@ -1,13 +1,13 @@
-import { ConcurrencyLimiter, type Piece } from '../../shared/concurrency-limiter.ts';
 import type { IngressConfig } from '../../shared/config/config.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { type Recorded, recordBatch } from '../../shared/db/stores/recording/record.ts';
 import type { RecordedEvent } from '../../shared/domain/recording.ts';
 import type { Log } from '../../shared/log.ts';
+import { ConcurrencyLimiter, type Piece } from '../../shared/timing/concurrency-limiter.ts';
 
 /** Uploads that are stored at once, one of each account, and those of an account that wait. */
 const LIMITS = { atOnce: 3, each: 1, longest: 100 };
-/** How long to pause after an upload that was stored while callers waited, as a multiple of the time it took. */
+/** Pause after an upload that was stored while callers waited, as a multiple of the time it took. */
 const REST = 1;
 
 /** The way of recorded events into the database. */

@@ -1,7 +1,7 @@
 import type { ListedReply, Reply } from '../../shared/db/entities/reply.ts';
-import type { ReplyDetail, ReplyResponse, ReplySummary } from '../../shared/schemas/replies.ts';
+import type { REPLY_STATES, ReplyDetail, ReplyResponse, ReplySummary } from '../../shared/schemas/replies.ts';
 
-/** What the call that predicts is answered with: the answer as it was given, whatever was decided on it since. */
+/** The answer to the call that predicts, as it was given, whatever was decided on it since. */
 export function presentAnswer(row: ListedReply): ReplyResponse {
   return { ...answerOf(row), status: row.actedAt ? 'auto' : 'escalated' };
 }
@@ -43,5 +43,29 @@ function answerOf(row: ListedReply): ReplyResponse {
     model: row.model,
     latency_ms: row.latencyMs,
     usage: { input_tokens: row.inputTokens, output_tokens: row.outputTokens },
+  };
+}
+
+type State = (typeof REPLY_STATES)[number];
+
+export interface ReplyStatistics {
+  total: number;
+  by_status: Record<State, number>;
+  /** The share of the answered ones that were right; null when none was answered. */
+  precision: number | null;
+  /** The share of all that were answered; null when there is none. */
+  automation_rate: number | null;
+}
+
+/** The statistics of predictions, from how many are in each state. */
+export function statisticsOf(byStatus: Record<State, number>): ReplyStatistics {
+  const { auto, accepted, edited, rejected } = byStatus;
+  const total = Object.values(byStatus).reduce((sum, count) => sum + count, 0);
+  const answered = auto + accepted + edited + rejected;
+  return {
+    total,
+    by_status: byStatus,
+    precision: answered === 0 ? null : (auto + accepted) / answered,
+    automation_rate: total === 0 ? null : answered / total,
   };
 }

@@ -1,8 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Reply } from '../../shared/db/entities/reply.ts';
-import { findReply } from '../../shared/db/stores/replies/read.ts';
+import { findReply } from '../../shared/db/stores/replies/rows.ts';
 import { Faults } from '../../shared/domain/faults.ts';
-import { checkModel } from '../../shared/domain/models.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { ReplyRequest } from '../../shared/schemas/replies.ts';
 import { reply } from '../../shared/work/kinds.ts';
@@ -16,11 +15,13 @@ export interface ReplyParts {
   supportedModels: readonly string[];
 }
 
-/** What an account asks for besides the prediction. */
+/** The preferences of an account's call. */
 export interface Wishes {
   idempotencyKey: string | undefined;
   /** Wait where the same request still runs. */
   wait: boolean;
+  /** Cancel the prediction when its last caller leaves. */
+  cancelOnDisconnect: boolean;
 }
 
 /** The predictions of what an account's person would reply to an agent. */
@@ -38,11 +39,15 @@ export class ReplyService {
   predict(
     accountId: string,
     body: ReplyRequest,
-    wishes: Wishes,
+    { cancelOnDisconnect, ...wishes }: Wishes,
     gone: AbortSignal,
   ): Promise<{ row: Reply; replayed: boolean }> {
     this.check(body);
-    return this.#perform(accountId, callOf(reply, { accountId, body, ...wishes }), gone);
+    return this.#perform(
+      accountId,
+      { ...callOf(reply, { accountId, body, ...wishes }), cancelOnDisconnect },
+      gone,
+    );
   }
 
   /** Throws a `ValidationError` for what the configuration forbids. */
@@ -66,4 +71,11 @@ export class ReplyService {
     if (row === undefined) throw new AppError('not_authenticated');
     return { row, replayed };
   }
+}
+
+/** A model that a request names must be one of those that the operator offers. */
+export function checkModel(model: string | undefined, supported: readonly string[], faults: Faults): void {
+  if (model === undefined || supported.includes(model)) return;
+  const msg = `Input should be one of ${supported.join(', ')}`;
+  faults.add('model', msg, 'enum', { ctx: { expected: supported }, input: model });
 }

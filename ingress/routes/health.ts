@@ -1,6 +1,6 @@
 import { AppError } from '../../shared/errors/app-error.ts';
-import type { Health } from '../../shared/operator-port.ts';
-import { HealthResponse, ReadinessResponse } from '../../shared/schemas/health.ts';
+import type { Health } from '../../shared/process/operator-port.ts';
+import { HealthResponse, ReadinessResponse } from '../../shared/schemas/common.ts';
 import { endpoint } from '../http/endpoint.ts';
 
 /** Liveness and readiness on the public port, for balancers that see no other. */

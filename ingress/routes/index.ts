@@ -1,5 +1,16 @@
-import { type Endpoint, endpointsOn, isEndpoint, pagesOn, type Route } from '../http/route.ts';
+import type { ConsentPages } from '../connect/consent.ts';
+import type { PasswordPages } from '../connect/passwords.ts';
+import {
+  type Endpoint,
+  endpointsOn,
+  isEndpoint,
+  type PageContext,
+  pagesOn,
+  type Route,
+} from '../http/endpoint.ts';
 import type { JobRoutes } from '../jobs/answer.ts';
+import type { SendFile } from '../pages/files.ts';
+import { type FrontDoor, sendFavicon } from '../pages/front.ts';
 import * as auth from './api/auth.ts';
 import * as ownConnections from './api/connections.ts';
 import * as jobs from './api/jobs.ts';
@@ -14,15 +25,14 @@ import * as raw from './api/memory/raw.ts';
 import * as memoryStats from './api/memory/stats.ts';
 import * as recording from './api/recording.ts';
 import * as replies from './api/replies.ts';
-import { actOnConsent, type ConsentRoutes, showConsent } from './connect.ts';
-import { type DocumentRoutes, sendFile } from './documents.ts';
+import * as consoleAuth from './console.ts';
 import { checkHealth, checkReadiness, type HealthRoutes } from './health.ts';
 import * as connections from './v1/connections.ts';
-import * as events from './v1/prediction-events.ts';
+import * as events from './v1/predictions.ts';
 import * as predictions from './v1/predictions.ts';
 import * as usage from './v1/usage.ts';
 
-/** What the handlers work with. */
+/** Services of the handlers. */
 export type Parts = connections.ConnectionRoutes &
   predictions.PredictionRoutes &
   events.PredictionEventRoutes &
@@ -41,15 +51,23 @@ export type Parts = connections.ConnectionRoutes &
   JobRoutes &
   promotion.PromotionRoutes &
   replies.ReplyRoutes &
-  HealthRoutes &
-  ConsentRoutes &
-  DocumentRoutes;
+  consoleAuth.ConsoleRoutes &
+  HealthRoutes & {
+    front: FrontDoor;
+    consent: ConsentPages;
+    passwords: PasswordPages;
+    sendFile: SendFile;
+    sendConsole: SendFile;
+  };
 
 const v1 = endpointsOn('v1');
 const api = endpointsOn('api');
 const site = endpointsOn('site');
 const consent = pagesOn('connect');
 const file = pagesOn('site');
+
+const sendConsole = (ctx: PageContext, parts: Parts) => parts.sendConsole(ctx);
+const sendFile = (ctx: PageContext, parts: Parts) => parts.sendFile(ctx);
 
 /**
  * The product on one page: method, path, credential and handler of everything that the public port serves. What an
@@ -116,11 +134,31 @@ export const routes: readonly Route<Parts>[] = [
   api('GET', '/api/jobs/:job_id/', 'user', jobs.readJob),
   api('DELETE', '/api/jobs/:job_id/', 'user', jobs.cancelJob),
 
+  file('GET', '/', 'none', (ctx, { front }) => front.show(ctx)),
+  file('GET', '/favicon.svg', 'none', sendFavicon),
+  file('GET', '/favicon.ico', 'none', sendFavicon),
+
   site('GET', '/healthz', 'none', checkHealth),
   site('GET', '/readyz', 'none', checkReadiness),
 
-  consent('GET', '/connect/:request_id', 'browser', showConsent),
-  consent('POST', '/connect/:request_id', 'browser', actOnConsent),
+  site('POST', '/console/auth/signup/', 'none', consoleAuth.signUpToConsole),
+  site('POST', '/console/auth/login/', 'none', consoleAuth.logInToConsole),
+  site('POST', '/console/auth/token/refresh/', 'none', consoleAuth.refreshConsole),
+  site('POST', '/console/auth/logout/', 'user', consoleAuth.logOutOfConsole),
+  file('GET', '/console', 'none', sendConsole),
+  file('GET', '/console/', 'none', sendConsole),
+  file('GET', '/console/app.js', 'none', sendConsole),
+  file('GET', '/console/app.css', 'none', sendConsole),
+
+  consent('GET', '/connect/callback', 'none', (ctx, { consent }) => consent.showCallback(ctx)),
+  consent('GET', '/connect/forgotten-password', 'browser', (ctx, { passwords }) =>
+    passwords.showForgotten(ctx),
+  ),
+  consent('POST', '/connect/forgotten-password', 'browser', (ctx, { passwords }) => passwords.ask(ctx)),
+  consent('GET', '/connect/new-password', 'browser', (ctx, { passwords }) => passwords.showNew(ctx)),
+  consent('POST', '/connect/new-password', 'browser', (ctx, { passwords }) => passwords.save(ctx)),
+  consent('GET', '/connect/:request_id', 'browser', (ctx, { consent }) => consent.show(ctx)),
+  consent('POST', '/connect/:request_id', 'browser', (ctx, { consent }) => consent.act(ctx)),
 
   file('GET', '/openapi.json', 'none', sendFile),
   file('GET', '/docs', 'none', sendFile),
@@ -130,5 +168,5 @@ export const routes: readonly Route<Parts>[] = [
   file('GET', '/docs/swagger-ui.css', 'none', sendFile),
 ];
 
-/** What programs may call: the rows that the API document describes. */
+/** Routes that programs may call: the rows that the API document describes. */
 export const endpoints: readonly Endpoint<Parts>[] = routes.filter(isEndpoint);

@@ -24,7 +24,7 @@ export class CallersByRequest {
   }
 
   /** A caller stops waiting for the work before it has ended. */
-  giveUp(request: string, id: string): void {
+  stopWaiting(request: string, id: string): void {
     const callers = this.#callers.get(request);
     if (callers !== undefined) callers.left = id;
   }

@@ -2,15 +2,16 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { ROWS_AT_ONCE, takeSteps } from '../../shared/db/steps.ts';
 import { exchange } from '../../shared/db/stores/connections/exchange.ts';
 import {
-  endTheRest,
+  endRevokedWork,
   revokeConnection,
   revokeOwnConnection,
 } from '../../shared/db/stores/connections/revoke.ts';
-import { beginErasure, continueErasure } from '../../shared/db/stores/erase-account.ts';
-import type { EndingTerms } from '../../shared/db/stores/erasure/jobs.ts';
+import { beginErasure, continueErasure } from '../../shared/db/stores/end-account.ts';
+import type { EndingTerms } from '../../shared/db/stores/erasure/work.ts';
+import type { UserPrincipal } from '../../shared/domain/account.ts';
 import type { ConnectionExchangeRequest } from '../../shared/schemas/connections.ts';
 
-/** How long a call goes on with ending what its own transaction has left. The housekeeping ends the rest. */
+/** Time for which a call continues to end what its transaction has left. The housekeeping ends the rest. */
 const END_FOR_MS = 2000;
 
 /** Store functions that end work as a side effect. Whoever waits for that work or runs it is woken after the commit. */
@@ -22,7 +23,7 @@ export function endingStores(em: () => EntityManager, terms: EndingTerms) {
   async function announced<Result extends { ended: string[] }>(work: Promise<Result>): Promise<Result> {
     const result = await work;
     terms.ended(result.ended);
-    if (result.ended.length >= ROWS_AT_ONCE) await takeSteps(endTheRest(em(), terms), END_FOR_MS);
+    if (result.ended.length >= ROWS_AT_ONCE) await takeSteps(endRevokedWork(em(), terms), END_FOR_MS);
     return result;
   }
 
@@ -33,7 +34,7 @@ export function endingStores(em: () => EntityManager, terms: EndingTerms) {
       announced(revokeConnection(em(), connection, windowS)),
     revokeOwnConnection: (connection: { id: string; accountId: string }) =>
       announced(revokeOwnConnection(em(), connection, windowS)),
-    beginErasure: (accountId: string) => beginErasure(em(), accountId),
+    beginErasure: (user: UserPrincipal) => beginErasure(em(), user),
     continueErasure: (accountId: string, withinMs: number) =>
       continueErasure(em(), accountId, terms, withinMs),
   };

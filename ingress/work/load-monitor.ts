@@ -1,7 +1,8 @@
 import type { LoadRow } from '../../shared/db/stores/work/load.ts';
 import { LoadEstimate } from '../../shared/domain/load.ts';
-import { every, type Repeated } from '../../shared/every.ts';
 import type { Log } from '../../shared/log.ts';
+import { Coalesced } from '../../shared/timing/coalesce.ts';
+import { every, type Repeated } from '../../shared/timing/every.ts';
 import { type Kind, type Kinds, kindNamed } from '../../shared/work/kind.ts';
 
 const LOOK_EVERY_MS = 200;
@@ -34,7 +35,7 @@ export class LoadMonitor {
   readonly #steps: LoadSteps;
   readonly #watched: ReadonlyMap<string, Watched>;
   readonly #looks: Repeated;
-  #looking: Promise<void> | undefined;
+  readonly #coalesced = new Coalesced(() => this.#observe());
 
   constructor(kinds: Kinds, steps: LoadSteps) {
     this.#kinds = kinds;
@@ -53,10 +54,7 @@ export class LoadMonitor {
 
   /** Looks at the queues now. An ingress does so before it serves, so that its first caller does not wait in vain. */
   look(): Promise<void> {
-    this.#looking ??= this.#observe().finally(() => {
-      this.#looking = undefined;
-    });
-    return this.#looking;
+    return this.#coalesced.run();
   }
 
   /** Work of the kind that a handler has ended took `ms`, of which it was queued for `queuedMs`. */
@@ -71,7 +69,7 @@ export class LoadMonitor {
     return this.#of(kind).queuedMs;
   }
 
-  /** How much of a party's work of a kind may be queued for one more piece to be answered in time. */
+  /** The most of a party's work of a kind that may be queued for one more piece to be answered in time. */
   mostQueued(kind: string): number {
     const { estimate, kind: declared } = this.#of(kind);
     return estimate.mostQueued(SPENDABLE * this.#steps.deadlineMs(declared), performance.now());

@@ -1,10 +1,10 @@
 import type { Pool } from 'pg';
 import type { IngressConfig } from '../../shared/config/config.ts';
 import { batcher } from '../../shared/db/batcher.ts';
-import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
-import type { TicketQueue } from '../../shared/queue/queues.ts';
+import { type Admission, type Admitted, admit } from '../../shared/db/stores/work/admit.ts';
+import { batches } from '../../shared/metrics/work.ts';
+import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
 import { admissionTerms } from '../../shared/work/admission.ts';
-import { createDispatch } from '../../shared/work/dispatch.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
 import type { LoadMonitor } from './load-monitor.ts';
@@ -12,36 +12,53 @@ import type { LoadMonitor } from './load-monitor.ts';
 const ADMITTED_TOGETHER = 100;
 /** Bytes of requests in one admission, so that one app's large bodies do not delay the others' small ones. */
 const BYTES_TOGETHER = 256 * 1024;
+/**
+ * How soon another wake-up may follow: under load, one claim takes what several calls have queued. Longer when work waits
+ * anyway: every slot that becomes free claims without one.
+ */
+const WAKE_EVERY_MS = { least: 2, most: 20, ofQueueing: 0.1 };
 
 export interface KindParts {
   config: IngressConfig;
   pool: Pool;
-  /** This process, by its heartbeat. */
+  /** The id of this process's heartbeat. */
   process: string;
-  tickets: TicketQueue;
+  queues: Queues;
   wakeUps: WakeUps;
   load: LoadMonitor;
   /** Returns true while several callers wait at this ingress. */
   isCrowded(): boolean;
 }
 
-/** An ingress's side of one kind of work: how it is admitted and queued. */
+/** An ingress's side of one kind of work: how it is admitted and announced. */
+export interface ServedKind {
+  kind: Kind;
+  timeoutMs: number;
+  /** Shares its statement with others of its party. A caller whose `gone` aborts leaves while it waits for that. */
+  admit(admission: Admission, gone: AbortSignal): Promise<Admitted>;
+  dispatch: Dispatch;
+}
+
 export function serveKind(
   kind: Kind,
-  { config, pool, process, tickets, wakeUps, load, isCrowded }: KindParts,
-) {
+  { config, pool, process, queues, wakeUps, load, isCrowded }: KindParts,
+): ServedKind {
   const timeoutMs = config[kind.deadline];
   const { recoveryWindowS } = config;
   const terms = admissionTerms(kind, { process, timeoutMs, recoveryWindowS, units: config });
+  const admitTogether = (batch: Admission[]) => {
+    batches.observe({ statement: 'admit' }, batch.length);
+    return admit(pool, batch, terms, load.mostQueued(kind.name));
+  };
   return {
     kind,
     timeoutMs,
     dispatch: createDispatch({
-      queue: tickets,
+      queue: queues.queue(kind.pool),
       wake: (parties) => wakeUps.admitted(parties.map((party) => ({ kind: kind.name, party }))),
       queuedMs: () => load.queuedMs(kind.name),
     }),
-    admit: batcher((batch: Admission[]) => admit(pool, batch, terms, load.mostQueued(kind.name)), {
+    admit: batcher(admitTogether, {
       most: ADMITTED_TOGETHER,
       maxBytes: BYTES_TOGETHER,
       partyOf: ({ party }) => party,
@@ -51,5 +68,51 @@ export function serveKind(
       keysOf: ({ key, line }) => (line === null ? [key] : [key, line.key]),
       isBusy: isCrowded,
     }),
+  };
+}
+
+interface DispatchSteps {
+  queue: TicketQueue;
+  /** Reaches the workers that are up, at once: these parties have queued something. */
+  wake(parties: readonly string[]): void;
+  /** Milliseconds for which work of this pool was queued lately. */
+  queuedMs(): number;
+}
+
+/**
+ * Notifies a pool's workers of a piece of work of a party, once it is admitted, by a wake-up and a ticket. Neither waits nor
+ * fails: should both be lost, the workers find the work when they look.
+ */
+type Dispatch = (id: string, party: string) => void;
+
+export function createDispatch({ queue, wake, queuedMs }: DispatchSteps): Dispatch {
+  const { least, most, ofQueueing } = WAKE_EVERY_MS;
+  const wakeSoon = atMostEvery(() => Math.min(Math.max(least, ofQueueing * queuedMs()), most), wake);
+  return (id, party) => {
+    wakeSoon(party);
+    queue.add([id]);
+  };
+}
+
+/** Calls at once, or as soon as that much time has passed since the call before, with all names given until then. */
+function atMostEvery(ms: () => number, call: (names: readonly string[]) => void): (name: string) => void {
+  let calledAt = Number.NEGATIVE_INFINITY;
+  const names = new Set<string>();
+  const callNow = () => {
+    const all = [...names];
+    names.clear();
+    calledAt = performance.now();
+    call(all);
+  };
+  const callWhenDue = () => {
+    const restMs = calledAt + ms() - performance.now();
+    // A timer counts whole milliseconds, and may fire one early.
+    if (restMs <= 0) callNow();
+    else setTimeout(callWhenDue, Math.ceil(restMs));
+  };
+  return (name) => {
+    const isAwaited = names.size > 0;
+    names.add(name);
+    if (!isAwaited) callWhenDue();
   };
 }

@@ -1,88 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import type { Box } from '../../shared/box.ts';
+import { batcher } from '../../shared/db/batcher.ts';
 import { persistently } from '../../shared/db/retries.ts';
-import type { Admission, Admitted } from '../../shared/db/stores/work/admit.ts';
+import { type Admission, type Admitted, detach } from '../../shared/db/stores/work/admit.ts';
 import type { Subject } from '../../shared/db/stores/work/complete.ts';
-import { isEnded, type Outcome } from '../../shared/domain/work.ts';
+import { factsBefore, findRequest, isErased } from '../../shared/db/stores/work/find.ts';
+import { isEnded, type Outcome, type Traced } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
-import { rejectionOf } from '../../shared/rejection.ts';
+import { admissions, observeStage, staged } from '../../shared/metrics/work.ts';
+import { backoffMs } from '../../shared/timing/retry.ts';
+import { within } from '../../shared/timing/within.ts';
+import { describeSpan, inSpan, isTraced, linkSpan } from '../../shared/tracing/span.ts';
+import type { Complete } from '../../shared/work/completion.ts';
 import type { FactsOf, Kind, ReportOf } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
+import { noteWork, traced } from '../http/request-scope.ts';
 import { CallersByRequest } from './callers.ts';
-import { type EndingSteps, Endings, type Request } from './endings.ts';
 import type { LoadMonitor } from './load-monitor.ts';
-import { timeLimit } from './time-limit.ts';
+import type { ServedKind } from './serve-kind.ts';
 import type { Waiter, WaitingRoom } from './waiting-room.ts';
 
-/** How long an ingress tries to report that nobody waits here any more. */
+/** Time for which an ingress tries to report that nobody waits here any more. */
 const DETACH_WITHIN_MS = 10_000;
-/** How long after its deadline a call gets its answer at the latest. */
+const DETACHED_TOGETHER = 100;
+/** Time after its deadline in which a call is answered at the latest. */
 const LATEST_MS = 900;
+/** Backoff with which the database is asked whether a deadline is over. */
+const ASK_AGAIN = { firstMs: 50, longestMs: 1000 };
 
-/** Statements and messages that serve a request, sharing round trips with those of others. Wired in `open.ts`. */
-export interface WorkSteps extends EndingSteps {
-  admit(admission: Admission, gone: AbortSignal): Promise<Admitted>;
-  load: Pick<LoadMonitor, 'look' | 'served' | 'mostQueued' | 'retryAfterS'>;
-  /** Notifies workers of admitted work. Neither waits nor fails. */
-  dispatch(request: Pick<Request, 'kind' | 'party'>, id: string): void;
-  detach(work: { id: string; party: string }): Promise<Subject | undefined>;
+export interface WorkServiceParts {
+  pool: Pool;
+  /** The id of this process's heartbeat. */
+  process: string;
+  kinds: ReadonlyMap<string, ServedKind>;
+  load: LoadMonitor;
   room: WaitingRoom;
+  complete: Complete;
   wakeUps: Pick<WakeUps, 'ended'>;
   log: Log;
-  /** How long a call of the kind waits, queue included. */
-  timeoutMs(kind: string): number;
 }
 
-/** A validated request, before anything is known of the load. */
-export type Call<Facts> = Omit<Admission<Facts>, 'kind'>;
+/** A validated request, before anything is known of the load. Its input is held until it is admitted, not while it waits. */
+export type Call<Facts> = Omit<Admission<Facts>, 'kind' | 'input'> & { input: Box<string> };
 
-/** An admission that was not refused. */
-type Accepted = Pick<Admitted, 'id' | 'attempt' | 'leftMs'> & {
-  decision: Extract<Admitted['decision'], 'admitted' | 'attached' | 'ended'>;
-};
+type Request = Pick<Admission, 'party' | 'key'>;
 
 type OutcomeOf<K> = Outcome<FactsOf<K>, ReportOf<K>>;
 
 interface Answered<K> {
   outcome: OutcomeOf<K>;
-  /** This call did not start the work. */
+  /** True if another call started the work. */
   replayed: boolean;
 }
 
 /** Serves requests for any kind of work: admits, queues and waits; and cancels what still runs. */
 export class WorkService {
-  readonly #steps: WorkSteps;
-  readonly #endings: Endings;
+  readonly #parts: WorkServiceParts;
   readonly #callers = new CallersByRequest();
+  readonly #detach: (work: { id: string; party: string }) => Promise<Subject | undefined>;
 
-  constructor(steps: WorkSteps) {
-    this.#steps = steps;
-    this.#endings = new Endings(steps);
+  constructor(parts: WorkServiceParts) {
+    this.#parts = parts;
+    const ids = (works: { id: string }[]) => works.map(({ id }) => id);
+    this.#detach = batcher(
+      (batch: { id: string; party: string }[]) => detach(parts.pool, ids(batch), parts.process),
+      { most: DETACHED_TOGETHER, partyOf: ({ party }) => party },
+    );
   }
 
   /**
    * Runs a request, or joins the run that it repeats, and resolves with its outcome when it has ended. Rejects with the
-   * code of whatever refused it, and with `service_unavailable` if the database never answers. Clears `call.input`, so
-   * that it is not held while the caller waits.
+   * code of whatever refused it, and with `service_unavailable` if the database never answers.
    */
   async perform<K extends Kind>(
     kind: K,
     call: Call<FactsOf<K>>,
     disconnected: AbortSignal,
   ): Promise<Answered<K>> {
-    const request = { ...call, kind: kind.name };
-    call.input = '';
-    const { signal: late, timer } = timeLimit(this.#steps.timeoutMs(kind.name) + LATEST_MS);
-    const gone = AbortSignal.any([disconnected, late]);
-    try {
-      const { outcome, replayed } = await Promise.race([
-        this.#inTurn(request, () => this.#admitAndWait(request, gone)),
-        rejectionOf(late),
-      ]);
-      // The kind that was admitted has its facts, and its handler's report.
-      return { outcome: outcome as OutcomeOf<K>, replayed };
-    } finally {
-      clearTimeout(timer);
-    }
+    const served = this.#served(kind);
+    const { outcome, replayed } = await within(
+      served.timeoutMs + LATEST_MS,
+      (late) => {
+        const gone = AbortSignal.any([disconnected, late]);
+        return this.#counted(served, call, () => this.#admitAndWait(served, call, gone));
+      },
+      () => new AppError('service_unavailable'),
+    );
+    // The kind that was admitted has its facts, and its handler's report.
+    return { outcome: outcome as OutcomeOf<K>, replayed };
   }
 
   /**
@@ -94,12 +101,14 @@ export class WorkService {
     call: Call<FactsOf<K>>,
     disconnected: AbortSignal,
   ): Promise<{ id: string; replayed: boolean }> {
-    const request = { ...call, kind: kind.name };
-    return this.#inTurn(request, async () => {
-      const { decision, ...admitted } = await this.#admit(request, disconnected);
-      if (decision !== 'ended') this.#steps.dispatch(request, admitted.id);
-      if (decision !== 'ended') this.#callers.giveUp(request.key, admitted.id);
-      return { id: admitted.id, replayed: decision !== 'admitted' };
+    const served = this.#served(kind);
+    return this.#counted(served, call, async () => {
+      const { id, decision } = await this.#admit(served, call, disconnected);
+      if (decision !== 'ended') {
+        served.dispatch(id, call.party);
+        this.#callers.stopWaiting(call.key, id);
+      }
+      return { id, replayed: decision !== 'admitted' };
     });
   }
 
@@ -113,125 +122,190 @@ export class WorkService {
     check: (facts: FactsOf<K>) => void,
   ): Promise<OutcomeOf<K> | undefined> {
     for (;;) {
-      const found = (await this.#steps.find(key)) as OutcomeOf<K> | undefined;
+      const found = (await findRequest(this.#parts.pool, key)) as OutcomeOf<K> | undefined;
       if (found === undefined) return undefined;
       check(found.facts);
       if (isEnded(found)) return found;
       // If somebody else ends it first, the next look sees how.
-      await this.#endings.cancel(kind.name, found);
+      await this.#cancel(kind, found);
     }
   }
 
+  #served({ name }: Pick<Kind, 'name'>): ServedKind {
+    const served = this.#parts.kinds.get(name);
+    if (served === undefined) throw new Error(`no such kind of work: ${name}`);
+    return served;
+  }
+
   /** Counts a caller until its admission has ended, however long that takes. */
-  async #inTurn<Result>(request: Request, work: () => Promise<Result>): Promise<Result> {
-    await this.#callers.enter(request.key);
+  async #counted<Result>(
+    { kind }: ServedKind,
+    { key, party }: Request,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    await this.#callers.enter(key);
     try {
       return await work();
     } finally {
-      this.#callers.leave(request.key, (id) => this.#detach(request, id));
+      this.#callers.leave(key, (id) => this.#leave(kind, { id, party }));
     }
   }
 
   async #admitAndWait(
-    request: Admission,
+    served: ServedKind,
+    call: Call<unknown>,
     gone: AbortSignal,
   ): Promise<{ outcome: Outcome; replayed: boolean }> {
-    const { decision, ...admitted } = await this.#admit(request, gone);
-    if (decision === 'ended') return { outcome: await this.#endings.find(request), replayed: true };
-    if (decision === 'attached') {
-      // It may have waited in the queue for somebody to come back.
-      this.#steps.dispatch(request, admitted.id);
-      return { outcome: await this.#wait(request, admitted, gone), replayed: true };
+    const admitted = await staged(served.kind.name, 'admission', this.#admit(served, call, gone));
+    if (admitted.decision === 'ended') {
+      const outcome = await this.#find(call);
+      linkToWork(outcome.facts);
+      return { outcome, replayed: true };
     }
-    return { outcome: await this.#run(request, admitted, gone), replayed: false };
-  }
-
-  /** Throws the code of a refusal. */
-  async #admit(request: Admission, gone: AbortSignal): Promise<Accepted> {
-    const { decision, superseded, queued, ...admitted } = await this.#admitOrLookAgain(request, gone);
-    request.input = '';
-    this.#steps.wakeUps.ended(superseded);
-    switch (decision) {
-      case 'ended':
-      case 'attached':
-      case 'admitted':
-        return { decision, ...admitted };
-      case 'overloaded':
-        throw new AppError(decision, {
-          retryAfterS: this.#steps.load.retryAfterS(request.kind, queued ?? 0),
-        });
-      default:
-        throw new AppError(decision);
-    }
-  }
-
-  /** Sheds load only by what the queue is now: it may have drained since the load was read. */
-  async #admitOrLookAgain(request: Admission, gone: AbortSignal): Promise<Admitted> {
-    const { admit, load } = this.#steps;
-    const admitted = await admit(request, gone);
-    if (admitted.decision !== 'overloaded') return admitted;
-    await load.look();
-    return load.mostQueued(request.kind) > (admitted.queued ?? 0) ? admit(request, gone) : admitted;
-  }
-
-  async #run(
-    request: Request,
-    admitted: Pick<Admitted, 'id' | 'attempt' | 'leftMs'>,
-    gone: AbortSignal,
-  ): Promise<Outcome> {
-    const waiting = this.#wait(request, admitted, gone);
+    const waiting = this.#wait(served, call, admitted, gone);
     const since = performance.now();
-    this.#steps.dispatch(request, admitted.id);
+    // Work that was attached to may have waited in the queue for somebody to come back.
+    served.dispatch(admitted.id, call.party);
     const outcome = await waiting;
+    const replayed = admitted.decision === 'attached';
+    if (replayed) linkToWork(outcome.facts);
     // Only work that a handler has ended shows how long the work takes.
-    if (outcome.report !== null)
-      this.#steps.load.served(request.kind, performance.now() - since, outcome.queueMs ?? 0);
-    return outcome;
+    if (!replayed && outcome.report !== null) {
+      const waitedMs = performance.now() - since;
+      observeStage(served.kind.name, 'wait', waitedMs);
+      this.#parts.load.served(served.kind.name, waitedMs, outcome.queueMs ?? 0);
+    }
+    return { outcome, replayed };
+  }
+
+  /**
+   * Throws the code of a refusal. Sheds load only by what the queue is now: it may have drained since the load was read.
+   */
+  async #admit(served: ServedKind, call: Call<unknown>, gone: AbortSignal): Promise<Admitted> {
+    const { load, wakeUps } = this.#parts;
+    const { name } = served.kind;
+    // The worker's spans belong to this one, because it wrote the row.
+    const admitted = await inSpan(`admit ${name}`, { kind: 'PRODUCER' }, () =>
+      this.#decide(served, call, gone),
+    );
+    const { decision, superseded } = admitted;
+    admissions.inc({ kind: name, decision });
+    wakeUps.ended(superseded);
+    if (decision === 'admitted' || decision === 'attached' || decision === 'ended') {
+      noteWork(admitted.id);
+      return admitted;
+    }
+    if (decision !== 'overloaded') throw new AppError(decision);
+    throw new AppError(decision, { retryAfterS: load.retryAfterS(name, admitted.queued ?? 0) });
+  }
+
+  async #decide(served: ServedKind, call: Call<unknown>, gone: AbortSignal): Promise<Admitted> {
+    const { load, pool } = this.#parts;
+    const { name } = served.kind;
+    const admission = { ...call, kind: name, facts: traced(call.facts), input: call.input.take() };
+    let admitted = await served.admit(admission, gone);
+    const queued = admitted.queued ?? 0;
+    if (admitted.decision === 'overloaded') {
+      await load.look();
+      if (load.mostQueued(name) > queued) admitted = await served.admit(admission, gone);
+    }
+    describeAdmission(name, admitted);
+    if (admitted.attempt > 1 && admitted.decision === 'admitted' && isTraced())
+      linkToWork(await factsBefore(pool, call.key, admitted.attempt).catch(() => undefined));
+    return admitted;
   }
 
   /** Resolves with the outcome as soon as there is one; ends the work at its deadline. Rejects when the caller is gone. */
   async #wait(
+    { kind }: ServedKind,
     request: Request,
     { id, leftMs }: Pick<Admitted, 'id' | 'leftMs'>,
     gone: AbortSignal,
   ): Promise<Outcome> {
-    const waiter = this.#steps.room.enter({ id, key: request.key });
+    const waiter = this.#parts.room.enter({ id, key: request.key });
     const left = new AbortController();
-    const deadline = setTimeout(() => void this.#expire(waiter, request, left.signal), Math.max(0, leftMs));
-    const leave = () =>
-      waiter.reject(new AppError(this.#steps.codes(request.kind).cancelled, { cause: 'the caller is gone' }));
+    const expire = () => void this.#expire(kind, request, waiter, left.signal);
+    const deadline = setTimeout(expire, Math.max(0, leftMs));
+    const leave = () => waiter.reject(new AppError(kind.codes.cancelled, { cause: 'the caller is gone' }));
     gone.addEventListener('abort', leave);
     if (gone.aborted) leave();
     let ended = false;
     try {
       const fate = await waiter.ended;
       ended = true;
-      return fate === 'gone' ? await this.#endings.lost(request) : fate;
+      return fate === 'gone' ? await this.#missing(request) : fate;
     } finally {
       clearTimeout(deadline);
       left.abort();
       gone.removeEventListener('abort', leave);
       waiter.leave();
-      if (!ended) this.#callers.giveUp(request.key, id);
+      if (!ended) this.#callers.stopWaiting(request.key, id);
     }
   }
 
-  async #expire(waiter: Waiter, request: Request, left: AbortSignal): Promise<void> {
+  /**
+   * Ends work whose deadline has passed, unless it has ended before: whoever waits for it hears of either. Asks again and
+   * again until the caller has left, since the database's clock decides: by ours it may still have a moment, or an hour
+   * if that clock has gone back.
+   */
+  async #expire({ codes }: Kind, request: Request, waiter: Waiter, left: AbortSignal): Promise<void> {
     try {
-      await this.#endings.expire(request, left);
+      const found = await this.#find(request);
+      const end = { guard: 'overdue', state: 'failed', code: codes.timeout } as const;
+      for (let tries = 1; !left.aborted; tries += 1) {
+        if (isEnded(found) || !(await this.#parts.complete({ ...subjectOf(found), ...end })))
+          this.#parts.room.wake([found.id]);
+        await sleep(backoffMs(tries, ASK_AGAIN), undefined, { signal: left }).catch(() => {});
+      }
     } catch (error) {
       waiter.reject(error);
     }
   }
 
+  /** Cancels work of a kind, unless it has ended before. */
+  async #cancel({ codes }: Kind, live: Subject): Promise<void> {
+    const end = { guard: 'live', state: 'cancelled', code: codes.cancelled } as const;
+    await this.#parts.complete({ ...subjectOf(live), ...end });
+  }
+
   /** Reports that the last caller here is gone, and cancels the work if nobody wants it any more. */
-  async #detach({ kind, party }: Request, id: string): Promise<void> {
+  async #leave(kind: Kind, work: { id: string; party: string }): Promise<void> {
     try {
       const until = performance.now() + DETACH_WITHIN_MS;
-      const unwanted = await persistently(() => this.#steps.detach({ id, party }), until);
-      if (unwanted !== undefined) await this.#endings.cancel(kind, unwanted);
+      const unwanted = await persistently(() => this.#detach(work), until);
+      if (unwanted !== undefined) await this.#cancel(kind, unwanted);
     } catch (error) {
-      this.#steps.log.warn({ err: error, work: id }, 'could not detach');
+      this.#parts.log.warn({ err: error, work: work.id }, 'could not detach');
     }
   }
+
+  /** The row of a request that was admitted. */
+  async #find(request: Request): Promise<Outcome> {
+    return (await findRequest(this.#parts.pool, request.key)) ?? this.#missing(request);
+  }
+
+  /** Throws why a request that was admitted is in no table any more. A failover may lose the latest commits. */
+  async #missing({ party }: Pick<Request, 'party'>): Promise<never> {
+    const code = (await isErased(this.#parts.pool, party)) ? 'not_authenticated' : 'service_unavailable';
+    throw new AppError(code);
+  }
+}
+
+function describeAdmission(kind: string, { decision, id, attempt, superseded }: Admitted): void {
+  describeSpan({
+    'forecue.admission': decision,
+    'forecue.work.id': id,
+    'forecue.work.kind': kind,
+    'forecue.work.attempt': attempt,
+    'forecue.work.superseded': superseded,
+  });
+}
+
+/** Links the current span to the admission of the work that it repeats, where that had one. */
+function linkToWork(facts: unknown): void {
+  linkSpan((facts as Traced | undefined)?.trace ?? {});
+}
+
+function subjectOf({ id, party, month }: Subject): Subject {
+  return { id, party, month };
 }

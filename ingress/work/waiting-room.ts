@@ -1,13 +1,14 @@
 import type { Fate } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
-import { every, type Repeated } from '../../shared/every.ts';
 import type { Log } from '../../shared/log.ts';
+import { outcomesFound } from '../../shared/metrics/work.ts';
+import { every, type Repeated } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 500;
 /** Longer than a database under load needs, and short: a lost wake-up must not last to the deadline. */
 const POLL_WITHIN_MS = 900;
 
-/** One waiting caller. `ended` resolves with what became of the work, with or without a wake-up. */
+/** A waiting caller. `ended` resolves with the outcome of the work, with or without a wake-up. */
 export interface Waiter {
   ended: Promise<Fate>;
   /** Resolves `ended` for this caller alone. */
@@ -18,7 +19,7 @@ export interface Waiter {
   leave(): void;
 }
 
-interface Waited {
+interface WorkKey {
   id: string;
   key: string;
 }
@@ -32,15 +33,15 @@ interface Callers {
 }
 
 /** A read of work, for those who waited for it when the read began. */
-interface Read extends Waited {
+interface Read extends WorkKey {
   callers: readonly Caller[];
 }
 
-/** How the room reads what no longer runs. */
+/** Reads what no longer runs. */
 export interface Rows {
-  /** One request by its key; shares its statement with others that are read at the same time. */
+  /** Reads one request by its key; shares its statement with others that are read at the same time. */
   look(key: string): Promise<Fate | undefined>;
-  /** Many requests, by their keys; or an error after `withinMs`. */
+  /** Reads many requests by their keys; rejects after `withinMs`. */
   poll(keys: string[], options: { withinMs: number }): Promise<ReadonlyMap<string, Fate>>;
 }
 
@@ -62,18 +63,23 @@ export class WaitingRoom {
     });
   }
 
-  /** Whether anybody waits. */
+  /** The number of pieces of work that somebody waits for. */
+  get size(): number {
+    return this.#callers.size;
+  }
+
+  /** Checks whether anybody waits. */
   get isBusy(): boolean {
     return this.#callers.size > 0;
   }
 
-  /** Whether several wait. */
+  /** Checks whether several wait. */
   get isCrowded(): boolean {
     return this.#callers.size > 1;
   }
 
   /** Starts to wait. To be called before the work is queued, so that no answer can come too early. */
-  enter({ id, key }: Waited): Waiter {
+  enter({ id, key }: WorkKey): Waiter {
     const { promise: ended, resolve, reject } = Promise.withResolvers<Fate>();
     const caller: Caller = { resolve, reject };
     const waited = this.#callers.get(id) ?? { key, callers: new Set() };
@@ -100,7 +106,7 @@ export class WaitingRoom {
 
   async #look(read: Read): Promise<void> {
     try {
-      answer(read, await this.#rows.look(read.key));
+      answer(read, await this.#rows.look(read.key), 'wake_up');
     } catch (error) {
       this.#log.warn({ err: error }, 'could not read the row of a wake-up');
     }
@@ -113,7 +119,7 @@ export class WaitingRoom {
       reads.map(({ key }) => key),
       { withinMs: POLL_WITHIN_MS },
     );
-    for (const read of reads) answer(read, fates.get(read.key));
+    for (const read of reads) answer(read, fates.get(read.key), 'poll');
   }
 
   #leave(id: string, caller: Caller): void {
@@ -131,7 +137,8 @@ function asReadBegins(id: string, { key, callers }: Callers): Read {
  * The callers of a read were admitted before it began, so work that it did not find will never be there again. Later
  * callers may wait for a new attempt, of which the read knows nothing: it may have found the end of the one before.
  */
-function answer({ id, callers }: Read, fate: Fate | undefined): void {
+function answer({ id, callers }: Read, fate: Fate | undefined, by: 'wake_up' | 'poll'): void {
   if (fate === undefined || (fate !== 'gone' && fate.id !== id)) return;
+  outcomesFound.inc({ by });
   for (const caller of callers) caller.resolve(fate);
 }

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { isInvite } from '../../../shared/db/stores/invites.ts';
-import { revokeRefreshToken } from '../../../shared/db/stores/refresh-tokens.ts';
+import { revokeRefreshToken } from '../../../shared/db/stores/log-ins.ts';
 import {
   AccessResponse,
   InviteRequest,
@@ -65,7 +65,7 @@ export const logOut = endpoint('user', {
     'token ends, that of this request too, and every browser is signed out; keys stay. A key alone may not do that.',
   body: LogoutRequest,
   bodyLimit: SMALL_BODY_LIMIT,
-  errors: ['access_denied'],
+  errors: [],
   status: 200,
   response: LogoutResponse,
 }).handle(async ({ user, body: { refresh, all } }, { em, accounts }: AuthRoutes) => {

@@ -1,11 +1,10 @@
 import { Faults } from '../../../shared/domain/faults.ts';
-import { JobResponse } from '../../../shared/schemas/jobs.ts';
-import { SyncRequest, SyncResult } from '../../../shared/schemas/memory-jobs.ts';
+import { JobResponse, SyncRequest, SyncResult } from '../../../shared/schemas/jobs.ts';
 import { sync } from '../../../shared/work/kinds.ts';
 import { endpoint } from '../../http/endpoint.ts';
-import { answerJob, type JobRoutes } from '../../jobs/answer.ts';
-import { JOB_ERRORS, job, WAYS } from '../../jobs/declaration.ts';
-import { withSince } from '../../jobs/since.ts';
+import { accepts } from '../../http/preferences.ts';
+import { answerJob, EVENT_STREAM, followJob, type JobRoutes } from '../../jobs/answer.ts';
+import { JOB_ERRORS, job, WAYS, withSince } from '../../jobs/declaration.ts';
 
 export const syncMemory = endpoint('user', {
   ...job,
@@ -25,19 +24,27 @@ export const syncMemory = endpoint('user', {
 
 export const readJob = endpoint('user', {
   operationId: 'readJob',
+  // A key that may start a job may follow and cancel it.
+  scopes: ['read', 'predict', 'write'],
   tag: 'Jobs',
   summary: 'How a job is coming on, or how it ended',
-  description: 'For 24 hours after its end.',
+  description: `For 24 hours after its end. \`Accept: text/event-stream\`: the stream that the job's request would have been
+answered with; \`Last-Event-ID\` leaves out the \`result\` events up to that one.`,
   params: { job_id: 'uuid' },
+  requestHeaders: ['Accept', 'Last-Event-ID'],
+  streams: true,
   errors: ['not_found', 'overloaded'],
   status: 200,
   response: JobResponse,
-}).handle(async ({ user, params, reserve }, { jobs }: JobRoutes) => ({
-  body: await jobs.read(user.id, params.job_id, reserve),
-}));
+}).handle(async ({ user, params, reserve, headers, signal }, routes: JobRoutes) => {
+  if (accepts(headers, EVENT_STREAM))
+    return followJob({ user, jobId: params.job_id, headers, signal, reserve }, routes);
+  return { body: await routes.jobs.read(user.id, params.job_id, reserve) };
+});
 
 export const cancelJob = endpoint('user', {
   operationId: 'cancelJob',
+  scopes: ['predict', 'write'],
   tag: 'Jobs',
   summary: 'Cancel a job',
   description: 'What it has stored stays. One that has ended stays as it is.',

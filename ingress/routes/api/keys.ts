@@ -12,6 +12,7 @@ import {
   KeyRequest,
   KeyResponse,
   NewKeyResponse,
+  SCOPES,
 } from '../../../shared/schemas/accounts.ts';
 import { SMALL_BODY_LIMIT } from '../../../shared/schemas/limits.ts';
 import { presentKey } from '../../accounts/present.ts';
@@ -48,16 +49,17 @@ export const issueKey = endpoint('user', {
   summary: 'Issue a key',
   inTurn: 'account',
   description:
-    'The only answer that has the key itself. Needs an access token of a log-in within the last ten minutes. A key does not do.',
+    'The only answer that has the key itself. Needs an access token of a log-in within the last ten minutes. A key does not do. `scopes` bounds what the key may do; without them it may do all, and then no answer names any.',
   freshLogin: true,
   body: KeyRequest,
   bodyLimit: SMALL_BODY_LIMIT,
   errors: ['quota_exceeded'],
   status: 201,
   response: NewKeyResponse,
-}).handle(async ({ user, body: { label } }, { em }: KeyRoutes) => {
-  const { id, key, createdAt } = await issueServiceKey(em(), user, label);
-  return { body: { id, key, label, created_at: createdAt.toISOString() } };
+}).handle(async ({ user, body: { label, scopes: asked } }, { em }: KeyRoutes) => {
+  const scopes = asked && SCOPES.filter((scope) => asked.includes(scope));
+  const { id, key, createdAt } = await issueServiceKey(em(), user, { label, scopes: scopes ?? null });
+  return { body: { id, key, label, ...(scopes && { scopes }), created_at: createdAt.toISOString() } };
 });
 
 export const readKey = endpoint('user', {

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Account } from '../../../shared/db/entities/account.ts';
 import { findAccount } from '../../../shared/db/stores/accounts.ts';
 import type { EventRow } from '../../../shared/db/stores/recording/read.ts';
+import type { UserPrincipal } from '../../../shared/domain/account.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { AccountChange, ExportLine, UserResponse } from '../../../shared/schemas/accounts.ts';
 import { SMALL_BODY_LIMIT } from '../../../shared/schemas/limits.ts';
@@ -16,7 +17,7 @@ export interface MeRoutes {
   em: () => EntityManager;
   accounts: AccountService;
   recording: RecordingService;
-  eraseAccount(id: string): Promise<void>;
+  eraseAccount(user: UserPrincipal): Promise<void>;
 }
 
 export const readAccount = endpoint('user', {
@@ -38,7 +39,7 @@ export const changeAccount = endpoint('user', {
     'Keys live on until they are revoked: with `revoke_keys: true` the change revokes all of them too.',
   body: AccountChange,
   bodyLimit: SMALL_BODY_LIMIT,
-  errors: ['access_denied', 'rate_limited', 'overloaded'],
+  errors: ['rate_limited', 'overloaded'],
   status: 200,
   response: UserResponse,
 }).handle(async ({ user, body, address, signal }, { accounts }: MeRoutes) => {
@@ -56,7 +57,7 @@ export const eraseAccount = endpoint('user', {
   errors: [],
   status: 204,
 }).handle(async ({ user }, { eraseAccount }: MeRoutes) => {
-  await eraseAccount(user.id);
+  await eraseAccount(user);
   return {};
 });
 

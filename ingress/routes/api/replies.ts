@@ -1,15 +1,19 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { recordFeedback } from '../../../shared/db/stores/replies/feedback.ts';
-import { findReply, listReplies } from '../../../shared/db/stores/replies/read.ts';
-import { countReplies, readOutcomes } from '../../../shared/db/stores/replies/stats.ts';
-import type { BatchReport } from '../../../shared/domain/replies/batch.ts';
+import {
+  countReplies,
+  findReply,
+  listReplies,
+  readOutcomes,
+  recordFeedback,
+} from '../../../shared/db/stores/replies/rows.ts';
 import { reliabilityOf } from '../../../shared/domain/replies/reliability.ts';
-import { statisticsOf } from '../../../shared/domain/replies/statistics.ts';
+import type { BatchReport } from '../../../shared/domain/replies/work.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import {
   BatchRequest,
   BatchResponse,
+  CalibrationQuery,
   FeedbackRequest,
   ReplyCalibration,
   ReplyDetail,
@@ -26,7 +30,7 @@ import { prefers } from '../../http/preferences.ts';
 import { answerJob, idempotencyKeyOf, type JobRoutes, replayedHeader } from '../../jobs/answer.ts';
 import { JOB_ERRORS, job, WAYS } from '../../jobs/declaration.ts';
 import { queryTime } from '../../memory/list.ts';
-import { presentAnswer, presentReply, presentSummary } from '../../replies/present.ts';
+import { presentAnswer, presentReply, presentSummary, statisticsOf } from '../../replies/present.ts';
 import type { ReplyService } from '../../replies/service.ts';
 
 export interface ReplyRoutes {
@@ -36,13 +40,14 @@ export interface ReplyRoutes {
 
 export const predictReply = endpoint('user', {
   operationId: 'predictReply',
+  scopes: ['predict'],
   tag: 'Replies',
   summary: 'Predict what the person would reply to an agent',
   description: `Waits for the answer. It is \`auto\` when the first candidate's confidence reaches the threshold, otherwise
-\`escalated\`: ask the person. The prediction goes on, and is stored, when its caller leaves.`,
+\`escalated\`: ask the person. The prediction goes on, and is stored, when its caller leaves, unless \`X-On-Disconnect\` says otherwise.`,
   body: ReplyRequest,
   bodyLimit: 4 * MIB,
-  requestHeaders: ['Idempotency-Key', 'Prefer'],
+  requestHeaders: ['Idempotency-Key', 'Prefer', 'X-On-Disconnect'],
   errors: [
     'idempotency_conflict',
     'request_in_flight',
@@ -58,7 +63,11 @@ export const predictReply = endpoint('user', {
   response: ReplyResponse,
   responseHeaders: ['Idempotency-Replayed'],
 }).handle(({ user, body, headers, signal }, { replies }: ReplyRoutes) => {
-  const wishes = { idempotencyKey: idempotencyKeyOf(headers), wait: prefers(headers, 'wait') };
+  const wishes = {
+    idempotencyKey: idempotencyKeyOf(headers),
+    wait: prefers(headers, 'wait'),
+    cancelOnDisconnect: headers['x-on-disconnect'] === 'cancel',
+  };
   return answer(replies.predict(user.id, body, wishes, signal));
 });
 
@@ -71,6 +80,7 @@ async function answer(predicted: ReturnType<ReplyService['predict']>): Promise<A
 export const predictReplies = endpoint('user', {
   ...job,
   operationId: 'predictReplies',
+  scopes: ['predict'],
   tag: 'Replies',
   summary: 'Predict the replies to many prompts',
   description: `From one memory bundle. A prompt that fails, however many do, is an item with the code of its error. With
@@ -123,6 +133,7 @@ export const listPredictedReplies = endpoint('user', {
 
 export const giveFeedback = endpoint('user', {
   operationId: 'giveFeedback',
+  scopes: ['predict', 'write'],
   tag: 'Replies',
   summary: 'Say what the person did with a prediction',
   inTurn: 'memory',
@@ -156,10 +167,12 @@ export const readReplyCalibration = endpoint('user', {
   tag: 'Replies',
   summary: 'How far the confidences can be trusted, and which threshold suits',
   inTurn: 'memory',
-  description: 'Of the latest 2000 predictions with feedback.',
+  description:
+    'Of the latest 2000 predictions with feedback. From the suggested threshold on a share of `target` is right.',
+  query: CalibrationQuery,
   errors: [],
   status: 200,
   response: ReplyCalibration,
-}).handle(async ({ user }, { em }: ReplyRoutes) => ({
-  body: reliabilityOf(await readOutcomes(em(), user.id)),
+}).handle(async ({ user, query }, { em }: ReplyRoutes) => ({
+  body: reliabilityOf(await readOutcomes(em(), user.id), query.target),
 }));

@@ -2,6 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import {
   CancelResponse,
+  PredictionEventRequest,
+  PredictionEventResponse,
   PredictionRequest,
   PredictionResponse,
   SubjectRequest,
@@ -94,3 +96,20 @@ function serverTiming(stages: Record<string, number | null>): string {
     .flatMap(([name, ms]) => (ms === null ? [] : [`${name};dur=${ms.toFixed(1)}`]))
     .join(', ');
 }
+
+export interface PredictionEventRoutes {
+  recordEvent(appId: string, event: PredictionEventRequest): Promise<void>;
+}
+
+export const recordPredictionEvent = endpoint('app', {
+  operationId: 'recordPredictionEvent',
+  tag: 'Predictions',
+  summary: 'Tell what became of a prediction',
+  body: PredictionEventRequest,
+  errors: ['not_found', 'access_denied', 'request_in_flight', 'event_conflict'],
+  status: 200,
+  response: PredictionEventResponse,
+}).handle(async ({ body, app }, { recordEvent }: PredictionEventRoutes) => {
+  await recordEvent(app.id, body);
+  return { body: { status: 'recorded' } };
+});

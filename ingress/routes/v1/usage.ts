@@ -1,9 +1,13 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readUsage as findUsage } from '../../../shared/db/stores/usage.ts';
+import { usageReport } from '../../../shared/domain/usage.ts';
+import { AppError } from '../../../shared/errors/app-error.ts';
 import { UsageQuery, UsageResponse } from '../../../shared/schemas/usage.ts';
 import { endpoint } from '../../http/endpoint.ts';
 
 export interface UsageRoutes {
-  /** The current month by default. */
-  reportUsage(appId: string, month: string | undefined): Promise<UsageResponse>;
+  em: () => EntityManager;
+  sandboxUnits: number;
 }
 
 export const readUsage = endpoint('app', {
@@ -16,6 +20,8 @@ export const readUsage = endpoint('app', {
   errors: [],
   status: 200,
   response: UsageResponse,
-}).handle(async ({ app, query }, { reportUsage }: UsageRoutes) => ({
-  body: await reportUsage(app.id, query.month),
-}));
+}).handle(async ({ app, query }, { em, sandboxUnits }: UsageRoutes) => {
+  const found = await findUsage(em(), app.id, query.month);
+  if (found === undefined) throw new AppError('invalid_app_key');
+  return { body: usageReport(found.app, found.month, found.counts, sandboxUnits) };
+});

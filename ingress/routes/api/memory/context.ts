@@ -4,8 +4,8 @@ import { withSources } from '../../../../shared/db/stores/memory/links.ts';
 import type { ContextBundle } from '../../../../shared/domain/context-bundle.ts';
 import type { ContextQuery } from '../../../../shared/domain/context-rows.ts';
 import { ContextRequest, ContextResponse } from '../../../../shared/schemas/memory-context.ts';
+import type { TakeTurn } from '../../../guards/account-turns.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import type { TakeTurn } from '../../../limits/account-turns.ts';
 import { presentEpisode, presentFact, presentProfile, presentRaw } from '../../../memory/present.ts';
 
 export interface ContextRoutes {
@@ -16,6 +16,7 @@ export interface ContextRoutes {
 
 export const assembleMemoryContext = endpoint('user', {
   operationId: 'assembleContext',
+  scopes: ['read'],
   tag: 'Memory',
   summary: 'What is known about the account and what it did lately, for one question',
   description:
@@ -26,6 +27,7 @@ export const assembleMemoryContext = endpoint('user', {
   response: ContextResponse,
 }).handle(async ({ user, body, reserve, signal }, { em, assembleContext, readContext }: ContextRoutes) => {
   const asked = {
+    ...(body.query !== undefined && { query: body.query }),
     ...(body.goal !== undefined && { goal: body.goal }),
     ...(body.tags !== undefined && { tags: body.tags }),
     recencyMinutes: body.recency_minutes,
@@ -37,7 +39,7 @@ export const assembleMemoryContext = endpoint('user', {
     reserve,
     inTurn: (read) => readContext({ party: user.id, gone: signal }, read),
   });
-  // What is chosen here neither is superseded nor stale.
+  // Rows chosen here are neither superseded nor stale.
   const current = { supersededBy: null, invalidatedAt: null, revisionOf: null, staleAt: null };
   const stated = facts.map((row) => ({ ...row, ...current }));
   const summarised = episodes.map((row) => ({ ...row, staleAt: null }));

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { deleteEpisode } from '../../../../shared/db/stores/memory/delete.ts';
-import { addEpisodes, changeEpisode, findEpisode } from '../../../../shared/db/stores/memory/episodes.ts';
 import { listEpisodes } from '../../../../shared/db/stores/memory/list.ts';
+import { addEpisodes, changeEpisode, findEpisode } from '../../../../shared/db/stores/memory/rows.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { episodeValues, newEpisode } from '../../../../shared/domain/memory-rows.ts';
 import { AppError } from '../../../../shared/errors/app-error.ts';
@@ -15,11 +15,10 @@ import {
   EpisodeResponses,
   ListQuery,
 } from '../../../../shared/schemas/memory.ts';
+import type { TakeTurn } from '../../../guards/account-turns.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import type { TakeTurn } from '../../../limits/account-turns.ts';
-import { PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
+import { asPosted, PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
 import { presentEpisode } from '../../../memory/present.ts';
-import { asPosted } from '../../../memory/request.ts';
 
 export interface EpisodeRoutes {
   em: () => EntityManager;
@@ -45,7 +44,6 @@ export const listMemoryEpisodes = endpoint('user', {
       query,
       { reserve, search, signal },
       (terms) => listEpisodes(em(), user.id, { ...terms, sessionId }),
-      ({ row }) => ({ at: row.endedAt, id: row.id }),
     );
     return { body: { results: rows.map(presentEpisode), next } };
   },

@@ -16,11 +16,10 @@ import {
   FactResponse,
   FactResponses,
 } from '../../../../shared/schemas/memory.ts';
+import type { TakeTurn } from '../../../guards/account-turns.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import type { TakeTurn } from '../../../limits/account-turns.ts';
-import { PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
+import { asPosted, PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
 import { presentFact, presentFactDetail } from '../../../memory/present.ts';
-import { asPosted } from '../../../memory/request.ts';
 
 export interface FactRoutes {
   em: () => EntityManager;
@@ -46,7 +45,6 @@ export const listMemoryFacts = endpoint('user', {
       query,
       { reserve, search, signal },
       (terms) => listFacts(em(), user.id, { ...terms, revisionOf }),
-      ({ row }) => ({ at: row.createdAt, id: row.id }),
     );
     return { body: { results: rows.map(presentFact), next } };
   },

@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { deleteProfile, findProfile, writeProfile } from '../../../../shared/db/stores/memory/profile.ts';
+import { deleteProfile, findProfile, writeProfile } from '../../../../shared/db/stores/memory/rows.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { profileValues } from '../../../../shared/domain/memory-rows.ts';
 import { AppError } from '../../../../shared/errors/app-error.ts';

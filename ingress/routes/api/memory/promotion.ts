@@ -1,12 +1,11 @@
 import { Faults } from '../../../../shared/domain/faults.ts';
-import { checkModel } from '../../../../shared/domain/models.ts';
 import type { ErrorCode } from '../../../../shared/errors/catalogue.ts';
-import { PromoteRequest, PromoteResult } from '../../../../shared/schemas/memory-jobs.ts';
+import { PromoteRequest, PromoteResult } from '../../../../shared/schemas/jobs.ts';
 import { promoteEpisodes, promoteFacts } from '../../../../shared/work/kinds.ts';
 import { endpoint } from '../../../http/endpoint.ts';
 import { answerJob, type JobRoutes } from '../../../jobs/answer.ts';
-import { JOB_ERRORS, job, WAYS } from '../../../jobs/declaration.ts';
-import { withSince } from '../../../jobs/since.ts';
+import { JOB_ERRORS, job, WAYS, withSince } from '../../../jobs/declaration.ts';
+import { checkModel } from '../../../replies/service.ts';
 
 export interface PromotionRoutes extends JobRoutes {
   supportedModels: readonly string[];

@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { deleteRaw } from '../../../../shared/db/stores/memory/delete.ts';
 import { listRaw } from '../../../../shared/db/stores/memory/list.ts';
-import { addRaw, findRaw } from '../../../../shared/db/stores/memory/raw.ts';
+import { addRaw, findRaw } from '../../../../shared/db/stores/memory/rows.ts';
 import { checkRows } from '../../../../shared/domain/faults.ts';
 import { rawValues } from '../../../../shared/domain/memory-rows.ts';
 import { AppError } from '../../../../shared/errors/app-error.ts';
@@ -15,11 +15,10 @@ import {
   RawMemoryResponse,
   RawMemoryResponses,
 } from '../../../../shared/schemas/memory.ts';
+import type { TakeTurn } from '../../../guards/account-turns.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import type { TakeTurn } from '../../../limits/account-turns.ts';
-import { PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
+import { asPosted, PAGE_DESCRIPTION, readPage } from '../../../memory/list.ts';
 import { presentRaw } from '../../../memory/present.ts';
-import { asPosted } from '../../../memory/request.ts';
 
 export interface RawMemoryRoutes {
   em: () => EntityManager;
@@ -45,7 +44,6 @@ export const listRawMemory = endpoint('user', {
       query,
       { reserve, search, signal },
       (terms) => listRaw(em(), user.id, { ...terms, sessionId }),
-      ({ occurredAt, id }) => ({ at: occurredAt, id }),
     );
     return { body: { results: rows.map(presentRaw), next } };
   },

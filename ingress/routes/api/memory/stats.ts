@@ -1,5 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { countTiers } from '../../../../shared/db/stores/memory/stats.ts';
+import { countTiers } from '../../../../shared/db/stores/memory/rows.ts';
 import { MemoryStats, MemoryStatsQuery } from '../../../../shared/schemas/memory.ts';
 import { endpoint } from '../../../http/endpoint.ts';
 import { queryTime } from '../../../memory/list.ts';

@@ -1,0 +1,75 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { emailKey, findByEmail } from '../../shared/db/stores/accounts.ts';
+import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
+import { resetAddress } from '../../shared/domain/account.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { Limiter, Limits } from '../limits/limiter.ts';
+import { networkOf } from '../limits/network.ts';
+import type { Mail, Mailer } from './mailer.ts';
+
+const LIFETIME_HOURS = 1;
+const WINDOW_S = 60 * 60;
+/** Mails to one address: who used them up for somebody has sent them as many links, which are still good. */
+const PER_ADDRESS = 5;
+/** Requests of one network, which may be a whole office's. */
+const PER_NETWORK = 50;
+
+interface LinkParts {
+  em: () => EntityManager;
+  mailer: Mailer | undefined;
+  limits: Limits;
+  publicUrl: string;
+}
+
+/** Mails people who forgot their password a one-time link to a new one. */
+export class ResetLinks {
+  readonly #parts: LinkParts;
+  readonly #address: Limiter;
+  readonly #network: Limiter;
+
+  constructor(parts: LinkParts) {
+    this.#parts = parts;
+    this.#address = parts.limits.open({ name: 'reset-address', points: PER_ADDRESS, windowS: WINDOW_S });
+    this.#network = parts.limits.open({ name: 'reset-network', points: PER_NETWORK, windowS: WINDOW_S });
+  }
+
+  /** False where no mail can be sent. */
+  get areMailed(): boolean {
+    return this.#parts.mailer !== undefined;
+  }
+
+  /**
+   * Mails a link, if there is an account with this e-mail address: it is looked up later, so that neither the answer nor its
+   * time tells. Throws `rate_limited` after too many for the address, or of the network.
+   */
+  async ask(email: string, address: string): Promise<void> {
+    await take(this.#network, networkOf(address));
+    await take(this.#address, emailKey(email));
+    this.#parts.mailer?.send(() => this.#mailTo(email));
+  }
+
+  async #mailTo(email: string): Promise<Mail | undefined> {
+    const { em, publicUrl } = this.#parts;
+    const account = await findByEmail(em(), email);
+    const token = account && (await issuePasswordReset(em(), account, LIFETIME_HOURS));
+    if (account === undefined || token === undefined) return undefined;
+    // To the address that the account has, however the request spelt it.
+    return { to: account.email, subject: 'A new password for Forecue', text: words(publicUrl, token) };
+  }
+}
+
+async function take(limiter: Limiter, key: string): Promise<void> {
+  const { allowed, resetS } = await limiter.take(key);
+  if (!allowed) throw new AppError('rate_limited', { retryAfterS: resetS });
+}
+
+function words(publicUrl: string, token: string): string {
+  return `Somebody asked for a new password for your Forecue account.
+
+If it was you, choose one here. The link works once, within an hour:
+
+${resetAddress(publicUrl, token)}
+
+If it was not you, do nothing: your password stays as it is.
+`;
+}

@@ -1,0 +1,80 @@
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { newId } from '../../shared/ids.ts';
+import { UUID } from '../../shared/schemas/limits.ts';
+
+const LIFETIME_S = 3600;
+/** Difference allowed between the clocks of two ingresses. */
+const CLOCK_TOLERANCE_S = 5;
+/** The only algorithm accepted, whatever a token's header says. */
+const ALGORITHM = 'HS256';
+
+/** Claims of an access token. */
+export interface AccessToken {
+  accountId: string;
+  /** When the person gave the password, in Unix seconds: its `auth_time` (OIDC Core 1.0, 2). */
+  loggedInAt: number;
+  /** The account's generation of log-ins at that time. */
+  generation: number;
+}
+
+/** Issues and verifies access tokens (RFC 7519) of one issuer, for its own `/api` only. */
+export class AccessTokens {
+  readonly #issuer: string;
+  readonly #audience: string;
+  readonly #signing: { kid: string; key: Uint8Array };
+  readonly #keys: ReadonlyMap<string, Uint8Array>;
+
+  constructor(issuer: string, keys: readonly { kid: string; secret: string }[]) {
+    this.#issuer = issuer;
+    this.#audience = `${issuer}/api`;
+    const [first, ...others] = keys.map(({ kid, secret }) => ({ kid, key: Buffer.from(secret) }));
+    if (first === undefined) throw new Error('no signing key');
+    this.#signing = first;
+    this.#keys = new Map([first, ...others].map(({ kid, key }) => [kid, key]));
+  }
+
+  /** Issues a token that is valid for an hour. */
+  issue({ accountId, loggedInAt, generation }: AccessToken): Promise<string> {
+    return new SignJWT({ auth_time: Math.floor(loggedInAt), gen: generation })
+      .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid: this.#signing.kid })
+      .setIssuer(this.#issuer)
+      .setAudience(this.#audience)
+      .setSubject(accountId)
+      .setJti(newId())
+      .setIssuedAt()
+      .setExpirationTime(`${LIFETIME_S} s`)
+      .sign(this.#signing.key);
+  }
+
+  /** Claims of a valid token, or why it is none. */
+  async verify(token: string): Promise<AccessToken | 'expired' | 'invalid'> {
+    try {
+      const { payload } = await jwtVerify(token, ({ kid }) => this.#keyOf(kid), {
+        algorithms: [ALGORITHM],
+        typ: 'JWT',
+        issuer: this.#issuer,
+        audience: this.#audience,
+        requiredClaims: ['sub', 'jti', 'iat', 'exp'],
+        // Also rejects tokens issued in the future.
+        maxTokenAge: LIFETIME_S,
+        clockTolerance: CLOCK_TOLERANCE_S,
+      });
+      const { sub, auth_time: loggedInAt, gen: generation } = payload;
+      if (typeof sub !== 'string' || !UUID.test(sub)) return 'invalid';
+      // Earlier releases issue tokens that do not say: such a log-in is an old one, of the first generation.
+      return { accountId: sub, loggedInAt: orZero(loggedInAt), generation: orZero(generation) };
+    } catch (error) {
+      return error instanceof errors.JWTExpired ? 'expired' : 'invalid';
+    }
+  }
+
+  #keyOf(kid: string | undefined): Uint8Array {
+    const key = this.#keys.get(kid ?? '');
+    if (key === undefined) throw new Error('unknown key id');
+    return key;
+  }
+}
+
+function orZero(claim: unknown): number {
+  return typeof claim === 'number' ? claim : 0;
+}

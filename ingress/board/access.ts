@@ -1,0 +1,97 @@
+import { createHash, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { Limiter, Limits } from '../limits/limiter.ts';
+import { networkOf } from '../limits/network.ts';
+
+const COOKIE = 'forecue-admin';
+const LIFETIME_S = 8 * 60 * 60;
+const KEY_BYTES = 32;
+/** Wrong tokens of a network, and the seconds for which they count. */
+const WRONG = { name: 'admin-token', points: 10, windowS: 60 };
+
+/**
+ * Who may see the board. A session is a random name and its end, signed with a key that is derived from the token: nothing is
+ * stored, any ingress knows it, and another token ends all sessions.
+ */
+export class Access {
+  readonly #digest: Buffer;
+  readonly #key: Buffer;
+  readonly #wrong: Limiter;
+
+  constructor(token: string, limits: Pick<Limits, 'open'>) {
+    this.#digest = digestOf(token);
+    this.#key = Buffer.from(hkdfSync('sha256', token, '', 'forecue board', KEY_BYTES));
+    this.#wrong = limits.open(WRONG);
+  }
+
+  /** The session of a request; undefined without one. */
+  read(ctx: RequestContext): string | undefined {
+    const value = ctx.cookies.get(COOKIE) ?? '';
+    const [, session = '', end = '', mac = ''] = /^((\d{10})\.[\w-]{22})\.([\w-]{43})$/.exec(value) ?? [];
+    return session !== '' && this.#isSigned('session', session, mac) && Number(end) * 1000 > Date.now()
+      ? session
+      : undefined;
+  }
+
+  /**
+   * Opens a session if the token is right. Throws `not_authenticated`, or `rate_limited` after too many wrong ones from the
+   * same network, counted before the check so that concurrent guesses count as well.
+   */
+  async signIn(ctx: RequestContext, token: string): Promise<void> {
+    const network = networkOf(ctx.state.address);
+    const { allowed, resetS } = await this.#wrong.take(network);
+    if (!allowed) throw new AppError('rate_limited', { retryAfterS: resetS });
+    if (!timingSafeEqual(digestOf(token), this.#digest)) throw new AppError('not_authenticated');
+    await this.#wrong.refund(network);
+    const end = Math.floor(Date.now() / 1000) + LIFETIME_S;
+    const session = `${end}.${randomBytes(16).toString('base64url')}`;
+    setCookie(ctx, `${session}.${this.#sign('session', session)}`, LIFETIME_S);
+  }
+
+  signOut(ctx: RequestContext): void {
+    setCookie(ctx, '', 0);
+  }
+
+  /** The token that every form of a session carries. */
+  csrf(session: string): string {
+    return this.#sign('form', session);
+  }
+
+  /** Throws `access_denied` unless the form is one that this session got. */
+  checkForm(session: string, form: URLSearchParams): void {
+    if (!this.#isSigned('form', session, form.get('csrf') ?? '')) throw new AppError('access_denied');
+  }
+
+  #sign(purpose: 'session' | 'form', text: string): string {
+    return createHmac('sha256', this.#key).update(`${purpose} ${text}`).digest('base64url');
+  }
+
+  #isSigned(purpose: 'session' | 'form', text: string, mac: string): boolean {
+    const given = Buffer.from(mac);
+    const right = Buffer.from(this.#sign(purpose, text));
+    return given.length === right.length && timingSafeEqual(given, right);
+  }
+}
+
+/** Throws `access_denied` for a form that another site's page sent: browsers say so (Fetch Metadata, `Origin`). */
+export function requireOwnForm(ctx: RequestContext): void {
+  const site = ctx.get('Sec-Fetch-Site') || 'same-origin';
+  const origin = ctx.get('Origin');
+  const isOwn = origin === '' || (URL.canParse(origin) && new URL(origin).host === ctx.get('Host'));
+  if (!['same-origin', 'none'].includes(site) || !isOwn) throw new AppError('access_denied');
+}
+
+/** Digests have equal length, whatever was typed. */
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** TLS may end at a proxy in front, which says so. */
+function setCookie(ctx: RequestContext, value: string, maxAgeS: number): void {
+  const secure = ctx.get('X-Forwarded-Proto') === 'https' ? '; Secure' : '';
+  ctx.set(
+    'Set-Cookie',
+    `${COOKIE}=${value}; Path=/admin; Max-Age=${maxAgeS}; HttpOnly; SameSite=Strict${secure}`,
+  );
+}

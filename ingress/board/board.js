@@ -1,0 +1,23 @@
+/* Replaces the sections of the board as the server renders them anew. All markup in them is the server's. */
+const state = document.getElementById('live');
+const events = new EventSource('events');
+
+events.onmessage = ({ data }) => {
+  for (const [id, text] of Object.entries(JSON.parse(data))) {
+    const section = document.getElementById(id);
+    // What somebody is at with the keyboard stays until they leave it.
+    if (section && !section.contains(document.activeElement)) section.innerHTML = text;
+  }
+  show('live', 'Live');
+};
+
+events.onerror = () => {
+  if (events.readyState === EventSource.CLOSED) show('ended', 'Not live: reload the page');
+  else show('lost', 'Not live: connecting again');
+};
+
+function show(how, text) {
+  if (state.dataset.state === how) return;
+  state.dataset.state = how;
+  state.textContent = text;
+}

@@ -1,0 +1,250 @@
+import { readFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
+import Koa, { type Next } from 'koa';
+import { type IngressConfig, POOLS } from '../../shared/config/config.ts';
+import { isUnavailable } from '../../shared/db/faults.ts';
+import { openDatabase } from '../../shared/db/orm.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { Log } from '../../shared/log.ts';
+import { drain, pause, resume, retryFailed } from '../../shared/work/operate.ts';
+import { readForm, seeOther } from '../connect/browser.ts';
+import { addressReader } from '../http/address.ts';
+import { setError, toAppError } from '../http/errors.ts';
+import { type RequestContext, type RequestState, requestContext } from '../http/request-context.ts';
+import type { Limits } from '../limits/limiter.ts';
+import { type SendFile, script, sendsFiles } from '../pages/files.ts';
+import type { Html } from '../pages/html.ts';
+import { FAVICON } from '../pages/mark.ts';
+import { STYLE_SOURCE } from '../pages/style.ts';
+import { Access, requireOwnForm } from './access.ts';
+import { boardPage, drainPage, faultPage, layout, signInPage } from './pages.ts';
+import { renderSections, SECTIONS } from './sections.ts';
+import { Snapshots } from './snapshot.ts';
+import { find, timelines } from './timeline.ts';
+import { Viewers } from './viewers.ts';
+
+/** Connections for what the board reads and does, and the time that a statement of it may take. */
+const CONNECTIONS = 2;
+const STATEMENT_MS = 1500;
+
+export interface Board {
+  handle: RequestListener;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the operators' board. It reads on connections of its own, and gives up a statement soon: whoever looks takes nothing
+ * from predictions. None is opened before somebody looks.
+ */
+export async function openBoard(config: IngressConfig, limits: Limits, log: Log): Promise<Board> {
+  const own = { database: { ...config.database, poolSize: CONNECTIONS } };
+  const database = await openDatabase(own, log, 'forecue web board', STATEMENT_MS);
+  const pages = new BoardPages(config, limits, database.pool, log);
+  const app = new Koa<RequestState>();
+  app.use(requestContext(log, addressReader(config.trustProxy), () => false));
+  app.use(pageErrors);
+  app.use((ctx) => pages.serve(ctx));
+  app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));
+  return {
+    handle: app.callback(),
+    async close() {
+      pages.close();
+      await database.close();
+    },
+  };
+}
+
+type Work = Awaited<ReturnType<typeof openDatabase>>['pool'];
+
+/** The pages of the board, and what their forms do. */
+class BoardPages {
+  readonly #config: IngressConfig;
+  readonly #pool: Work;
+  readonly #access: Access;
+  readonly #viewers: Viewers;
+  readonly #sendFile: SendFile = sendsFiles(FILES);
+
+  constructor(config: IngressConfig, limits: Limits, pool: Work, log: Log) {
+    this.#config = config;
+    this.#pool = pool;
+    this.#access = new Access(config.adminToken, limits);
+    const snapshots = new Snapshots(pool);
+    this.#viewers = new Viewers({
+      read: () => snapshots.read(),
+      render: renderSections,
+      failed: (error) => unread(error, log),
+    });
+  }
+
+  async serve(ctx: RequestContext): Promise<void> {
+    setHeaders(ctx);
+    const path = ctx.path.replace(/^\/admin/, '');
+    if (path === '') return seeOther(ctx, 'admin/');
+    if (ctx.method === 'POST') return this.#post(ctx, path);
+    if (ctx.method !== 'GET') throw new AppError('method_not_allowed');
+    if (FILES.has(ctx.path)) return this.#sendFile(ctx);
+    ctx.state.route = `/admin${PAGES.has(path) ? path : ''}`;
+    const session = this.#access.read(ctx);
+    if (path === '/' && session === undefined) return send(ctx, signInPage());
+    if (session === undefined) throw new AppError('not_authenticated');
+    const csrf = this.#access.csrf(session);
+    if (path === '/') return this.#show(ctx, csrf);
+    if (path === '/find') return this.#find(ctx, csrf);
+    if (path !== '/events') throw new AppError('not_found');
+    if (this.#viewers.isFull) throw new AppError('overloaded');
+    ctx.status = 200;
+    ctx.respond = false;
+    this.#viewers.add(ctx.res);
+  }
+
+  async #show(ctx: RequestContext, csrf: string): Promise<void> {
+    const { log } = ctx.state;
+    const sections = await this.#viewers
+      .latest()
+      .then(renderSections, (error: unknown) => unread(error, log));
+    send(ctx, boardPage({ csrf, sections, note: NOTES.get(String(ctx.query['did'])) }));
+  }
+
+  async #find(ctx: RequestContext, csrf: string): Promise<void> {
+    const asked = String(ctx.query['id'] ?? '').trim();
+    send(
+      ctx,
+      layout({ csrf, asked, title: 'Timeline', content: timelines(asked, await find(this.#pool, asked)) }),
+    );
+  }
+
+  async #post(ctx: RequestContext, path: string): Promise<void> {
+    if (!['/sign-in', '/sign-out', '/queue'].includes(path)) throw new AppError('not_found');
+    ctx.state.route = `/admin${path}`;
+    requireOwnForm(ctx);
+    const form = await readForm(ctx);
+    if (path === '/sign-in') {
+      await this.#access.signIn(ctx, form.get('token') ?? '');
+      return seeOther(ctx, './');
+    }
+    const session = this.#access.read(ctx);
+    if (session === undefined) throw new AppError('not_authenticated');
+    this.#access.checkForm(session, form);
+    if (path === '/queue') return this.#act(ctx, session, form);
+    this.#access.signOut(ctx);
+    seeOther(ctx, './');
+  }
+
+  /** The same that `admin queue` does. */
+  async #act(ctx: RequestContext, session: string, form: URLSearchParams): Promise<void> {
+    const [action, pool] = [form.get('do') ?? '', POOLS.find((one) => one === form.get('pool'))];
+    if (pool === undefined) throw new AppError('not_found');
+    const { recoveryWindowS } = this.#config;
+    let did = action;
+    if (action === 'pause') did = (await pause(this.#pool, [pool])) === 0 ? 'pause' : 'pause-late';
+    else if (action === 'resume') await resume(this.#pool, [pool]);
+    else if (action === 'retry') did = await this.#retry(pool);
+    else if (action === 'drain' && form.get('sure') !== 'yes') {
+      const { pools } = await this.#viewers.latest();
+      const { queued = 0, isMore = false } = pools.find((one) => one.pool === pool) ?? {};
+      const csrf = this.#access.csrf(session);
+      return send(ctx, drainPage({ csrf, pool, queued: `${queued}${isMore ? ' or more' : ''}` }));
+    } else if (action === 'drain') await drain(this.#pool, pool, recoveryWindowS);
+    else throw new AppError('not_found');
+    ctx.state.log.info({ action, pool }, 'an operator acted on a pool');
+    seeOther(ctx, `./?did=${did}`);
+  }
+
+  async #retry(pool: (typeof POOLS)[number]): Promise<string> {
+    const terms = { deadlines: this.#config, recoveryWindowS: this.#config.recoveryWindowS };
+    const { retried } = await retryFailed(this.#pool, [pool], terms);
+    const all = Object.values(retried);
+    if (all.some(({ locked }) => locked > 0)) return 'retry-locked';
+    return all.some(({ queued }) => queued > 0) ? 'retry' : 'retry-none';
+  }
+
+  close(): void {
+    this.#viewers.close();
+  }
+}
+
+/** Results of actions, by the name that the address has of it: nothing else of an address is ever shown. */
+const NOTES = new Map([
+  ['pause', 'Paused: every worker has noticed. What runs goes on; what waits stays until its deadline.'],
+  ['pause-late', 'Paused, but some workers have not noticed yet. What runs goes on.'],
+  ['resume', 'Resumed: workers claim again within a second or two.'],
+  ['drain', 'Drained: what waited ended as service_unavailable, and was refunded.'],
+  ['retry', 'A new job is queued for each account whose latest one failed.'],
+  ['retry-none', 'There was no job to retry. Predictions are not: their callers have had their answer.'],
+  ['retry-locked', 'Queued again, but for accounts whose rows are locked: try again later.'],
+]);
+
+const fileUrl = (name: string) => new URL(name, import.meta.url);
+const CSS = ['../pages/base.css', 'board.css', 'tables.css']
+  .map((name) => readFileSync(fileUrl(name), 'utf8'))
+  .join('');
+const FILES = new Map([
+  ['/admin/board.css', { type: 'text/css; charset=utf-8', content: Buffer.from(CSS) }],
+  ['/admin/board.js', script(fileUrl('board.js'))],
+  ['/admin/favicon.svg', { type: 'image/svg+xml', content: Buffer.from(FAVICON) }],
+]);
+const PAGES = new Set(['/', '/find', '/events']);
+
+/** Forms send `Origin` to their own site only with this referrer policy. */
+function setHeaders(ctx: RequestContext): void {
+  ctx.set({
+    'Content-Security-Policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      `style-src 'self' ${STYLE_SOURCE}`,
+      "img-src 'self'",
+      "connect-src 'self'",
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ].join('; '),
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'Referrer-Policy': 'same-origin',
+    'X-Frame-Options': 'DENY',
+  });
+}
+
+function send(ctx: RequestContext, page: Html): void {
+  ctx.status = 200;
+  ctx.type = 'html';
+  ctx.body = page.text;
+}
+
+const FAULTS: Record<string, string> = {
+  access_denied:
+    'This form was not one that you got from the board, or is from an earlier session. Load the board again.',
+  service_unavailable: 'The database does not answer, or not in time.',
+  not_found: 'There is no such page.',
+};
+
+/** Refusals are pages as well; a wrong token shows the form again. */
+async function pageErrors(ctx: RequestContext, next: Next): Promise<void> {
+  try {
+    await next();
+  } catch (thrown) {
+    const error = toAppError(ctx, thrown);
+    const isSignIn = error.code === 'not_authenticated' || error.code === 'rate_limited';
+    const page = isSignIn
+      ? signInPage(signInFault(ctx, error))
+      : faultPage(FAULTS[error.code] ?? `It failed: ${error.code}.`);
+    send(ctx, page);
+    setError(ctx, error);
+  }
+}
+
+function signInFault(ctx: RequestContext, { code, retryAfterS }: AppError): string {
+  if (code === 'rate_limited') return `Too many wrong tokens. Try again in ${retryAfterS ?? 1} s.`;
+  return ctx.state.route === '/admin/sign-in' ? 'This is not the token.' : 'Sign in first.';
+}
+
+/** The page when it cannot read: the page stays, and says so. */
+function unread(error: unknown, log: Log): Record<string, string> {
+  log.warn({ err: error }, 'the board could not read');
+  const why = isUnavailable(error) ? 'The database does not answer.' : 'The database did not answer in time.';
+  const text = faultLine(why);
+  return Object.fromEntries(Object.keys(SECTIONS).map((id, index) => [id, index === 0 ? text : '']));
+}
+
+const faultLine = (why: string) =>
+  `<p class="alert" role="alert">${why} What is here comes back by itself.</p>`;

@@ -1,0 +1,92 @@
+import { catalogue } from '../../shared/errors/catalogue.ts';
+import { visible } from '../../shared/text/visible.ts';
+import { type Html, html } from '../pages/html.ts';
+
+/** A column of a table: its heading, and the cell of a row. */
+export interface Column<Row> {
+  head: string;
+  cell(row: Row): Html | string | number;
+  /** Aligned to the right, digits of equal width. */
+  isNumber?: boolean;
+}
+
+/** Rows as a table. On a narrow screen each is a card; the roles keep it a table for a screen reader. */
+export function table<Row>(
+  name: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  none: string,
+): Html {
+  if (rows.length === 0) return html`<p class="none">${none}</p>`;
+  return html`<table role="table" aria-label="${name}">
+    <thead role="rowgroup"><tr role="row">${columns.map(
+      (column) => html`<th role="columnheader" scope="col" class="${alignment(column)}">${column.head}</th>`,
+    )}</tr></thead>
+    <tbody role="rowgroup">${rows.map(
+      (row) => html`<tr role="row">${columns.map((column) => cellOf(column, row))}</tr>`,
+    )}</tbody>
+  </table>`;
+}
+
+/** Stands for nothing; a card leaves it out. */
+export const NIL = '–';
+
+function cellOf<Row>(column: Column<Row>, row: Row): Html {
+  const content = column.cell(row);
+  const kind = `${alignment(column)}${content === NIL ? ' nil' : ''}`;
+  return html`<td role="cell" class="${kind}" data-head="${column.head}">${content}</td>`;
+}
+
+const alignment = ({ isNumber }: Pick<Column<never>, 'isNumber'>) => (isNumber ? 'number' : 'words');
+
+/** The part that caused an error: the row's word, or else what the code's entry says. */
+export function sourceOf({ code, source }: { code: string | null; source: string | null }): string {
+  const entry = Object.entries(catalogue).find(([name]) => name === code)?.[1];
+  return source ?? entry?.source ?? NIL;
+}
+
+/** A text from outside. */
+export function text(value: string): Html {
+  return html`<bdi>${visible(value)}</bdi>`;
+}
+
+/** A number that changes with each refresh is still easy to read. */
+export function count(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: value < 10 ? 1 : 0 });
+}
+
+const UNITS = [
+  [86_400, 'd'],
+  [3600, 'h'],
+  [60, 'min'],
+] as const;
+
+/** A duration by its largest unit. */
+export function duration(seconds: number): string {
+  const found = UNITS.find(([size]) => seconds >= size);
+  if (found === undefined) return `${Math.max(0, Math.round(seconds))} s`;
+  const [size, unit] = found;
+  return `${Math.floor(seconds / size)} ${unit}`;
+}
+
+export const ago = (seconds: number) => `${duration(seconds)} ago`;
+
+/** Something's state: a word, and a colour that says no more than it. */
+export function badge(word: string, how: 'good' | 'quiet' | 'bad'): Html {
+  return html`<span class="badge ${how}">${word}</span>`;
+}
+
+/** A link to the timeline of work. */
+export function workLink(id: string): Html {
+  return html`<a href="find?id=${id}"><code>${id}</code></a>`;
+}
+
+const MICROCENTS = 100_000_000;
+const SMALLEST = 0.0001;
+
+/** Millionths of a cent in dollars. */
+export function dollars(microcents: number): string {
+  const value = microcents / MICROCENTS;
+  if (value > 0 && value < SMALLEST) return `< $${SMALLEST}`;
+  return `$${value.toFixed(value !== 0 && value < 1 ? 4 : 2)}`;
+}

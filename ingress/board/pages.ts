@@ -1,0 +1,131 @@
+import { POOLS, type PoolName } from '../../shared/config/config.ts';
+import { type Html, html, markup } from '../pages/html.ts';
+import { layoutPage } from '../pages/layout.ts';
+import { MARK } from '../pages/mark.ts';
+import { SECTIONS } from './sections.ts';
+
+export function signInPage(fault?: string): Html {
+  return layoutPage({
+    title: 'Board',
+    root: './',
+    content: html`
+    <h1>The operators’ board</h1>
+    <p class="quiet">It wants the token of this installation: <code>ADMIN_TOKEN</code>, in development the file
+      <code>.data/admin-token</code>.</p>
+    ${fault === undefined ? undefined : html`<p class="alert" role="alert">${fault}</p>`}
+    <form method="post" action="sign-in">
+      <div class="field">
+        <label for="token">Token</label>
+        <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
+      </div>
+      <button class="primary wide">Open the board</button>
+    </form>`,
+  });
+}
+
+/** Errors where there is no board to show it in. */
+export function faultPage(message: string): Html {
+  return layoutPage({
+    title: 'Board',
+    root: './',
+    content: html`<h1>That did not work</h1><p>${message}</p><p class="foot"><a href="./">Back to the board</a></p>`,
+  });
+}
+
+interface Session {
+  csrf: string;
+}
+
+export function boardPage({
+  csrf,
+  sections,
+  note,
+}: Session & { sections: Record<string, string>; note: string | undefined }): Html {
+  return layout({
+    csrf,
+    title: 'Board',
+    live: true,
+    content: html`
+    <h1 class="hidden">The operators’ board</h1>
+    ${note === undefined ? undefined : html`<p class="state" role="status">${note}</p>`}
+    ${Object.entries(SECTIONS).map(
+      ([id, title]) => html`<section aria-labelledby="of-${id}">
+      <h2 id="of-${id}">${title}</h2>
+      <div id="${id}">${markup(sections[id] ?? '')}</div>
+      ${id === 'pools' ? actions(csrf) : undefined}
+    </section>`,
+    )}`,
+  });
+}
+
+function actions(csrf: string): Html {
+  return html`<form method="post" action="queue" class="actions" aria-label="Act on a pool">
+    <input type="hidden" name="csrf" value="${csrf}">
+    <label for="pool">Pool</label>
+    <select id="pool" name="pool">${POOLS.map((pool) => html`<option>${pool}</option>`)}</select>
+    <button class="secondary" name="do" value="pause">Pause</button>
+    <button class="secondary" name="do" value="resume">Resume</button>
+    <button class="secondary" name="do" value="retry">Retry failed jobs</button>
+    <button class="secondary" name="do" value="drain">Drain…</button>
+  </form>`;
+}
+
+/** Asks before work is ended. */
+export function drainPage({ csrf, pool, queued }: Session & { pool: PoolName; queued: string }): Html {
+  return layout({
+    csrf,
+    title: 'Drain',
+    content: html`<section class="narrow">
+    <h1>Drain ${pool}?</h1>
+    <p>${queued} wait in this pool. Draining ends them as <code>service_unavailable</code> and refunds them. What runs goes
+      on; new work is taken, unless the pool is paused.</p>
+    <form method="post" action="queue" class="actions">
+      <input type="hidden" name="csrf" value="${csrf}">
+      <input type="hidden" name="pool" value="${pool}">
+      <input type="hidden" name="sure" value="yes">
+      <button class="danger" name="do" value="drain">Drain ${pool}</button>
+      <a class="back" href="./">Back to the board</a>
+    </form></section>`,
+  });
+}
+
+interface Page extends Session {
+  title: string;
+  content: Html;
+  /** The id that was looked for. */
+  asked?: string;
+  live?: boolean;
+}
+
+/** A page of the board, with the way to look up work and to sign out. */
+export function layout({ title, content, csrf, asked = '', live = false }: Page): Html {
+  return html`<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="robots" content="noindex">
+    <title>${title} – Forecue</title>
+    <link rel="icon" href="favicon.svg" type="image/svg+xml">
+    <link rel="stylesheet" href="board.css">
+    ${live ? html`<script src="board.js" defer></script>` : undefined}
+  </head>
+  <body>
+    <header>
+      <a class="home" href="./">${markup(MARK)} <span>Forecue board</span></a>
+      ${live ? html`<p id="live" role="status" data-state="page">As of this page</p>` : undefined}
+      <form class="find" action="find" role="search">
+        <label class="hidden" for="id">Prediction id or X-Request-Id</label>
+        <input id="id" name="id" value="${asked}" placeholder="Prediction id or X-Request-Id" maxlength="80" required>
+        <button class="secondary">Find</button>
+      </form>
+      <form method="post" action="sign-out">
+        <input type="hidden" name="csrf" value="${csrf}">
+        <button class="link">Sign out</button>
+      </form>
+    </header>
+    <main>${content}</main>
+  </body>
+</html>
+`;
+}

@@ -1,0 +1,212 @@
+import { MOST_FAILURES } from '../../shared/db/stores/board/lately.ts';
+import type { LiveProcess } from '../../shared/db/stores/board/live.ts';
+import { type Html, html } from '../pages/html.ts';
+import {
+  ago,
+  badge,
+  type Column,
+  count,
+  dollars,
+  duration,
+  NIL,
+  sourceOf,
+  table,
+  text,
+  workLink,
+} from './cells.ts';
+import type { BoardPool, Snapshot } from './snapshot.ts';
+import type { Spent } from './spend.ts';
+
+/** The sections that are rendered anew while somebody looks, in their order on the page. */
+export const SECTIONS = {
+  pools: 'Pools',
+  failures: 'Failures of the last hour',
+  processes: 'Processes',
+  parties: 'Who holds the most',
+  models: 'Models',
+  spend: 'Provider, by hour',
+  schedules: 'Recurring work',
+  erasures: 'Accounts being erased',
+} as const;
+type SectionId = keyof typeof SECTIONS;
+
+/** The content of each section. */
+export function renderSections(snapshot: Snapshot): Record<SectionId, string> {
+  const { pools, live, lately, spend, recurring, at } = snapshot;
+  const sections: Record<SectionId, Html> = {
+    pools: html`<div class="pools">${pools.map(poolCard)}</div>`,
+    failures: table('Failures', lately.failures, FAILURES, 'None.'),
+    processes: table('Processes', live.processes, PROCESSES, 'None.'),
+    parties: table('Parties', live.parties, PARTIES, 'Nobody has work that waits or runs.'),
+    models: table('Models', modelsOf(snapshot), MODELS, 'No call in the last 24 hours, and no fault.'),
+    spend: html`${table('Spend', hoursOf(spend.hours), HOURS, 'No call to a provider in the last 24 hours.')}
+      ${spend.isWhole ? undefined : html`<p class="none">Earlier hours are still being read.</p>`}`,
+    schedules: table('Schedules', recurring, recurringColumns(at), 'None.'),
+    erasures: table('Erasures', lately.erasing, ERASING, 'None.'),
+  };
+  return Object.fromEntries(Object.entries(sections).map(([id, content]) => [id, content.text])) as Record<
+    SectionId,
+    string
+  >;
+}
+
+function poolCard(one: BoardPool): Html {
+  const { pool, queued, isMore, running, oldestS, slots, workers, desired, rate, shed, pausedS } = one;
+  const state =
+    pausedS !== null
+      ? badge(`paused ${ago(pausedS)}`, 'bad')
+      : workers === 0
+        ? badge('no worker', 'bad')
+        : badge('open', 'good');
+  const facts: [string, Html | string, string?][] = [
+    ['Waiting', `${count(queued)}${isMore ? ' or more' : ''}`],
+    ['Oldest', oldestS === null ? NIL : duration(oldestS)],
+    ['Workers', `${workers}`, desired > workers ? `${desired} wanted` : undefined],
+    ['Claims a second', rate === undefined ? '…' : count(rate)],
+    ['Shed', count(shed), 'here, since start'],
+  ];
+  return html`<article class="pool">
+    <h3>${pool} ${state}</h3>
+    <p class="slots"><span>Slots</span> <strong>${count(running)}</strong> of ${count(slots)}
+      <meter min="0" max="${Math.max(slots, 1)}" value="${Math.min(running, slots)}" aria-label="Slots of ${pool} that hold work"></meter></p>
+    <dl>${facts.map(
+      ([name, value, note]) =>
+        html`<div><dt>${name}</dt><dd>${value}${note === undefined ? undefined : html` <small>${note}</small>`}</dd></div>`,
+    )}</dl>
+  </article>`;
+}
+
+const FAILURES: Column<Snapshot['lately']['failures'][number]>[] = [
+  { head: 'Code', cell: ({ code }) => html`<strong>${text(code)}</strong>` },
+  { head: 'Kind', cell: ({ kind }) => kind },
+  { head: 'From', cell: sourceOf },
+  {
+    head: 'Count',
+    cell: ({ count: of }) => `${count(of)}${of >= MOST_FAILURES ? ' or more' : ''}`,
+    isNumber: true,
+  },
+  { head: 'Latest', cell: ({ agoS }) => ago(agoS), isNumber: true },
+  { head: 'Example', cell: ({ example }) => workLink(example) },
+];
+
+function stateOf({ leaseS, leads }: LiveProcess): Html {
+  if (leaseS <= 0) return badge(`silent, ${duration(-leaseS)} past its lease`, 'bad');
+  return leads ? badge('alive, leads', 'good') : badge('alive', 'good');
+}
+
+function servesOf({ pools }: LiveProcess): string {
+  const named = Object.entries(pools).map(([pool, { slots }]) => `${pool} (${slots})`);
+  return named.length === 0 ? NIL : named.join(', ');
+}
+
+const PROCESSES: Column<LiveProcess>[] = [
+  { head: 'Kind', cell: ({ kind }) => html`<strong>${text(kind)}</strong>` },
+  { head: 'State', cell: stateOf },
+  { head: 'Version', cell: ({ version }) => text(version ?? 'unknown') },
+  {
+    head: 'Heartbeats for',
+    cell: ({ steadyS }) => (steadyS === null ? NIL : duration(steadyS)),
+    isNumber: true,
+  },
+  { head: 'Serves (slots)', cell: servesOf },
+  { head: 'Holds', cell: ({ holds }) => count(holds), isNumber: true },
+  { head: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
+];
+
+const PARTIES: Column<Snapshot['live']['parties'][number]>[] = [
+  {
+    head: 'Party',
+    cell: ({ app }) =>
+      app === null ? html`<span class="quiet">account</span>` : html`<strong>${text(app)}</strong>`,
+  },
+  { head: 'Running', cell: ({ running }) => count(running), isNumber: true },
+  { head: 'Waiting', cell: ({ queued }) => count(queued), isNumber: true },
+  { head: 'Oldest', cell: ({ oldestS }) => (oldestS === null ? NIL : duration(oldestS)), isNumber: true },
+  { head: 'Id', cell: ({ party }) => html`<code>${party}</code>` },
+];
+
+interface Model {
+  model: string;
+  state: Html;
+  failures: number;
+  fault: string;
+  calls: number;
+  cost: number;
+  unpriced: number;
+}
+
+/** Models that were called lately, and models whose circuit somebody has noted. */
+function modelsOf({ spend, lately }: Snapshot): Model[] {
+  const names = new Set([...spend.hours, ...lately.circuits].map(({ model }) => model));
+  return [...names].sort().map((model) => {
+    const circuit = lately.circuits.find((one) => one.model === model);
+    const sum = sumOf(spend.hours.filter((one) => one.model === model));
+    const { failures = 0, fault = '' } = circuit ?? {};
+    return { model, state: circuitOf(circuit), failures, fault: failures === 0 ? '' : fault, ...sum };
+  });
+}
+
+function circuitOf(circuit: Snapshot['lately']['circuits'][number] | undefined): Html {
+  if (circuit?.probeS != null) return badge(`open, probed in ${duration(circuit.probeS)}`, 'bad');
+  if (circuit?.pausedS != null && circuit.pausedS > 0)
+    return badge(`asked to wait ${duration(circuit.pausedS)}`, 'bad');
+  return badge('closed', 'good');
+}
+
+const MODELS: Column<Model>[] = [
+  { head: 'Model', cell: ({ model }) => html`<strong>${text(model)}</strong>` },
+  { head: 'Breaker', cell: ({ state }) => state },
+  { head: 'Failures in a row', cell: ({ failures }) => count(failures), isNumber: true },
+  { head: 'Latest fault', cell: ({ fault }) => (fault === '' ? NIL : text(fault)) },
+  { head: 'Calls in 24 h', cell: ({ calls }) => count(calls), isNumber: true },
+  { head: 'Cost in 24 h', cell: costOf, isNumber: true },
+];
+
+function costOf({ cost, calls, unpriced }: { cost: number; calls: number; unpriced: number }): string {
+  if (unpriced === calls && calls > 0) return 'no price';
+  return unpriced === 0 ? dollars(cost) : `${dollars(cost)} + ${count(unpriced)} unpriced`;
+}
+
+function sumOf(rows: readonly Spent[]) {
+  const sum = (column: 'calls' | 'inputTokens' | 'outputTokens' | 'costMicrocents' | 'unpriced') =>
+    rows.reduce((all, row) => all + row[column], 0);
+  return {
+    calls: sum('calls'),
+    input: sum('inputTokens'),
+    output: sum('outputTokens'),
+    cost: sum('costMicrocents'),
+    unpriced: sum('unpriced'),
+  };
+}
+
+function hoursOf(rows: readonly Spent[]) {
+  const byHour = [...Map.groupBy(rows, ({ hour }) => hour)].sort(([a], [b]) => b - a);
+  return byHour.map(([hour, of]) => ({ hour, ...sumOf(of) }));
+}
+
+const HOURS: Column<ReturnType<typeof hoursOf>[number]>[] = [
+  { head: 'Hour (UTC)', cell: ({ hour }) => new Date(hour).toISOString().slice(5, 16).replace('T', ' ') },
+  { head: 'Calls', cell: ({ calls }) => count(calls), isNumber: true },
+  { head: 'Input tokens', cell: ({ input }) => count(input), isNumber: true },
+  { head: 'Output tokens', cell: ({ output }) => count(output), isNumber: true },
+  { head: 'Cost', cell: costOf, isNumber: true },
+];
+
+const recurringColumns = (at: number): Column<Snapshot['recurring'][number]>[] => [
+  { head: 'Name', cell: ({ name }) => html`<strong>${name}</strong>` },
+  {
+    head: 'Every',
+    cell: ({ every }) => (every === 'off' ? badge('off', 'quiet') : every),
+  },
+  { head: 'Last', cell: ({ last }) => (last === null ? NIL : ago((at - last) / 1000)), isNumber: true },
+  {
+    head: 'Next',
+    cell: ({ next }) => (next === null ? NIL : `in ${duration((next - at) / 1000)}`),
+    isNumber: true,
+  },
+];
+
+const ERASING: Column<Snapshot['lately']['erasing'][number]>[] = [
+  { head: 'Account', cell: ({ id }) => html`<code>${id}</code>` },
+  { head: 'For', cell: ({ forS }) => duration(forS), isNumber: true },
+];

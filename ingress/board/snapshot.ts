@@ -1,0 +1,126 @@
+import type { Pool } from 'pg';
+import { POOLS, type PoolName } from '../../shared/config/config.ts';
+import { type Lately, readLately } from '../../shared/db/stores/board/lately.ts';
+import { type Live, type LiveKind, MOST_LIVE, readLive } from '../../shared/db/stores/board/live.ts';
+import { desiredWorkers } from '../../shared/domain/scaling.ts';
+import { admissions } from '../../shared/metrics/work.ts';
+import { type Kind, servedBy } from '../../shared/work/kind.ts';
+import { kinds } from '../../shared/work/kinds.ts';
+import { listRecurring, type Recurring } from '../../shared/work/recurring.ts';
+import { Spend, type Spent } from './spend.ts';
+
+/** A pool with the load of its kinds. */
+export interface BoardPool {
+  pool: PoolName;
+  queued: number;
+  /** True if there may be more. */
+  isMore: boolean;
+  running: number;
+  oldestS: number | null;
+  workers: number;
+  desired: number;
+  slots: number;
+  /** Claims a second since the read before; undefined at the first one. */
+  rate: number | undefined;
+  /** Calls that this ingress has refused as overloaded since it started. */
+  shed: number;
+  pausedS: number | null;
+}
+
+/** All that the board shows, as of one moment. */
+export interface Snapshot {
+  at: number;
+  pools: BoardPool[];
+  live: Live;
+  lately: Lately;
+  spend: { hours: Spent[]; isWhole: boolean };
+  recurring: Recurring[];
+}
+
+/** Claims by process and pool, as of a moment. */
+interface Claims {
+  at: number;
+  by: Map<string, number>;
+}
+
+const KINDS = Object.values(kinds) as readonly Kind[];
+
+/** Reads snapshots, one set of statements at a time, on connections of its own. */
+export class Snapshots {
+  readonly #pool: Pool;
+  readonly #spend: Spend;
+  #claims: Claims | undefined;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+    this.#spend = new Spend(pool);
+  }
+
+  async read(): Promise<Snapshot> {
+    const at = Date.now();
+    const names = KINDS.map(({ name }) => name);
+    const [live, lately] = await Promise.all([readLive(this.#pool, KINDS), readLately(this.#pool, names)]);
+    const [spend, recurring] = await Promise.all([this.#spend.read(at), listRecurring(this.#pool)]);
+    const [before, claims] = [this.#claims, claimsOf(live, at)];
+    this.#claims = claims;
+    const shed = await shedByKind();
+    const pools = POOLS.map((pool) => ({
+      ...loadOf(pool, live),
+      rate: before && rateOf(pool, before, claims),
+      shed: Object.keys(servedBy(kinds, pool)).reduce((sum, kind) => sum + (shed.get(kind) ?? 0), 0),
+    }));
+    return { at, pools, live, lately, spend, recurring };
+  }
+}
+
+function loadOf(pool: PoolName, { kinds: counted, processes, paused }: Live) {
+  const own = Object.keys(servedBy(kinds, pool));
+  const of = counted.filter(({ kind }) => own.includes(kind));
+  const sum = (count: (one: LiveKind) => number) => of.reduce((all, one) => all + count(one), 0);
+  const serving = processes.flatMap((one) => (one.leaseS > 0 ? (one.pools[pool] ?? []) : []));
+  const ages = of.flatMap(({ oldestS }) => oldestS ?? []);
+  const load = {
+    queued: sum(({ queued }) => queued),
+    running: sum(({ running }) => running),
+    workers: serving.length,
+    slots: serving.reduce((all, { slots }) => all + slots, 0),
+  };
+  const oldestMs = Math.max(0, ...ages) * 1000;
+  return {
+    pool,
+    ...load,
+    isMore: of.some(({ queued }) => queued >= MOST_LIVE),
+    oldestS: ages.length === 0 ? null : Math.max(...ages),
+    desired: desiredWorkers({ ...load, oldestMs }),
+    pausedS: paused.find((one) => one.pool === pool)?.pausedS ?? null,
+  };
+}
+
+function claimsOf({ processes }: Live, at: number): Claims {
+  const by = new Map(
+    processes.flatMap(({ id, pools }) =>
+      Object.entries(pools).map(([pool, { claimed }]) => [`${pool} ${id}`, claimed] as const),
+    ),
+  );
+  return { at, by };
+}
+
+/** A process that was not there before has no difference to count. */
+function rateOf(pool: PoolName, before: Claims, now: Claims): number {
+  const since = [...now.by].map(([key, claimed]) =>
+    key.startsWith(`${pool} `) ? claimed - (before.by.get(key) ?? claimed) : 0,
+  );
+  const seconds = (now.at - before.at) / 1000;
+  return (
+    Math.max(
+      0,
+      since.reduce((sum, one) => sum + one, 0),
+    ) / Math.max(seconds, 0.001)
+  );
+}
+
+async function shedByKind(): Promise<Map<string, number>> {
+  const { values } = await admissions.get();
+  const shed = values.filter(({ labels }) => labels.decision === 'overloaded');
+  return new Map(shed.map(({ labels, value }) => [String(labels.kind), value]));
+}

@@ -1,0 +1,83 @@
+import type { Pool } from 'pg';
+import { LEDGER_PAGE, readLedger, type SpentHour } from '../../shared/db/stores/board/lately.ts';
+import { idFrom } from '../../shared/ids.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+const HOURS = 24;
+/** By then a call is booked, whatever the clocks of the workers. */
+const SETTLED_MS = 15_000;
+/** After such a pause it begins again with what is newest. */
+const STALE_MS = 30_000;
+
+/** The calls of one hour and model. */
+export type Spent = Omit<SpentHour, 'first' | 'last'>;
+
+/**
+ * The provider's cost in the last 24 hours, by hour and model. The ledger has no index by hour and may have millions of
+ * rows in a day, so each row is read about once: forwards what is new, and backwards a page at each refresh until a day is known.
+ */
+export class Spend {
+  readonly #pool: Pool;
+  #settled = new Map<string, Spent>();
+  /** The ids between which calls are settled. */
+  #from = '';
+  #to = '';
+  #readAt = Number.NEGATIVE_INFINITY;
+  #isWhole = false;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /** Reads on. `isWhole` is false while earlier hours are still to be read. */
+  async read(now: number): Promise<{ hours: Spent[]; isWhole: boolean }> {
+    const cut = idFrom(now - SETTLED_MS);
+    if (now - this.#readAt > STALE_MS) this.#restart(cut);
+    this.#readAt = now;
+    const news = await readLedger(this.#pool, this.#to, cut, 'asc');
+    this.#add(this.#settled, news);
+    this.#to = isFull(news)
+      ? (news
+          .map(({ last }) => last)
+          .sort()
+          .at(-1) ?? cut)
+      : cut;
+    await this.#readBack(now);
+    const recent = await readLedger(this.#pool, this.#to, idFrom(now + HOUR_MS), 'desc');
+    const all = new Map([...this.#settled].map(([key, one]) => [key, { ...one }]));
+    this.#add(all, recent);
+    const since = now - HOURS * HOUR_MS;
+    for (const [key, { hour }] of this.#settled) if (hour <= since) this.#settled.delete(key);
+    return { hours: [...all.values()].filter(({ hour }) => hour > since), isWhole: this.#isWhole };
+  }
+
+  #restart(cut: string): void {
+    this.#settled = new Map();
+    this.#from = cut;
+    this.#to = cut;
+    this.#isWhole = false;
+  }
+
+  async #readBack(now: number): Promise<void> {
+    if (this.#isWhole) return;
+    const rows = await readLedger(this.#pool, idFrom(now - HOURS * HOUR_MS), this.#from, 'desc');
+    this.#add(this.#settled, rows);
+    this.#isWhole = !isFull(rows);
+    for (const { first } of rows) if (first < this.#from) this.#from = first;
+  }
+
+  #add(sums: Map<string, Spent>, rows: readonly SpentHour[]): void {
+    for (const { first: _, last: __, ...row } of rows) {
+      const key = `${row.hour} ${row.model}`;
+      const sum = sums.get(key);
+      if (sum === undefined) sums.set(key, row);
+      else
+        for (const column of ['calls', 'inputTokens', 'outputTokens', 'costMicrocents', 'unpriced'] as const)
+          sum[column] += row[column];
+    }
+  }
+}
+
+function isFull(rows: readonly SpentHour[]): boolean {
+  return rows.reduce((sum, { calls }) => sum + calls, 0) >= LEDGER_PAGE;
+}

@@ -1,0 +1,123 @@
+import type { Pool } from 'pg';
+import {
+  callsFor,
+  eventsOf,
+  findWork,
+  type Traced,
+  type TracedCall,
+  type TracedEvent,
+} from '../../shared/db/stores/board/timeline.ts';
+import { idFrom, momentOf } from '../../shared/ids.ts';
+import { IDENTIFIER_PATTERN } from '../../shared/schemas/limits.ts';
+import { kinds } from '../../shared/work/kinds.ts';
+import { type Html, html } from '../pages/html.ts';
+import { badge, duration, NIL, sourceOf, text } from './cells.ts';
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+const SANE = new RegExp(IDENTIFIER_PATTERN);
+const HOUR_MS = 60 * 60 * 1000;
+/** Clocks of two machines differ. */
+const SLACK_MS = 60_000;
+
+interface Found {
+  work: Traced;
+  calls: TracedCall[];
+  events: TracedEvent[];
+}
+
+/** Finds work by the id of the prediction or job, or by the `X-Request-Id` that it was admitted for. */
+export async function find(pool: Pool, asked: string): Promise<Found[]> {
+  const id = asked.toLowerCase();
+  if (!SANE.test(asked)) return [];
+  const moment = momentOf(id);
+  const from = (moment ?? Date.now() - HOUR_MS) - SLACK_MS;
+  const span = { from, to: from + HOUR_MS + 2 * SLACK_MS };
+  const trace = `"trace":{"requestId":${JSON.stringify(asked)}`;
+  const works = await findWork(pool, { id: UUID.test(id) ? id : null, trace, ...span });
+  return Promise.all(works.map((work) => withRest(pool, work)));
+}
+
+async function withRest(pool: Pool, work: Traced): Promise<Found> {
+  const until = work.endedAt ?? work.deadlineAt ?? work.admittedAt + HOUR_MS;
+  const [calls, events] = await Promise.all([
+    callsFor(pool, work.id, idFrom(work.admittedAt - SLACK_MS), idFrom(until + SLACK_MS)),
+    eventsOf(pool, work.id),
+  ]);
+  return { work, calls, events };
+}
+
+export function timelines(asked: string, found: readonly Found[]): Html {
+  if (found.length > 0) return html`<h1 class="hidden">Timeline</h1>${found.map((one) => timeline(one))}`;
+  return html`<section class="narrow"><h1>Nothing found</h1>
+    <p>No work has the id <code>${text(asked)}</code>, and none was admitted for a request of that name.</p>
+    <p class="quiet">The history has work for 35 days. An id that we made says when; any other
+      <code>X-Request-Id</code> is looked for in the last hour. A refused request has no work: the log has its line.</p></section>`;
+}
+
+function timeline({ work, calls, events }: Found): Html {
+  const { admittedAt, code, state, kind, party, app, attempt, worker, requestId } = work;
+  const how = state === 'failed' ? 'bad' : state === 'suggested' ? 'good' : 'quiet';
+  const facts: [string, Html | string][] = [
+    ['Id', html`<code>${work.id}</code>`],
+    ['X-Request-Id', requestId === null ? NIL : html`<code>${text(requestId)}</code>`],
+    ['Kind', kind],
+    ['Party', html`${app === null ? 'account' : text(app)} <code>${party}</code>`],
+    ['Attempt', `${attempt}`],
+    ['Unit', unitOf(work)],
+    ...(worker === null ? [] : [['Worker', html`<code>${worker}</code>`] as [string, Html]]),
+  ];
+  return html`<section>
+    <h2>${kind} ${badge(code === null ? state : `${state}: ${code}`, how)}${code === null ? undefined : html` <small class="quiet">from the ${sourceOf(work)}</small>`}</h2>
+    <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+    <ol class="timeline">${momentsOf(work, calls, events).map(
+      ({ at, what }) =>
+        html`<li><time datetime="${new Date(at).toISOString()}">${new Date(at).toISOString().slice(11, 23)}</time>
+          <span class="since">${since(at - admittedAt)}</span> <span>${what}</span></li>`,
+    )}</ol>
+    <p class="quiet small">${new Date(admittedAt).toISOString().slice(0, 10)}, UTC, by the database’s clock.</p>
+  </section>`;
+}
+
+const isCharged = ({ kind }: Traced) =>
+  Object.values(kinds).some(({ name, charged }) => name === kind && charged);
+
+function unitOf(work: Traced): string {
+  if (!isCharged(work)) return 'none';
+  if (work.endedAt === null) return 'reserved';
+  return work.units > 0 ? 'settled' : 'refunded';
+}
+
+function since(ms: number): string {
+  const sign = ms < 0 ? '−' : '+';
+  return Math.abs(ms) < 100_000
+    ? `${sign}${Math.round(Math.abs(ms))} ms`
+    : `${sign}${duration(Math.abs(ms) / 1000)}`;
+}
+
+interface Moment {
+  at: number;
+  what: Html | string;
+}
+
+/** Events, in order. */
+function momentsOf(work: Traced, calls: readonly TracedCall[], events: readonly TracedEvent[]): Moment[] {
+  const { admittedAt, startedAt, endedAt, leftAt, deadlineAt, callers, state, code } = work;
+  const moments: (Moment | undefined)[] = [
+    { at: admittedAt, what: isCharged(work) ? 'admitted, and its unit reserved' : 'admitted' },
+    at(startedAt, `claimed by a worker, attempt ${work.attempt}`),
+    ...calls.map((call) => ({
+      at: call.at,
+      what: html`asked ${text(call.model)}, attempt ${call.attempt}: ${text(call.outcome)} after ${call.latencyMs} ms,
+        ${call.inputTokens} + ${call.outputTokens} tokens`,
+    })),
+    at(leftAt, 'its callers left'),
+    at(endedAt, code === null ? `ended: ${state}` : `ended: ${state}, ${code}`),
+    ...events.map((event) => ({ at: event.at, what: html`the app reported: ${text(event.kind)}` })),
+    at(endedAt === null ? deadlineAt : null, `deadline; ${callers ?? 0} ingresses wait for it now`),
+  ];
+  return moments.filter((one) => one !== undefined).sort((a, b) => a.at - b.at);
+}
+
+function at(moment: number | null, what: string): Moment | undefined {
+  return moment === null ? undefined : { at: moment, what };
+}

@@ -1,0 +1,90 @@
+import type { ServerResponse } from 'node:http';
+import { every, type Repeated } from '../../shared/timing/every.ts';
+import type { Snapshot } from './snapshot.ts';
+
+const REFRESH_MS = 2000;
+/** A snapshot of that age is shown to whoever opens the board. */
+const FRESH_MS = 1000;
+const VIEWERS_MAX = 50;
+/** Then the browser connects again, if its session is still good. */
+const STREAM_MS = 15 * 60 * 1000;
+
+interface Viewer {
+  response: ServerResponse;
+  /** Its content of each section. */
+  shown: Record<string, string>;
+}
+
+export interface ViewerSteps {
+  read(): Promise<Snapshot>;
+  /** The sections of the page, by the ids of their elements. */
+  render(snapshot: Snapshot): Record<string, string>;
+  /** In place of all sections, when a read has failed. */
+  failed(error: unknown): Record<string, string>;
+}
+
+/**
+ * Viewers of the board. However many they are, they share one set of statements per refresh, and without any there is
+ * none.
+ */
+export class Viewers {
+  readonly #steps: ViewerSteps;
+  readonly #viewers = new Set<Viewer>();
+  #latest: { at: number; snapshot: Snapshot } | undefined;
+  #reading: Promise<Snapshot> | undefined;
+  #refreshes: Repeated | undefined;
+
+  constructor(steps: ViewerSteps) {
+    this.#steps = steps;
+  }
+
+  get isFull(): boolean {
+    return this.#viewers.size >= VIEWERS_MAX;
+  }
+
+  /** A snapshot that is a second old at most. */
+  async latest(): Promise<Snapshot> {
+    if (this.#latest !== undefined && performance.now() - this.#latest.at < FRESH_MS)
+      return this.#latest.snapshot;
+    this.#reading ??= this.#steps.read().finally(() => {
+      this.#reading = undefined;
+    });
+    const snapshot = await this.#reading;
+    this.#latest = { at: performance.now(), snapshot };
+    return snapshot;
+  }
+
+  /** Streams the sections as they change, until the viewer leaves (server-sent events). */
+  add(response: ServerResponse): void {
+    const viewer = { response, shown: {} };
+    this.#viewers.add(viewer);
+    const end = setTimeout(() => response.end(), STREAM_MS);
+    response.once('close', () => {
+      clearTimeout(end);
+      this.#viewers.delete(viewer);
+      if (this.#viewers.size > 0) return;
+      void this.#refreshes?.stop();
+      this.#refreshes = undefined;
+    });
+    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
+    response.write('retry: 2000\n\n');
+    this.#refreshes ??= every(REFRESH_MS, () => this.#refresh(), { atOnce: true, ref: false });
+  }
+
+  async #refresh(): Promise<void> {
+    const sections = await this.latest().then(this.#steps.render, this.#steps.failed);
+    for (const viewer of this.#viewers) send(viewer, sections);
+  }
+
+  close(): void {
+    for (const { response } of this.#viewers) response.destroy();
+  }
+}
+
+/** Leaves out what the viewer has, and a viewer that does not read. */
+function send(viewer: Viewer, sections: Record<string, string>): void {
+  if (viewer.response.writableNeedDrain) return;
+  const news = Object.entries(sections).filter(([id, text]) => viewer.shown[id] !== text);
+  viewer.shown = { ...viewer.shown, ...sections };
+  viewer.response.write(`data: ${JSON.stringify(Object.fromEntries(news))}\n\n`);
+}

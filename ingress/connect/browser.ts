@@ -1,0 +1,173 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { koaBody } from 'koa-body';
+import type { SigningKeys } from '../../shared/config/values.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { KIB } from '../../shared/schemas/limits.ts';
+import { newToken } from '../../shared/security/keys.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { STYLE_SOURCE } from '../pages/style.ts';
+
+const TOKEN = /^[\w-]{43}$/;
+
+/** True if the text has the shape of our tokens. */
+export function isToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+/**
+ * A cookie of these pages, of our own shape of tokens. That of all of them names the browser: forms are bound to it, and
+ * after sign-in it is also the session. It is renewed whenever somebody signs in or out, so that a planted one is worth nothing (session
+ * fixation). It ends with the browser. Under https its name's prefix keeps other hosts of the domain, and plain http,
+ * from planting one (RFC 6265bis, 4.1.3.2); the prefix wants the path `/`, where nothing but these pages reads it.
+ */
+export class BrowserCookie {
+  readonly #name: string;
+  readonly #path: string;
+  readonly #secure: boolean;
+
+  constructor(publicUrl: string, { name = 'forecue', path = '/connect' } = {}) {
+    const { protocol, pathname } = new URL(publicUrl);
+    this.#secure = protocol === 'https:';
+    this.#name = this.#secure ? `__Host-${name}` : name;
+    this.#path = this.#secure ? '/' : `${pathname.replace(/\/$/, '')}${path}`;
+  }
+
+  /** The browser's token, if it has one. */
+  read(ctx: RequestContext): string | undefined {
+    const value = ctx.cookies.get(this.#name);
+    return value !== undefined && isToken(value) ? value : undefined;
+  }
+
+  /** Gives the browser this token, a new one by default, and returns it. */
+  write(ctx: RequestContext, token = newToken().token): string {
+    // TLS may end at a proxy: our own address tells, not this connection.
+    ctx.cookies.secure = this.#secure;
+    ctx.cookies.set(this.#name, token, { path: this.#path, httpOnly: true, sameSite: 'lax' });
+    return token;
+  }
+
+  /** Takes it away. */
+  end(ctx: RequestContext): void {
+    ctx.cookies.secure = this.#secure;
+    ctx.cookies.set(this.#name, null, { path: this.#path, httpOnly: true, sameSite: 'lax' });
+  }
+}
+
+const KEY_BYTES = 32;
+
+/**
+ * Tokens that prove that a form came from our own page: an HMAC over the browser's cookie and the attempt (OWASP's
+ * signed double-submit cookie). The cookie changes at sign-in and sign-out, and the tokens with it.
+ */
+export class CsrfTokens {
+  readonly #key: Buffer;
+
+  constructor([{ secret }]: SigningKeys) {
+    this.#key = Buffer.from(hkdfSync('sha256', secret, '', 'forecue consent page csrf', KEY_BYTES));
+  }
+
+  issue(browser: string, attemptId: string): string {
+    return this.#sign(browser, attemptId).toString('base64url');
+  }
+
+  /** True if the token was issued to this browser for this attempt. */
+  isGood(token: string, browser: string, attemptId: string): boolean {
+    const given = Buffer.from(token, 'base64url');
+    const right = this.#sign(browser, attemptId);
+    return given.length === right.length && timingSafeEqual(given, right);
+  }
+
+  #sign(browser: string, attemptId: string): Buffer {
+    return createHmac('sha256', this.#key).update(`${browser}.${attemptId}`).digest();
+  }
+}
+
+const FORM_TYPE = 'application/x-www-form-urlencoded';
+const FORM_LIMIT = 16 * KIB;
+
+// As text: koa-body's own parser makes objects out of names with dots and brackets.
+const read = koaBody({
+  json: false,
+  urlencoded: false,
+  multipart: false,
+  text: true,
+  textTypes: [FORM_TYPE],
+  textLimit: FORM_LIMIT,
+});
+
+/**
+ * The fields of a posted form. Throws `body_too_large`, or `invalid_content_type` for what is no form.
+ *
+ * No browser packs a form. koa-body would unpack one, and leave the unpacking stream without a listener once it has read
+ * enough: an error after that ends the process.
+ */
+export async function readForm(ctx: RequestContext): Promise<URLSearchParams> {
+  if (!/^(identity)?$/i.test(ctx.get('Content-Encoding'))) throw new AppError('invalid_content_type');
+  if (Number(ctx.get('Content-Length')) > FORM_LIMIT) throw new AppError('body_too_large');
+  await read(ctx, async () => {}).catch(refuse);
+  const { body } = ctx.request;
+  if (ctx.is(FORM_TYPE) === false) throw new AppError('invalid_content_type');
+  return new URLSearchParams(typeof body === 'string' ? body : '');
+}
+
+/** All that fails while a form is read is the client's. */
+function refuse(error: { type?: unknown }): never {
+  throw new AppError(error.type === 'entity.too.large' ? 'body_too_large' : 'invalid_content_type');
+}
+
+/**
+ * True if a page of ours, at this origin, may have sent the form. `Origin` alone would not tell: under our referrer policy
+ * browsers send `null` in it (Fetch, "append a request Origin header"), and old ones nothing.
+ */
+export function isFromOwnPage(ctx: RequestContext, own: string): boolean {
+  const site = ctx.get('Sec-Fetch-Site') || 'same-origin';
+  const origin = ctx.get('Origin') || 'null';
+  return ['same-origin', 'none'].includes(site) && ['null', own].includes(origin);
+}
+
+/**
+ * The headers of every page here; the common ones have set `Cache-Control: no-store` and `nosniff`. There is no
+ * Cross-Origin-Opener-Policy: an app may open the flow in a window that it waits for, and would lose it.
+ */
+export function setPageHeaders(ctx: RequestContext): void {
+  ctx.set({ 'Referrer-Policy': 'no-referrer', 'X-Frame-Options': 'DENY' });
+  setPolicy(ctx, "'none'");
+}
+
+/**
+ * Lets the page post its forms, and the answer redirect to the app, if there is one. Chromium holds each redirect that follows a form
+ * against `form-action`, the app's own further ones as well, and these may lead anywhere. So the sources are schemes:
+ * https, and for an app on a loopback host http. (A host would not do for [::1] either: CSP has no IPv6 sources.)
+ */
+export function allowForms(ctx: RequestContext, redirectUri?: string): void {
+  const schemes = redirectUri === undefined ? '' : /^https:/i.test(redirectUri) ? ' https:' : ' http: https:';
+  setPolicy(ctx, `'self'${schemes}`);
+}
+
+function setPolicy(ctx: RequestContext, formAction: string): void {
+  const directives = [
+    "default-src 'none'",
+    `style-src ${STYLE_SOURCE}`,
+    "img-src 'self'",
+    `form-action ${formAction}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ];
+  ctx.set('Content-Security-Policy', directives.join('; '));
+}
+
+/**
+ * Sends the browser there with a GET. Koa's own `redirect` would rewrite the address, which the app knows
+ * character for character.
+ */
+export function seeOther(ctx: RequestContext, location: string): void {
+  ctx.status = 303;
+  ctx.set('Location', location);
+  ctx.body = '';
+}
+
+/** The app's redirect URI with the answer's parameters behind its own, which stay as they are (RFC 6749, 3.1.2). */
+export function withParameters(redirectUri: string, parameters: Record<string, string>): string {
+  const joint = !redirectUri.includes('?') ? '?' : /[?&]$/.test(redirectUri) ? '' : '&';
+  return `${redirectUri}${joint}${new URLSearchParams(parameters)}`;
+}

@@ -1,0 +1,154 @@
+import type { SigningKeys } from '../../shared/config/values.ts';
+import { RESET_PATH } from '../../shared/domain/account.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { SignupRequest, WaitlistRequest } from '../../shared/schemas/accounts.ts';
+import { compile, ValidationError } from '../../shared/schemas/validator.ts';
+import type { ResetLinks } from '../accounts/reset-links.ts';
+import type { AccountService } from '../accounts/service.ts';
+import type { PageContext } from '../http/endpoint.ts';
+import type { CountRequest } from '../limits/request-limits.ts';
+import type { Html } from '../pages/html.ts';
+import {
+  allowForms,
+  BrowserCookie,
+  CsrfTokens,
+  isFromOwnPage,
+  isToken,
+  readForm,
+  seeOther,
+} from './browser.ts';
+import {
+  askOperatorPage,
+  changedPage,
+  forgottenPage,
+  linkEndedPage,
+  mailedPage,
+  newPasswordPage,
+} from './password-pages.ts';
+import { orRefused, setRefusal } from './sign-in.ts';
+
+interface PasswordParts {
+  accounts: AccountService;
+  resetLinks: ResetLinks;
+  countRequest: CountRequest;
+  signingKeys: SigningKeys;
+  publicUrl: string;
+  hasConsole: boolean;
+}
+
+const checkAddress = compile(WaitlistRequest);
+const checkSignup = compile(SignupRequest);
+
+/** The subject of the forms' tokens, where the consent page has the attempt. */
+const FORGOTTEN = 'forgotten password';
+const NEW = 'new password';
+const GONE = 410;
+
+/**
+ * The way back for a person who forgot their password: `showForgotten` and `ask` mail a link, which leads to `showNew` and `save`. The
+ * link's token goes from the address into a cookie at once: no history, no picture of the screen and no later page has it.
+ * Only the posted form uses it up: mail filters follow links.
+ */
+export class PasswordPages {
+  readonly #parts: PasswordParts;
+  readonly #browser: BrowserCookie;
+  readonly #link: BrowserCookie;
+  readonly #csrf: CsrfTokens;
+  readonly #origin: string;
+
+  constructor(parts: PasswordParts) {
+    this.#parts = parts;
+    this.#browser = new BrowserCookie(parts.publicUrl);
+    this.#link = new BrowserCookie(parts.publicUrl, { name: 'forecue-reset', path: RESET_PATH });
+    this.#csrf = new CsrfTokens(parts.signingKeys);
+    this.#origin = new URL(parts.publicUrl).origin;
+  }
+
+  async showForgotten(ctx: PageContext): Promise<void> {
+    await this.#parts.countRequest(ctx);
+    if (!this.#parts.resetLinks.areMailed) return send(ctx, askOperatorPage());
+    const browser = this.#browser.read(ctx) ?? this.#browser.write(ctx);
+    send(ctx, forgottenPage({ csrf: this.#csrf.issue(browser, FORGOTTEN) }));
+  }
+
+  async ask(ctx: PageContext): Promise<void> {
+    const { countRequest, resetLinks } = this.#parts;
+    await countRequest(ctx);
+    if (!resetLinks.areMailed) return send(ctx, askOperatorPage());
+    const form = await readForm(ctx);
+    const browser = this.#checkForm(ctx, form, this.#browser.read(ctx), FORGOTTEN);
+    const email = form.get('email') ?? '';
+    const asked = await orRefused(async () => {
+      const address = checkAddress({ email });
+      if (!address.ok) throw new ValidationError(address.faults);
+      await resetLinks.ask(address.value.email, ctx.state.address);
+    });
+    if (asked === undefined) return send(ctx, mailedPage(email));
+    setRefusal(ctx, asked);
+    const csrf = this.#csrf.issue(browser, FORGOTTEN);
+    send(ctx, forgottenPage({ csrf, email, faults: asked.faults }));
+  }
+
+  async showNew(ctx: PageContext): Promise<void> {
+    await this.#parts.countRequest(ctx);
+    const given = ctx.URL.searchParams.get('token');
+    if (given !== null) {
+      if (!isToken(given)) return this.#sendEnded(ctx);
+      this.#link.write(ctx, given);
+      // Relative, so that a prefix in front of our paths does no harm.
+      return seeOther(ctx, RESET_PATH.slice(RESET_PATH.lastIndexOf('/') + 1));
+    }
+    const token = this.#link.read(ctx);
+    const account = token && (await this.#parts.accounts.ownerOfReset(token));
+    if (!token || !account) return this.#sendEnded(ctx);
+    send(ctx, newPasswordPage({ csrf: this.#csrf.issue(token, NEW), email: account.email }));
+  }
+
+  async save(ctx: PageContext): Promise<void> {
+    const { countRequest, accounts, hasConsole } = this.#parts;
+    await countRequest(ctx);
+    const form = await readForm(ctx);
+    const token = this.#checkForm(ctx, form, this.#link.read(ctx), NEW);
+    const account = await accounts.ownerOfReset(token);
+    if (account === undefined) return this.#sendEnded(ctx);
+    ctx.state.accountId = account.id;
+    const { email } = account;
+    const { address, signal } = ctx.state;
+    const saved = await orRefused(() => {
+      const checked = checkSignup({ email, password: form.get('password') ?? '' });
+      if (!checked.ok) throw new ValidationError(checked.faults);
+      const { password } = checked.value;
+      const revokeKeys = form.has('revoke_keys');
+      return accounts.resetPassword({ token, password, revokeKeys, address }, signal);
+    });
+    if (saved === undefined) return this.#sendEnded(ctx);
+    if ('faults' in saved) {
+      setRefusal(ctx, saved);
+      return send(ctx, newPasswordPage({ csrf: this.#csrf.issue(token, NEW), email, faults: saved.faults }));
+    }
+    this.#link.end(ctx);
+    send(ctx, changedPage(hasConsole ? '../console/' : undefined));
+  }
+
+  #sendEnded(ctx: PageContext): void {
+    this.#link.end(ctx);
+    ctx.status = GONE;
+    send(ctx, linkEndedPage());
+  }
+
+  /** The token in the cookie, if the form is one of ours that the browser got with it. */
+  #checkForm(ctx: PageContext, form: URLSearchParams, token: string | undefined, use: string): string {
+    const isOurs =
+      token !== undefined &&
+      isFromOwnPage(ctx, this.#origin) &&
+      this.#csrf.isGood(form.get('csrf') ?? '', token, use);
+    if (!isOurs) throw new AppError('access_denied');
+    return token;
+  }
+}
+
+function send(ctx: PageContext, page: Html): void {
+  allowForms(ctx);
+  ctx.type = 'html';
+  ctx.body = page.text;
+}

@@ -1,0 +1,114 @@
+import type { Account } from '../../shared/db/entities/account.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
+import { LoginRequest, SignupRequest } from '../../shared/schemas/accounts.ts';
+import type { Fault } from '../../shared/schemas/errors.ts';
+import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../../shared/schemas/limits.ts';
+import { compile, ValidationError } from '../../shared/schemas/validator.ts';
+import type { AccountService } from '../accounts/service.ts';
+import type { RequestContext, RequestState } from '../http/request-context.ts';
+import type { Field, FieldFault } from './fields.ts';
+
+/** Why a person could not be signed in or up: the form is shown again, with this status. */
+export interface Refused {
+  status: number;
+  /** For the log. */
+  code: string;
+  retryAfterS: number | undefined;
+  faults: readonly FieldFault[];
+}
+
+type Caller = Pick<RequestState, 'address' | 'signal'>;
+
+const checkLogin = compile(LoginRequest);
+const checkSignup = compile(SignupRequest);
+
+/** Signs in with the fields of a form, by the very rules of `/api`. */
+export function signIn(
+  accounts: AccountService,
+  form: URLSearchParams,
+  { address, signal }: Caller,
+): Promise<Account | Refused> {
+  return orRefused(() => {
+    const login = checkLogin({ email: form.get('email') ?? '', password: form.get('password') ?? '' });
+    // An address that no account can have fails like a wrong password.
+    if (!login.ok) throw new AppError('invalid_credentials');
+    return accounts.signIn({ ...login.value, address }, signal);
+  });
+}
+
+/** Signs up with the fields of a form, by the very rules of `/api`. */
+export function signUp(
+  accounts: AccountService,
+  form: URLSearchParams,
+  { address, signal }: Caller,
+): Promise<Account | Refused> {
+  return orRefused(() => {
+    const code = form.get('invite_code')?.trim();
+    const signup = checkSignup({
+      email: form.get('email') ?? '',
+      password: form.get('password') ?? '',
+      ...(code && { invite_code: code }),
+    });
+    if (!signup.ok) throw new ValidationError(signup.faults);
+    const { email, password, invite_code: inviteCode } = signup.value;
+    return accounts.signUp({ email, password, name: '', inviteCode, address }, signal);
+  });
+}
+
+/** Gives the page that shows the form again its status and headers, and the log the reason. */
+export function setRefusal(ctx: RequestContext, { status, code, retryAfterS }: Refused): void {
+  ctx.status = status;
+  ctx.state.errorCode = code;
+  if (retryAfterS !== undefined) ctx.set('Retry-After', String(Math.ceil(retryAfterS)));
+}
+
+const UNPROCESSABLE = 422;
+
+/** Shows in the form what the person can mend; anything else is a page of its own. */
+export async function orRefused<T>(work: () => Promise<T>): Promise<T | Refused> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof ValidationError) return refused('validation_error', error.faults.map(explain));
+    if (!(error instanceof AppError)) throw error;
+    const { code, retryAfterS } = error;
+    const fault = EXPLANATIONS[code];
+    if (fault !== undefined) return refused(code, [fault]);
+    if (code !== 'rate_limited' && code !== 'overloaded') throw error;
+    return {
+      status: statusOf(code, 'connect'),
+      code,
+      retryAfterS,
+      faults: [{ message: 'Too many tries at the moment. Wait a little, then try again.' }],
+    };
+  }
+}
+
+function refused(code: string, faults: FieldFault[]): Refused {
+  return { status: UNPROCESSABLE, code, retryAfterS: undefined, faults };
+}
+
+const EXPLANATIONS: Partial<Record<ErrorCode, FieldFault>> = {
+  invalid_credentials: { message: 'This e-mail address and password do not belong together.' },
+  email_taken: { field: 'email', message: 'There is an account with this address. Sign in instead.' },
+  invite_required: { field: 'invite_code', message: 'This invite code is unknown or was used before.' },
+};
+
+const EXPLAINED_FAULTS: Record<Field, (fault: Fault) => string> = {
+  email: ({ type }) =>
+    type === 'string_too_long'
+      ? `Use an address of at most ${EMAIL_MAX} characters.`
+      : 'Enter an e-mail address, such as name@example.com.',
+  password: ({ type, msg }) => {
+    if (type === 'string_too_short') return `Use at least ${PASSWORD_MIN} characters.`;
+    if (type === 'string_too_long') return `Use at most ${PASSWORD_MAX} characters.`;
+    return `${msg}.`;
+  },
+  invite_code: () => 'This invite code is unknown or was used before.',
+};
+
+function explain(fault: Fault): FieldFault {
+  const field = fault.loc.at(-1) as Field;
+  return { field, message: EXPLAINED_FAULTS[field](fault) };
+}

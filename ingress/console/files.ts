@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import type { Log } from '../../shared/log.ts';
+import {
+  asset,
+  type PublishedFile,
+  packed,
+  REVALIDATED,
+  type SendFile,
+  script,
+  sendsFiles,
+} from '../pages/files.ts';
+
+const BUILT = new URL('../../client/console/dist/', import.meta.url);
+
+/** Everything comes from our own address; no text becomes markup or script (Trusted Types), nothing is inline. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ');
+
+const PAGE = (content: string) => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="robots" content="noindex">
+    <meta name="description" content="What Forecue records, remembers and predicts for you.">
+    <title>Forecue</title>
+    <link rel="icon" href="../favicon.svg" type="image/svg+xml">
+    ${content}
+</html>
+`;
+const CONSOLE = PAGE(`<link rel="stylesheet" href="app.css">
+    <script type="module" src="app.js"></script>
+  </head>
+  <body>
+    <noscript>The console needs JavaScript. All that it does, an API does as well: ../docs</noscript>
+  </body>`);
+const NOT_BUILT = PAGE(`</head>
+  <body>
+    <p>The console is not built here. Whoever runs this server: npm ci && npm run build</p>
+  </body>`);
+
+/** The console's page and its parts, as `npm run build` made them. */
+export function consoleFiles(log: Log): SendFile {
+  const isBuilt = existsSync(new URL('app.js', BUILT));
+  if (!isBuilt) log.warn('the console is not built: npm run build (or CONSOLE=off)');
+  const parts: [string, PublishedFile][] = isBuilt
+    ? [
+        ['/console/app.js', packed(script(new URL('app.js', BUILT)))],
+        ['/console/app.css', packed(asset('text/css; charset=utf-8', new URL('app.css', BUILT)))],
+      ]
+    : [];
+  const send = sendsFiles(new Map([['/console/', page(isBuilt ? CONSOLE : NOT_BUILT)], ...parts]));
+  return (ctx) => {
+    if (ctx.path !== '/console') return send(ctx);
+    ctx.status = 308;
+    // Relative, so that a prefix in front of our paths does no harm.
+    ctx.set('Location', 'console/');
+    ctx.body = '';
+  };
+}
+
+function page(content: string): PublishedFile {
+  return {
+    type: 'text/html; charset=utf-8',
+    content: Buffer.from(content),
+    headers: {
+      ...REVALIDATED,
+      'Content-Security-Policy': POLICY,
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Referrer-Policy': 'no-referrer',
+    },
+  };
+}

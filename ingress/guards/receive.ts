@@ -1,0 +1,147 @@
+import { finished, type Readable } from 'node:stream';
+import { MIMEType } from 'node:util';
+import { createGunzip } from 'node:zlib';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { BODY_LIMIT, KIB } from '../../shared/schemas/limits.ts';
+import { within } from '../../shared/timing/within.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { BodyShare } from './budgets.ts';
+
+/**
+ * Time that a body may take: so long, and a second more for every so many bytes, as they are sent. Those that come more
+ * slowly hold a share of the budget for nothing.
+ */
+const PACE = { graceMs: 5000, bytesPerS: 32 * KIB };
+/** Multiple of its size to which a packed body may unpack, beyond `BODY_LIMIT`. Text rarely gets to 20; the format, to 1,032. */
+const INFLATION_MAX = 100;
+/** Bytes that packing may add to a body: its headers, and 5 for each block of what does not get smaller. */
+const packedMax = (limit: number) => KIB + limit + limit / 64;
+
+/** Limits of a body. */
+export interface Receiving {
+  /** Bytes, unpacked. */
+  limit: number;
+  share: BodyShare;
+  /** Counts bytes of the body, unpacked, for the rate limit. */
+  weigh(bytes: number): Promise<void>;
+}
+
+/**
+ * Reads the bytes of a body, unpacked. Throws `body_too_large`, `rate_limited`, `overloaded` when the budget has no room,
+ * `request_timeout` when they come too slowly, `invalid_content_type`, and `invalid_json` when they are cut off or badly
+ * packed. Reads whatever the type is: "too large" goes before "wrong type".
+ */
+export async function receive(ctx: RequestContext, receiving: Receiving): Promise<Buffer> {
+  const { req } = ctx;
+  const isAcceptable = isJsonType(ctx.get('Content-Type')) && isKnownEncoding(ctx.get('Content-Encoding'));
+  const isPacked = isAcceptable && ctx.get('Content-Encoding').toLowerCase() === 'gzip';
+  const unpacking = isPacked ? unpack(req, packedMax(receiving.limit)) : undefined;
+  try {
+    const length = isPacked ? 0 : Number(ctx.get('Content-Length'));
+    // A size that is known is counted before the bytes are read, any other one after.
+    if (length > 0) await receiving.weigh(length);
+    await receiving.share.reserve(length);
+    const sent = (received: number) => unpacking?.bytesWritten ?? received;
+    const bytes = await collect(unpacking ?? req, { ...receiving, length, sent });
+    if (!length) await receiving.weigh(bytes.length);
+    if (isAcceptable) return bytes;
+  } catch (error) {
+    // Anything else that fails here is the client's fault: broken compression, or a broken connection.
+    throw error instanceof AppError ? error : new AppError('invalid_json');
+  } finally {
+    unpacking?.destroy();
+  }
+  throw new AppError('invalid_content_type');
+}
+
+const JSON_TYPE = 'application/json';
+
+function isJsonType(header: string): boolean {
+  try {
+    const { essence, params } = new MIMEType(header);
+    return essence === JSON_TYPE && /^utf-?8$/i.test(params.get('charset') ?? 'utf-8');
+  } catch {
+    return false;
+  }
+}
+
+function isKnownEncoding(header: string): boolean {
+  return ['', 'identity', 'gzip'].includes(header.toLowerCase());
+}
+
+/**
+ * Unpacks at most `max` bytes: without a bound, blocks that unpack to nothing would keep a core busy. `pipe` passes on the
+ * end of its source, but not its errors.
+ */
+function unpack(source: Readable, max: number) {
+  const unpacked = source.pipe(createGunzip());
+  let received = 0;
+  const count = (chunk: Buffer) => {
+    received += chunk.length;
+    if (received > max) unpacked.destroy(new AppError('body_too_large'));
+  };
+  source.on('data', count);
+  unpacked.once('close', () => {
+    source.off('data', count);
+    source.unpipe(unpacked);
+  });
+  finished(source, { writable: false }, (error) => {
+    if (error) unpacked.destroy(error);
+  });
+  return unpacked;
+}
+
+interface Collecting extends Receiving {
+  /** As announced; 0 when it was not. */
+  length: number;
+  /** Estimates how many of the bytes received here the client sent. */
+  sent(received: number): number;
+}
+
+/**
+ * The stream's bytes in one buffer, reserved before it grows. Chunks are copied, not kept: a client may send a million
+ * chunks of one byte, which would cost a hundred times their size.
+ */
+async function collect(source: Readable, { length, limit, share, sent }: Collecting): Promise<Buffer> {
+  let bytes: Buffer = Buffer.alloc(0);
+  let used = 0;
+  for await (const chunk of paced(source, () => sent(used))) {
+    const needed = used + chunk.length;
+    if (needed > limit || needed > Math.max(BODY_LIMIT, INFLATION_MAX * sent(needed)))
+      throw new AppError('body_too_large');
+    if (needed > bytes.length) {
+      // Most bodies arrive in one chunk.
+      const size = used === 0 ? needed : Math.min(limit, Math.max(length, 2 * needed));
+      await share.reserve(size);
+      bytes = used === 0 ? chunk : copyOf(bytes.subarray(0, used), size);
+    }
+    if (bytes !== chunk) chunk.copy(bytes, used);
+    used = needed;
+  }
+  return bytes.subarray(0, used);
+}
+
+function copyOf(bytes: Buffer, size: number): Buffer {
+  const copy = Buffer.allocUnsafeSlow(size);
+  bytes.copy(copy);
+  return copy;
+}
+
+/** The stream's chunks. Throws `request_timeout` when they come more slowly than `PACE`. Never destroys the stream. */
+async function* paced(source: Readable, sent: () => number): AsyncGenerator<Buffer, void> {
+  const since = performance.now();
+  const chunks: AsyncIterator<Buffer> = source.iterator({ destroyOnReturn: false });
+  try {
+    for (;;) {
+      const dueMs = PACE.graceMs + (1000 * sent()) / PACE.bytesPerS;
+      const next = await within(since + dueMs - performance.now(), () => chunks.next(), tooSlow);
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    // Not awaited: it waits for a chunk that is due, too.
+    void chunks.return?.();
+  }
+}
+
+const tooSlow = () => new AppError('request_timeout');

@@ -1,0 +1,54 @@
+import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Middleware } from 'koa';
+import { MIB } from '../../shared/schemas/limits.ts';
+import { within } from '../../shared/timing/within.ts';
+import type { RequestContext, RequestState } from '../http/request-context.ts';
+
+/** Pace at which a process drops bodies, of all connections together. It takes a few percent of a core. */
+const BYTES_PER_MS = (64 * MIB) / 1000;
+/** Time for which a connection that closes stays open for that. */
+const LINGER_MS = 1000;
+
+/**
+ * Reads and drops the rest of a body whose answer is ready, so that a client that first writes all of it gets to read the
+ * answer, and can use the connection again. It does so at a bounded pace: no rate limit counts a 401 or a 404, and a client
+ * that keeps sending such bodies would take the event loop from everybody else.
+ */
+export function dropUnreadBodies(): Middleware<RequestState> {
+  let freeAt = 0;
+  const turn = async (bytes: number) => {
+    const now = performance.now();
+    freeAt = Math.max(now, freeAt) + bytes / BYTES_PER_MS;
+    await sleep(freeAt - now, undefined, { ref: false });
+  };
+  return async (ctx, next) => {
+    await next();
+    const { req, res, response, body } = ctx;
+    if (req.complete && req.readableLength === 0) return;
+    // An error means that the client has left.
+    const dropped = drop(req, turn).catch(() => {});
+    const closes = !res.shouldKeepAlive || response.get('Connection') === 'close';
+    if (closes && typeof body === 'string') linger(ctx, body, dropped);
+  };
+}
+
+async function drop(req: IncomingMessage, turn: (bytes: number) => Promise<void>): Promise<void> {
+  req.unpipe();
+  for await (const chunk of req.iterator({ destroyOnReturn: false })) await turn(chunk.length);
+}
+
+/**
+ * Answers in full at once, but ends the answer only when the body has been dropped, or a moment later. Closing on a client
+ * that is still writing would make TCP reset the connection, and the client would never see the answer.
+ */
+function linger(ctx: RequestContext, text: string, dropped: Promise<void>): void {
+  ctx.body = Readable.from(
+    (async function* () {
+      yield text;
+      await within(LINGER_MS, () => dropped).catch(() => {});
+    })(),
+  );
+  ctx.length = Buffer.byteLength(text);
+}

@@ -1,0 +1,82 @@
+import { ForecueError } from '../../client/src/errors.ts';
+import type { Log } from '../../shared/log.ts';
+import type { Fault } from '../../shared/schemas/errors.ts';
+import type { Tool, ToolCall } from './tools/tool.ts';
+
+/** The answer to `tools/call`: an object, and the same as text for clients that know no other. */
+export interface ToolAnswer extends Record<string, unknown> {
+  content: { type: 'text'; text: string }[];
+  structuredContent: Record<string, unknown>;
+  isError?: true;
+}
+
+/** Runs a tool. What goes wrong is an answer, so that the model reads it and does better. */
+export async function callTool(tool: Tool, args: unknown, call: ToolCall, log: Log): Promise<ToolAnswer> {
+  const checked = tool.check(args);
+  if (!checked.ok) return failed(invalid(checked.faults));
+  try {
+    return answerOf(await tool.run(checked.value, call));
+  } catch (error) {
+    if (error instanceof ForecueError) return failed(explained(error));
+    // The protocol answers nothing to a call that was cancelled.
+    if (!call.signal.aborted) log.error({ err: error, tool: tool.name }, 'defect');
+    return failed({
+      code: 'internal_error',
+      message: 'Something went wrong on our side.',
+      next: NEXT.report,
+    });
+  }
+}
+
+interface Failure {
+  code: string;
+  message: string;
+  /** Remedy. */
+  next: string;
+  retry_after?: number;
+  fields?: { field: string; message: string }[];
+}
+
+const NEXT: Record<ForecueError['remedy'], string> = {
+  retry: 'Call again later.',
+  authenticate: 'Start a new session with a valid key or access token.',
+  upgrade: 'Tell the person: their quota or plan allows no more.',
+  connect: 'Tell the person to connect again.',
+  new_id: 'Call again with another id.',
+  fix_request: 'Change the arguments; the same call will fail again.',
+  report: 'Tell the people who run the server.',
+};
+
+/** The code, the sentence for people, and what to do next, of an error of the interface. */
+export function explained(error: ForecueError): Failure {
+  const { code, message, retryAfter, fields, remedy } = error;
+  return {
+    code,
+    message,
+    next: NEXT[remedy],
+    ...(retryAfter !== undefined && { retry_after: retryAfter }),
+    ...(fields.length > 0 && {
+      fields: fields.map(({ loc, msg }) => ({ field: fieldOf(loc), message: msg })),
+    }),
+  };
+}
+
+function invalid(faults: readonly Fault[]): Failure {
+  const fields = faults.map(({ loc, msg }) => ({ field: fieldOf(loc), message: msg }));
+  const message = fields.map((one) => `${one.field}: ${one.message}`).join('; ');
+  return { code: 'validation_error', message, next: NEXT.fix_request, fields };
+}
+
+/** The first part says where it is: here, always in the arguments. */
+function fieldOf(loc: readonly (string | number)[]): string {
+  return loc.slice(1).join('.') || 'arguments';
+}
+
+function failed(error: Failure): ToolAnswer {
+  return { ...answerOf({ error }), isError: true };
+}
+
+function answerOf(result: object): ToolAnswer {
+  const structuredContent = { ...result };
+  return { content: [{ type: 'text', text: JSON.stringify(structuredContent) }], structuredContent };
+}

@@ -1,0 +1,84 @@
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelcontextprotocol/server';
+import type { AccountClient } from '../../client/src/api.ts';
+import { ForecueError } from '../../client/src/errors.ts';
+import { explained } from './call-tool.ts';
+import { DATA } from './tools/data.ts';
+import { rowsOf } from './tools/recall.ts';
+
+interface Reading {
+  account: AccountClient;
+  signal: AbortSignal;
+}
+
+const JSON_TYPE = 'application/json';
+
+const READERS: Record<string, { name: string; description: string; read(from: Reading): Promise<object> }> = {
+  'forecue://profile': {
+    name: 'profile',
+    description: 'What the person has said of themselves.',
+    read: ({ account, signal }) => account.readProfile({ signal }),
+  },
+  'forecue://sessions': {
+    name: 'sessions',
+    description: 'The 50 most recent recorded sessions.',
+    read: ({ account, signal }) => account.listSessions({ signal }),
+  },
+};
+
+export const resources = Object.entries(READERS).map(([uri, { name, description }]) => ({
+  uri,
+  name,
+  description,
+  mimeType: JSON_TYPE,
+}));
+
+export async function readResource(uri: string, from: Reading) {
+  const reader = READERS[uri];
+  if (reader === undefined) throw new ResourceNotFoundError(uri);
+  const content = await orProtocolError(() => reader.read(from));
+  return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify({ note: DATA, ...content }) }] };
+}
+
+const TASK_MAX = 2000;
+
+export const prompts = [
+  {
+    name: 'work-like-me',
+    description: 'Work as the person would, and ask them only what cannot be predicted.',
+    arguments: [{ name: 'task', description: 'What you are about to do', required: false }],
+  },
+];
+
+/** Instructions to work as the person would, with what is known of them that bears on the task. */
+export async function getPrompt(name: string, args: Record<string, string>, { account, signal }: Reading) {
+  if (name !== prompts[0]?.name) throw invalidParams(`no prompt is named ${JSON.stringify(name)}`);
+  const { task = '' } = args;
+  if (task.length > TASK_MAX) throw invalidParams(`task: at most ${TASK_MAX} characters`);
+  const about = task === '' ? {} : { query: task, recency_minutes: null };
+  const found = await orProtocolError(() => account.assembleContext({ ...about, max_raw: 1 }, { signal }));
+  const [facts] = rowsOf(found);
+  const known = { profile: found.profile?.summary ?? null, facts: facts.map(({ text }) => text) };
+  const text = [
+    `Work as I would${task === '' ? '' : ` on this: ${task}`}.`,
+    'Before you ask me anything, call predict_reply. "auto": go on as if I had answered that. "escalated": ask me.',
+    'Then call send_feedback with what I said. When I state a lasting preference, call remember.',
+    `What is known of me. ${DATA}`,
+    JSON.stringify(known),
+  ].join('\n');
+  return { messages: [{ role: 'user' as const, content: { type: 'text' as const, text } }] };
+}
+
+function invalidParams(message: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}
+
+/** An error of the interface, for requests whose answers have no place for one. */
+async function orProtocolError<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ForecueError)) throw error;
+    const failure = explained(error);
+    throw new ProtocolError(ProtocolErrorCode.InternalError, `${failure.code}: ${failure.message}`, failure);
+  }
+}

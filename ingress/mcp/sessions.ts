@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { every } from '../../shared/timing/every.ts';
+
+/** Sessions that one credential may have; one more ends the one that was used longest ago. */
+const MOST_OF_ONE = 100;
+const SWEEP_EVERY_MS = 1000;
+/** How soon a full process may have room again. */
+const FULL_RETRY_S = 30;
+
+export interface Session {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** Stands for the credential that it was opened with. */
+  readonly trace: string;
+  /** The revision of the protocol that its client asked for. */
+  readonly revision: string;
+  usedAt: number;
+  /** Requests that are being answered. */
+  running: number;
+  /** True if its credential is no longer valid. */
+  isRefused: boolean;
+}
+
+/** The sessions of this process. They hold nothing that a client cannot make again. */
+export class Sessions {
+  readonly #byId = new Map<string, Session>();
+  readonly #terms: { most: number; idleMs: number };
+  readonly #sweep = every(SWEEP_EVERY_MS, () => this.#endIdle(), { ref: false });
+  /** Being opened. */
+  #opening = 0;
+
+  constructor(terms: { most: number; idleMs: number }) {
+    this.#terms = terms;
+  }
+
+  find(id: string): Session | undefined {
+    return this.#byId.get(id);
+  }
+
+  /**
+   * Opens a session with its first request, `answer`, which may refuse: then there is none. Throws `overloaded` when the
+   * process has as many as it may.
+   */
+  async open<T>(
+    { trace, revision }: Pick<Session, 'trace' | 'revision'>,
+    server: Server,
+    answer: (session: Session) => Promise<T>,
+  ): Promise<T> {
+    if (this.#byId.size + this.#opening >= this.#terms.most)
+      throw new AppError('overloaded', { retryAfterS: FULL_RETRY_S });
+    const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => this.#add(id, session),
+      onsessionclosed: (id) => this.#drop(id),
+    });
+    const session = { transport, trace, revision, usedAt: performance.now(), running: 0, isRefused: false };
+    this.#opening += 1;
+    try {
+      await server.connect(transport);
+      return await answer(session);
+    } finally {
+      this.#opening -= 1;
+      if (transport.sessionId === undefined) await transport.close();
+    }
+  }
+
+  /** Keeps the session until what it returns is called; then one that was refused ends. */
+  hold(session: Session): () => void {
+    session.running += 1;
+    return () => {
+      session.running -= 1;
+      session.usedAt = performance.now();
+      if (session.isRefused && session.running === 0) void this.end(session);
+    };
+  }
+
+  /** Ends a session; its next request is answered like one of a made-up session. */
+  async end({ transport }: Pick<Session, 'transport'>): Promise<void> {
+    this.#drop(transport.sessionId ?? '');
+    await transport.close();
+  }
+
+  async close(): Promise<void> {
+    await this.#sweep.stop();
+    await Promise.all([...this.#byId.values()].map((session) => this.end(session)));
+  }
+
+  #add(id: string, session: Session): void {
+    this.#byId.set(id, session);
+    const own = [...this.#byId.values()].filter(({ trace }) => trace === session.trace);
+    if (own.length <= MOST_OF_ONE) return;
+    const idle = own.filter(({ running }) => running === 0).sort((one, other) => one.usedAt - other.usedAt);
+    void this.end(idle[0] ?? session);
+  }
+
+  #drop(id: string): void {
+    this.#byId.delete(id);
+  }
+
+  async #endIdle(): Promise<void> {
+    const since = performance.now() - this.#terms.idleMs;
+    const idle = [...this.#byId.values()].filter(({ running, usedAt }) => running === 0 && usedAt < since);
+    await Promise.all(idle.map((session) => this.end(session)));
+  }
+}

@@ -1,0 +1,67 @@
+import Type from 'typebox';
+import { closed, text } from '../../../shared/schemas/build.ts';
+import { QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
+import { DATA, readTypedId, TYPED_ID } from './data.ts';
+import { incomplete, inTurn, rowsOf } from './recall.ts';
+import { open, READS, type ToolCall, tool } from './tool.ts';
+
+const FOUND = 10;
+const TITLE_MAX = 80;
+
+const Id = Type.String();
+const Found = open({ id: Id, title: Type.String(), url: Type.String() });
+
+/** Is named and shaped, like `fetch`, as clients that know no other tools ask for it. */
+export const search = tool({
+  name: 'search',
+  description: 'Like recall, for connectors: titles to fetch.',
+  hints: READS,
+  input: closed({ query: text(QUERY_MAX, 1) }),
+  output: open({ results: Type.Array(Found) }),
+  async run({ query }, call) {
+    const most = { max_facts: FOUND, max_episodes: FOUND, max_raw: FOUND };
+    const found = await call.account.assembleContext(
+      { query, recency_minutes: null, ...most },
+      { signal: call.signal },
+    );
+    const rows = inTurn(rowsOf(found)).slice(0, FOUND);
+    const results = rows.map(({ id, text }) => ({ id, title: titleOf(text), url: urlOf(id, call) }));
+    return { note: DATA, results, ...incomplete(found) };
+  },
+});
+
+export const fetchRow = tool({
+  name: 'fetch',
+  description: 'One row of memory, by the id that recall or search gave.',
+  hints: READS,
+  input: closed({ id: Type.String({ pattern: TYPED_ID }) }),
+  output: open({ id: Id, title: Type.String(), text: Type.String(), url: Type.String() }),
+  async run({ id: typed }, call) {
+    const { text, ...metadata } = await rowOf(typed, call);
+    return { note: DATA, id: typed, title: titleOf(text), text, url: urlOf(typed, call), metadata };
+  },
+});
+
+async function rowOf(typed: string, { account, signal }: ToolCall): Promise<{ text: string }> {
+  const { tier, id } = readTypedId(typed);
+  if (tier === 'fact') return account.readFact(id, { signal });
+  if (tier === 'episode') {
+    const { summary, ...rest } = await account.readEpisode(id, { signal });
+    return { ...rest, text: summary };
+  }
+  const { content, ...rest } = await account.readRawMemory(id, { signal });
+  return { ...rest, text: content };
+}
+
+const PATHS = { fact: 'facts', episode: 'episodes', raw: 'raw' };
+
+function urlOf(typed: string, { publicUrl }: ToolCall): string {
+  const { tier, id } = readTypedId(typed);
+  return `${publicUrl}/api/memory/${PATHS[tier]}/${id}/`;
+}
+
+function titleOf(text: string): string {
+  const [line = ''] = text.trim().split('\n', 1);
+  const characters = [...line];
+  return characters.length <= TITLE_MAX ? line : `${characters.slice(0, TITLE_MAX - 1).join('')}…`;
+}

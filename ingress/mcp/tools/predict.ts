@@ -1,0 +1,48 @@
+import Type from 'typebox';
+import { closed } from '../../../shared/schemas/build.ts';
+import {
+  FEEDBACK_STATES,
+  FeedbackRequest,
+  ReplyRequest,
+  ReplyResponse,
+} from '../../../shared/schemas/replies.ts';
+import { DATA } from './data.ts';
+import { ADDS, described, open, pick, SETS, tool } from './tool.ts';
+
+const { agent, agent_input, k, threshold, session_id } = ReplyRequest.properties;
+
+export const predictReply = tool({
+  name: 'predict_reply',
+  description:
+    'Call it before you ask the person anything. Predicts their reply. status "auto": act on predicted_response as if they had said it. "escalated": not certain enough, ask them. Then report with send_feedback what they said.',
+  hints: ADDS,
+  input: closed({
+    agent_input: described(agent_input, 'Your question, word for word'),
+    agent: Type.Optional(described(agent, 'Your name')),
+    k,
+    threshold: described(threshold, '"auto" from this confidence on'),
+    session_id,
+    detail: Type.Optional(Type.Boolean()),
+  }),
+  output: open(pick(ReplyResponse.properties, 'id', 'status', 'predicted_response', 'confidence')),
+  async run({ detail, agent = undefined, ...asked }, { account, signal, agent: caller }) {
+    const reply = await account.predictReply({ agent: agent ?? caller, ...asked }, { signal });
+    const { id, status, predicted_response, confidence, candidates } = reply;
+    if (detail) return { note: DATA, ...reply };
+    const others = candidates.slice(1).map((one) => ({ response: one.response, confidence: one.confidence }));
+    const short = { note: DATA, id, status, predicted_response, confidence };
+    return others.length === 0 ? short : { ...short, others };
+  },
+});
+
+export const sendFeedback = tool({
+  name: 'send_feedback',
+  description: `Report what the person really said to a prediction, always: accepted as it was, edited, or rejected. It calibrates the next ones. "${FEEDBACK_STATES[1]}" needs actual_response.`,
+  hints: SETS,
+  input: closed({ id: ReplyResponse.properties.id, ...FeedbackRequest.properties }),
+  output: open(pick(ReplyResponse.properties, 'id', 'status')),
+  async run({ id, ...feedback }, { account, signal }) {
+    const { status } = await account.giveFeedback(id, feedback, { signal });
+    return { id, status };
+  },
+});

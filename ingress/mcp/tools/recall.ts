@@ -1,0 +1,111 @@
+import Type from 'typebox';
+import type { ContextResponse } from '../../../client/src/generated/schemas.ts';
+import { closed, defaulted, text } from '../../../shared/schemas/build.ts';
+import { ContextRequest, QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
+import { DATA, typedId } from './data.ts';
+import { open, READS, tool } from './tool.ts';
+
+/** A row of any tier. */
+export interface Remembered {
+  id: string;
+  text: string;
+  at: string;
+  /** The rows that it is derived from, or the session in which it was said. */
+  sources: string[];
+}
+
+const { query, goal, tags, recency_minutes } = ContextRequest.properties;
+const SOURCES_SHOWN = 3;
+
+const Row = open({ id: Type.String(), text: Type.String(), sources: Type.Array(Type.String()) });
+
+export const recall = tool({
+  name: 'recall',
+  description:
+    'Search all that is remembered of the person for a question: what they prefer, decided, said. Best first, with sources. An id can be given to fetch or forget.',
+  hints: READS,
+  input: closed({
+    query: text(QUERY_MAX, 1),
+    limit: defaulted(Type.Integer({ minimum: 1, maximum: 50 }), 8),
+    detail: Type.Optional(Type.Boolean()),
+  }),
+  output: open({ results: Type.Array(Row) }),
+  async run({ query, limit, detail }, { account, signal }) {
+    const found = await account.assembleContext(
+      { query, recency_minutes: null, max_facts: limit, max_episodes: limit, max_raw: limit },
+      { signal },
+    );
+    const rows = inTurn(rowsOf(found)).slice(0, limit);
+    const results = detail
+      ? rows
+      : rows.map((row) => ({ ...row, sources: row.sources.slice(0, SOURCES_SHOWN) }));
+    return { note: DATA, results, ...incomplete(found) };
+  },
+});
+
+/** Rows of each tier in a short answer. */
+const SHORT = { max_facts: 10, max_episodes: 3, max_raw: 10 };
+
+export const getContext = tool({
+  name: 'get_context',
+  description:
+    'What to know of the person before a task: profile, facts, and what happened lately. detail: all that is stored of each row.',
+  hints: READS,
+  input: closed({ query, goal, tags, recency_minutes, detail: Type.Optional(Type.Boolean()) }),
+  output: open({ facts: Type.Array(Type.Unknown()), meta: Type.Object({}) }),
+  async run({ detail, ...asked }, { account, signal }) {
+    const found = await account.assembleContext(detail ? asked : { ...asked, ...SHORT }, { signal });
+    if (detail) return { note: DATA, ...found };
+    const { profile, meta } = found;
+    const [facts, episodes, raw] = rowsOf(found).map((rows) => rows.map(({ text }) => text));
+    const { truncated, token_estimate } = meta;
+    return {
+      note: DATA,
+      profile: profile?.summary ?? null,
+      facts,
+      episodes,
+      raw,
+      meta: { truncated, token_estimate },
+      ...incomplete(found),
+    };
+  },
+});
+
+/** Says of an answer that it lacks what could not be read in time. */
+export function incomplete({ meta }: ContextResponse): { incomplete?: string } {
+  return meta.timed_out ? { incomplete: 'Reading took too long: call again.' } : {};
+}
+
+/** The rows of each tier, in their order. */
+export function rowsOf({
+  facts,
+  episodes,
+  raw,
+}: ContextResponse): [Remembered[], Remembered[], Remembered[]] {
+  return [
+    facts.map(({ id, text, episode_ids, recorded_at }) => ({
+      id: typedId('fact', id),
+      text,
+      at: recorded_at,
+      sources: episode_ids.map((one) => typedId('episode', one)),
+    })),
+    episodes.map(({ id, title, summary, raw_ids, started_at }) => ({
+      id: typedId('episode', id),
+      text: `${title}: ${summary}`,
+      at: started_at,
+      sources: raw_ids.map((one) => typedId('raw', one)),
+    })),
+    raw.map(({ id, content, occurred_at, session_id, source }) => ({
+      id: typedId('raw', id),
+      text: content,
+      at: occurred_at,
+      sources: [session_id === null ? source : `session:${session_id}`],
+    })),
+  ];
+}
+
+/** The first of each list, then the second of each, and so on: each is ranked, and no rank compares two. */
+export function inTurn<T>(lists: readonly T[][]): T[] {
+  const longest = Math.max(...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();
+}

@@ -1,0 +1,39 @@
+import Type from 'typebox';
+import type { AccountClient } from '../../../client/src/api.ts';
+import { closed, oneOf } from '../../../shared/schemas/build.ts';
+import { EVENTS, RecordingReceipt } from '../../../shared/schemas/recording.ts';
+import { described, open, pick, SETS, tool } from './tool.ts';
+
+const EVENTS_MAX = 100;
+
+const { id, session_id, occurred_at, source } = EVENTS.note.properties;
+const { agent, prompt } = EVENTS['agent.prompt'].properties;
+const { reply, in_reply_to } = EVENTS['user.reply'].properties;
+
+/** Properties that every type has, that some have, and that are filled in. Which properties a type needs, the interface checks. */
+const Event = Type.Object({
+  type: oneOf(Object.keys(EVENTS)),
+  id: described(id, 'Yours; a repeated one changes nothing'),
+  session_id,
+  occurred_at: Type.Optional(described(occurred_at, 'RFC 3339; now')),
+  source: Type.Optional(source),
+  agent: Type.Optional(agent),
+  prompt: Type.Optional(prompt),
+  reply: Type.Optional(reply),
+  in_reply_to,
+  text: Type.Optional(EVENTS.note.properties.text),
+});
+
+export const recordEvents = tool({
+  name: 'record_events',
+  description:
+    'Record what was said, as it happens: agent.prompt {agent, prompt}, then user.reply {agent, reply, in_reply_to}; agent.message {agent, text}, user.message and note {text}. Memory and predictions are made of it.',
+  hints: SETS,
+  input: closed({ events: Type.Array(Event, { minItems: 1, maxItems: EVENTS_MAX }) }),
+  output: open(pick(RecordingReceipt.properties, 'accepted', 'duplicates')),
+  async run({ events }, { account, signal, agent }) {
+    const now = new Date().toISOString();
+    const filled = events.map((event) => ({ occurred_at: now, source: agent, ...event }));
+    return account.recordEvents(filled as Parameters<AccountClient['recordEvents']>[0], { signal });
+  },
+});

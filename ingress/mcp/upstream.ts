@@ -1,0 +1,52 @@
+import { type AccountClient, createAccountClient } from '../../client/src/api.ts';
+import { ForecueError } from '../../client/src/errors.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import { traceHeaders } from '../../shared/tracing/span.ts';
+
+/** Who a request comes from, and by what name it is logged. */
+export interface Caller {
+  credential: string;
+  /** Undefined for a pipe. */
+  address?: string;
+  requestId?: string;
+  /** Called when `/api` refuses the credential. */
+  refused?: () => void;
+}
+
+/** `/api`, for one caller: every call carries its credential, and ends on the server when it is cancelled here. */
+export function accountAt(
+  baseUrl: string,
+  { credential, address, requestId, refused }: Caller,
+): AccountClient {
+  const more = {
+    'x-on-disconnect': 'cancel',
+    ...(address !== undefined && { 'x-forwarded-for': address }),
+    ...(requestId !== undefined && { 'x-request-id': requestId }),
+  };
+  return createAccountClient({
+    baseUrl,
+    credential,
+    async fetch(input, init) {
+      const headers = { ...(init?.headers as object), ...more, ...traceHeaders() };
+      const answer = await fetch(input, { ...init, headers });
+      if (answer.status === 401) refused?.();
+      return answer;
+    },
+  });
+}
+
+/** Throws `not_authenticated` or `token_expired` for a credential that `/api` refuses, and `service_unavailable` when it does not say. */
+export async function checkCredential(account: AccountClient, signal: AbortSignal): Promise<void> {
+  try {
+    await account.readAccount({ signal, retries: 1 });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ForecueError)) throw error;
+    // A key without the scope to read is a key.
+    if (error.code === 'access_denied') return;
+    if (error.status === 401)
+      throw new AppError(error.code === 'token_expired' ? 'token_expired' : 'not_authenticated');
+    const code = error.code === 'rate_limited' ? 'rate_limited' : 'service_unavailable';
+    throw new AppError(code, { retryAfterS: error.retryAfter ?? 1 });
+  }
+}

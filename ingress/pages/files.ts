@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { RequestContext } from '../http/request-context.ts';
+
+/** Answers with the file at the request's path, or 304 to a client that has it. */
+export type SendFile = (ctx: RequestContext) => void;
+
+export interface PublishedFile {
+  type: string;
+  content: Buffer;
+  /** The same, packed, for clients that take it so. */
+  packed?: Buffer;
+  /** Override the common ones. */
+  headers?: Record<string, string>;
+}
+
+/** Browsers may cache it, and revalidate it each time. */
+export const REVALIDATED = { 'Cache-Control': 'no-cache' };
+
+/** Serves these files, by their paths. */
+export function sendsFiles(files: ReadonlyMap<string, PublishedFile>): SendFile {
+  const etags = new Map([...files].map(([path, file]) => [path, etagOf(file)]));
+  return (ctx) => {
+    const file = files.get(ctx.path);
+    if (file === undefined) throw new AppError('not_found');
+    ctx.status = 200;
+    ctx.set({ ...file.headers, ETag: etags.get(ctx.path) ?? '', 'Content-Type': file.type });
+    if (file.packed !== undefined) ctx.vary('Accept-Encoding');
+    if (ctx.fresh) ctx.status = 304;
+    else if (file.packed === undefined || ctx.acceptsEncodings('gzip', 'identity') !== 'gzip')
+      ctx.body = file.content;
+    else {
+      ctx.set('Content-Encoding', 'gzip');
+      ctx.body = file.packed;
+    }
+  };
+}
+
+export function asset(type: string, path: string | URL): PublishedFile {
+  return { type, content: readFileSync(path), headers: REVALIDATED };
+}
+
+export function script(path: string | URL): PublishedFile {
+  return asset('text/javascript; charset=utf-8', path);
+}
+
+/** The file, also packed. */
+export function packed(file: PublishedFile): PublishedFile {
+  return { ...file, packed: gzipSync(file.content, { level: 9 }) };
+}
+
+/** Weak: packed or not, it is the same. */
+function etagOf({ content }: PublishedFile): string {
+  return `W/"${createHash('sha256').update(content).digest('base64url')}"`;
+}

@@ -1,0 +1,104 @@
+import type { Health } from '../../shared/process/operator-port.ts';
+import type { PageContext } from '../http/endpoint.ts';
+import type { CountRequest } from '../limits/request-limits.ts';
+import { type Html, html } from './html.ts';
+import { layoutPage } from './layout.ts';
+import { FAVICON } from './mark.ts';
+import { STYLE_SOURCE } from './style.ts';
+
+interface FrontParts {
+  health: Health;
+  countRequest: CountRequest;
+  publicUrl: string;
+  hasConsole: boolean;
+  production: boolean;
+}
+
+/** The front door: a page for a browser, and the same facts in JSON for a program. */
+export class FrontDoor {
+  readonly #parts: FrontParts;
+
+  constructor(parts: FrontParts) {
+    this.#parts = parts;
+  }
+
+  async show(ctx: PageContext): Promise<void> {
+    const { health, countRequest, publicUrl, hasConsole } = this.#parts;
+    await countRequest(ctx);
+    const ready = await health.ready().catch(() => false);
+    ctx.status = 200;
+    ctx.vary('Accept');
+    // A program that accepts anything gets JSON.
+    if (ctx.accepts('json', 'html') === 'html') {
+      ctx.set({ 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' });
+      ctx.type = 'html';
+      ctx.body = frontPage({ ...this.#parts, ready }).text;
+      return;
+    }
+    ctx.type = 'json';
+    ctx.body = JSON.stringify({
+      name: 'Forecue',
+      status: ready ? 'ready' : 'unavailable',
+      docs: `${publicUrl}/docs`,
+      openapi: `${publicUrl}/openapi.json`,
+      console: hasConsole ? `${publicUrl}/console/` : null,
+    });
+  }
+}
+
+/** Answers with the mark. It changes with a release only. */
+export function sendFavicon(ctx: PageContext): void {
+  ctx.status = 200;
+  ctx.set({ 'Cache-Control': 'public, max-age=86400', 'Content-Security-Policy': FAVICON_POLICY });
+  ctx.type = 'image/svg+xml';
+  ctx.body = FAVICON;
+}
+
+const POLICY = [
+  "default-src 'none'",
+  `style-src ${STYLE_SOURCE}`,
+  "img-src 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ');
+
+/** Opened as a page, an SVG is a document. */
+const FAVICON_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+function frontPage({ ready, publicUrl, hasConsole, production }: FrontParts & { ready: boolean }): Html {
+  const key = production ? '$APP_KEY' : '$(cat .data/app-key)';
+  return layoutPage({
+    title: 'Predicts what you type next',
+    root: './',
+    content: html`
+    <h1>Forecue predicts what a person types next</h1>
+    <p class="quiet">The rest of a draft, the next prompt, or the reply to an agent’s question. With a person’s leave,
+      from a memory of what they wrote before.</p>
+    ${
+      ready
+        ? html`<p class="state good"><strong>Healthy.</strong> The database and the queue answer.</p>`
+        : html`<p class="state bad"><strong>Not available at the moment.</strong> The database or the queue does not
+            answer; <a href="readyz">readyz</a> says when they do.</p>`
+    }
+    ${
+      hasConsole
+        ? html`
+    <p><a class="button primary wide" href="console/">Open your console</a></p>
+    <p class="quiet small">Try predictions, see and correct what is remembered of you, choose who may use it.</p>`
+        : undefined
+    }
+    <h2>For an app</h2>
+    <p>An app asks with its key${production ? html`, here <code>APP_KEY</code>` : undefined}:</p>
+    <pre tabindex="0">curl -sS ${publicUrl}/v1/predictions \\
+  -H "Authorization: Bearer ${key}" \\
+  -H 'Content-Type: application/json' \\
+  -d '{ "request_id": "'$RANDOM'", "user_id": "u-1",
+    "session_id": "s-1", "mode": "complete_draft",
+    "draft": { "text": "Please summarise the quart",
+      "revision": 1 }, "context_revision": "1",
+    "messages": [{ "role": "user", "content":
+      "Summarise the quarterly sales report" }] }'</pre>
+    <p class="foot"><a href="docs">Every endpoint, to read and to try</a></p>`,
+  });
+}

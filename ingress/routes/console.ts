@@ -1,0 +1,93 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { revokeRefreshToken } from '../../shared/db/stores/log-ins.ts';
+import {
+  AccessResponse,
+  LoginRequest,
+  LoginResponse,
+  LogoutRequest,
+  LogoutResponse,
+  RefreshRequest,
+  SignupRequest,
+} from '../../shared/schemas/accounts.ts';
+import { SMALL_BODY_LIMIT } from '../../shared/schemas/limits.ts';
+import type { AccountService } from '../accounts/service.ts';
+import { type RefreshCookie, requireOwnPage } from '../console/refresh-cookie.ts';
+import { endpoint } from '../http/endpoint.ts';
+
+export interface ConsoleRoutes {
+  em: () => EntityManager;
+  accounts: AccountService;
+  refreshCookie: RefreshCookie;
+}
+
+/** Stands in a body where `/api/auth/` has the refresh token itself. */
+const IN_COOKIE = 'cookie';
+
+export const signUpToConsole = endpoint('none', {
+  operationId: 'signUpToConsole',
+  tag: 'Console',
+  summary: 'Create an account; the refresh token is in a cookie',
+  body: SignupRequest,
+  bodyLimit: SMALL_BODY_LIMIT,
+  errors: ['access_denied', 'email_taken', 'invite_required', 'overloaded'],
+  status: 201,
+  response: LoginResponse,
+  responseHeaders: ['Set-Cookie'],
+}).handle(async ({ body, address, signal, headers }, { accounts, refreshCookie }: ConsoleRoutes) => {
+  requireOwnPage(headers);
+  const { invite_code: inviteCode, name = '', ...given } = body;
+  const account = await accounts.signUp({ ...given, name, inviteCode, address }, signal);
+  return withCookie(await accounts.logIn(account), refreshCookie);
+});
+
+export const logInToConsole = endpoint('none', {
+  operationId: 'logInToConsole',
+  tag: 'Console',
+  summary: 'Log in; the refresh token is in a cookie',
+  body: LoginRequest,
+  bodyLimit: SMALL_BODY_LIMIT,
+  errors: ['access_denied', 'invalid_credentials', 'overloaded'],
+  status: 200,
+  response: LoginResponse,
+  responseHeaders: ['Set-Cookie'],
+}).handle(async ({ body, address, signal, headers }, { accounts, refreshCookie }: ConsoleRoutes) => {
+  requireOwnPage(headers);
+  return withCookie(await accounts.logIn(await accounts.signIn({ ...body, address }, signal)), refreshCookie);
+});
+
+export const refreshConsole = endpoint('none', {
+  operationId: 'refreshConsole',
+  tag: 'Console',
+  summary: 'Get a new access token for the refresh token in the cookie',
+  description: 'What `refresh` says does not matter.',
+  body: RefreshRequest,
+  bodyLimit: SMALL_BODY_LIMIT,
+  errors: ['access_denied', 'not_authenticated'],
+  status: 200,
+  response: AccessResponse,
+}).handle(async ({ headers }, { accounts, refreshCookie }: ConsoleRoutes) => ({
+  body: { access: await accounts.renew(refreshCookie.read(headers) ?? '') },
+}));
+
+export const logOutOfConsole = endpoint('user', {
+  operationId: 'logOutOfConsole',
+  tag: 'Console',
+  summary: 'End the refresh token in the cookie, or all log-ins of the account',
+  description: 'What `refresh` says does not matter.',
+  inTurn: 'account',
+  body: LogoutRequest,
+  bodyLimit: SMALL_BODY_LIMIT,
+  errors: ['access_denied'],
+  status: 200,
+  response: LogoutResponse,
+  responseHeaders: ['Set-Cookie'],
+}).handle(async ({ user, body, headers }, { em, accounts, refreshCookie }: ConsoleRoutes) => {
+  const refresh = refreshCookie.read(headers);
+  if (body.all) await accounts.logOutEverywhere(user);
+  else if (refresh !== undefined) await revokeRefreshToken(em(), user.id, refresh);
+  return { body: { status: 'logged_out' }, headers: refreshCookie.forget() };
+});
+
+function withCookie(login: LoginResponse, refreshCookie: RefreshCookie) {
+  return { body: { ...login, refresh: IN_COOKIE }, headers: refreshCookie.keep(login.refresh) };
+}
