@@ -1,0 +1,142 @@
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import type { AccountClient, UserResponse } from '../src/api.ts';
+import { Account } from './pages/account.tsx';
+import { Connections } from './pages/connections.tsx';
+import { Enter } from './pages/enter.tsx';
+import { Inbox } from './pages/inbox.tsx';
+import { Keys } from './pages/keys.tsx';
+import { Memory } from './pages/memory.tsx';
+import { Predictions } from './pages/predictions.tsx';
+import { Start } from './pages/start.tsx';
+import { Try } from './pages/try.tsx';
+import { SignedInContext, useSignedIn } from './parts/context.ts';
+import { Mark } from './parts/mark.tsx';
+import { ErrorNote, Skeleton } from './parts/ui.tsx';
+import { useAction, useRoute } from './parts/work.ts';
+import { openClient, resume } from './session.ts';
+import { t } from './strings/index.ts';
+
+const PAGES = {
+  start: Start,
+  try: Try,
+  inbox: Inbox,
+  memory: Memory,
+  predictions: Predictions,
+  connections: Connections,
+  keys: Keys,
+  account: Account,
+};
+type PageName = keyof typeof PAGES;
+
+type State =
+  | { is: 'opening' }
+  | { is: 'failed'; error: unknown }
+  | { is: 'out'; client: AccountClient; hasEnded: boolean }
+  | { is: 'in'; client: AccountClient; user: UserResponse };
+
+/** The console: who is signed in, and the page that the address names. */
+export function App() {
+  const [state, setState] = useState<State>({ is: 'opening' });
+  const [turn, setTurn] = useState(0);
+  const restart = useCallback(() => setTurn((one) => one + 1), []);
+
+  useEffect(() => {
+    let opened: ReturnType<typeof openClient> | undefined;
+    let isOver = false;
+    const open = async () => {
+      const access = await resume();
+      if (isOver) return;
+      opened = openClient(
+        { onEnd: () => setState({ is: 'out', client, hasEnded: true }), onOther: restart },
+        access,
+      );
+      const { client } = opened;
+      const user = access === undefined ? undefined : await client.readAccount();
+      if (!isOver) setState(user ? { is: 'in', client, user } : { is: 'out', client, hasEnded: false });
+    };
+    open().catch((error) => isOver || setState({ is: 'failed', error }));
+    return () => {
+      isOver = true;
+      opened?.close();
+    };
+  }, [turn]);
+
+  if (state.is === 'opening')
+    return (
+      <main class="alone">
+        <Skeleton />
+      </main>
+    );
+  if (state.is === 'failed')
+    return (
+      <main class="alone">
+        <ErrorNote error={state.error} again={restart} />
+      </main>
+    );
+  const { client } = state;
+  if (state.is === 'out')
+    return (
+      <Enter
+        client={client}
+        hasEnded={state.hasEnded}
+        onEntered={(user, isNew) => {
+          if (isNew) location.hash = '#/start';
+          setState({ is: 'in', client, user });
+        }}
+      />
+    );
+  const setUser = (user: UserResponse) => setState({ is: 'in', client, user });
+  return (
+    <SignedInContext.Provider value={{ client, user: state.user, setUser }}>
+      <Shell key={state.user.id} />
+    </SignedInContext.Provider>
+  );
+}
+
+/** The head with its pages, and the page that the address names. */
+function Shell() {
+  const { client } = useSignedIn();
+  const [named] = useRoute();
+  const name: PageName = Object.hasOwn(PAGES, named) ? (named as PageName) : 'try';
+  const Page = PAGES[name];
+  useTitle(name);
+  const leaving = useAction(() => client.logOut());
+  return (
+    <div class="shell">
+      <a class="skip" href="#content">
+        {t.skip}
+      </a>
+      <header>
+        <a class="brand" href="#/try">
+          <Mark /> Forecue
+        </a>
+        <nav aria-label={t.navigation}>
+          {Object.entries(t.nav).map(([page, title]) => (
+            <a key={page} href={`#/${page}`} aria-current={page === name ? 'page' : undefined}>
+              {title}
+            </a>
+          ))}
+        </nav>
+        <div class="leave">
+          <a href="../docs">{t.docs}</a>
+          <button type="button" class="link" onClick={() => leaving.run()}>
+            {t.signOut}
+          </button>
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        <ErrorNote error={leaving.error} />
+        <Page key={name} />
+      </main>
+    </div>
+  );
+}
+
+/** The window's title; a change of page begins at its top, with its name in view. */
+function useTitle(name: PageName): void {
+  useEffect(() => {
+    document.title = `${t.nav[name]} – Forecue`;
+    scrollTo(0, 0);
+    document.querySelector('header [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [name]);
+}

@@ -1,0 +1,19 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+
+/** Part of `node:crypto` that the importer uses: a digest of texts, at once. The Web Crypto API has it with a promise only. */
+export function createHash(_algorithm: 'sha256') {
+  const hash = sha256.create();
+  const hashing = {
+    update(text: string) {
+      hash.update(new TextEncoder().encode(text));
+      return hashing;
+    },
+    digest(_encoding: 'base64url'): string {
+      return btoa(String.fromCharCode(...hash.digest()))
+        .replaceAll('+', '-')
+        .replaceAll('/', '_')
+        .replace(/=+$/, '');
+    },
+  };
+  return hashing;
+}

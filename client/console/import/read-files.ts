@@ -1,0 +1,77 @@
+import type { ImportedEvent } from '../../../shared/transcripts/conversation.ts';
+import { LINE_MAX, type Line } from '../../../shared/transcripts/line.ts';
+import { FileReport } from '../../../shared/transcripts/report.ts';
+import { Transcript } from '../../../shared/transcripts/transcript.ts';
+
+const ENDINGS = ['.jsonl', '.json', '.md'];
+/** As many as a person looks at. */
+const EXCERPTS_MAX = 20;
+const MARKER = /\[masked [a-z ]+\]/g;
+const AROUND = 40;
+
+/** What is in the files, ready to be sent. */
+export interface Found {
+  events: ImportedEvent[];
+  sessions: number;
+  /** Files of no known format. */
+  unknown: number;
+  /** Secrets that were masked, and the words around the first of them. */
+  masked: number;
+  excerpts: string[];
+}
+
+/** Reads transcripts as the importer does, and sends nothing. */
+export async function readFiles(
+  files: readonly File[],
+  say: (done: number, all: number) => void,
+): Promise<Found> {
+  const transcripts = files.filter(({ name }) => ENDINGS.some((ending) => name.endsWith(ending)));
+  const found: Found = {
+    events: [],
+    sessions: 0,
+    unknown: files.length - transcripts.length,
+    masked: 0,
+    excerpts: [],
+  };
+  const sessions = new Set<string>();
+  for (const [at, file] of transcripts.entries()) {
+    say(at + 1, transcripts.length);
+    const report = new FileReport(file.name);
+    const transcript = new Transcript(report, Date.now());
+    for (const line of linesOf(await file.text())) {
+      if (transcript.isUnknown) break;
+      found.events.push(...transcript.read(line));
+    }
+    if (report.format === null) found.unknown += 1;
+    else found.events.push(...transcript.end());
+  }
+  for (const event of found.events) {
+    sessions.add(event['session_id'] ?? '');
+    note(event, found);
+  }
+  found.sessions = sessions.size;
+  return found;
+}
+
+/** Counts what was masked in the event's text. */
+function note({ prompt, text, reply }: ImportedEvent, found: Found): void {
+  const words = prompt ?? text ?? reply ?? '';
+  for (const { index, 0: marker } of words.matchAll(MARKER)) {
+    found.masked += 1;
+    if (found.excerpts.length < EXCERPTS_MAX)
+      found.excerpts.push(
+        words.slice(Math.max(0, index - AROUND), index + marker.length + AROUND).toWellFormed(),
+      );
+  }
+}
+
+function* linesOf(text: string): Generator<Line> {
+  const encoder = new TextEncoder();
+  let number = 0;
+  for (const line of text.split('\n')) {
+    number += 1;
+    const bytes = line.length > LINE_MAX / 3 ? encoder.encode(line).length : line.length;
+    if (bytes > LINE_MAX) yield { number, bytes, text: undefined, fault: 'is too long' };
+    else yield { number, bytes, text: line.replace(/\r$/, '') };
+  }
+}

@@ -1,0 +1,64 @@
+import type { AccountClient } from '../../src/api.ts';
+
+const AGENT = 'coder';
+const SOURCE = 'sample';
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** Questions of an agent, and what the sample person replied on each of eight days. */
+const DAYS: [question: string, reply: string][][] = [
+  ['yes, I always want coverage', 'rebase, I never want merge commits'],
+  ['yes, I always want coverage', 'rebase, please'],
+  ['no, not today', 'rebase, I never want merge commits'],
+  ['yes, I always want coverage', 'rebase, I never want merge commits'],
+  ['yes, I always want coverage', 'rebase, please'],
+  ['no, not today', 'rebase, I never want merge commits'],
+  ['yes, I always want coverage', 'rebase, I never want merge commits'],
+  ['yes, I always want coverage', 'rebase, I never want merge commits'],
+].map(([tests = '', history = '']) => [
+  ['Shall I run the tests with coverage?', tests],
+  ['Shall I merge or rebase this branch?', history],
+]);
+
+/** A session of this account's own: another's cannot be written to. */
+const sessionOf = (userId: string, day: number) => `${SOURCE}-${userId}-${day}`;
+
+/** Records the sample person's days, the last of them yesterday. */
+export async function loadSample(client: AccountClient, userId: string): Promise<void> {
+  const first = Date.now() - DAYS.length * DAY_MS;
+  const events = DAYS.flatMap((asked, day) =>
+    asked.flatMap(([prompt, reply], at) => {
+      const session_id = sessionOf(userId, day);
+      const id = `${session_id}-${at}-${crypto.randomUUID()}`;
+      const time = (ms: number) => new Date(first + day * DAY_MS + at * 60_000 + ms).toISOString();
+      const shared = { session_id, agent: AGENT, source: SOURCE };
+      return [
+        { ...shared, id, type: 'agent.prompt' as const, prompt, occurred_at: time(0) },
+        {
+          ...shared,
+          id: `${id}-r`,
+          type: 'user.reply' as const,
+          reply,
+          in_reply_to: id,
+          occurred_at: time(30_000),
+        },
+      ];
+    }),
+  );
+  await client.recordEvents(events);
+}
+
+/** Forgets the sample person's rows, with their events, and all that was derived from them. */
+export async function removeSample(client: AccountClient, userId: string): Promise<void> {
+  for (const row of await rowsOf(client, userId))
+    await client.deleteRawMemory(row.id, { purge_event: 'true' });
+}
+
+export async function hasSample(client: AccountClient, userId: string): Promise<boolean> {
+  return (await rowsOf(client, userId)).length > 0;
+}
+
+async function rowsOf(client: AccountClient, userId: string) {
+  const pages = await Promise.all(
+    DAYS.map((_, day) => client.listRawMemory({ session_id: sessionOf(userId, day), limit: 50 })),
+  );
+  return pages.flatMap(({ results }) => results);
+}

@@ -1,0 +1,184 @@
+import { useState } from 'preact/hooks';
+import { Choices } from '../parts/choices.tsx';
+import { useSignedIn } from '../parts/context.ts';
+import { Fresh } from '../parts/fresh.tsx';
+import { Button, Card, Done, ErrorNote, Field, FormError, faultOf, Title } from '../parts/ui.tsx';
+import { useAction } from '../parts/work.ts';
+import { choose, language, languages, t } from '../strings/index.ts';
+
+/** The account: who it is, how to get in, how to take everything along, how to end it. */
+export function Account() {
+  const { user } = useSignedIn();
+  return (
+    <>
+      <Title lead={t.account.lead(user.email)}>{t.account.title}</Title>
+      <Name />
+      <Password />
+      <Everywhere />
+      <Language />
+      <Export />
+      <Erase />
+    </>
+  );
+}
+
+function Name() {
+  const { client, user, setUser } = useSignedIn();
+  const [name, setName] = useState(user.name);
+  const [isSaved, setSaved] = useState(false);
+  const saving = useAction(async () => {
+    setUser(await client.changeAccount({ name: name.trim() }));
+    setSaved(true);
+  });
+  return (
+    <Card title={t.account.profile}>
+      <form onSubmit={submits(saving)}>
+        <Field
+          label={t.account.name}
+          value={name}
+          onInput={(typed) => {
+            setName(typed);
+            setSaved(false);
+          }}
+          autocomplete="name"
+        />
+        <Button isBusy={saving.isBusy}>{t.account.save}</Button>
+      </form>
+      {isSaved && <Done>{t.account.saved}</Done>}
+      <ErrorNote error={saving.error} />
+    </Card>
+  );
+}
+
+function Password() {
+  const { client, user } = useSignedIn();
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const changing = useAction(async () => {
+    await client.changeAccount({ current_password: current, password: next });
+    // The change has ended every log-in, this one too.
+    await client.logIn({ email: user.email, password: next });
+    setCurrent('');
+    setNext('');
+    setChanged(true);
+  });
+  const [isChanged, setChanged] = useState(false);
+  const { error } = changing;
+  return (
+    <Card title={t.account.password}>
+      <form onSubmit={submits(changing)}>
+        <FormError error={error} fields={['password']} />
+        <Field
+          label={t.account.current}
+          value={current}
+          onInput={setCurrent}
+          type="password"
+          autocomplete="current-password"
+          required
+        />
+        <Field
+          label={t.account.next}
+          value={next}
+          onInput={setNext}
+          type="password"
+          autocomplete="new-password"
+          hint={t.enter.passwordHint}
+          fault={faultOf(error, 'password')}
+          required
+        />
+        <Button isBusy={changing.isBusy}>{t.account.change}</Button>
+      </form>
+      {isChanged && <Done>{t.account.changed}</Done>}
+    </Card>
+  );
+}
+
+function Everywhere() {
+  const { client } = useSignedIn();
+  const leaving = useAction(() => client.logOut({ all: true }));
+  return (
+    <Card title={t.account.everywhere}>
+      <p>{t.account.everywhereLead}</p>
+      <Button action={leaving}>{t.account.everywhere}</Button>
+      <ErrorNote error={leaving.error} />
+    </Card>
+  );
+}
+
+function Language() {
+  return (
+    <Card title={t.account.language}>
+      <Choices
+        label={t.account.language}
+        options={languages.map(({ tag, name }) => ({ value: tag, name, lang: tag }))}
+        chosen={language}
+        onChoose={choose}
+      />
+    </Card>
+  );
+}
+
+function Export() {
+  const { client } = useSignedIn();
+  const [lines, setLines] = useState(0);
+  const [isDone, setDone] = useState(false);
+  const exporting = useAction(async () => {
+    const parts: string[] = [];
+    setDone(false);
+    for await (const line of client.exportAccount()) {
+      parts.push(`${JSON.stringify(line)}\n`);
+      if (parts.length % 100 === 0) setLines(parts.length);
+    }
+    setLines(parts.length);
+    setDone(true);
+    save(new Blob(parts, { type: 'application/x-ndjson' }), 'forecue.ndjson');
+  });
+  return (
+    <Card title={t.account.export}>
+      <p>{t.account.exportLead}</p>
+      <Button action={exporting}>{t.account.exportDo}</Button>
+      <p class="quiet" role="status">
+        {exporting.isBusy && t.account.exporting(lines)}
+        {isDone && t.account.exported(lines)}
+      </p>
+      <ErrorNote error={exporting.error} />
+    </Card>
+  );
+}
+
+function Erase() {
+  const { client, user } = useSignedIn();
+  const [typed, setTyped] = useState('');
+  const erasing = useAction(async () => {
+    await client.eraseAccount();
+    // Its log-ins are gone with it; this forgets the tab's.
+    await client.readAccount().catch(() => {});
+  });
+  return (
+    <Card title={t.account.erase}>
+      <p>{t.account.eraseLead}</p>
+      <Field label={t.account.eraseConfirm(user.email)} value={typed} onInput={setTyped} autocomplete="off" />
+      {typed.trim().toLowerCase() === user.email.toLowerCase() && (
+        <Button kind="danger" action={erasing}>
+          {t.account.eraseDo}
+        </Button>
+      )}
+      <Fresh action={erasing} />
+    </Card>
+  );
+}
+
+function submits(action: { run(): void }) {
+  return (event: Event) => {
+    event.preventDefault();
+    action.run();
+  };
+}
+
+function save(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
+  const link = Object.assign(document.createElement('a'), { href: url, download: name });
+  link.click();
+  // After the browser has begun to read it.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

@@ -1,0 +1,52 @@
+import { useState } from 'preact/hooks';
+import { useSignedIn } from '../parts/context.ts';
+import { Card, Confirmed, Done, Empty, ErrorNote, Skeleton, Title } from '../parts/ui.tsx';
+import { useAction, useLoad } from '../parts/work.ts';
+import { day, t } from '../strings/index.ts';
+
+/** The apps that may use the memory, and the end of that. */
+export function Connections() {
+  const { client } = useSignedIn();
+  const { value, error, again } = useLoad(() => client.listOwnConnections(), []);
+  const [done, setDone] = useState<string>();
+  const revoked = (name: string) => {
+    setDone(name);
+    again();
+  };
+  return (
+    <>
+      <Title lead={t.connections.lead}>{t.connections.title}</Title>
+      <ErrorNote error={error} again={again} />
+      {done !== undefined && <Done>{t.connections.done(done)}</Done>}
+      {value === undefined && error === undefined && <Skeleton />}
+      {value?.results.length === 0 && <Empty text={t.connections.empty} />}
+      {value?.results.map(({ connection_id, app_name, status, created_at }) => (
+        <Card key={connection_id}>
+          <div class="item">
+            <div>
+              <h2>
+                <bdi>{app_name}</bdi>
+              </h2>
+              <p class="quiet small">
+                {status === 'connected' ? t.connections.connected : t.connections.revoked} ·{' '}
+                {t.connections.since(day(created_at))}
+              </p>
+            </div>
+            {status === 'connected' && <Revoke id={connection_id} name={app_name} onDone={revoked} />}
+          </div>
+        </Card>
+      ))}
+    </>
+  );
+}
+
+function Revoke({ id, name, onDone }: { id: string; name: string; onDone(name: string): void }) {
+  const { client } = useSignedIn();
+  const action = useAction(async () => {
+    await client.revokeOwnConnection(id);
+    onDone(name);
+  });
+  return (
+    <Confirmed label={t.connections.revoke} of={name} question={t.connections.revoking} action={action} />
+  );
+}

@@ -1,0 +1,90 @@
+import { useState } from 'preact/hooks';
+import type { AccountClient, UserResponse } from '../../src/api.ts';
+import { Mark } from '../parts/mark.tsx';
+import { Button, Done, Field, FormError, faultOf } from '../parts/ui.tsx';
+import { useAction } from '../parts/work.ts';
+import { t } from '../strings/index.ts';
+
+interface EnterProps {
+  client: AccountClient;
+  /** Somebody was signed in here before. */
+  hasEnded: boolean;
+  onEntered(user: UserResponse, isNew: boolean): void;
+}
+
+const FIELDS = ['email', 'password', 'invite_code'];
+
+/** Signing in, or up. */
+export function Enter({ client, hasEnded, onEntered }: EnterProps) {
+  const [isNew, setNew] = useState(false);
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const [invite, setInvite] = useState('');
+  const entering = useAction(async () => {
+    const given = { email: email.trim(), password };
+    const { user } = await (isNew
+      ? client.signUp({ ...given, ...(invite && { invite_code: invite.trim() }) })
+      : client.logIn(given));
+    onEntered(user, isNew);
+  });
+  const submit = (event: Event) => {
+    event.preventDefault();
+    entering.run();
+  };
+  document.title = `${isNew ? t.enter.signUp : t.enter.signIn} – Forecue`;
+  const { error } = entering;
+  return (
+    <div class="alone">
+      <header class="brand">
+        <Mark /> Forecue
+      </header>
+      <main class="card">
+        <h1>{isNew ? t.enter.signUp : t.enter.signIn}</h1>
+        <p class="quiet">{isNew ? t.enter.signUpLead : t.enter.signInLead}</p>
+        {hasEnded && error === undefined && <Done>{t.enter.ended}</Done>}
+        <form onSubmit={submit}>
+          <FormError error={error} fields={FIELDS} />
+          <Field
+            label={t.enter.email}
+            value={email}
+            onInput={setEmail}
+            autocomplete="username"
+            fault={faultOf(error, 'email')}
+            required
+          />
+          <Field
+            label={t.enter.password}
+            value={password}
+            onInput={setPassword}
+            type="password"
+            autocomplete={isNew ? 'new-password' : 'current-password'}
+            hint={isNew ? t.enter.passwordHint : undefined}
+            fault={faultOf(error, 'password')}
+            required
+          />
+          {isNew && (
+            <Field
+              label={t.enter.invite}
+              value={invite}
+              onInput={setInvite}
+              autocomplete="off"
+              fault={faultOf(error, 'invite_code')}
+            />
+          )}
+          <div class="row">
+            <Button kind="primary" isBusy={entering.isBusy}>
+              {isNew ? t.enter.signUp : t.enter.signIn}
+            </Button>
+            {!isNew && <a href="../connect/forgotten-password">{t.enter.forgotten}</a>}
+          </div>
+        </form>
+        <p class="foot">
+          {isNew ? t.enter.toSignIn : t.enter.toSignUp}{' '}
+          <Button kind="link" onPress={() => setNew(!isNew)}>
+            {isNew ? t.enter.signIn : t.enter.signUp}
+          </Button>
+        </p>
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,160 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { FeedbackRequest, ReplySummary } from '../../src/api.ts';
+import { useSignedIn } from '../parts/context.ts';
+import { Decide } from '../parts/decide.tsx';
+import { Evidence } from '../parts/evidence.tsx';
+import { useHeld } from '../parts/held.ts';
+import { pressByKey } from '../parts/keys.ts';
+import { Button, Card, Empty, ErrorNote, Skeleton, Title, Words } from '../parts/ui.tsx';
+import { useLoad } from '../parts/work.ts';
+import { moment, percent, t } from '../strings/index.ts';
+
+const PAGE = 50;
+
+interface Decision {
+  id: string;
+  feedback: FeedbackRequest;
+}
+
+/** The predictions that wait for the person, one after the other. */
+export function Inbox() {
+  const { client } = useSignedIn();
+  const { value, error, again } = useLoad(() => client.listReplies({ status: 'escalated', limit: PAGE }), []);
+  const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
+  const [chosen, setChosen] = useState<string>();
+  const sending = useDecisions(({ id }) => setDecided(without(decided, id)));
+  const { held, hold, drop } = useHeld(sending.send);
+  const root = useRef<HTMLElement>(null);
+
+  const waiting = (value?.results ?? []).filter(({ id }) => !decided.has(id));
+  const at = Math.max(
+    0,
+    waiting.findIndex(({ id }) => id === chosen),
+  );
+  const current = waiting[at];
+  const move = (by: number) => setChosen(waiting[Math.min(waiting.length - 1, Math.max(0, at + by))]?.id);
+  // Keys are heard here: the button that was pressed may be gone.
+  useEffect(() => root.current?.focus({ preventScroll: true }), [current?.id]);
+
+  const decide = async (decision: Decision) => {
+    hold(decision);
+    setDecided(new Set([...decided, decision.id]));
+    setChosen((waiting[at + 1] ?? waiting[at - 1])?.id);
+  };
+  const undo = () => {
+    const taken = drop();
+    if (taken === undefined) return;
+    setDecided(without(decided, taken.id));
+    setChosen(taken.id);
+  };
+  return (
+    <>
+      <Title lead={t.inbox.lead}>{t.inbox.title}</Title>
+      <ErrorNote error={error ?? sending.error} again={again} />
+      {value === undefined && error === undefined && <Skeleton lines={5} />}
+      <section class="inbox" ref={root} tabIndex={-1} aria-label={t.inbox.list} onKeyDown={pressByKey}>
+        <div class="row">
+          {current && (
+            <>
+              <Button shortcut="k" onPress={() => move(-1)}>
+                {t.inbox.previous}
+              </Button>
+              <Button shortcut="j" onPress={() => move(1)}>
+                {t.inbox.next}
+              </Button>
+            </>
+          )}
+          <span role="status">{held && t.inbox.held[held.feedback.status]}</span>
+          {held && (
+            <Button shortcut="u" onPress={undo}>
+              {t.inbox.undo}
+            </Button>
+          )}
+        </div>
+        {value && current === undefined && <Empty text={t.inbox.empty} href="#/try" link={t.nav.try} />}
+        {current && (
+          <div class="columns">
+            <div>
+              <List waiting={waiting} current={current.id} onChoose={setChosen} />
+              {value && value.total > value.results.length && (
+                <p class="quiet">{t.inbox.more(value.total - value.results.length)}</p>
+              )}
+              <p class="quiet small">{t.inbox.keys}</p>
+            </div>
+            <Waiting
+              key={current.id}
+              id={current.id}
+              onDecide={(feedback) => decide({ id: current.id, feedback })}
+            />
+          </div>
+        )}
+      </section>
+    </>
+  );
+}
+
+/** Sends decisions; what could not be sent waits again. */
+function useDecisions(onFailed: (decision: Decision) => void) {
+  const { client } = useSignedIn();
+  const [error, setError] = useState<unknown>();
+  const failed = useRef(onFailed);
+  failed.current = onFailed;
+  const send = (decision: Decision) => {
+    setError(undefined);
+    client.giveFeedback(decision.id, decision.feedback).catch((reason: unknown) => {
+      setError(reason);
+      failed.current(decision);
+    });
+  };
+  return { send, error };
+}
+
+function without(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  return new Set([...ids].filter((one) => one !== id));
+}
+
+interface ListProps {
+  waiting: readonly ReplySummary[];
+  current: string;
+  onChoose(id: string): void;
+}
+
+function List({ waiting, current, onChoose }: ListProps) {
+  return (
+    <ul class="waiting">
+      {waiting.map(({ id, predicted_response, agent, created_at, confidence }) => (
+        <li key={id}>
+          <button type="button" aria-current={id === current} onClick={() => onChoose(id)}>
+            <bdi>{predicted_response.slice(0, 200).toWellFormed() || t.predictions.nothing}</bdi>
+            <span class="quiet small">
+              <bdi>{agent}</bdi> · {moment(created_at)} · {percent(confidence)}
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** What the agent asked, what it could be answered, and what that rests on. */
+function Waiting({ id, onDecide }: { id: string; onDecide(feedback: FeedbackRequest): Promise<unknown> }) {
+  const { client } = useSignedIn();
+  const { value, error, again } = useLoad(() => client.readReply(id), []);
+  return (
+    <div>
+      <ErrorNote error={error} again={again} />
+      {value === undefined && error === undefined && <Skeleton lines={5} />}
+      {value && (
+        <>
+          <Card>
+            <blockquote>
+              <Words>{value.agent_input}</Words>
+            </blockquote>
+            <Decide reply={value} onDecide={onDecide} hasKeys />
+          </Card>
+          <Evidence reply={value} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks';
+import type { KeyResponse, NewKeyResponse } from '../../src/api.ts';
+import { useSignedIn } from '../parts/context.ts';
+import { Fresh } from '../parts/fresh.tsx';
+import { Button, Card, Confirmed, Copy, Empty, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
+import { useAction, useLoad } from '../parts/work.ts';
+import { moment, t } from '../strings/index.ts';
+
+/** Keys: issued, shown once, revoked. */
+export function Keys() {
+  const { client } = useSignedIn();
+  const { value, error, again } = useLoad(() => client.listKeys(), []);
+  return (
+    <>
+      <Title lead={t.keys.lead}>{t.keys.title}</Title>
+      <Issue onIssued={again} />
+      <ErrorNote error={error} again={again} />
+      {value === undefined && error === undefined && <Skeleton />}
+      {value?.results.length === 0 && <Empty text={t.keys.empty} />}
+      {value?.results.map((key) => (
+        <Card key={key.id}>
+          <div class="item">
+            <div>
+              <h2>
+                <bdi>{key.label}</bdi> <code>{key.prefix}</code>
+              </h2>
+              <p class="quiet small">
+                {t.keys.created(moment(key.created_at))} ·{' '}
+                {key.last_used_at === null ? t.keys.never : t.keys.used(moment(key.last_used_at))}
+              </p>
+            </div>
+            <Revoke of={key} onDone={again} />
+          </div>
+        </Card>
+      ))}
+    </>
+  );
+}
+
+function Issue({ onIssued }: { onIssued(): void }) {
+  const { client } = useSignedIn();
+  const [label, setLabel] = useState('');
+  const [issued, setIssued] = useState<NewKeyResponse>();
+  const issuing = useAction(async () => {
+    setIssued(await client.issueKey({ label: label.trim() }));
+    setLabel('');
+    onIssued();
+  });
+  return (
+    <Card>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          issuing.run();
+        }}
+      >
+        <Field label={t.keys.label} value={label} onInput={setLabel} autocomplete="off" required />
+        <Button kind="primary" isBusy={issuing.isBusy}>
+          {t.keys.issue}
+        </Button>
+      </form>
+      <Fresh action={issuing} />
+      {issued && (
+        <div class="alert good" role="status">
+          <p>{t.keys.once}</p>
+          <div class="item">
+            <code class="secret">{issued.key}</code>
+            <Copy text={issued.key} />
+          </div>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function Revoke({ of, onDone }: { of: KeyResponse; onDone(): void }) {
+  const { client } = useSignedIn();
+  const action = useAction(async () => {
+    await client.revokeKey(of.id);
+    onDone();
+  });
+  return <Confirmed label={t.keys.revoke} of={of.label} question={t.keys.revoking} action={action} />;
+}

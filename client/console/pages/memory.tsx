@@ -1,0 +1,123 @@
+import { useState } from 'preact/hooks';
+import { useSignedIn } from '../parts/context.ts';
+import { type Learnt, learn } from '../parts/learn.ts';
+import { Profile } from '../parts/profile.tsx';
+import { Row, type Shown, type Tier, tierOf } from '../parts/row.tsx';
+import { Button, Card, Done, Empty, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
+import { useAction, useLoad, useRoute } from '../parts/work.ts';
+import { number, t } from '../strings/index.ts';
+
+const TABS = Object.keys(t.memory.tiers) as (Tier | 'profile')[];
+
+/** The four tiers of the memory: seen, searched, corrected, forgotten. */
+export function Memory() {
+  const { client } = useSignedIn();
+  const [, rest] = useRoute();
+  const tab = TABS.find((one) => one === rest) ?? 'facts';
+  const stats = useLoad(() => client.readMemoryStats(), []);
+  const [turn, setTurn] = useState(0);
+  const changed = () => {
+    stats.again();
+    setTurn((one) => one + 1);
+  };
+  return (
+    <>
+      <Title lead={t.memory.lead}>{t.memory.title}</Title>
+      <nav class="tabs" aria-label={t.memory.title}>
+        {TABS.map((one) => (
+          <a key={one} href={`#/memory/${one}`} aria-current={one === tab ? 'page' : undefined}>
+            {t.memory.tiers[one]}
+            {stats.value && one !== 'profile' && <span class="count">{number(stats.value[one].count)}</span>}
+          </a>
+        ))}
+      </nav>
+      <ErrorNote error={stats.error} again={stats.again} />
+      {tab === 'profile' ? <Profile /> : <Rows key={`${tab} ${turn}`} tier={tab} onChange={stats.again} />}
+      <Learn onLearnt={changed} />
+    </>
+  );
+}
+
+/** A tier's rows, the latest first, or those that match. */
+function Rows({ tier, onChange }: { tier: Tier; onChange(): void }) {
+  const { client } = useSignedIn();
+  const [typed, setTyped] = useState('');
+  const [q, setQ] = useState('');
+  const [older, setOlder] = useState<{ rows: Shown[]; next: string | null }>();
+  const [forgotten, setForgotten] = useState<string>();
+  const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
+  const pageFrom = (cursor?: string) =>
+    tierOf(client, tier).list({ limit: 30, ...(q && { q }), ...(cursor && { cursor }) });
+  const { value, error, again } = useLoad(() => pageFrom(), [q]);
+  const next = older === undefined ? value?.next : older.next;
+  const growing = useAction(async () => {
+    const page = await pageFrom(next ?? undefined);
+    setOlder({ rows: [...(older?.rows ?? []), ...page.rows], next: page.next });
+  });
+  const search = (event: Event) => {
+    event.preventDefault();
+    setOlder(undefined);
+    setQ(typed.trim());
+  };
+  const rows = [...(value?.rows ?? []), ...(older?.rows ?? [])].filter(({ id }) => !gone.has(id));
+  return (
+    <>
+      <form class="search" role="search" onSubmit={search}>
+        <Field label={t.memory.searchHint} value={typed} onInput={setTyped} autocomplete="off" />
+        <Button>{t.memory.search}</Button>
+      </form>
+      {forgotten !== undefined && <Done>{forgotten}</Done>}
+      <ErrorNote error={error} again={again} />
+      {value === undefined && error === undefined && <Skeleton lines={5} />}
+      {value && rows.length === 0 && (
+        <Empty
+          text={q ? t.memory.noMatch : t.memory.empty[tier]}
+          {...(!q && { href: '#/start', link: t.nav.start })}
+        />
+      )}
+      {rows.map((row) => (
+        <Row
+          key={row.id}
+          tier={tier}
+          row={row}
+          onChange={again}
+          onForgotten={(receipt) => {
+            setForgotten(receipt);
+            setGone(new Set([...gone, row.id]));
+            onChange();
+          }}
+        />
+      ))}
+      {next && (
+        <Button action={growing} isBusy={growing.isBusy}>
+          {t.more}
+        </Button>
+      )}
+      <ErrorNote error={growing.error} />
+    </>
+  );
+}
+
+/** Takes recorded events into memory, and on to facts, with progress. */
+function Learn({ onLearnt }: { onLearnt(): void }) {
+  const { client } = useSignedIn();
+  const [step, setStep] = useState('');
+  const [learnt, setLearnt] = useState<Learnt>();
+  const learning = useAction(async () => {
+    setLearnt(await learn(client, setStep));
+    onLearnt();
+  });
+  return (
+    <Card>
+      <div class="item">
+        <p class="quiet" role="status">
+          {learning.isBusy && t.memory.learning(step)}
+          {!learning.isBusy &&
+            (learnt ? t.memory.learnt(learnt.raw, learnt.episodes, learnt.facts) : t.memory.learnLead)}
+        </p>
+        <Button action={learning}>{t.memory.learn}</Button>
+      </div>
+      <ErrorNote error={learning.error} />
+    </Card>
+  );
+}

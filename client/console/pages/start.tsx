@@ -1,0 +1,77 @@
+import { useState } from 'preact/hooks';
+import { hasSample, loadSample, removeSample } from '../import/sample.ts';
+import { Bring } from '../parts/bring.tsx';
+import { useSignedIn } from '../parts/context.ts';
+import { learn } from '../parts/learn.ts';
+import { Button, Card, Done, ErrorNote, Title } from '../parts/ui.tsx';
+import { useAction, useLoad } from '../parts/work.ts';
+import { t } from '../strings/index.ts';
+
+/** The first minute: bring sessions, see what was learnt, try it. */
+export function Start() {
+  const { client } = useSignedIn();
+  const { value, error, again } = useLoad(() => client.readMemoryStats(), []);
+  return (
+    <>
+      <Title lead={t.start.lead}>{t.start.title}</Title>
+      <Bring onLearnt={again} />
+      <Sample onChange={again} />
+      <Card title={t.start.learnt}>
+        <ErrorNote error={error} again={again} />
+        <p role="status">
+          {value &&
+            (value.raw.count === 0
+              ? t.start.learntNone
+              : t.start.learntSome(value.facts.count, value.episodes.count, value.raw.count))}
+        </p>
+        <a class="button secondary" href="#/memory">
+          {t.start.seeMemory}
+        </a>
+      </Card>
+      <Card title={t.start.tryOut}>
+        <p>{t.start.tryLead}</p>
+        <a class="button primary" href="#/try">
+          {t.start.toTry}
+        </a>
+      </Card>
+    </>
+  );
+}
+
+function Sample({ onChange }: { onChange(): void }) {
+  const { client, user } = useSignedIn();
+  const there = useLoad(() => hasSample(client, user.id), []);
+  const [step, setStep] = useState('');
+  const [isRemoved, setRemoved] = useState(false);
+  const changed = () => {
+    there.again();
+    onChange();
+  };
+  const loading = useAction(async () => {
+    setRemoved(false);
+    await loadSample(client, user.id);
+    await learn(client, setStep);
+    changed();
+  });
+  const removing = useAction(async () => {
+    await removeSample(client, user.id);
+    setRemoved(true);
+    changed();
+  });
+  return (
+    <Card title={t.start.sample}>
+      <p>{t.start.sampleLead}</p>
+      {there.value ? (
+        <Button action={removing}>{t.start.removeSample}</Button>
+      ) : (
+        <Button action={loading}>{t.start.loadSample}</Button>
+      )}
+      <p class="quiet" role="status">
+        {loading.isBusy && t.memory.learning(step)}
+        {removing.isBusy && t.loading}
+      </p>
+      {isRemoved && <Done>{t.start.sampleRemoved}</Done>}
+      <ErrorNote error={there.error ?? loading.error ?? removing.error} />
+    </Card>
+  );
+}

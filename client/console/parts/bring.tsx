@@ -1,0 +1,134 @@
+import { useRef, useState } from 'preact/hooks';
+import { type Found, readFiles } from '../import/read-files.ts';
+import { send } from '../import/send.ts';
+import { t } from '../strings/index.ts';
+import { useSignedIn } from './context.ts';
+import { learn } from './learn.ts';
+import { Button, Card, ErrorNote } from './ui.tsx';
+import { useAction } from './work.ts';
+
+/** Sessions of agents: read here, shown, and sent when the person says so. */
+export function Bring({ onLearnt }: { onLearnt(): void }) {
+  const { client } = useSignedIn();
+  const [found, setFound] = useState<Found>();
+  const [progress, setProgress] = useState('');
+  const reading = useAction(async (files: readonly File[]) => {
+    setFound(await readFiles(files, (done, all) => setProgress(t.start.reading(done, all))));
+    setProgress('');
+  });
+  const sending = useAction(async () => {
+    await send(client, found?.events ?? [], (done, all) => setProgress(t.start.sending(done, all)));
+    await learn(client, (step) => setProgress(t.memory.learning(step)));
+    setProgress('');
+    setFound(undefined);
+    onLearnt();
+  });
+  return (
+    <Card title={t.start.bring}>
+      <p>{t.start.bringLead}</p>
+      <p class="quiet small">{t.start.where}</p>
+      <Choice onFiles={reading.run} />
+      <p class="quiet" role="status">
+        {progress}
+      </p>
+      {found && <Ready found={found} />}
+      {found && found.events.length > 0 && (
+        <Button kind="primary" action={sending}>
+          {t.start.send}
+        </Button>
+      )}
+      <ErrorNote error={reading.error ?? sending.error} />
+    </Card>
+  );
+}
+
+/** Two choosers, and a place to drop files on. */
+function Choice({ onFiles }: { onFiles(files: readonly File[]): void }) {
+  const [isOver, setOver] = useState(false);
+  const drop = async (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    const entries = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry());
+    onFiles((await Promise.all(entries.map(filesIn))).flat());
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the choosers do the same by keyboard
+    <div
+      class={`drop ${isOver ? 'over' : ''}`}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
+      <Chooser label={t.start.folder} isFolder onFiles={onFiles} />
+      <Chooser label={t.start.files} onFiles={onFiles} />
+      <span class="quiet small">{t.start.drop}</span>
+    </div>
+  );
+}
+
+interface ChooserProps {
+  label: string;
+  isFolder?: boolean;
+  onFiles(files: readonly File[]): void;
+}
+
+function Chooser({ label, isFolder = false, onFiles }: ChooserProps) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Button onPress={() => input.current?.click()}>{label}</Button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        multiple
+        aria-label={label}
+        {...(isFolder && { webkitdirectory: true })}
+        onChange={(event) => {
+          onFiles([...(event.currentTarget.files ?? [])]);
+          event.currentTarget.value = '';
+        }}
+      />
+    </>
+  );
+}
+
+/** What would be sent. */
+function Ready({ found: { events, sessions, unknown, masked, excerpts } }: { found: Found }) {
+  return (
+    <>
+      <p>{events.length === 0 ? t.start.nothing : t.start.found(events.length, sessions)}</p>
+      {unknown > 0 && <p class="quiet small">{t.start.unknown(unknown)}</p>}
+      {events.length > 0 && <p>{masked === 0 ? t.start.noneMasked : t.start.masked(masked)}</p>}
+      <ul class="quotes">
+        {excerpts.map((excerpt, at) => (
+          <li key={at}>
+            <bdi class="words">…{excerpt}…</bdi>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** The files of what was dropped, at any depth. */
+async function filesIn(entry: FileSystemEntry | null): Promise<File[]> {
+  if (entry === null) return [];
+  if (entry.isFile)
+    return [
+      await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)),
+    ];
+  const reader = (entry as FileSystemDirectoryEntry).createReader();
+  const found: File[] = [];
+  for (;;) {
+    // Browsers give a hundred at a time.
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
+    if (some.length === 0) return found;
+    found.push(...(await Promise.all(some.map(filesIn))).flat());
+  }
+}

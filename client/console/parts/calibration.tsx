@@ -1,0 +1,117 @@
+import type { ReplyCalibration } from '../../src/api.ts';
+import { number, percent, t } from '../strings/index.ts';
+import { Card } from './ui.tsx';
+
+type Bin = ReplyCalibration['bins'][number];
+
+/** The 97.5th percentile of the normal distribution. */
+const Z = 1.96;
+/** The plot's side and margin, in its own units. */
+const SIDE = 320;
+const EDGE = 48;
+
+/** How often predictions of each confidence were right: a picture, and a table for those who cannot see it. */
+export function Calibration({ calibration }: { calibration: ReplyCalibration }) {
+  const { bins, suggested_threshold } = calibration;
+  const { noThreshold, threshold, noCalibration, calibrationLead } = t.predictions;
+  return (
+    <Card title={t.predictions.calibration}>
+      {bins.length === 0 ? (
+        <p class="quiet">{noCalibration}</p>
+      ) : (
+        <div class="columns">
+          <div>
+            <Plot bins={bins} />
+          </div>
+          <div>
+            <p>{calibrationLead}</p>
+            <p>{suggested_threshold === null ? noThreshold : threshold(percent(suggested_threshold))}</p>
+            <Table bins={bins} />
+          </div>
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function Plot({ bins }: { bins: Bin[] }) {
+  const x = (share: number) => EDGE + share * (SIDE - 2 * EDGE);
+  const y = (share: number) => SIDE - x(share);
+  const most = Math.max(...bins.map(({ count }) => count));
+  return (
+    <svg class="plot" viewBox={`0 0 ${SIDE} ${SIDE}`} role="img" aria-label={t.predictions.calibration}>
+      {[0, 0.25, 0.5, 0.75, 1].map((share) => (
+        <g key={share}>
+          <path class="grid" d={`M${x(share)} ${y(0)}V${y(1)}M${x(0)} ${y(share)}H${x(1)}`} />
+          <text x={x(share)} y={y(0) + 16} text-anchor="middle">
+            {percent(share)}
+          </text>
+          <text x={x(0) - 6} y={y(share) + 4} text-anchor="end">
+            {percent(share)}
+          </text>
+        </g>
+      ))}
+      <path class="ideal" d={`M${x(0)} ${y(0)}L${x(1)} ${y(1)}`} />
+      {bins.map((bin) => {
+        const [low, high] = intervalOf(bin);
+        const at = x(bin.mean_confidence);
+        return (
+          <g key={bin.lo}>
+            <path
+              class="interval"
+              d={`M${at} ${y(low)}V${y(high)}M${at - 4} ${y(low)}h8M${at - 4} ${y(high)}h8`}
+            />
+            <circle cx={at} cy={y(bin.observed)} r={4 + 4 * Math.sqrt(bin.count / most)}>
+              <title>{titleOf(bin)}</title>
+            </circle>
+          </g>
+        );
+      })}
+      <text x={SIDE / 2} y={SIDE - 2} text-anchor="middle">
+        {t.predictions.stated}
+      </text>
+      <text x={10} y={SIDE / 2} text-anchor="middle" transform={`rotate(-90 10 ${SIDE / 2})`}>
+        {t.predictions.observed}
+      </text>
+    </svg>
+  );
+}
+
+function Table({ bins }: { bins: Bin[] }) {
+  const { stated, observed, count, table } = t.predictions;
+  return (
+    <details>
+      <summary>{table}</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{stated}</th>
+            <th scope="col">{observed}</th>
+            <th scope="col">{count}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {bins.map((bin) => (
+            <tr key={bin.lo}>
+              <td>{percent(bin.mean_confidence)}</td>
+              <td>{percent(bin.observed)}</td>
+              <td>{number(bin.count)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+function titleOf({ mean_confidence, observed, count }: Bin): string {
+  return `${t.predictions.stated} ${percent(mean_confidence)}, ${t.predictions.observed} ${percent(observed)} (${number(count)})`;
+}
+
+/** What chance allows around a share of so many: the 95 % interval of Wilson (1927). */
+function intervalOf({ observed, count }: Bin): [low: number, high: number] {
+  const square = Z ** 2 / count;
+  const middle = (observed + square / 2) / (1 + square);
+  const half = (Z * Math.sqrt((observed * (1 - observed)) / count + square / (4 * count))) / (1 + square);
+  return [Math.max(0, middle - half), Math.min(1, middle + half)];
+}

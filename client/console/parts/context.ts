@@ -1,0 +1,19 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import type { AccountClient, UserResponse } from '../../src/api.ts';
+
+/** Who is signed in, and their client. */
+export interface SignedIn {
+  client: AccountClient;
+  user: UserResponse;
+  /** The account has changed. */
+  setUser(user: UserResponse): void;
+}
+
+export const SignedInContext = createContext<SignedIn | undefined>(undefined);
+
+export function useSignedIn(): SignedIn {
+  const signedIn = useContext(SignedInContext);
+  if (signedIn === undefined) throw new Error('nobody is signed in');
+  return signedIn;
+}

@@ -1,0 +1,99 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { FeedbackRequest, ReplyDetail } from '../../src/api.ts';
+import { percent, t } from '../strings/index.ts';
+import { Button, Done, ErrorNote, Field, Words } from './ui.tsx';
+import { useAction } from './work.ts';
+
+interface DecideProps {
+  reply: ReplyDetail;
+  onDecide(feedback: FeedbackRequest): Promise<unknown>;
+  /** Keys press the buttons here: 1 to 5 accept, e edits, x rejects. */
+  hasKeys?: boolean;
+}
+
+const KEYS_MAX = 5;
+
+/** A prediction's candidates, for the person to accept one, say something else, or reject all. */
+export function Decide({ reply, onDecide, hasKeys = false }: DecideProps) {
+  const [draft, setDraft] = useState<string>();
+  const form = useRef<HTMLFormElement>(null);
+  const isEditing = draft !== undefined;
+  useEffect(() => form.current?.querySelector('textarea')?.focus(), [isEditing]);
+  const deciding = useAction(async (feedback: FeedbackRequest) => {
+    await onDecide(feedback);
+    setDraft(undefined);
+  });
+  const key = (name: string) => (hasKeys ? name : undefined);
+  const decide = deciding.run;
+  const { candidates, status } = reply;
+  const decided = t.try.decided[status as keyof typeof t.try.decided];
+  const abstained = candidates.length === 0;
+  if (abstained && status === 'pending') return <p>{t.try.abstained}</p>;
+  return (
+    <>
+      {decided ? (
+        <Done>
+          {decided}
+          {t.try.thanks}
+        </Done>
+      ) : abstained ? (
+        <p>{t.try.abstained}</p>
+      ) : (
+        <p class={`badge ${status}`}>{status === 'auto' ? t.try.auto : t.try.escalated}</p>
+      )}
+      <ol class="candidates">
+        {candidates.map(({ response, confidence, reasoning }, at) => (
+          <li key={at}>
+            <Words>{response}</Words>
+            <p class="quiet small">
+              {t.try.confidence(percent(confidence))} · <bdi>{reasoning}</bdi>
+            </p>
+            <div class="bar">
+              <div style={{ width: `${100 * confidence}%` }} />
+            </div>
+            {!decided && (
+              <Button
+                label={`${t.try.accept}: ${response.slice(0, 80)}`}
+                shortcut={at < KEYS_MAX ? key(String(at + 1)) : undefined}
+                onPress={() =>
+                  decide(at === 0 ? { status: 'accepted' } : { status: 'edited', actual_response: response })
+                }
+              >
+                {t.try.accept}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ol>
+      {!decided && draft === undefined && (
+        <div class="row">
+          <Button kind="link" shortcut={key('e')} onPress={() => setDraft(candidates[0]?.response ?? '')}>
+            {t.try.edit}
+          </Button>
+          <Button kind="link" shortcut={key('x')} onPress={() => decide({ status: 'rejected' })}>
+            {abstained ? t.try.dismiss : t.try.reject}
+          </Button>
+        </div>
+      )}
+      {!decided && draft !== undefined && (
+        <form
+          ref={form}
+          onKeyDown={({ key }) => key === 'Escape' && setDraft(undefined)}
+          onSubmit={(event) => {
+            event.preventDefault();
+            decide({ status: 'edited', actual_response: draft });
+          }}
+        >
+          <Field label={t.try.editLabel} value={draft} onInput={setDraft} rows={2} required />
+          <div class="row">
+            <Button kind="primary" isBusy={deciding.isBusy}>
+              {t.try.editSend}
+            </Button>
+            <Button onPress={() => setDraft(undefined)}>{t.cancel}</Button>
+          </div>
+        </form>
+      )}
+      <ErrorNote error={deciding.error} />
+    </>
+  );
+}

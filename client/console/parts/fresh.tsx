@@ -1,0 +1,42 @@
+import { useState } from 'preact/hooks';
+import { ForecueError } from '../../src/errors.ts';
+import { t } from '../strings/index.ts';
+import { useSignedIn } from './context.ts';
+import { Button, ErrorNote, Field } from './ui.tsx';
+import { type Action, useAction } from './work.ts';
+
+/** What needs a log-in of the last minutes: asks for the password where the server wants one, and tries again. */
+export function Fresh({ action }: { action: Action }) {
+  const { client, user } = useSignedIn();
+  const [password, setPassword] = useState('');
+  const confirming = useAction(async () => {
+    await client.logIn({ email: user.email, password });
+    setPassword('');
+    action.run();
+  });
+  const { error } = action;
+  if (!(error instanceof ForecueError && error.code === 'fresh_login_required'))
+    return <ErrorNote error={error} />;
+  return (
+    <form
+      class="confirm"
+      onSubmit={(event) => {
+        event.preventDefault();
+        confirming.run();
+      }}
+    >
+      <ErrorNote error={confirming.error} />
+      <Field
+        label={t.account.fresh}
+        value={password}
+        onInput={setPassword}
+        type="password"
+        autocomplete="current-password"
+        required
+      />
+      <Button kind="primary" isBusy={confirming.isBusy}>
+        {t.account.confirm}
+      </Button>
+    </form>
+  );
+}

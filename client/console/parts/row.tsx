@@ -1,0 +1,189 @@
+import { useState } from 'preact/hooks';
+import type { AccountClient, DeletionReceipt } from '../../src/api.ts';
+import { moment, t } from '../strings/index.ts';
+import { useSignedIn } from './context.ts';
+import { Quotes } from './quotes.tsx';
+import { Button, Card, Confirmed, ErrorNote, Field, Skeleton, Words } from './ui.tsx';
+import { useAction, useLoad } from './work.ts';
+
+export type Tier = 'facts' | 'episodes' | 'raw';
+
+/** A row of any tier, as it is shown. */
+export interface Shown {
+  id: string;
+  title?: string;
+  text: string;
+  at: string;
+  /** Where it comes from, and what it is. */
+  marks: string[];
+  isPinned?: boolean;
+}
+
+interface Query {
+  limit: number;
+  cursor?: string;
+  q?: string;
+}
+
+/** What can be done with a tier's rows. */
+export function tierOf(client: AccountClient, tier: Tier) {
+  const tiers = {
+    facts: {
+      async list(query: Query) {
+        const { results, next } = await client.listFacts(query);
+        const rows = results.map(({ id, text, recorded_at, kind, pinned, superseded_by }): Shown => {
+          const marks = [kind, pinned && t.memory.pinned, superseded_by && t.memory.superseded];
+          return {
+            id,
+            text,
+            at: recorded_at,
+            isPinned: pinned,
+            marks: marks.filter((one) => !!one) as string[],
+          };
+        });
+        return { rows, next };
+      },
+      forget: (id: string) => client.deleteFact(id),
+    },
+    episodes: {
+      async list(query: Query) {
+        const { results, next } = await client.listEpisodes(query);
+        const rows = results.map(
+          ({ id, title, summary, ended_at }): Shown => ({
+            id,
+            title,
+            text: summary,
+            at: ended_at,
+            marks: [],
+          }),
+        );
+        return { rows, next };
+      },
+      forget: (id: string) => client.deleteEpisode(id),
+    },
+    raw: {
+      async list(query: Query) {
+        const { results, next } = await client.listRawMemory(query);
+        const rows = results.map(({ id, content, occurred_at, kind, agent, source }): Shown => {
+          const marks = [kind, agent, source].filter((one) => one !== null);
+          return { id, text: content, at: occurred_at, marks };
+        });
+        return { rows, next };
+      },
+      forget: (id: string) => client.deleteRawMemory(id, { purge_event: 'true' }),
+    },
+  };
+  return tiers[tier];
+}
+
+interface RowProps {
+  tier: Tier;
+  row: Shown;
+  onChange(): void;
+  /** With what else is gone, in words. */
+  onForgotten(receipt: string): void;
+}
+
+export function Row({ tier, row, onChange, onForgotten }: RowProps) {
+  const { client } = useSignedIn();
+  const forgetting = useAction(async () => onForgotten(receiptOf(await tierOf(client, tier).forget(row.id))));
+  const [draft, setDraft] = useState<string>();
+  const changing = useAction(async (change: { text?: string; pinned?: boolean }) => {
+    await client.changeFact(row.id, change);
+    setDraft(undefined);
+    onChange();
+  });
+  return (
+    <Card>
+      {row.title && (
+        <h2>
+          <bdi>{row.title}</bdi>
+        </h2>
+      )}
+      {draft === undefined ? (
+        <Words>{row.text}</Words>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            changing.run({ text: draft });
+          }}
+        >
+          <Field label={t.memory.correct} value={draft} onInput={setDraft} rows={2} required />
+          <div class="row">
+            <Button kind="primary">{t.memory.save}</Button>
+            <Button onPress={() => setDraft(undefined)}>{t.cancel}</Button>
+          </div>
+        </form>
+      )}
+      <p class="quiet small">
+        {moment(row.at)}
+        {row.marks.map((mark) => (
+          <>
+            {' · '}
+            <bdi>{mark}</bdi>
+          </>
+        ))}
+      </p>
+      {tier === 'facts' && <Why id={row.id} />}
+      <div class="row">
+        {tier === 'facts' && draft === undefined && (
+          <>
+            <Button kind="link" onPress={() => setDraft(row.text)}>
+              {t.memory.correct}
+            </Button>
+            <Button kind="link" onPress={() => changing.run({ pinned: !row.isPinned })}>
+              {row.isPinned ? t.memory.unpin : t.memory.pin}
+            </Button>
+          </>
+        )}
+        <Confirmed
+          label={t.memory.forget}
+          of={row.text.slice(0, 80)}
+          question={t.memory.forgetting}
+          action={forgetting}
+        />
+      </div>
+      <ErrorNote error={changing.error} />
+    </Card>
+  );
+}
+
+/** What a fact rests on: the words of the rows that it comes from. */
+function Why({ id }: { id: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{t.memory.why}</summary>
+      {isOpen && <Sources id={id} />}
+    </details>
+  );
+}
+
+function Sources({ id }: { id: string }) {
+  const { client } = useSignedIn();
+  const { value, error, again } = useLoad(() => client.readFact(id), [id]);
+  if (error !== undefined) return <ErrorNote error={error} again={again} />;
+  if (value === undefined) return <Skeleton />;
+  const quoted = value.sources.filter(({ quote }) => quote !== null);
+  if (quoted.length === 0) return <p class="quiet small">{t.memory.noSources}</p>;
+  return (
+    <Quotes
+      quotes={quoted.map(({ tier, quote }) => ({
+        text: quote ?? '',
+        tier: t.memory.tiers[({ raw: 'raw', episode: 'episodes', fact: 'facts' } as const)[tier]],
+      }))}
+    />
+  );
+}
+
+/** What else changed when a row was forgotten. */
+function receiptOf({ facts, episodes }: DeletionReceipt): string {
+  const { receipt } = t.memory;
+  const others = [
+    episodes.deleted > 0 && receipt.episodes(episodes.deleted),
+    facts.deleted > 0 && receipt.facts(facts.deleted),
+    facts.restored > 0 && receipt.restored(facts.restored),
+  ].filter((one) => one !== false);
+  return t.memory.forgotten(others.length === 0 ? '' : receipt.with + others.join(', '));
+}

@@ -1,0 +1,223 @@
+import type { ComponentChildren } from 'preact';
+import { useId, useState } from 'preact/hooks';
+import { ForecueError } from '../../src/errors.ts';
+import { t } from '../strings/index.ts';
+import type { Action } from './work.ts';
+
+/** The head of a page. */
+export function Title({ children, lead }: { children: string; lead: string }) {
+  return (
+    <div class="title">
+      <h1>{children}</h1>
+      <p class="quiet">{lead}</p>
+    </div>
+  );
+}
+
+export function Card({ title, children }: { title?: string; children: ComponentChildren }) {
+  const id = useId();
+  return (
+    <section class="card" aria-labelledby={title && id}>
+      {title && <h2 id={id}>{title}</h2>}
+      {children}
+    </section>
+  );
+}
+
+interface ButtonProps {
+  children: ComponentChildren;
+  /** What a press begins; without it the button sends its form. */
+  action?: Action;
+  onPress?: () => void;
+  kind?: 'primary' | 'secondary' | 'link' | 'danger';
+  isBusy?: boolean;
+  label?: string;
+  /** The key that presses it, where `pressByKey` listens. */
+  shortcut?: string | undefined;
+}
+
+export function Button({ children, action, onPress, kind = 'secondary', isBusy, ...rest }: ButtonProps) {
+  const { label, shortcut } = rest;
+  const press = action ? () => action.run() : onPress;
+  return (
+    <button
+      type={press ? 'button' : 'submit'}
+      class={kind}
+      aria-label={label}
+      aria-keyshortcuts={shortcut}
+      aria-disabled={(isBusy ?? action?.isBusy) || undefined}
+      onClick={press}
+    >
+      {children}
+    </button>
+  );
+}
+
+interface FieldProps {
+  label: string;
+  value: string;
+  onInput(value: string): void;
+  type?: 'text' | 'password' | 'email';
+  hint?: string | undefined;
+  fault?: string | undefined;
+  autocomplete?: string;
+  required?: boolean;
+  rows?: number;
+}
+
+export function Field({ label, value, onInput, type = 'text', hint, fault, rows, ...rest }: FieldProps) {
+  const id = useId();
+  const shared = {
+    id,
+    value,
+    spellcheck: rows !== undefined,
+    'aria-invalid': fault !== undefined || undefined,
+    'aria-describedby': (fault ?? hint) && `${id}-note`,
+    ...rest,
+  };
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {rows === undefined ? (
+        <input
+          {...shared}
+          // The types are a union by the kind of input, and all of these kinds have what is set here.
+          type={type as 'text'}
+          autocapitalize="none"
+          onInput={(event) => onInput(event.currentTarget.value)}
+        />
+      ) : (
+        <textarea {...shared} rows={rows} onInput={(event) => onInput(event.currentTarget.value)} />
+      )}
+      {(fault ?? hint) && (
+        <p id={`${id}-note`} class={fault ? 'fault' : 'quiet'} role={fault ? 'alert' : undefined}>
+          {fault ?? hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What went wrong, and what to do. */
+export function ErrorNote({ error, again }: { error: unknown; again?: () => void }) {
+  if (error === undefined) return null;
+  const known = error instanceof ForecueError ? error : undefined;
+  return (
+    <div class="alert fault" role="alert">
+      <p>{explained(error)}</p>
+      {known?.requestId && known.remedy === 'report' && <p class="small">{t.requestId(known.requestId)}</p>}
+      {again && (
+        <Button kind="link" onPress={again}>
+          {t.again}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** An error in words. */
+function explained(error: unknown): string {
+  if (!(error instanceof ForecueError)) return t.errors['internal_error'] ?? '';
+  return t.errors[error.code] ?? error.message;
+}
+
+/** What is wrong with a field of the request, by the server's own rules. */
+export function faultOf(error: unknown, field: string): string | undefined {
+  if (!(error instanceof ForecueError)) return undefined;
+  return error.fields.find(({ loc }) => loc.at(-1) === field)?.msg;
+}
+
+/** An error that no field of the form shows. */
+export function FormError({ error, fields }: { error: unknown; fields: readonly string[] }) {
+  return fields.some((field) => faultOf(error, field) !== undefined) ? null : <ErrorNote error={error} />;
+}
+
+export function Done({ children }: { children: ComponentChildren }) {
+  return (
+    <p class="alert good" role="status">
+      {children}
+    </p>
+  );
+}
+
+/** What is shown in place of nothing: why there is nothing, and what to do. */
+export function Empty({ text, href, link }: { text: string; href?: string; link?: string }) {
+  return (
+    <div class="empty">
+      <p>{text}</p>
+      {href && (
+        <a class="button secondary" href={href}>
+          {link}
+        </a>
+      )}
+    </div>
+  );
+}
+
+export function Skeleton({ lines = 3 }: { lines?: number }) {
+  return (
+    <div class="skeleton" role="status">
+      <span class="hidden">{t.loading}</span>
+      {Array.from({ length: lines }, (_, at) => (
+        <div key={at} />
+      ))}
+    </div>
+  );
+}
+
+const LONG = 600;
+
+/**
+ * A text of somebody's: it stays text, in its own direction and its own box, however long it is and whatever it holds.
+ */
+export function Words({ children }: { children: string }) {
+  const [isWhole, setWhole] = useState(false);
+  const isLong = children.length > LONG;
+  return (
+    <>
+      <bdi class="words">{isLong && !isWhole ? `${children.slice(0, LONG).toWellFormed()}…` : children}</bdi>
+      {isLong && !isWhole && (
+        <Button kind="link" onPress={() => setWhole(true)}>
+          {t.all}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Asks before something that cannot be undone. */
+export function Confirmed({
+  label,
+  of,
+  question,
+  action,
+}: {
+  label: string;
+  of: string;
+  question: string;
+  action: Action;
+}) {
+  const [isAsked, setAsked] = useState(false);
+  if (!isAsked)
+    return (
+      <Button kind="link" label={`${label}: ${of}`} onPress={() => setAsked(true)}>
+        {label}
+      </Button>
+    );
+  return (
+    <div class="confirm" role="group">
+      <p>{question}</p>
+      <Button kind="danger" action={action}>
+        {label}
+      </Button>
+      <Button onPress={() => setAsked(false)}>{t.cancel}</Button>
+      <ErrorNote error={action.error} />
+    </div>
+  );
+}
+
+export function Copy({ text }: { text: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = () => void navigator.clipboard.writeText(text).then(() => setCopied(true));
+  return <Button onPress={copy}>{isCopied ? t.copied : t.copy}</Button>;
+}

@@ -1,0 +1,77 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+
+interface Loaded<T> {
+  value: T | undefined;
+  error: unknown;
+  /** Loads it once more; what is shown stays until then. */
+  again(): void;
+}
+
+/**
+ * Loads something, and again when a key changes, and what failed when the connection is back. The answer to an old question
+ * is dropped.
+ */
+export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
+  const [state, setState] = useState<{ value?: T; error?: unknown }>({});
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    const left = new AbortController();
+    const isHere = () => !left.signal.aborted;
+    load(left.signal).then(
+      (value) => isHere() && setState({ value }),
+      (error) => isHere() && setState((before) => ({ ...before, error })),
+    );
+    return () => left.abort();
+  }, [...keys, turn]);
+  const again = useCallback(() => setTurn((one) => one + 1), []);
+  const failed = useRef(false);
+  failed.current = state.error !== undefined;
+  useEffect(() => {
+    const recover = () => failed.current && again();
+    addEventListener('online', recover);
+    return () => removeEventListener('online', recover);
+  }, []);
+  return { value: state.value, error: state.error, again };
+}
+
+export interface Action<Given = void> {
+  isBusy: boolean;
+  error: unknown;
+  run(given: Given): void;
+}
+
+/** Something that a press begins: one at a time, with what went wrong the last time. */
+export function useAction<Given = void>(work: (given: Given) => Promise<unknown>): Action<Given> {
+  const [state, setState] = useState<{ isBusy: boolean; error?: unknown }>({ isBusy: false });
+  const latest = useRef(work);
+  latest.current = work;
+  const busy = useRef(false);
+  const run = useCallback((given: Given) => {
+    if (busy.current) return;
+    busy.current = true;
+    setState({ isBusy: true });
+    latest
+      .current(given)
+      .then(
+        () => setState({ isBusy: false }),
+        (error) => setState({ isBusy: false, error }),
+      )
+      .finally(() => {
+        busy.current = false;
+      });
+  }, []);
+  return { isBusy: state.isBusy, error: state.error, run };
+}
+
+/** The page that the address names, behind its `#/`, and the rest of the way. */
+export function useRoute(): [page: string, rest: string] {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    // Another fragment leads within the page.
+    const read = () => location.hash.startsWith('#/') && setHash(location.hash);
+    addEventListener('hashchange', read);
+    return () => removeEventListener('hashchange', read);
+  }, []);
+  const [page = '', rest = ''] = hash.replace(/^#\/?/, '').split('/');
+  return [page, rest];
+}

@@ -1,0 +1,63 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type JsonObject, objectOf, objectsOf, parseObject } from '../../shared/transcripts/json.ts';
+
+const HOME = process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude');
+const SETTINGS = join(HOME, 'settings.json');
+export const TRANSCRIPTS = join(HOME, 'projects');
+
+/** When the agent has ended its turn, and when the session ends. */
+const EVENTS = ['Stop', 'SessionEnd'];
+/** Tells our hooks from others. */
+const OURS = /[/\\]\.forecue[/\\]record\.mjs" hook$/;
+/** Seconds: a hook only starts what records. */
+const TIMEOUT_S = 10;
+
+/** Makes Claude Code call the program. Returns the path of the settings. */
+export async function addHooks(program: string): Promise<string> {
+  const command = `"${process.execPath}" "${program}" hook`;
+  const hook = { hooks: [{ type: 'command', command, timeout: TIMEOUT_S }] };
+  const settings = withoutOurs(await readSettings());
+  const hooks = objectOf(settings['hooks']);
+  const added = EVENTS.map((event) => [event, [...objectsOf(hooks[event]), hook]]);
+  await writeSettings({ ...settings, hooks: { ...hooks, ...Object.fromEntries(added) } });
+  return SETTINGS;
+}
+
+export async function removeHooks(): Promise<void> {
+  const settings = await readSettings();
+  if (settings['hooks'] !== undefined) await writeSettings(withoutOurs(settings));
+}
+
+/** The settings without our hooks, and without what would be left empty. */
+function withoutOurs({ hooks, ...settings }: JsonObject): JsonObject {
+  const left = Object.entries(objectOf(hooks)).flatMap(([event, groups]) => {
+    if (!Array.isArray(groups) || !EVENTS.includes(event)) return [[event, groups]];
+    const others = groups.filter((group) => !isOurs(group));
+    return others.length === 0 ? [] : [[event, others]];
+  });
+  return left.length === 0 ? settings : { ...settings, hooks: Object.fromEntries(left) };
+}
+
+function isOurs(group: unknown): boolean {
+  return objectsOf(objectOf(group)['hooks']).some(({ command }) => OURS.test(String(command)));
+}
+
+/** Throws a `TypeError` where they are not JSON: what a person wrote there would be lost. */
+async function readSettings(): Promise<JsonObject> {
+  const text = await readFile(SETTINGS, 'utf8').catch((error) => {
+    if (error.code === 'ENOENT') return '{}';
+    throw error;
+  });
+  try {
+    return parseObject(text.trim() || '{}');
+  } catch {
+    throw new TypeError(`${SETTINGS} is not a JSON object: nothing was changed`);
+  }
+}
+
+async function writeSettings(settings: JsonObject): Promise<void> {
+  await mkdir(dirname(SETTINGS), { recursive: true });
+  await writeFile(SETTINGS, `${JSON.stringify(settings, null, 2)}\n`);
+}

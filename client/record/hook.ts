@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import type { ImportedEvent } from '../../shared/transcripts/conversation.ts';
+import { eventsOf } from '../../shared/transcripts/import-file.ts';
+import { objectOf, parseObject, textOf } from '../../shared/transcripts/json.ts';
+import { Recorder } from '../../shared/transcripts/recorder.ts';
+import { FileReport } from '../../shared/transcripts/report.ts';
+import { ForecueError } from '../src/api.ts';
+import { noteFailure, readBookmark, readConnection, readFailure, setBookmark } from './home.ts';
+import { storeAt } from './send.ts';
+
+/**
+ * Claude Code calls it, and waits: it only starts what records, on its own, since a session that ends takes its hooks with
+ * it. Tells the person why the recording before this one failed.
+ */
+export async function hook(): Promise<void> {
+  const called = objectOf(parseObject(await text(process.stdin)));
+  const path = textOf(called['transcript_path']);
+  if (path === undefined) return;
+  const over = called['hook_event_name'] === 'SessionEnd' ? ['--over'] : [];
+  const args = [process.argv[1] ?? '', 'catch-up', ...over, '--', path];
+  spawn(process.execPath, args, { detached: true, stdio: 'ignore' }).unref();
+  const failure = await readFailure();
+  if (failure !== undefined)
+    process.stdout.write(JSON.stringify({ systemMessage: `Forecue did not record: ${failure}` }));
+}
+
+/** Records what a transcript has that is not recorded yet. What fails is tried again with what comes next. */
+export async function catchUp(path: string, isOver: boolean): Promise<void> {
+  try {
+    await record(path, isOver);
+    await noteFailure(undefined);
+  } catch (error) {
+    await noteFailure(
+      error instanceof ForecueError ? `${error.message} (${error.code})` : (error as Error).message,
+    );
+  }
+}
+
+async function record(path: string, isOver: boolean): Promise<void> {
+  const connection = await readConnection();
+  if (connection === undefined) return;
+  const report = new FileReport(path);
+  const rows: { event: ImportedEvent; line: number }[] = [];
+  const reading = { signal: new AbortController().signal, isOver };
+  for await (const row of eventsOf(path, report, reading)) rows.push(row);
+  const bookmark = await readBookmark(path);
+  const recorder = new Recorder(storeAt(connection), report);
+  for (const { event, line } of rows.slice(rows.findLastIndex(({ event }) => event.id === bookmark) + 1)) {
+    recorder.add(event, line);
+    if (recorder.isFull) await recorder.flush();
+  }
+  await recorder.flush();
+  const last = rows.at(-1);
+  if (last !== undefined) await setBookmark(path, last.event.id);
+  if (report.invalid > 0) throw new Error(report.problems.join('; '));
+}

@@ -1,0 +1,53 @@
+import { findFiles } from '../../shared/transcripts/find-files.ts';
+import { importFile } from '../../shared/transcripts/import-file.ts';
+import type { Store } from '../../shared/transcripts/recorder.ts';
+import { FileReport, faultsIn, Progress } from '../../shared/transcripts/report.ts';
+import { type AccountClient, createAccountClient, ForecueError } from '../src/api.ts';
+import type { Connection } from './home.ts';
+
+/** Batches are large, and an account's quota of requests comes back by the second. */
+const PATIENCE = { timeoutMs: 120_000, retries: 8 };
+
+/** Posts batches of events. */
+export function storeAt({ url: baseUrl, key: credential }: Connection): Store {
+  const client = createAccountClient({ baseUrl, credential, ...PATIENCE });
+  // The server checks each event.
+  return (events) => client.recordEvents(events as Parameters<AccountClient['recordEvents']>[0]);
+}
+
+/** Sends transcripts, one file after the other; says what became of them. */
+export async function sendAll(
+  connection: Connection,
+  paths: readonly string[],
+): Promise<{ text: string; failed: boolean }> {
+  const store = storeAt(connection);
+  const files = await findFiles(paths);
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  const { signal } = interrupted;
+  const reports: FileReport[] = [];
+  let isStopped = false;
+  const progress = new Progress(files.length, (line) => process.stderr.write(line));
+  for (const { path, named } of files) {
+    if (signal.aborted || isStopped) break;
+    const report = new FileReport(path);
+    reports.push(report);
+    try {
+      await importFile(path, report, { store, signal, progress: (bytes) => progress.add(bytes, reports) });
+    } catch (error) {
+      report.failed = (error as Error).message;
+      // Where this file's events cannot be stored, others' cannot either.
+      isStopped = error instanceof ForecueError;
+    }
+    // A folder has files that are no transcripts.
+    if (!named && report.format === null && !isStopped) reports.pop();
+  }
+  return { text: summaryOf(reports), failed: reports.some(({ failed }) => failed !== null) };
+}
+
+function summaryOf(reports: readonly FileReport[]): string {
+  const sum = (count: 'stored' | 'duplicates' | 'invalid' | 'broken') =>
+    reports.reduce((total, report) => total + report[count], 0);
+  const head = `${reports.length} transcripts: ${sum('stored')} events recorded, ${sum('duplicates')} were there, ${sum('invalid')} refused, ${sum('broken')} lines broken`;
+  return [head, ...faultsIn(reports), ''].join('\n');
+}

@@ -1,0 +1,162 @@
+import { abortable } from './abortable.ts';
+import { ForecueError } from './errors.ts';
+import { linesIn } from './event-stream.ts';
+import { type ApiJobs, type ApiMethods, apiOperations } from './generated/api.ts';
+import type { JobReceipt, LoginResponse } from './generated/schemas.ts';
+import { follow, type JobEvent, type JobName, type Place } from './jobs.ts';
+import { callOf, methodsOf, type OperationCall } from './methods.ts';
+import { Session, type SessionOptions } from './session.ts';
+import { type CallOptions, type ClientOptions, readJson, Transport } from './transport.ts';
+
+export { type ErrorCode, type FieldFault, ForecueError, type Remedy } from './errors.ts';
+export type * from './generated/schemas.ts';
+export type { JobEvent } from './jobs.ts';
+export type { TokenStorage, Tokens } from './session.ts';
+export type { CallOptions, ClientOptions } from './transport.ts';
+
+export interface AccountClientOptions extends ClientOptions, SessionOptions {}
+
+/**
+ * The `/api` interface: an account. Signing up and logging in are remembered, and logging out is the end of it. An aborted
+ * job is cancelled on the server too.
+ */
+export interface AccountClient extends ApiMethods {
+  /** Begins a job, and does not wait for it. */
+  start<Name extends JobName>(
+    name: Name,
+    body?: ApiJobs[Name]['body'],
+    options?: CallOptions,
+  ): Promise<JobReceipt>;
+  /**
+   * Begins a job, and follows it to its end. The stream goes on where it was cut. Who only leaves the loop does not cancel
+   * the job: abort the signal for that.
+   */
+  stream<Name extends JobName>(
+    name: Name,
+    body?: ApiJobs[Name]['body'],
+    options?: CallOptions,
+  ): AsyncGenerator<JobEvent<ApiJobs[Name]['result']>>;
+  /** Follows a job that was begun before. */
+  follow(jobId: string, options?: CallOptions): AsyncGenerator<JobEvent<object>>;
+  /** Ends the timer that renews the tokens, and what hears of other tabs. */
+  close(): void;
+}
+
+/** Operations, besides those that read and those with a key, that the server does once however often they come. */
+const REPEATABLE: readonly string[] = [
+  'logIn',
+  'logOut',
+  'refreshToken',
+  'validateInvite',
+  'joinWaitlist',
+  'recordEvents',
+  'assembleContext',
+  'changeEpisode',
+  'changeFact',
+  'writeProfile',
+  'giveFeedback',
+  'cancelJob',
+] satisfies (keyof ApiMethods)[];
+const TIMEOUTS_MS = { keyed: 60_000, job: 300_000 };
+const EVENT_STREAM = { accept: 'text/event-stream' };
+
+/** Throws a `TypeError` for an address or a credential that cannot be one. */
+export function createAccountClient(options: AccountClientOptions): AccountClient {
+  const anonymous = new Transport(options, { headers: () => ({}) });
+  const session = new Session(options, async (refresh) => (await methods.refreshToken({ refresh })).access);
+  const authenticated = new Transport(options, session);
+
+  /** `key` is the job's name over all calls for it. */
+  const send = <T>(
+    { name, method, path, body, flags, options }: OperationCall,
+    headers: Record<string, string> = {},
+    read: (response: Response) => Promise<T> = readJson,
+  ): Promise<T> => {
+    const isKeyed = flags.includes('keyed');
+    const timeoutMs = flags.includes('job') ? TIMEOUTS_MS.job : isKeyed ? TIMEOUTS_MS.keyed : undefined;
+    const request = {
+      method,
+      path,
+      body,
+      repeatable: method === 'GET' || isKeyed || REPEATABLE.includes(name),
+      headers: { ...(isKeyed && keyOf(options)), ...headers },
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    };
+    return (flags.includes('open') ? anonymous : authenticated).send<T>(request, options, read);
+  };
+  /** One name for what a call asks for, and then asks again. */
+  const named = (call: OperationCall): OperationCall => ({
+    ...call,
+    options: { idempotencyKey: crypto.randomUUID(), ...call.options },
+  });
+  const cancel = async (call: OperationCall, jobId?: string) => {
+    const { signal: _, ...options } = call.options;
+    const found =
+      jobId ?? (await send<JobReceipt>({ ...call, options }, { prefer: 'wait, respond-async' })).job_id;
+    await methods.cancelJob(found);
+  };
+
+  const methods = methodsOf<ApiMethods>(apiOperations, (call) => {
+    if (call.flags.includes('lines')) return lines(call);
+    if (!call.flags.includes('keyed')) return send(call);
+    const one = named(call);
+    const { signal } = one.options;
+    const sent = send(one, { prefer: 'wait' });
+    if (signal === undefined || signal.aborted || !call.flags.includes('job')) return sent;
+    return abortable(sent, signal, () => void cancel(one).catch(() => {}));
+  });
+
+  async function* lines(call: OperationCall): AsyncGenerator<unknown> {
+    try {
+      const response = await send(call, {}, async (response) => response);
+      for await (const line of linesIn(response)) yield JSON.parse(line);
+    } catch (cause) {
+      call.options.signal?.throwIfAborted();
+      throw cause instanceof ForecueError ? cause : new ForecueError('network_error', { cause });
+    }
+  }
+
+  async function* events<Result>(call: OperationCall, jobId?: string): AsyncGenerator<JobEvent<Result>> {
+    const place: Place = { jobId, lastEventId: undefined };
+    const { signal, ...options } = call.options;
+    signal?.throwIfAborted();
+    const open = ({ jobId, lastEventId }: Place) => {
+      const headers = { ...EVENT_STREAM, ...(lastEventId !== undefined && { 'last-event-id': lastEventId }) };
+      const asked =
+        jobId === undefined ? call : callOf(apiOperations, 'readJob', [jobId, { signal, ...options }]);
+      return send(asked, jobId === undefined ? { ...headers, prefer: 'wait' } : headers, async (one) => one);
+    };
+    try {
+      yield* follow<Result>(open, place, signal);
+    } catch (error) {
+      if (signal?.aborted) cancel(call, place.jobId).catch(() => {});
+      throw error;
+    }
+  }
+
+  const adopting = async (answer: Promise<LoginResponse>) => {
+    const login = await answer;
+    await session.adopt(login);
+    return login;
+  };
+  const begun = (name: JobName, given: unknown[]) => named(callOf(apiOperations, name, given));
+  return {
+    ...methods,
+    signUp: (...given) => adopting(methods.signUp(...given)),
+    logIn: (...given) => adopting(methods.logIn(...given)),
+    async logOut(body, options) {
+      const refresh = await session.refreshToken();
+      const answer = await methods.logOut(body ?? (refresh === undefined ? {} : { refresh }), options);
+      await session.forget();
+      return answer;
+    },
+    start: (name, ...given) => send(begun(name, given), { prefer: 'wait, respond-async' }),
+    stream: (name, ...given) => events(begun(name, given)),
+    follow: (jobId, options) => events(callOf(apiOperations, 'readJob', [jobId, options]), jobId),
+    close: () => session.close(),
+  };
+}
+
+function keyOf({ idempotencyKey }: CallOptions): Record<string, string> {
+  return idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+}

@@ -1,0 +1,161 @@
+import { ForecueError } from './errors.ts';
+import type { ConnectionExchangeResponse, RevokeResponse } from './generated/schemas.ts';
+import type { AppClient } from './v1.ts';
+
+export { nodeHandler } from './node-handler.ts';
+export { createRelay, type RelayOptions } from './relay.ts';
+
+/** Answers a request as the web's standards say: Hono, Next, Deno and Bun take it as it is, others with `nodeHandler`. */
+export type Handler = (request: Request) => Promise<Response>;
+
+/** Why a person came back without a connection. */
+export type ConnectFailure =
+  /** The person said no. */
+  | 'access_denied'
+  /** It is not the answer to what this browser began, or too late. */
+  | 'invalid_state'
+  /** No person is logged in to the app. */
+  | 'not_authenticated'
+  | ForecueError['code'];
+
+export interface ConnectorOptions {
+  /** Where `callback` answers; registered with the app. */
+  redirectUri: string;
+  /** The user of the app who sends the request, by the app's own session; undefined when nobody is logged in. */
+  userOf(request: Request): Promise<string | undefined> | string | undefined;
+  /** Keep the `connection_id` for the user here, and answer the person. */
+  onConnected(
+    connection: ConnectionExchangeResponse & { user_id: string },
+    request: Request,
+  ): Promise<Response> | Response;
+  /** Answers the person who could not be connected; a sentence by default. */
+  onFailed?(failure: ConnectFailure, request: Request): Promise<Response> | Response;
+}
+
+export interface Connector {
+  /** Sends the person to the consent page. */
+  start: Handler;
+  /** Receives the person back. */
+  callback: Handler;
+  revoke(connectionId: string, userId: string): Promise<RevokeResponse>;
+}
+
+/** State that the browser keeps between leaving and coming back: it can only spoil its own attempt. */
+interface Attempt {
+  id: string;
+  state: string;
+  verifier: string;
+  issuer: string;
+}
+
+const ATTEMPT_S = 600;
+const PRIVATE = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
+
+/** Connects users of an app to their Forecue accounts: PKCE (RFC 7636), state and issuer (RFC 9207) are its business. */
+export function createConnector(
+  client: Pick<AppClient, 'startConnection' | 'exchangeConnection' | 'revokeConnection'>,
+  options: ConnectorOptions,
+): Connector {
+  const { redirectUri, userOf, onConnected, onFailed = sayFailed } = options;
+  const isSecure = new URL(redirectUri).protocol === 'https:';
+  const name = isSecure ? '__Host-forecue' : 'forecue';
+  const cookie = (value: string, seconds: number) =>
+    `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+
+  const start = async (user_id: string): Promise<Response> => {
+    const { verifier, challenge } = await createPkce();
+    const state = randomText();
+    const { request_id, authorize_url } = await client.startConnection({
+      user_id,
+      redirect_uri: redirectUri,
+      state,
+      code_challenge: challenge,
+    });
+    const [issuer = ''] = authorize_url.split('/connect/');
+    const kept = encodeURIComponent(
+      JSON.stringify({ id: request_id, state, verifier, issuer } satisfies Attempt),
+    );
+    return new Response(null, {
+      status: 303,
+      headers: { location: authorize_url, 'set-cookie': cookie(kept, ATTEMPT_S) },
+    });
+  };
+
+  const finish = async (user_id: string, request: Request): Promise<Response> => {
+    const returned = new URL(request.url).searchParams;
+    const attempt = attemptIn(request, name);
+    if (!attempt || returned.get('state') !== attempt.state || returned.get('iss') !== attempt.issuer)
+      return onFailed('invalid_state', request);
+    const code = returned.get('code');
+    if (code === null) return onFailed('access_denied', request);
+    const connection = await client.exchangeConnection({
+      request_id: attempt.id,
+      user_id,
+      code,
+      code_verifier: attempt.verifier,
+      redirect_uri: redirectUri,
+    });
+    return onConnected({ ...connection, user_id }, request);
+  };
+
+  const forUser =
+    (answer: (userId: string, request: Request) => Promise<Response>): Handler =>
+    async (request) => {
+      const userId = await userOf(request);
+      if (userId === undefined) return onFailed('not_authenticated', request);
+      return answer(userId, request).catch((error) => {
+        if (error instanceof ForecueError) return onFailed(error.code, request);
+        throw error;
+      });
+    };
+  const finished = forUser(finish);
+  return {
+    start: async (request) => kept(await forUser(start)(request)),
+    callback: async (request) => kept(await finished(request), cookie('', 0)),
+    revoke: (connectionId, user_id) => client.revokeConnection(connectionId, { user_id }),
+  };
+}
+
+/** A verifier and its challenge, by S256. */
+export async function createPkce(): Promise<{ verifier: string; challenge: string }> {
+  const verifier = randomText();
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
+  return { verifier, challenge: base64Url(new Uint8Array(digest)) };
+}
+
+/** 43 characters: 256 bits. */
+function randomText(): string {
+  return base64Url(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+function base64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '');
+}
+
+function attemptIn(request: Request, name: string): Attempt | undefined {
+  const cookies = (request.headers.get('cookie') ?? '').split('; ').map((one) => one.split('='));
+  const [, value] = cookies.find(([key]) => key === name) ?? [];
+  try {
+    const attempt = JSON.parse(decodeURIComponent(value ?? ''));
+    return typeof attempt?.state === 'string' ? attempt : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A copy of the answer with what all answers have: that of an app may not be changed. */
+function kept(answer: Response, cookie?: string): Response {
+  const headers = new Headers(answer.headers);
+  for (const [name, value] of Object.entries(PRIVATE)) headers.set(name, value);
+  if (cookie !== undefined) headers.append('set-cookie', cookie);
+  return new Response(answer.body, { status: answer.status, headers });
+}
+
+function sayFailed(failure: ConnectFailure): Response {
+  if (failure === 'not_authenticated') return new Response('Log in first.', { status: 401 });
+  const text = failure === 'access_denied' ? 'Not connected.' : 'That did not work. Please try again.';
+  return new Response(text, { status: 400 });
+}

@@ -1,0 +1,161 @@
+import { messages } from './generated/errors.ts';
+
+/** The server's codes, and those of what happens on the way. */
+export type ErrorCode =
+  | keyof typeof messages
+  /** 422: `fields` says what is wrong. */
+  | 'validation_error'
+  /** No answer came, or only a part of one. */
+  | 'network_error'
+  /** The call took longer than its `timeoutMs`. */
+  | 'timeout'
+  /** Something else than Forecue answered: a proxy, a login page. */
+  | 'unexpected_response';
+
+/** A faulty field of a request, and the first thing that is wrong with it. */
+export interface FieldFault {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+  ctx?: object;
+}
+
+/**
+ * What can help: `retry` later, a new credential (`authenticate`), a larger plan (`upgrade`), a new connection
+ * (`connect`), the same again under a new id (`new_id`), another request (`fix_request`), or only the people who run the
+ * server (`report`).
+ */
+export type Remedy = 'retry' | 'authenticate' | 'upgrade' | 'connect' | 'new_id' | 'fix_request' | 'report';
+
+/** Codes after which the same request can succeed later. */
+const RETRYABLE: readonly ErrorCode[] = [
+  'network_error',
+  'timeout',
+  'rate_limited',
+  'overloaded',
+  'service_unavailable',
+  'request_in_flight',
+  'request_timeout',
+  'provider_rate_limited',
+  'provider_failed',
+  'prediction_timeout',
+  'job_timeout',
+];
+
+const REMEDIES: Partial<Record<ErrorCode, Remedy>> = {
+  sandbox_exhausted: 'upgrade',
+  monthly_cap_reached: 'upgrade',
+  quota_exceeded: 'upgrade',
+  invalid_app_key: 'authenticate',
+  not_authenticated: 'authenticate',
+  token_expired: 'authenticate',
+  invalid_credentials: 'authenticate',
+  fresh_login_required: 'authenticate',
+  connection_revoked: 'connect',
+  connection_attempt_expired: 'connect',
+  idempotency_conflict: 'new_id',
+  event_conflict: 'new_id',
+  recovery_window_expired: 'new_id',
+  prediction_cancelled: 'new_id',
+  prediction_superseded: 'new_id',
+  job_cancelled: 'new_id',
+  internal_error: 'report',
+  provider_not_configured: 'report',
+  feature_disabled: 'report',
+  unexpected_response: 'report',
+};
+
+interface Facts {
+  status?: number;
+  message?: string;
+  requestId?: string | null;
+  retryAfter?: number | undefined;
+  fields?: FieldFault[];
+  cause?: unknown;
+}
+
+/** Why a call failed. It holds nothing of what was sent. */
+export class ForecueError extends Error {
+  override readonly name = 'ForecueError';
+  readonly code: ErrorCode;
+  /** The HTTP status; 0 where there was no answer. */
+  readonly status: number;
+  /** The answer's `X-Request-Id`: give it to the people who run the server. */
+  readonly requestId: string | undefined;
+  /** Seconds after which to try again, where the server says so. */
+  readonly retryAfter: number | undefined;
+  /** Faults by field, with a `validation_error`. */
+  readonly fields: readonly FieldFault[];
+
+  constructor(
+    code: ErrorCode,
+    { status = 0, message, requestId, retryAfter, fields = [], cause }: Facts = {},
+  ) {
+    super(message ?? explanationOf(code), { cause });
+    this.code = code;
+    this.status = status;
+    this.requestId = requestId ?? undefined;
+    this.retryAfter = retryAfter;
+    this.fields = fields;
+  }
+
+  /** Remedy. */
+  get remedy(): Remedy {
+    return RETRYABLE.includes(this.code) ? 'retry' : (REMEDIES[this.code] ?? 'fix_request');
+  }
+}
+
+/** The error in an answer that is not a success. */
+export async function errorOf(response: Response): Promise<ForecueError> {
+  const facts = {
+    status: response.status,
+    requestId: response.headers.get('x-request-id'),
+    retryAfter: retryAfterOf(response.headers),
+  };
+  const detail = detailOf(await response.text());
+  if (Array.isArray(detail)) {
+    const fields = detail.map(({ loc, msg, type, ctx }: FieldFault) => ({
+      loc,
+      msg,
+      type,
+      ...(ctx && { ctx }),
+    }));
+    const message = fields.map(({ loc, msg }) => `${loc.slice(1).join('.') || loc[0]}: ${msg}`).join('; ');
+    return new ForecueError('validation_error', { ...facts, message, fields });
+  }
+  if (detail === undefined) {
+    const message = `answered ${response.status}, and not as Forecue does`;
+    return new ForecueError('unexpected_response', { ...facts, message });
+  }
+  const { code, message } = detail;
+  return new ForecueError(code, { ...facts, ...(message !== undefined && { message }) });
+}
+
+/** The error in the data of an event. */
+export function errorOfEvent({ detail }: { detail: { code: ErrorCode; message: string } }): ForecueError {
+  return new ForecueError(detail.code, { status: 200, message: detail.message });
+}
+
+function explanationOf(code: ErrorCode): string {
+  return code in messages ? messages[code as keyof typeof messages] : code.replaceAll('_', ' ');
+}
+
+/** The `detail` of an error's body; undefined for what is not one of Forecue's. */
+function detailOf(text: string): { code: ErrorCode; message?: string } | FieldFault[] | undefined {
+  try {
+    const { detail } = JSON.parse(text);
+    return Array.isArray(detail) || typeof detail?.code === 'string' ? detail : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Seconds; proxies also send a date, which is measured by the clock of its sender. */
+function retryAfterOf(headers: Headers): number | undefined {
+  const header = headers.get('retry-after');
+  if (header === null) return undefined;
+  if (/^\d+$/.test(header)) return Number(header);
+  const sent = Date.parse(headers.get('date') ?? '');
+  const seconds = (Date.parse(header) - (Number.isNaN(sent) ? Date.now() : sent)) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
+}

@@ -1,0 +1,51 @@
+/** A server-sent event (HTML Living Standard, 9.2), as the server writes them. */
+export interface ServerSentEvent {
+  name: string;
+  data: string;
+  id: string | undefined;
+}
+
+/** A stream that is silent for longer than this is dead: the server sends a comment each ten seconds. */
+const SILENT_MS = 30_000;
+
+/** The events of an answer. Ends where it is cut between two chunks, and throws where it is broken off or silent. */
+export async function* eventsIn(response: Response): AsyncGenerator<ServerSentEvent> {
+  let fields: Record<string, string> = {};
+  for await (const line of linesIn(response)) {
+    const [, name = '', value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? [];
+    if (line !== '') fields[name] = value;
+    else {
+      const { event, data, id } = fields;
+      fields = {};
+      if (event !== undefined && data !== undefined) yield { name: event, data, id };
+    }
+  }
+}
+
+/** The lines of an answer, without what is left after the last line break. */
+export async function* linesIn(response: Response): AsyncGenerator<string> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
+  const decoder = new TextDecoder();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await within(SILENT_MS, reader.read());
+      rest += decoder.decode(value, { stream: !done });
+      const lines = rest.split(/\r?\n/);
+      rest = lines.pop() ?? '';
+      yield* lines;
+      if (done) return;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silent = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the stream is silent')), ms);
+  });
+  return Promise.race([work, silent]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,78 @@
+import { errorOfEvent, ForecueError } from './errors.ts';
+import { eventsIn, type ServerSentEvent } from './event-stream.ts';
+import type { ApiJobs } from './generated/api.ts';
+import type { BatchResponse } from './generated/schemas.ts';
+import { pauseOf } from './retry.ts';
+import { sleep } from './transport.ts';
+
+export type JobName = keyof ApiJobs;
+
+/** Events of a job: where it is found, first; `done` last. A failure is thrown. */
+export type JobEvent<Result> =
+  | { type: 'job'; job_id: string; status_url: string }
+  | { type: 'progress'; done: number; total: number }
+  /** One prediction of a batch. */
+  | { type: 'result'; item: BatchResponse['results'][number] }
+  | { type: 'done'; result: Result };
+
+/** Position in a stream. */
+export interface Place {
+  jobId: string | undefined;
+  lastEventId: string | undefined;
+}
+
+/** Times that a stream may be cut without an event between. */
+const CUTS_MAX = 6;
+/** Errors of a stream whose job runs on. */
+const PASSING: readonly string[] = ['overloaded', 'service_unavailable'];
+
+/**
+ * The events of a job, each once, however often the stream is cut. `open` asks for the job's stream from a place on; a
+ * stream whose place has no job yet begins, or joins, the job.
+ */
+export async function* follow<Result>(
+  open: (place: Place) => Promise<Response>,
+  place: Place,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<JobEvent<Result>> {
+  for (let cuts = 0; ; cuts += 1) {
+    let cause: unknown;
+    try {
+      for await (const event of eventsIn(await open(place))) {
+        const isAgain = event.name === 'job' && place.jobId !== undefined;
+        const shown = read<Result>(event);
+        place.lastEventId = event.id ?? place.lastEventId;
+        if (shown === undefined || isAgain) continue;
+        if (shown.type === 'job') place.jobId = shown.job_id;
+        cuts = 0;
+        yield shown;
+        if (shown.type === 'done') return;
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof ForecueError && !(error.status === 200 && PASSING.includes(error.code)))
+        throw error;
+      cause = error;
+    }
+    if (cuts >= CUTS_MAX) throw new ForecueError('network_error', { message: 'the stream was cut', cause });
+    await sleep(pauseOf(cuts), signal);
+  }
+}
+
+/** Undefined for an event of a later version. */
+function read<Result>({ name, data }: ServerSentEvent): JobEvent<Result> | undefined {
+  const content = JSON.parse(data);
+  switch (name) {
+    case 'job':
+    case 'progress':
+      return { type: name, ...content };
+    case 'result':
+      return { type: name, item: content };
+    case 'done':
+      return { type: name, result: content };
+    case 'error':
+      throw errorOfEvent(content);
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,60 @@
+import type { CallOptions } from './transport.ts';
+
+/** One call of an operation, as the table and the arguments say. */
+export interface OperationCall {
+  name: string;
+  method: string;
+  path: string;
+  body?: unknown;
+  /** Without a credential; recognised by an `Idempotency-Key`; answered with JSON Lines. */
+  flags: readonly string[];
+  options: CallOptions;
+}
+
+/**
+ * A method for each row of a table (`name: 'METHOD /path/{id}/ body'`, and flags). It takes what the path names, then the body or the
+ * query, then options. The generated type says the same.
+ */
+export function methodsOf<Methods>(
+  operations: Readonly<Record<string, string>>,
+  perform: (call: OperationCall) => unknown,
+): Methods {
+  const methods = Object.keys(operations).map((name) => [
+    name,
+    (...given: unknown[]) => perform(callOf(operations, name, given)),
+  ]);
+  return Object.fromEntries(methods);
+}
+
+/** Throws a `TypeError` for an id that no path can carry. */
+export function callOf(
+  operations: Readonly<Record<string, string>>,
+  name: string,
+  given: unknown[],
+): OperationCall {
+  const [method = '', template = '', ...flags] = operations[name]?.split(' ') ?? [];
+  const rest = [...given];
+  const path = template.replace(/\{(\w+)\}/g, (_, parameter) => segmentOf(parameter, rest.shift()));
+  const isQuery = flags.includes('query');
+  const isBody = flags.includes('body');
+  const input = isBody || isQuery ? (rest.shift() ?? {}) : {};
+  return {
+    name,
+    method,
+    path: isQuery ? path + queryOf(input) : path,
+    ...(isBody && { body: input }),
+    flags,
+    options: (rest.shift() ?? {}) as CallOptions,
+  };
+}
+
+/** `fetch` folds dot segments, so these would name something else. */
+function segmentOf(parameter: string, id: unknown): string {
+  if (typeof id === 'string' && !/^\.{0,2}$/.test(id)) return encodeURIComponent(id);
+  throw new TypeError(`${parameter}: a text other than "", "." and ".." is needed`);
+}
+
+function queryOf(input: object): string {
+  const set = Object.entries(input).filter(([, value]) => value !== undefined);
+  return set.length === 0 ? '' : `?${new URLSearchParams(set.map(([name, value]) => [name, String(value)]))}`;
+}

@@ -1,0 +1,76 @@
+/** Part of Node's `IncomingMessage`, and of what Express adds to it, that is used. */
+interface IncomingRequest extends AsyncIterable<Uint8Array> {
+  method?: string | undefined;
+  url?: string | undefined;
+  originalUrl?: string;
+  headers: Record<string, string | string[] | undefined>;
+  /** Parsed before, by `express.json()`. */
+  body?: unknown;
+}
+
+/** Part of Node's `ServerResponse` that is used. */
+interface OutgoingResponse {
+  writableFinished: boolean;
+  writeHead(status: number, headers: [string, string][]): unknown;
+  write(chunk: Uint8Array): unknown;
+  end(): unknown;
+  on(event: 'close', listener: () => void): unknown;
+}
+
+const BODY_MAX = 1024 * 1024;
+
+/** A handler for a server of Node: `app.use(nodeHandler(handler))` in Express, `nodeHandler(handler)(ctx.req, ctx.res)` in Koa. */
+export function nodeHandler(
+  handler: (request: Request) => Promise<Response>,
+): (request: IncomingRequest, response: OutgoingResponse) => Promise<void> {
+  return async (incoming, outgoing) => {
+    const left = new AbortController();
+    outgoing.on('close', () => outgoing.writableFinished || left.abort());
+    const body = await bodyOf(incoming);
+    const answer =
+      body === undefined
+        ? new Response(null, { status: 413 })
+        : await handler(requestOf(incoming, body, left.signal));
+    outgoing.writeHead(answer.status, [...answer.headers]);
+    for await (const chunk of chunksOf(answer)) outgoing.write(chunk);
+    outgoing.end();
+  };
+}
+
+function requestOf(incoming: IncomingRequest, body: string, signal: AbortSignal): Request {
+  const { method = 'GET', headers } = incoming;
+  const path = incoming.originalUrl ?? incoming.url ?? '/';
+  const listed = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one) => [name, one] as [string, string]),
+  );
+  return new Request(new URL(path, `http://${headers['host'] ?? 'localhost'}`), {
+    method,
+    headers: listed.filter(([name]) => !name.startsWith(':')),
+    signal,
+    ...(body !== '' && method !== 'GET' && method !== 'HEAD' && { body }),
+  });
+}
+
+/** Undefined for one that is too large. */
+async function bodyOf(incoming: IncomingRequest): Promise<string | undefined> {
+  if (incoming.body !== undefined)
+    return typeof incoming.body === 'string' ? incoming.body : JSON.stringify(incoming.body);
+  const decoder = new TextDecoder();
+  let size = 0;
+  let text = '';
+  for await (const chunk of incoming) {
+    size += chunk.length;
+    if (size > BODY_MAX) return undefined;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done || value === undefined) return;
+    yield value;
+  }
+}

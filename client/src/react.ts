@@ -1,0 +1,35 @@
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { type Completer, type CompleterClient, type CompleterOptions, createCompleter } from './completer.ts';
+
+export type { Completer, CompleterOptions } from './completer.ts';
+
+/**
+ * What to show after the caret, and the completer to call with what the person does. A new one is made for another client,
+ * user or session; other options may change at any time.
+ */
+export function useCompleter(
+  client: CompleterClient,
+  options: CompleterOptions,
+): [suggestion: string, completer: Completer] {
+  const { userId, sessionId, minDelayMs, maxDelayMs } = options;
+  const [suggestion, setSuggestion] = useState('');
+  const latest = useRef(options);
+  useEffect(() => {
+    latest.current = options;
+  });
+  const completer = useMemo(
+    () =>
+      createCompleter(client, {
+        userId,
+        ...(sessionId !== undefined && { sessionId }),
+        ...(minDelayMs !== undefined && { minDelayMs }),
+        ...(maxDelayMs !== undefined && { maxDelayMs }),
+        context: () => latest.current.context?.() ?? {},
+        onError: (error) => latest.current.onError?.(error),
+        onSuggestion: setSuggestion,
+      }),
+    [client, userId, sessionId, minDelayMs, maxDelayMs],
+  );
+  useEffect(() => () => completer.close(), [completer]);
+  return [suggestion, completer];
+}

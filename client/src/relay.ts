@@ -1,0 +1,84 @@
+import { baseOf } from './base-url.ts';
+import { checkCredential } from './session.ts';
+
+export interface RelayOptions {
+  /** Forecue's address. */
+  baseUrl: string | URL;
+  /** The app's key, `fc_…`. */
+  appKey: string;
+  /** The user of the app who sends the request, by the app's own session; undefined when nobody is logged in. */
+  userOf(request: Request): Promise<string | undefined> | string | undefined;
+  /** Used instead of the global `fetch`. */
+  fetch?: typeof fetch;
+}
+
+/** Calls that a browser may make. */
+const RELAYED = /\/v1\/(?:predictions|predictions\/[^/]+\/cancel|prediction-events)$/;
+const BODY_MAX = 1024 * 1024;
+const PASSED = ['content-type', 'retry-after', 'x-request-id', 'x-error-source', 'idempotency-replayed'];
+
+/**
+ * Lets the app's pages predict without its key: they call the app, at any path, which calls Forecue for the user who is
+ * logged in. `createAppClient({ baseUrl: '/that/path' })` is the client for it. Throws a `TypeError` like that one.
+ */
+export function createRelay({
+  baseUrl,
+  appKey,
+  userOf,
+  ...rest
+}: RelayOptions): (request: Request) => Promise<Response> {
+  const base = baseOf(baseUrl);
+  checkCredential('appKey', appKey);
+  return async (request) => {
+    const [path] = RELAYED.exec(new URL(request.url).pathname) ?? [];
+    if (path === undefined || request.method !== 'POST') return refuse(404, 'not_found');
+    // Pages of other origins cannot send it unasked.
+    if (!request.headers.get('content-type')?.startsWith('application/json'))
+      return refuse(400, 'invalid_content_type');
+    const user_id = await userOf(request);
+    if (user_id === undefined) return refuse(401, 'not_authenticated');
+    if (Number(request.headers.get('content-length')) > BODY_MAX) return refuse(413, 'body_too_large');
+    const body = jsonObject(await request.text());
+    if (body === undefined) return refuse(400, 'invalid_json');
+    const prefer = request.headers.get('prefer');
+    try {
+      const answer = await (rest.fetch ?? fetch)(base + path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${appKey}`,
+          'content-type': 'application/json',
+          ...(prefer !== null && { prefer }),
+        },
+        body: JSON.stringify({ ...body, user_id }),
+        signal: request.signal,
+        redirect: 'manual',
+      });
+      const passed = PASSED.flatMap((name) => {
+        const value = answer.headers.get(name);
+        return value === null ? [] : [[name, value] as [string, string]];
+      });
+      return new Response(answer.body, {
+        status: answer.status,
+        headers: [...passed, ['cache-control', 'no-store']],
+      });
+    } catch {
+      return refuse(503, 'service_unavailable', { 'retry-after': '1' });
+    }
+  };
+}
+
+function refuse(status: number, code: string, headers: Record<string, string> = {}): Response {
+  return Response.json(
+    { detail: { code } },
+    { status, headers: { 'cache-control': 'no-store', ...headers } },
+  );
+}
+
+function jsonObject(text: string): object | undefined {
+  try {
+    const value = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,162 @@
+import { type Completer, type CompleterClient, type CompleterOptions, createCompleter } from './completer.ts';
+
+export type { Completer, CompleterOptions } from './completer.ts';
+
+/** Styles that the ghost text takes from its field, so that it stands where it would be typed. */
+const COPIED = [
+  'boxSizing',
+  'padding',
+  'borderStyle',
+  'borderWidth',
+  'font',
+  'letterSpacing',
+  'lineHeight',
+  'tabSize',
+  'textAlign',
+  'textIndent',
+  'textTransform',
+  'wordSpacing',
+  'direction',
+] as const;
+
+/**
+ * Suggests in a `<textarea>`, or in an element with `contenteditable="plaintext-only"`, while the caret is at the end. Tab
+ * takes the suggestion over, Ctrl+→ (on a Mac also Alt+→) its next word, Escape hides it. `close` detaches it.
+ */
+export function attachCompleter(
+  field: HTMLElement,
+  client: CompleterClient,
+  options: CompleterOptions,
+): Completer {
+  const ghost = ghostOf(field);
+  const completer = createCompleter(client, {
+    ...options,
+    onSuggestion(suggestion) {
+      ghost.show(textOf(field), suggestion);
+      options.onSuggestion?.(suggestion);
+    },
+  });
+  const read = () => {
+    completer.update(isAtEnd(field) ? textOf(field) : null);
+    ghost.show(textOf(field), completer.suggestion);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (completer.suggestion === '' || event.isComposing || event.shiftKey || event.metaKey) return;
+    const isModified = event.ctrlKey || event.altKey;
+    if (event.key === 'Tab' && !isModified) insert(field, completer.accept());
+    else if (event.key === 'ArrowRight' && isModified) insert(field, completer.acceptWord());
+    else if (event.key === 'Escape' && !isModified) completer.dismiss();
+    else return;
+    event.preventDefault();
+  };
+  const leave = () => completer.update(null);
+  const stop = new AbortController();
+  const { signal } = stop;
+  field.addEventListener('input', (event) => (event as InputEvent).isComposing || read(), { signal });
+  field.addEventListener('compositionstart', leave, { signal });
+  field.addEventListener('compositionend', read, { signal });
+  field.addEventListener('keydown', press, { signal });
+  field.addEventListener('focus', read, { signal });
+  field.addEventListener('blur', leave, { signal });
+  field.addEventListener('scroll', ghost.scroll, { signal });
+  const moved = () => field.ownerDocument.activeElement === field && read();
+  field.ownerDocument.addEventListener('selectionchange', moved, { signal });
+  const close = completer.close.bind(completer);
+  completer.close = () => {
+    stop.abort();
+    close();
+    ghost.remove();
+  };
+  return completer;
+}
+
+function isText(field: HTMLElement): field is HTMLTextAreaElement {
+  return 'value' in field;
+}
+
+function textOf(field: HTMLElement): string {
+  return isText(field) ? field.value : (field.textContent ?? '');
+}
+
+/** The caret is behind all of the text, and nothing is selected. */
+function isAtEnd(field: HTMLElement): boolean {
+  if (isText(field)) return field.selectionStart === field.value.length;
+  const selection = field.ownerDocument.getSelection();
+  if (!selection?.isCollapsed || !field.contains(selection.anchorNode)) return false;
+  const rest = field.ownerDocument.createRange();
+  rest.selectNodeContents(field);
+  rest.setStart(selection.getRangeAt(0).endContainer, selection.getRangeAt(0).endOffset);
+  return rest.toString() === '';
+}
+
+/** Types the text, so that it can be undone like any other. */
+function insert(field: HTMLElement, text: string): void {
+  if (field.ownerDocument.execCommand('insertText', false, text) || !isText(field)) return;
+  field.setRangeText(text, field.value.length, field.value.length, 'end');
+  field.dispatchEvent(new InputEvent('input', { bubbles: true, inputType: 'insertText', data: text }));
+}
+
+/** A copy of the field over it, in which only the suggestion can be seen; a screen reader hears it. */
+function ghostOf(field: HTMLElement) {
+  const { ownerDocument } = field;
+  const mirror = ownerDocument.createElement('div');
+  const typed = ownerDocument.createElement('span');
+  const rest = ownerDocument.createElement('span');
+  const spoken = ownerDocument.createElement('span');
+  mirror.append(typed, rest);
+  mirror.ariaHidden = 'true';
+  spoken.role = 'status';
+  Object.assign(mirror.style, {
+    position: 'absolute',
+    overflow: 'hidden',
+    pointerEvents: 'none',
+    whiteSpace: 'pre-wrap',
+    overflowWrap: 'break-word',
+    borderColor: 'transparent',
+    margin: '0',
+    color: 'transparent',
+  });
+  Object.assign(spoken.style, {
+    position: 'absolute',
+    width: '1px',
+    height: '1px',
+    overflow: 'hidden',
+    clipPath: 'inset(50%)',
+  });
+  rest.dataset['forecue'] = 'ghost';
+  field.after(mirror, spoken);
+
+  const scroll = () => {
+    mirror.scrollTop = field.scrollTop;
+  };
+  return {
+    scroll,
+    show(text: string, suggestion: string) {
+      typed.textContent = text;
+      rest.textContent = suggestion;
+      spoken.textContent = suggestion && `${suggestion} (Tab)`;
+      mirror.hidden = suggestion === '';
+      if (suggestion === '') return;
+      const style = getComputedStyle(field);
+      for (const name of COPIED) mirror.style[name] = style[name];
+      const bar =
+        field.offsetWidth -
+        field.clientWidth -
+        Number.parseFloat(style.borderLeftWidth) -
+        Number.parseFloat(style.borderRightWidth);
+      Object.assign(mirror.style, {
+        boxSizing: 'border-box',
+        left: `${field.offsetLeft}px`,
+        top: `${field.offsetTop}px`,
+        width: `${field.offsetWidth - bar}px`,
+        height: `${field.offsetHeight}px`,
+      });
+      Object.assign(rest.style, { color: style.color, opacity: '0.5' });
+      scroll();
+    },
+    remove() {
+      mirror.remove();
+      spoken.remove();
+    },
+  };
+}
