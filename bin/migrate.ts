@@ -1,7 +1,7 @@
 import { migrateConfig } from '../shared/config/config.ts';
 import { ConfigError } from '../shared/config/env.ts';
 import { createLog } from '../shared/log.ts';
-import { migrate } from '../shared/migrate.ts';
+import { migrate } from '../shared/process/migrate.ts';
 
 try {
   const config = migrateConfig(process.env);

@@ -18,6 +18,11 @@ export function explain(error: unknown): string {
 /** A database error as what happened and what to do; `variable` holds the database's address. */
 export function diagnose(error: unknown, variable: string): { what: string; toDo: string } {
   const { code, message } = faultOf(error);
+  if (message.includes('unsupported startup parameter'))
+    return {
+      what: `${variable} leads to a pooler, which refuses our settings of a session (${message})`,
+      toDo: 'set DATABASE_DIRECT_URL to PostgreSQL itself',
+    };
   if (isUnavailable(error))
     return { what: `the database does not answer (${message})`, toDo: `start it or correct ${variable}` };
   if (isLockTimeout(error))

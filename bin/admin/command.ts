@@ -1,10 +1,12 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { AdminConfig } from '../../shared/config/config.ts';
-import type { Database } from '../../shared/db/orm.ts';
+import { type AdminConfig, adminConfig } from '../../shared/config/config.ts';
+import { type Database, openDatabase } from '../../shared/db/orm.ts';
+import { createLog } from '../../shared/log.ts';
 import { AdminError } from './admin-error.ts';
+import { withDatabase } from './environment.ts';
 
-/** What a command works with. */
+/** Context of a command. */
 export interface Admin {
   config: AdminConfig;
   database: Database;
@@ -21,11 +23,23 @@ export interface Outcome {
 
 export type Action = (admin: Admin) => Promise<Outcome>;
 
-export interface Command {
-  /** The arguments, as the help shows them. */
-  synopsis: string;
+interface Help {
+  /** The effect of the command, in one line. */
+  summary: string;
+  /** The arguments; none by default. */
+  synopsis?: string;
+  /** Arguments that do something useful; none by default. */
+  example?: string;
+}
+
+/** An id for examples. */
+export const EXAMPLE_ID = '019a9fd0-5a11-7e3c-b0a4-9c2f6d1e8b30';
+
+export interface Command extends Help {
+  /** Its options, besides `--json`. */
+  options: Options;
   /** Parses the arguments, before anything is opened. */
-  read(args: string[]): { json: boolean; action: Action };
+  read(args: string[]): { json: boolean; run: () => Promise<Outcome> };
 }
 
 type Options = NonNullable<ParseArgsConfig['options']>;
@@ -33,36 +47,57 @@ type Values<O extends Options> = ReturnType<
   typeof parseArgs<{ options: O; strict: true; allowPositionals: true; allowNegative: true }>
 >['values'];
 
-interface Definition<O extends Options> {
-  synopsis: string;
-  options: O;
-  /** How many positional arguments there may be. */
-  operands: 0 | 1 | 'many';
+interface Definition<O extends Options, A> extends Help {
+  options?: O;
+  /** How many positional arguments there may be; none by default. */
+  operands?: 1 | 'many';
   /** Checks the values and returns the action. */
-  read(values: Values<O>, operand: string | undefined, operands: readonly string[]): Action;
+  read(values: Values<O>, operand: string | undefined, operands: readonly string[]): A;
 }
 
-/** Builds a command from its definition; every command takes `--json`. */
-export function command<const O extends Options>({
-  synopsis,
-  options,
-  operands,
-  read,
-}: Definition<O>): Command {
+/** Builds a command on the database from its definition; every command takes `--json`. */
+export function command<const O extends Options>(definition: Definition<O, Action>): Command {
+  return define(definition, withAdmin);
+}
+
+/** Builds a command that opens what it needs by itself. */
+export function standalone<const O extends Options>(
+  definition: Definition<O, () => Promise<Outcome>>,
+): Command {
+  return define(definition, (action) => action());
+}
+
+function define<const O extends Options, A>(
+  { options, operands, read, ...help }: Definition<O, A>,
+  perform: (action: A) => Promise<Outcome>,
+): Command {
   return {
-    synopsis,
+    ...help,
+    options: options ?? {},
     read(args) {
-      const { values, positionals } = parse(args, options, synopsis);
-      const surplus = operands === 'many' ? undefined : positionals[operands];
+      // Without options there are no values, and an empty record has them all.
+      const { values, positionals } = parse(args, options ?? ({} as O), help.synopsis);
+      const surplus = operands === 'many' ? undefined : positionals[operands ?? 0];
       if (surplus !== undefined)
-        throw misused(`${JSON.stringify(surplus)} is one argument too many`, synopsis);
+        throw usageError(`${JSON.stringify(surplus)} is one argument too many`, help.synopsis);
       const action = read(values, positionals[0], positionals);
-      return { json: 'json' in values && values.json === true, action };
+      return { json: 'json' in values && values.json === true, run: () => perform(action) };
     },
   };
 }
 
-function parse<O extends Options>(args: string[], options: O, synopsis: string) {
+async function withAdmin(action: Action): Promise<Outcome> {
+  const config = adminConfig(await withDatabase(process.env));
+  // Silent, because standard output is for the result; failures are thrown as well.
+  const database = await openDatabase(config, createLog('admin', 'silent'), 'forecue admin');
+  try {
+    return await action({ config, database, em: database.orm.em.fork() });
+  } finally {
+    await database.close();
+  }
+}
+
+function parse<O extends Options>(args: string[], options: O, synopsis: string | undefined) {
   try {
     return parseArgs({
       args,
@@ -73,11 +108,11 @@ function parse<O extends Options>(args: string[], options: O, synopsis: string) 
     });
   } catch (error) {
     const [fault = ''] = String(error instanceof Error ? error.message : error).split(/\.?\n|\. /);
-    throw misused(fault, synopsis);
+    throw usageError(fault, synopsis);
   }
 }
 
 /** Wrong arguments: the message shows the right ones. */
-export function misused(fault: string, synopsis: string): AdminError {
+export function usageError(fault: string, synopsis = ''): AdminError {
   return new AdminError(`${fault}: the arguments are ${`${synopsis} [--json]`.trimStart()}`);
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { withEmbeddedDatabase } from '../../shared/config/embedded-database.ts';
+import { withEmbeddedDatabase } from '../../shared/config/development.ts';
 import { Env } from '../../shared/config/env.ts';
 import { AdminError } from './admin-error.ts';
 
@@ -8,7 +9,7 @@ const ADDRESS_FILE = fileURLToPath(new URL('../../.data/database-url', import.me
 
 /**
  * The environment with a database: its own `DATABASE_URL`, or else the embedded one, whose address `npm start` leaves in
- * this checkout while it runs. Production has no embedded database.
+ * this checkout while it runs, beside that of its ingress. Production has no embedded database.
  */
 export async function withDatabase(
   values: NodeJS.ProcessEnv,
@@ -20,5 +21,7 @@ export async function withDatabase(
     if (error.code !== 'ENOENT') throw error;
     throw new AdminError('there is no database: run `npm start` in another terminal, or set DATABASE_URL');
   });
-  return withEmbeddedDatabase(values, address.trim());
+  const ingress = await readFile(join(dirname(addressFile), 'address'), 'utf8').catch(() => '');
+  const local = env.has('PUBLIC_URL') || ingress === '' ? {} : { PUBLIC_URL: ingress.trim() };
+  return withEmbeddedDatabase({ ...values, ...local }, address.trim());
 }

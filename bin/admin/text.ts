@@ -1,3 +1,5 @@
+import { visible } from '../../shared/text/visible.ts';
+
 /** One thing as text: a line per field, values aligned. */
 export function lines(thing: object): string {
   return align(Object.entries(thing).map(([name, value]) => [name, cell(value)]));
@@ -20,12 +22,5 @@ function align(rows: string[][]): string {
 function cell(value: unknown): string {
   if (value === null || (Array.isArray(value) && value.length === 0)) return 'none';
   if (Array.isArray(value)) return value.map(cell).join(', ');
-  return value instanceof Date ? value.toISOString() : String(value).replaceAll(UNSEEN, escaped);
-}
-
-/** Strangers choose their names: one must neither command the operator's terminal nor forge a row. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
-
-function escaped(character: string): string {
-  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
+  return value instanceof Date ? value.toISOString() : visible(String(value));
 }

@@ -2,26 +2,24 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { ingressConfig, workerConfig } from '../../shared/config/config.ts';
-import { withSecret } from '../../shared/config/development-secret.ts';
-import { withEmbeddedDatabase } from '../../shared/config/embedded-database.ts';
+import { withEmbeddedDatabase, withSecrets } from '../../shared/config/development.ts';
 import { Env } from '../../shared/config/env.ts';
-import { migrate } from '../../shared/migrate.ts';
-import { guide } from './guide.ts';
-import { lockFolder } from './lock.ts';
-import { assertPortFree } from './ports.ts';
+import { mcpConfig } from '../../shared/config/mcp.ts';
+import { migrate } from '../../shared/process/migrate.ts';
+import { buildConsole, canBuildConsole } from '../console/build.ts';
+import { lockFolder, makePrivateFolder, writePrivateFile } from './files.ts';
+import { assertPortFree, isFree } from './ports.ts';
 import { startPostgres } from './postgres.ts';
-import { makePrivateFolder, writePrivateFile } from './private-files.ts';
-import { sandboxKey } from './sandbox-app.ts';
-import { seconds } from './seconds.ts';
-import { type ProcessSpec, SupervisedProcess } from './supervised-process.ts';
+import { guide, sandboxKey, toolServerGuide } from './sandbox.ts';
+import { type ProcessSpec, SupervisedProcess, seconds } from './supervised-process.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
-/** How long orphans of a killed start may take to release their ports. */
+/** Time that orphans of a killed start may take to release their ports. */
 const ORPHANS_WITHIN_MS = 10_000;
 
 /**
  * `npm start`: PostgreSQL unless there is a `DATABASE_URL`, the migrations, the ingress, one process for all worker
- * pools, and a sandbox app. Never returns: when it is told to stop it throws the signal's reason, after everything that
+ * pools, a tool server, and a sandbox app. Never returns: when it is told to stop it throws the signal's reason, after everything that
  * it opened has been closed in reverse order.
  */
 async function start(data: string, stopping: AbortSignal): Promise<never> {
@@ -39,7 +37,7 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
   await mkdir(files.logs, { recursive: true, mode: 0o700 });
   opened.use(lockFolder(data) ?? (await alreadyRunning(files.address)));
   const embedded = usesEmbeddedPostgres();
-  await assertPortsFree(data, embedded, existsSync(files.address));
+  const env = await withFreePorts(data, embedded, existsSync(files.address));
   for (const file of [files.address, files.databaseUrl]) {
     await rm(file, { force: true });
     opened.defer(() => rm(file, { force: true }));
@@ -55,22 +53,39 @@ async function start(data: string, stopping: AbortSignal): Promise<never> {
     stopping.throwIfAborted();
   }
 
-  const { web, worker } = configure(data, databaseUrl);
+  const { web, worker } = configure(env, data, databaseUrl);
   const { directUrl } = web.config.database;
   const target = embedded ? 'the database' : 'the database at DATABASE_URL';
   await step(`Migrating ${target}`, migrate({ directUrl, queuePrefix: web.config.queuePrefix }));
   stopping.throwIfAborted();
 
+  if (web.config.console && canBuildConsole()) await step('Building the console', buildConsole());
+  stopping.throwIfAborted();
+
   const workers = opened.use(new SupervisedProcess(specOf('worker', ['all'], worker.env, files.logs)));
   const ingress = opened.use(new SupervisedProcess(specOf('web', [], web.env, files.logs)));
   const ready = Promise.all([ingress.ready(), workers.ready()]);
-  const [address = ''] = await step('Starting the ingress and the workers', Promise.race([ready, stopped]));
+  const [{ url: address = '', operatorUrl = '' }] = await step(
+    'Starting the ingress and the workers',
+    Promise.race([ready, stopped]),
+  );
   // A restarted ingress keeps its port, even if the first one picked any free one.
   web.env['PORT'] = new URL(address).port;
   await writePrivateFile(files.address, `${address}\n`);
+  const toolEnv = await toolServerEnv(env, address);
+  const tools = opened.use(new SupervisedProcess(specOf('mcp', [], toolEnv, files.logs)));
+  const started = await step('Starting the tool server', Promise.race([tools.ready(), stopped]));
+  const toolAddress = started.url ?? '';
+  toolEnv['MCP_PORT'] = new URL(toolAddress).port;
 
-  if (web.config.production) say(`\n  address    ${address}\n`);
-  else say(guide(address, await sandboxKey(files.appKey, address, web.config), worker.config, files.logs));
+  const callback = `${web.config.publicUrl ?? `http://localhost:${web.env['PORT']}`}/connect/callback`;
+  const board = `${operatorUrl}/admin/`;
+  if (web.config.production) say(`\n  address    ${address}\n  board      ${board}\n`);
+  else {
+    const key = await sandboxKey(files.appKey, callback, web.config);
+    say(guide({ address, board, key, config: worker.config, logs: files.logs }));
+  }
+  say(toolServerGuide(toolAddress));
   say(`Forecue is ready in ${seconds(performance.now())}. Ctrl-C stops it.`);
   // `await` keeps everything open until then.
   return await stopped;
@@ -83,26 +98,64 @@ function usesEmbeddedPostgres(): boolean {
 }
 
 /** The environment and configuration of both processes. They share this machine, so the worker takes the next operator port. */
-function configure(data: string, databaseUrl: string | undefined) {
-  const env = databaseUrl === undefined ? { ...process.env } : withEmbeddedDatabase(process.env, databaseUrl);
-  const webEnv = withSecret(env, data);
+function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string | undefined) {
+  // From the second start on, Node need not compile: a third of what a process does until it is ready.
+  const values = { NODE_COMPILE_CACHE: join(data, 'compile-cache'), ...given };
+  const env = databaseUrl === undefined ? values : withEmbeddedDatabase(values, databaseUrl);
+  const webEnv = withSecrets(env, data);
   const web = { env: webEnv, config: ingressConfig(webEnv) };
   const { port } = web.config.operator;
   const workerEnv = { ...env, OPERATOR_PORT: String(port === 0 ? 0 : port + 1) };
   return { web, worker: { env: workerEnv, config: workerConfig(workerEnv) } };
 }
 
-/** Checks the configuration and its ports first, so that a mistake is reported before the slow steps. */
-async function assertPortsFree(data: string, embedded: boolean, afterKill: boolean): Promise<void> {
-  const { web, worker } = configure(data, embedded ? 'postgres://127.0.0.1' : undefined);
+/**
+ * The environment, whose configuration and ports are checked first, so that a mistake is reported before the slow steps. In
+ * development, where the usual operator ports are another checkout's, it has any free ones.
+ */
+async function withFreePorts(
+  data: string,
+  embedded: boolean,
+  afterKill: boolean,
+): Promise<NodeJS.ProcessEnv> {
+  const { web, worker } = configure(process.env, data, embedded ? 'postgres://127.0.0.1' : undefined);
   const withinMs = afterKill ? ORPHANS_WITHIN_MS : 0;
   await assertPortFree({ variable: 'PORT', ...web.config }, withinMs);
-  for (const { operator } of [web.config, worker.config])
+  const isChosen = web.config.production || new Env(process.env).has('OPERATOR_PORT');
+  for (const { operator } of [web.config, worker.config]) {
+    if (!isChosen && !(await isFree(operator))) return { ...process.env, OPERATOR_PORT: '0' };
     await assertPortFree({ variable: 'OPERATOR_PORT', ...operator }, withinMs);
+  }
+  return process.env;
 }
 
-function specOf(name: 'web' | 'worker', args: string[], env: NodeJS.ProcessEnv, logs: string): ProcessSpec {
-  const entry = join(CHECKOUT, name === 'web' ? 'ingress/main.ts' : 'workers/main.ts');
+/** The environment of the tool server: in front of this ingress, at its usual ports or, in development, at any free ones. */
+async function toolServerEnv(env: NodeJS.ProcessEnv, address: string): Promise<NodeJS.ProcessEnv> {
+  const given = new Env(env);
+  const { OPERATOR_PORT: operator } = env;
+  const values = {
+    ...env,
+    PORT: new URL(address).port,
+    ...(!given.has('MCP_UPSTREAM_URL') && { MCP_UPSTREAM_URL: address }),
+    // The worker takes the one between.
+    ...(operator && { OPERATOR_PORT: operator === '0' ? '0' : String(Number(operator) + 2) }),
+  };
+  const config = mcpConfig(values);
+  if (given.has('MCP_PORT')) await assertPortFree({ variable: 'MCP_PORT', ...config }, ORPHANS_WITHIN_MS);
+  else if (!(await isFree(config))) Object.assign(values, { MCP_PORT: '0' });
+  if (!operator && !(await isFree(config.operator))) Object.assign(values, { OPERATOR_PORT: '0' });
+  return values;
+}
+
+const ENTRIES = { web: 'ingress/main.ts', worker: 'workers/main.ts', mcp: 'ingress/mcp/main.ts' };
+
+function specOf(
+  name: keyof typeof ENTRIES,
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  logs: string,
+): ProcessSpec {
+  const entry = join(CHECKOUT, ENTRIES[name]);
   return { name, entry, args, env, log: join(logs, `${name}.log`), say };
 }
 

@@ -26,6 +26,11 @@ export async function assertPortFree({ variable, host, port }: Port, withinMs: n
   }
 }
 
+/** True if a server could listen there now. */
+export async function isFree({ host, port }: Omit<Port, 'variable'>): Promise<boolean> {
+  return (await listenFault(host, port)) === undefined;
+}
+
 async function listenFault(host: string, port: number): Promise<string | undefined> {
   const server = createServer();
   try {

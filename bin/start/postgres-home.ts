@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   access,
@@ -16,7 +17,6 @@ import {
 } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { ConfigError } from '../../shared/config/env.ts';
-import { type Account, run } from './run.ts';
 
 /** The programs, data and account of an embedded PostgreSQL. */
 export interface PostgresHome {
@@ -183,4 +183,42 @@ function ignore(code: string) {
   return (error: NodeJS.ErrnoException) => {
     if (error.code !== code) throw error;
   };
+}
+
+/** The operating system's account that a program runs as. */
+interface Account {
+  uid: number;
+  gid: number;
+}
+
+/**
+ * Runs a program to its end. Never rejects: a program that cannot be started counts as failed. It has its own session,
+ * so that Ctrl-C on the terminal does not reach it, and none of this process's environment, which holds secrets.
+ */
+export function run(
+  program: string,
+  args: readonly string[],
+  account?: Account,
+): Promise<{ ok: boolean; output: string }> {
+  const child = spawn(program, args, {
+    ...programOptions(account),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const collect = (chunk: Buffer) => {
+    output += chunk;
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ ok: false, output: error.message }));
+    child.on('close', (code) => resolve({ ok: code === 0, output: output.trim() }));
+  });
+}
+
+/** A working directory that every account may enter, a bare environment, and messages in English. */
+export function programOptions(account: Account | undefined) {
+  const { PATH, SystemRoot } = process.env;
+  return { cwd: '/', env: { PATH, SystemRoot, LC_ALL: 'C' }, uid: account?.uid, gid: account?.gid };
 }

@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fchownSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { STOP_LIMITS } from '../../shared/stop-limits.ts';
+import { STOP_LIMITS } from '../../shared/process/stop-limits.ts';
+import { within } from '../../shared/timing/within.ts';
 import { type PostgresAccess, stateOf } from './postgres-connection.ts';
-import { Guardian } from './postgres-guardian.ts';
-import type { PostgresHome } from './postgres-home.ts';
-import { clearLeftovers, stopRunning } from './postgres-leftovers.ts';
-import { programOptions, run } from './run.ts';
+import { type PostgresHome, programOptions, run } from './postgres-home.ts';
 
-const SILENCE_MS = 60_000;
+const START_SILENCE_MS = 60_000;
 
 /**
  * The PostgreSQL server of a home, on one port. It is a child of this process rather than of pg_ctl, so that its end is
@@ -96,7 +96,7 @@ export class PostgresServer {
       const state = await stateOf(this.access);
       if (state === 'up') return;
       if (state !== 'unreachable') heardAt = Date.now();
-      if (Date.now() - heardAt > SILENCE_MS) throw new Error('PostgreSQL did not start in time');
+      if (Date.now() - heardAt > START_SILENCE_MS) throw new Error('PostgreSQL did not start in time');
       await sleep(100);
     }
     throw new Error(`PostgreSQL did not start (${await this.#ended})`);
@@ -109,8 +109,101 @@ export class PostgresServer {
     child.ref();
     const { programs, account } = this.#home;
     await run(programs.pg_ctl, ['kill', signal, String(child.pid)], account);
-    const timeout = sleep(STOP_LIMITS.postgres, 'in time', { ref: false });
-    if ((await Promise.race([this.#ended, timeout])) === 'in time')
-      throw new Error(`PostgreSQL did not stop in time: see ${this.#log}`);
+    const late = () => new Error(`PostgreSQL did not stop in time: see ${this.#log}`);
+    await within(STOP_LIMITS.postgres, () => this.#ended, late);
+  }
+}
+
+/** Each line is the process id of the running server, or empty when none runs. */
+const SCRIPT = `
+while read -r line; do server=$line; done
+[ "$server" = stopped ] || kill -INT "$server" || exec "$0" stop -m fast -D "$1"`;
+
+/**
+ * Stops the server when this process is killed: a shell that reads from a pipe, and acts when that closes without
+ * `stopped`. Windows has no such shell: there the server outlives a killed process, and the next start stops it.
+ */
+class Guardian {
+  readonly #pipe: Writable;
+
+  constructor({ programs, data, account }: PostgresHome) {
+    const shell = spawn('/bin/sh', ['-c', SCRIPT, programs.pg_ctl, data], {
+      ...programOptions(account),
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    shell.on('error', () => undefined);
+    shell.stdin.on('error', () => undefined);
+    shell.unref();
+    this.#pipe = shell.stdin;
+  }
+
+  /** Sets the server to stop; undefined when it has ended. */
+  watch(pid: number | undefined): void {
+    this.#pipe.write(`${pid ?? ''}\n`);
+  }
+
+  dismiss(): void {
+    this.#pipe.end('stopped\n');
+  }
+}
+
+/** A server that is unreachable for this long although its postmaster.pid exists is gone: the file is stale. */
+const STALE_AFTER_MS = 3000;
+
+/** Stops whatever still runs on these data: a data directory allows one server at a time. */
+async function clearLeftovers(home: PostgresHome, password: string): Promise<void> {
+  await stopOtherServer(home, password);
+  await killOrphans(home);
+}
+
+/** Stops the server of a killed process, or one that somebody else started; it may have to finish a recovery first. */
+async function stopOtherServer(home: PostgresHome, password: string): Promise<void> {
+  let heardAt = Date.now();
+  for (;;) {
+    const port = await runningPort(home);
+    if (port === undefined) return;
+    const state = await stateOf({ port, password });
+    if (state !== 'unreachable') heardAt = Date.now();
+    if (state === 'up') await stopRunning(home);
+    // After a crash, above all in a container, another process may have the id in postmaster.pid, and PostgreSQL would
+    // wait for it without end. Without the file it still refuses to start a second server on data that are in use.
+    if (Date.now() - heardAt > STALE_AFTER_MS) await rm(join(home.data, 'postmaster.pid'), { force: true });
+    await sleep(50);
+  }
+}
+
+/** Stops the server on these data, if one runs, whoever started it. */
+async function stopRunning(home: PostgresHome): Promise<void> {
+  if ((await runningPort(home)) === undefined) return;
+  const args = ['stop', '-m', 'fast', '-w', '-t', `${STOP_LIMITS.postgres / 1000}`, '-D', home.data];
+  const stop = await run(home.programs.pg_ctl, args, home.account);
+  if (!stop.ok && (await runningPort(home)) !== undefined)
+    throw new Error(`PostgreSQL did not stop: ${stop.output}`);
+}
+
+/** The fourth line of postmaster.pid; 0, where nothing answers, until a starting server has written it. */
+async function runningPort({ programs, data, account }: PostgresHome): Promise<number | undefined> {
+  const status = await run(programs.pg_ctl, ['status', '-D', data], account);
+  const lines = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => undefined);
+  // A crash of the machine can leave the file empty, which pg_ctl does not handle.
+  if (lines === undefined || (!status.ok && lines !== '')) return undefined;
+  return Number(lines.split('\n')[3] ?? 0);
+}
+
+/**
+ * Backends of a killed server notice its end only between statements, and block the data until then. Without `/proc`
+ * (on macOS and Windows) they cannot be found: starts fail, and are retried, until their statements are over.
+ */
+async function killOrphans({ clusterName }: PostgresHome): Promise<void> {
+  const processes = await readdir('/proc').catch(() => []);
+  for (const pid of processes.filter((name) => /^\d+$/.test(name))) {
+    const title = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (!title.startsWith(`postgres: ${clusterName}: `)) continue;
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended meanwhile.
+    }
   }
 }

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { chown, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { keepRunning } from './keep-running.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { addressOf, type PostgresAccess, query } from './postgres-connection.ts';
-import { type PostgresHome, preparePostgresHome } from './postgres-home.ts';
+import { type PostgresHome, preparePostgresHome, run } from './postgres-home.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { run } from './run.ts';
+import { Backoff, seconds, whenAfter } from './supervised-process.ts';
 
 export interface Postgres {
   /** The superuser's, for the database `forecue`. */
@@ -14,7 +14,7 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
-export interface PostgresOptions {
+interface PostgresOptions {
   directory: string;
   /** Faster: the data need not survive a crash of the machine. */
   throwaway?: boolean;
@@ -121,4 +121,54 @@ function freePort(): Promise<number> {
 async function createDatabase(access: PostgresAccess): Promise<void> {
   const found = await query(access, `select 1 from pg_database where datname = '${DATABASE}'`);
   if (found.rowCount === 0) await query(access, `create database ${DATABASE}`);
+}
+
+/** After this many failed starts in a row the terminal shows why. */
+const FAILURES_BEFORE_REPORT = 4;
+
+/**
+ * Restarts the server, on the same port and data, whenever it ends; `say` reports that to the terminal. Returns a
+ * function that stops it for good.
+ */
+function keepRunning(server: PostgresServer, say: (line: string) => void): () => Promise<void> {
+  const stopping = new AbortController();
+  const watching = watch(server, say, stopping.signal);
+  return async () => {
+    stopping.abort();
+    await server.stop();
+    await watching;
+  };
+}
+
+async function watch(
+  server: PostgresServer,
+  say: (line: string) => void,
+  stopping: AbortSignal,
+): Promise<void> {
+  const backoff = new Backoff();
+  for (;;) {
+    const upSince = performance.now();
+    const how = await server.ended;
+    if (stopping.aborted) return;
+    const downSince = performance.now();
+    const delayMs = backoff.next(downSince - upSince);
+    say(`PostgreSQL stopped unexpectedly (${how}); starting it again ${whenAfter(delayMs)} …`);
+    for (let wait = delayMs, failures = 0; ; wait = backoff.next(0)) {
+      await sleep(wait, undefined, { signal: stopping }).catch(() => undefined);
+      const fault = stopping.aborted ? undefined : await faultOf(server.start());
+      if (stopping.aborted) return;
+      if (fault === undefined) break;
+      failures += 1;
+      if (failures === FAILURES_BEFORE_REPORT)
+        say(`${fault}\nForecue keeps trying to start it, every few seconds …`);
+    }
+    say(`PostgreSQL is back after ${seconds(performance.now() - downSince)}`);
+  }
+}
+
+function faultOf(start: Promise<void>): Promise<string | undefined> {
+  return start.then(
+    () => undefined,
+    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+  );
 }

@@ -1,8 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
-import type { ReadyMessage } from '../../shared/lifecycle.ts';
-import { STOP_LIMITS } from '../../shared/stop-limits.ts';
-import { Backoff, whenAfter } from './backoff.ts';
+import type { ReadyMessage } from '../../shared/process/lifecycle.ts';
+import { STOP_LIMITS } from '../../shared/process/stop-limits.ts';
 
 /** A process that `npm start` keeps running. */
 export interface ProcessSpec {
@@ -26,7 +25,7 @@ const LOG_MAX_BYTES = 20 * 1024 * 1024;
  */
 export class SupervisedProcess implements AsyncDisposable {
   readonly #spec: ProcessSpec;
-  readonly #ready = Promise.withResolvers<string | undefined>();
+  readonly #ready = Promise.withResolvers<ReadyMessage>();
   readonly #logStart: number;
   readonly #backoff = new Backoff();
   #child: ChildProcess | undefined;
@@ -42,8 +41,8 @@ export class SupervisedProcess implements AsyncDisposable {
     this.#launch();
   }
 
-  /** Resolves with the process's address, if it serves one. Rejects when its first start fails. */
-  async ready(): Promise<string | undefined> {
+  /** Resolves with where the process serves. Rejects when its first start fails. */
+  async ready(): Promise<ReadyMessage> {
     const timeout = setTimeout(() => this.#startFailed('was not ready in time'), READY_TIMEOUT_MS);
     return this.#ready.promise.finally(() => clearTimeout(timeout));
   }
@@ -92,7 +91,7 @@ export class SupervisedProcess implements AsyncDisposable {
   #onMessage(message: unknown): void {
     if (!isReadyMessage(message)) return;
     this.#wasReady = true;
-    this.#ready.resolve(message.url);
+    this.#ready.resolve(message);
   }
 
   #onEnd(reason: string, livedMs: number): void {
@@ -126,4 +125,31 @@ function rotateLog(log: string): number {
 
 function isReadyMessage(message: unknown): message is ReadyMessage {
   return typeof message === 'object' && message !== null && 'type' in message && message.type === 'ready';
+}
+
+const DELAYS_MS = [0, 500, 1000, 2000, 5000];
+/** A process that ran for this long has recovered: the delays start over. */
+const RECOVERED_AFTER_MS = 60_000;
+
+/** Backoff between restarts: none the first time, then longer each time. */
+export class Backoff {
+  #restarts = 0;
+
+  /** The delay before the next restart; `livedMs` is 0 for a process that never came up. */
+  next(livedMs: number): number {
+    if (livedMs > RECOVERED_AFTER_MS) this.#restarts = 0;
+    const delayMs = DELAYS_MS[Math.min(this.#restarts, DELAYS_MS.length - 1)] ?? 0;
+    this.#restarts += 1;
+    return delayMs;
+  }
+}
+
+/** When a restart happens, as text for the terminal. */
+export function whenAfter(delayMs: number): string {
+  return delayMs === 0 ? 'at once' : `in ${delayMs / 1000} s`;
+}
+
+/** A duration as text for the terminal. */
+export function seconds(milliseconds: number): string {
+  return `${(milliseconds / 1000).toFixed(1)} s`;
 }

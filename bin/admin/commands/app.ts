@@ -1,4 +1,12 @@
-import { type AppChange, createApp, listApps, updateApp } from '../../../shared/db/stores/apps.ts';
+import type { App, AppKey } from '../../../shared/db/entities/app.ts';
+import {
+  type AppChange,
+  createApp,
+  findApp,
+  listApps,
+  listKeys,
+  updateApp,
+} from '../../../shared/db/stores/apps.ts';
 import { FEATURES } from '../../../shared/domain/app.ts';
 import { PLANS } from '../../../shared/schemas/limits.ts';
 import { AdminError } from '../admin-error.ts';
@@ -12,19 +20,19 @@ import {
   required,
   unknownApp,
 } from '../arguments.ts';
-import { type Admin, command, misused, type Outcome } from '../command.ts';
-import { presentApp, showApp } from '../show-app.ts';
+import { type Admin, command, EXAMPLE_ID, type Outcome, usageError } from '../command.ts';
 import { lines, table } from '../text.ts';
 
 export const appCreate = command({
+  summary: 'Create an app and its first key',
   synopsis: '--name N [--redirect-uri U]… [--plan sandbox|paid] [--cap-cents N]',
+  example: '--name "My app" --redirect-uri https://app.example/back',
   options: {
     name: { type: 'string' },
     'redirect-uri': { type: 'string', multiple: true, default: [] },
     plan: { type: 'string', default: 'sandbox' },
     'cap-cents': { type: 'string', default: 'none' },
   },
-  operands: 0,
   read(values) {
     const app = {
       name: appName(required('--name', values.name)),
@@ -41,9 +49,7 @@ export const appCreate = command({
 });
 
 export const appList = command({
-  synopsis: '',
-  options: {},
-  operands: 0,
+  summary: 'List the apps',
   read:
     () =>
     async ({ em }) => {
@@ -54,8 +60,9 @@ export const appList = command({
 });
 
 export const appShow = command({
+  summary: 'Show an app and its keys, without their secrets',
   synopsis: 'APP_ID',
-  options: {},
+  example: EXAMPLE_ID,
   operands: 1,
   read(_, operand) {
     const id = appId(operand);
@@ -64,10 +71,12 @@ export const appShow = command({
 });
 
 export const appUpdate = command({
+  summary: 'Change an app; each ingress follows within a second',
   synopsis:
     'APP_ID [--name N] [--plan sandbox|paid] [--cap-cents N|none] [--redirect-uri U]… [--min-confidence X]' +
     ' [--supersede|--no-supersede] [--on-disconnect continue|cancel] [--enable F]… [--disable F]…' +
     ' [--active|--inactive]',
+  example: `${EXAMPLE_ID} --plan paid`,
   options: {
     name: { type: 'string' },
     plan: { type: 'string' },
@@ -102,14 +111,15 @@ export const appUpdate = command({
     const both = change.enable?.find((name) => change.disable?.includes(name));
     if (both !== undefined) throw new AdminError(`give --enable ${both} or --disable ${both}, not both`);
     if (Object.values(change).every((value) => value === undefined))
-      throw misused('there is nothing to change', appUpdate.synopsis);
+      throw usageError('there is nothing to change', appUpdate.synopsis);
     return (admin) => update(admin, id, change);
   },
 });
 
 export const appDeactivate = command({
+  summary: 'Stop an app: its keys are refused within two seconds',
   synopsis: 'APP_ID',
-  options: {},
+  example: EXAMPLE_ID,
   operands: 1,
   read(_, operand) {
     const id = appId(operand);
@@ -124,4 +134,35 @@ async function update(admin: Admin, id: string, change: AppChange): Promise<Outc
 
 function given<T, R>(value: T | undefined, read: (value: T) => R): R | undefined {
   return value === undefined ? undefined : read(value);
+}
+
+/** The app and its keys, of which neither secret nor hash is ever shown. */
+async function showApp({ em }: Admin, id: string): Promise<Outcome> {
+  const app = await findApp(em, id);
+  if (app === undefined) throw unknownApp(id);
+  const fields = presentApp(app);
+  const keys = (await listKeys(em, id)).map(presentKey);
+  const text = `${lines(fields)}\n\n${table(keys, ['prefix', 'created_at', 'expires_at'])}`;
+  return { data: { ...fields, keys }, text };
+}
+
+/** The app, with the field names of `/v1`. */
+function presentApp(app: App) {
+  return {
+    app_id: app.id,
+    name: app.name,
+    plan: app.plan,
+    monthly_cap_cents: app.capCents ?? null,
+    active: app.active,
+    redirect_uris: app.redirectUris,
+    min_confidence: app.minConfidence,
+    supersede: app.supersede,
+    on_disconnect: app.onDisconnect,
+    disabled: app.disabled,
+    created_at: app.createdAt,
+  };
+}
+
+function presentKey({ prefix, createdAt, expiresAt }: AppKey) {
+  return { prefix, created_at: createdAt, expires_at: expiresAt ?? null };
 }

@@ -4,18 +4,24 @@ import { findByEmail } from '../../../shared/db/stores/accounts.ts';
 import { findApp, listApps } from '../../../shared/db/stores/apps.ts';
 import { approveAttempt, startAttempt } from '../../../shared/db/stores/connections/attempts.ts';
 import { exchange } from '../../../shared/db/stores/connections/exchange.ts';
+import { listAllConnections } from '../../../shared/db/stores/connections/list.ts';
+import { revokeAnyConnection } from '../../../shared/db/stores/connections/revoke.ts';
+import { AppError } from '../../../shared/errors/app-error.ts';
+import { UUID } from '../../../shared/schemas/limits.ts';
 import { challengeOf } from '../../../shared/security/fingerprint.ts';
 import { newToken } from '../../../shared/security/keys.ts';
 import { AdminError } from '../admin-error.ts';
-import { appId, required, unknownApp } from '../arguments.ts';
-import { command } from '../command.ts';
-import { lines } from '../text.ts';
+import { appId, required, unknownApp, userId } from '../arguments.ts';
+import { command, EXAMPLE_ID } from '../command.ts';
+import { lines, table } from '../text.ts';
 
 const ATTEMPT_TTL_S = 60;
 
-/** What a person otherwise does on the consent page, for trying things out: never in production, where consent is theirs. */
+/** Approves as a person otherwise does on the consent page, for trying things out: never in production, where consent is theirs. */
 export const connectionCreate = command({
+  summary: 'Connect an app with a user, as the consent page would; not in production',
   synopsis: '[APP_ID] --email E --user-id U',
+  example: '--email ada@example.com --user-id u-1',
   options: { email: { type: 'string' }, 'user-id': { type: 'string' } },
   operands: 1,
   read(values, operand) {
@@ -31,6 +37,57 @@ export const connectionCreate = command({
         throw new AdminError('there is no user with this e-mail address: `user list` shows the users');
       const data = await connect(em, app, { userId, accountId: account.id, windowS: config.recoveryWindowS });
       return { data, text: lines(data) };
+    };
+  },
+});
+
+export const connectionList = command({
+  summary: 'List the latest 1000 connections, of an app or a user if one is given',
+  synopsis: '[--app APP_ID] [--user USER_ID]',
+  options: { app: { type: 'string' }, user: { type: 'string' } },
+  example: `--user ${EXAMPLE_ID}`,
+  read({ app, user }) {
+    const of = { app: app && appId(app), account: user && userId(user) };
+    return async ({ em }) => {
+      const data = (await listAllConnections(em, of)).map((connection) => ({
+        connection_id: connection.id,
+        app_name: connection.app.name,
+        user_id: connection.userId,
+        email: connection.account?.email ?? null,
+        status: connection.status,
+        granted_at: connection.grantedAt,
+        revoked_at: connection.revokedAt ?? null,
+      }));
+      return { data, text: table(data, COLUMNS) };
+    };
+  },
+});
+
+const COLUMNS = [
+  'connection_id',
+  'app_name',
+  'user_id',
+  'email',
+  'status',
+  'granted_at',
+  'revoked_at',
+] as const;
+
+export const connectionRevoke = command({
+  summary: 'End a connection and what runs with it',
+  synopsis: 'CONNECTION_ID',
+  example: EXAMPLE_ID,
+  operands: 1,
+  read(_, operand) {
+    const id = required('CONNECTION_ID', operand).toLowerCase();
+    return async ({ em, config }) => {
+      const unknown = new AdminError(`there is no connection ${id}: \`connection list\` shows them`);
+      if (!UUID.test(id)) throw unknown;
+      const { ended } = await revokeAnyConnection(em, id, config.recoveryWindowS).catch((error: unknown) => {
+        throw error instanceof AppError && error.code === 'not_found' ? unknown : error;
+      });
+      const data = { connection_id: id, ended: ended.length };
+      return { data, text: `The connection is revoked. Predictions that ended with it: ${ended.length}.` };
     };
   },
 });

@@ -1,40 +1,62 @@
-import { diagnose } from '../admin-error.ts';
-import { type Check, type Finding, fault } from '../check.ts';
+import { AdminError, diagnose } from '../admin-error.ts';
+import { checkPooler } from '../check-pooler.ts';
+import { checkProcesses } from '../check-processes.ts';
+import {
+  type Check,
+  checkClock,
+  checkDatabase,
+  checkMigrations,
+  checkProvider,
+  checkQueue,
+  type Finding,
+  fault,
+} from '../checks.ts';
+import { checkConnections, checkDisk } from '../checks-of-capacity.ts';
 import { type Admin, command } from '../command.ts';
-import { checkClock, checkDatabase, checkMigrations, checkQueue } from '../database-checks.ts';
-import { checkProvider } from '../provider-check.ts';
+import { checkLive } from '../live.ts';
 
 type Look = (admin: Admin) => Promise<Finding>;
 
 const CHECKS: Record<string, Look> = {
   database: ({ database }) => checkDatabase(database.pool),
   migrations: ({ database }) => checkMigrations(database.pool),
+  pooler: ({ config }) => checkPooler(config),
+  connections: ({ database }) => checkConnections(database.pool),
+  disk: ({ database, config }) => checkDisk(database.pool, config),
   queue: ({ config }) => checkQueue(config),
   provider: ({ config }) => checkProvider(config),
   clock: ({ database }) => checkClock(database.pool),
+  processes: ({ database, config }) => checkProcesses(database.pool, config),
 };
 
 export const doctor = command({
-  synopsis: '',
-  options: {},
-  operands: 0,
-  read: () => async (admin) => {
-    const checks = await Promise.all(Object.entries(CHECKS).map(([name, look]) => check(name, look, admin)));
-    const ok = checks.every((one) => one.ok);
-    return { data: { ok, checks }, text: checks.map(line).join('\n'), failed: !ok };
+  summary: 'Check the stores, the settings, the provider and the running processes',
+  synopsis: '[--live [--url U]]',
+  example: '--live',
+  options: { live: { type: 'boolean', default: false }, url: { type: 'string' } },
+  read({ live, url }) {
+    if (url !== undefined && !live) throw new AdminError('--url goes with --live');
+    const looks: Record<string, Look> = live ? { ...CHECKS, live: (admin) => checkLive(admin, url) } : CHECKS;
+    return async (admin) => {
+      const checks = await Promise.all(Object.entries(looks).map(([name, look]) => check(name, look, admin)));
+      const ok = checks.every((one) => one.ok);
+      return { data: { ok, checks }, text: checks.map(line).join('\n'), failed: !ok };
+    };
   },
 });
 
 async function check(name: string, look: Look, admin: Admin): Promise<Check> {
-  try {
-    return { name, ...(await look(admin)) };
-  } catch (error) {
+  const found = await look(admin).catch((error: unknown) => {
+    if (error instanceof AdminError) throw error;
     const { what, toDo } = diagnose(error, 'DATABASE_URL');
-    return { name, ...fault(what, toDo) };
-  }
+    return fault(what, toDo);
+  });
+  return { name, ...found, see: found.ok ? null : `docs/operating.md#doctor-${name}` };
 }
 
-function line({ name, ok, found, to_do }: Check): string {
-  const result = `${ok ? 'ok   ' : 'FAULT'}  ${name.padEnd(10)}  ${found}`;
-  return to_do === null ? result : `${result}\n${' '.repeat(19)}to do: ${to_do}`;
+const INDENT = ' '.repeat(20);
+
+function line({ name, ok, found, to_do, see }: Check): string {
+  const result = `${ok ? 'ok   ' : 'FAULT'}  ${name.padEnd(11)}  ${found}`;
+  return ok ? result : `${result}\n${INDENT}to do: ${to_do}\n${INDENT}see ${see}`;
 }

@@ -1,32 +1,31 @@
+import { isLockTimeout } from '../../../shared/db/faults.ts';
 import { findByEmail } from '../../../shared/db/stores/accounts.ts';
+import { recordBatch } from '../../../shared/db/stores/recording/record.ts';
+import { checkBatch, receiptOf } from '../../../shared/domain/recording.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
+import { retry } from '../../../shared/timing/retry.ts';
+import { type FoundFile, findFiles } from '../../../shared/transcripts/find-files.ts';
+import { importFile } from '../../../shared/transcripts/import-file.ts';
+import type { Store } from '../../../shared/transcripts/recorder.ts';
+import { FileReport, faultsIn, Progress } from '../../../shared/transcripts/report.ts';
 import { AdminError } from '../admin-error.ts';
 import { required } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
-import { type FoundFile, findFiles } from '../import/find-files.ts';
-import { importFile } from '../import/import-file.ts';
-import { Progress } from '../import/progress.ts';
-import type { Owner } from '../import/recorder.ts';
-import { FileReport } from '../import/report.ts';
 import { table } from '../text.ts';
 
+const ACCOUNT_LOCKED = { firstMs: 200, longestMs: 2000, tries: 10 };
 const COUNTS = ['stored', 'duplicates', 'invalid', 'skipped', 'broken'] as const;
 
 export const importTranscripts = command({
+  summary: "Import transcripts of a person's work with agents",
   synopsis: '--user EMAIL FILE…',
+  example: '--user ada@example.com ~/.claude/projects',
   options: { user: { type: 'string' } },
   operands: 'many',
   read(values, first, paths) {
     const email = required('--user', values.user);
     required('FILE', first);
-    return async (admin) => {
-      const owner = {
-        pool: admin.database.pool,
-        quotas: admin.config.quotas,
-        accountId: await idOf(admin, email),
-      };
-      return importAll(owner, await findFiles(paths));
-    };
+    return async (admin) => importAll(storeOf(admin, await idOf(admin, email)), await findFiles(paths));
   },
 });
 
@@ -36,8 +35,21 @@ async function idOf({ em }: Admin, email: string): Promise<string> {
   throw new AdminError('there is no active user with this e-mail address: `user list` shows the users');
 }
 
+/** Stores for an account what the rules of recording allow. Throws `quota_exceeded` or `not_authenticated`. */
+function storeOf({ database: { pool }, config: { quotas } }: Admin, accountId: string): Store {
+  return async (events) => {
+    const batch = await checkBatch(events, Date.now());
+    if (batch.events.length === 0) return receiptOf(batch, { accepted: 0, foreign: [] });
+    const recorded = await retry(() => recordBatch(pool, accountId, batch.events, quotas), {
+      ...ACCOUNT_LOCKED,
+      when: (error, tries) => isLockTimeout(error) && tries < ACCOUNT_LOCKED.tries,
+    });
+    return receiptOf(batch, recorded);
+  };
+}
+
 /** Imports one file after the other, until the process is interrupted or the account can hold no more. */
-async function importAll(owner: Owner, files: readonly FoundFile[]): Promise<Outcome> {
+async function importAll(store: Store, files: readonly FoundFile[]): Promise<Outcome> {
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
   const { signal } = interrupted;
@@ -49,7 +61,7 @@ async function importAll(owner: Owner, files: readonly FoundFile[]): Promise<Out
     const report = new FileReport(path);
     reports.push(report);
     try {
-      await importFile(path, report, { owner, signal, progress: (bytes) => progress.add(bytes, reports) });
+      await importFile(path, report, { store, signal, progress: (bytes) => progress.add(bytes, reports) });
     } catch (error) {
       report.failed = causeOf(error);
       if (error instanceof AppError) stopped = report.failed;
@@ -73,12 +85,11 @@ function outcomeOf(reports: readonly FileReport[], stopped: string | null): Outc
   const total = new FileReport('total');
   for (const report of reports) for (const count of COUNTS) total[count] += report[count];
   const rows = reports.length > 1 ? [...reports, { ...total, format: '' }] : reports;
-  const notes = reports.flatMap(({ file, problems, more, failed }) => [
-    ...problems.map((problem) => `${file}, ${problem}`),
-    ...(more > 0 ? [`${file}: ${more} more problems`] : []),
-    ...(failed === null ? [] : [`${file}: ${failed}`]),
-  ]);
-  const text = [table(rows, ['file', 'format', ...COUNTS]), ...notes, ...(stopped === null ? [] : [stopped])];
+  const text = [
+    table(rows, ['file', 'format', ...COUNTS]),
+    ...faultsIn(reports),
+    ...(stopped === null ? [] : [stopped]),
+  ];
   const failed = stopped !== null || reports.some((report) => report.failed !== null);
   const counts = Object.fromEntries(COUNTS.map((count) => [count, total[count]]));
   return { data: { files: reports, total: counts, stopped }, text: text.join('\n'), failed };

@@ -1,11 +1,13 @@
 import { findApp, revokeKeys, rotateKey } from '../../../shared/db/stores/apps.ts';
 import { AdminError } from '../admin-error.ts';
 import { appId, graceSeconds, required, unknownApp } from '../arguments.ts';
-import { command } from '../command.ts';
+import { command, EXAMPLE_ID } from '../command.ts';
 import { lines } from '../text.ts';
 
 export const keyRotate = command({
+  summary: 'Issue a new key for an app, and end its older ones',
   synopsis: 'APP_ID [--grace SECONDS]',
+  example: `${EXAMPLE_ID} --grace 3600`,
   options: { grace: { type: 'string', default: '0' } },
   operands: 1,
   read(values, operand) {
@@ -22,7 +24,9 @@ export const keyRotate = command({
 });
 
 export const keyRevoke = command({
+  summary: 'End the keys of an app that start with a prefix',
   synopsis: 'APP_ID --prefix P',
+  example: `${EXAMPLE_ID} --prefix fc_a1B2c3`,
   options: { prefix: { type: 'string' } },
   operands: 1,
   read(values, operand) {

@@ -1,17 +1,12 @@
-import { POOLS } from '../../../shared/config/pools.ts';
-import { leaseRounds } from '../../../shared/db/stores/lease.ts';
-import { listSchedules } from '../../../shared/db/stores/schedules.ts';
+import { POOLS } from '../../../shared/config/config.ts';
 import { countKinds, poolStates } from '../../../shared/db/stores/work/operate.ts';
-import { HOUSEKEEPING } from '../../../shared/work/housekeeper.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
-import { SCHEDULES } from '../../../shared/work/schedules.ts';
+import { listRecurring } from '../../../shared/work/recurring.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 import { table } from '../text.ts';
 
 export const queueList = command({
-  synopsis: '',
-  options: {},
-  operands: 0,
+  summary: 'List pools, kinds of work and recurring jobs',
   read: () => list,
 });
 
@@ -19,7 +14,7 @@ async function list(admin: Admin): Promise<Outcome> {
   const [pools, work, recurring] = await Promise.all([
     listPools(admin),
     listKinds(admin),
-    listRecurring(admin),
+    recurringRows(admin),
   ]);
   const text = [
     table(pools, ['pool', 'state', 'workers', 'slots']),
@@ -60,30 +55,14 @@ async function listKinds({ database }: Admin) {
   }));
 }
 
-/** The schedules, and the rounds of the housekeeping, which have no ticks. */
-async function listRecurring({ database }: Admin) {
-  const [planted, rounds] = await Promise.all([
-    listSchedules(database.pool),
-    leaseRounds(database.pool, HOUSEKEEPING),
-  ]);
-  const schedules = Object.keys(SCHEDULES).map((recurring) => {
-    const found = planted.find(({ name }) => name === recurring);
-    return {
-      recurring,
-      every: found?.pattern ?? 'off',
-      last: moment(found?.lastTick ?? null),
-      next: moment(found?.nextTick ?? null),
-    };
-  });
-  const maintenance = Object.entries(rounds)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, { everyMs, last }]) => ({
-      recurring: `${HOUSEKEEPING}: ${name}`,
-      every: `${everyMs / 1000} s`,
-      last: moment(last),
-      next: null,
-    }));
-  return [...schedules, ...maintenance];
+async function recurringRows({ database }: Admin) {
+  const recurring = await listRecurring(database.pool);
+  return recurring.map(({ name, every, last, next }) => ({
+    recurring: name,
+    every,
+    last: moment(last),
+    next: moment(next),
+  }));
 }
 
 function moment(ms: number | null): string | null {

@@ -1,17 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool } from 'pg';
-import { POOLS, type PoolName } from '../../../shared/config/pools.ts';
-import { databaseNow } from '../../../shared/db/stores/schedules.ts';
-import { drainQueued, pausePools, resumePools, workerBeats } from '../../../shared/db/stores/work/operate.ts';
-import { kindsOf } from '../../../shared/work/kind.ts';
-import { kinds } from '../../../shared/work/kinds.ts';
+import { POOLS, type PoolName } from '../../../shared/config/config.ts';
+import { drain, pause, type Retried, resume, retryFailed } from '../../../shared/work/operate.ts';
 import { choice, required } from '../arguments.ts';
-import { command } from '../command.ts';
-import { retryFailed } from '../retry-failed.ts';
-
-/** Workers beat each half second. */
-const AWARE_WITHIN_MS = 3000;
-const LOOK_EVERY_MS = 50;
+import { type Admin, command, type Outcome } from '../command.ts';
 
 const pool = (value: string) => choice('POOL', value, POOLS);
 
@@ -19,60 +9,44 @@ const pool = (value: string) => choice('POOL', value, POOLS);
 const poolsOf = (operand: string | undefined) => (operand === undefined ? POOLS : [pool(operand)]);
 
 export const queuePause = command({
+  summary: 'Have the workers of one pool, or of all, claim nothing new',
   synopsis: '[POOL]',
-  options: {},
+  example: 'memory',
   operands: 1,
   read(_, operand) {
     const pools = poolsOf(operand);
     return async ({ database }) => {
-      await pausePools(database.pool, pools);
-      const unaware = await unawareWorkers(database.pool, pools);
+      const late = await pause(database.pool, pools);
       const text = `Paused: ${pools.join(', ')}. What runs goes on; what waits stays until its deadline.`;
-      const late = `${text} ${unaware} workers have not noticed yet.`;
-      return { data: { paused: pools, unaware_workers: unaware }, text: unaware === 0 ? text : late };
+      const warning = late === 0 ? '' : ` ${late} workers have not noticed yet.`;
+      return { data: { paused: pools, unaware_workers: late }, text: text + warning };
     };
   },
 });
 
-/** Waits until each living worker of the pools has noticed a change. Resolves with how many have not in time. */
-async function unawareWorkers(database: Pool, pools: readonly PoolName[]): Promise<number> {
-  const until = performance.now() + AWARE_WITHIN_MS;
-  let unaware = 0;
-  // A heartbeat on its way may have read before the change; the one after it has not.
-  for (const _ of ['on its way', 'after it']) {
-    const before = await workerBeats(database, pools);
-    do {
-      await sleep(LOOK_EVERY_MS);
-      const now = await workerBeats(database, pools);
-      unaware = [...before].filter(([id, beat]) => now.get(id) === beat).length;
-    } while (unaware > 0 && performance.now() < until);
-    if (unaware > 0) break;
-  }
-  return unaware;
-}
-
 export const queueResume = command({
+  summary: 'Have paused workers claim again',
   synopsis: '[POOL]',
-  options: {},
+  example: 'memory',
   operands: 1,
   read(_, operand) {
     const pools = poolsOf(operand);
     return async ({ database }) => {
-      await resumePools(database.pool, pools);
+      await resume(database.pool, pools);
       return { data: { resumed: pools }, text: `Resumed: ${pools.join(', ')}.` };
     };
   },
 });
 
 export const queueDrain = command({
+  summary: 'End the queued work of a pool as service_unavailable',
   synopsis: 'POOL',
-  options: {},
+  example: 'batch',
   operands: 1,
   read(_, operand) {
     const drained = pool(required('POOL', operand));
     return async ({ database, config: { recoveryWindowS } }) => {
-      const before = await databaseNow(database.pool);
-      const ended = await drainQueued(database.pool, kindsOf(kinds, drained), { before, recoveryWindowS });
+      const ended = await drain(database.pool, drained, recoveryWindowS);
       const text = `${ended} ended as service_unavailable. What runs goes on; new work is taken unless the pool is paused.`;
       return { data: { pool: drained, ended }, text };
     };
@@ -80,11 +54,36 @@ export const queueDrain = command({
 });
 
 export const queueRetryFailed = command({
+  summary: 'Queue a new job for each account whose latest one failed',
   synopsis: '[POOL]',
-  options: {},
+  example: 'memory',
   operands: 1,
   read(_, operand) {
     const pools = poolsOf(operand);
-    return (admin) => retryFailed(admin, pools);
+    return (admin) => retry(admin, pools);
   },
 });
+
+async function retry({ database, config }: Admin, pools: readonly PoolName[]): Promise<Outcome> {
+  const { retried, left } = await retryFailed(database.pool, pools, {
+    deadlines: config,
+    recoveryWindowS: config.recoveryWindowS,
+    onPage: (kind, so) => void process.stderr.write(`So far, ${lineOf(kind, so)}\n`),
+  });
+  const counts = Object.entries(retried);
+  const of = (what: keyof Retried) => Object.fromEntries(counts.map(([kind, one]) => [kind, one[what]]));
+  const gone = Object.entries(left).map(
+    ([kind, count]) =>
+      `${kind}: none of ${count} queued again. Their input is erased and their callers have been answered; the same request runs again`,
+  );
+  return {
+    data: { retried: of('queued'), locked: of('locked'), left },
+    text: [...counts.map(([kind, one]) => lineOf(kind, one)), ...gone].join('\n'),
+    failed: counts.some(([, { locked }]) => locked > 0),
+  };
+}
+
+function lineOf(kind: string, { queued, locked }: Retried): string {
+  const skipped = locked === 0 ? '' : `, ${locked} skipped because of a lock: try again later`;
+  return `${kind}: ${queued} queued again${skipped}`;
+}

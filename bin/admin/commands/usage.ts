@@ -20,14 +20,15 @@ const COLUMNS = [
   'monthly_cap_cents',
   'sandbox_remaining',
   'provider_input_tokens',
+  'provider_cached_tokens',
   'provider_output_tokens',
   'provider_cost_cents',
 ] as const;
 
-const SYNOPSIS = '[APP_ID | --user USER_ID|EMAIL] [--month YYYY-MM]';
-
 export const usage = command({
-  synopsis: SYNOPSIS,
+  summary: 'Show the units and the cost of one app, of all, or of a user, in a month',
+  synopsis: '[APP_ID | --user USER_ID|EMAIL] [--month YYYY-MM]',
+  example: '--month 2026-11',
   options: { month: { type: 'string' }, user: { type: 'string' } },
   operands: 1,
   read({ month: given, user }, operand) {

@@ -6,28 +6,43 @@ import {
   changeAccount,
   createAccount,
   findAccount,
+  findById,
   listAccounts,
   type NewAccount,
 } from '../../../shared/db/stores/accounts.ts';
-import { disableAccount } from '../../../shared/db/stores/disable-account.ts';
+import {
+  beginErasure,
+  continueErasure,
+  disableAccount,
+  enableAccount,
+} from '../../../shared/db/stores/end-account.ts';
+import { issuePasswordReset } from '../../../shared/db/stores/log-ins.ts';
+import { resetAddress } from '../../../shared/domain/account.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import { NewUser } from '../../../shared/schemas/accounts.ts';
 import { compile } from '../../../shared/schemas/validator.ts';
 import { weaknessOf } from '../../../shared/security/password-rules.ts';
 import { hashPassword } from '../../../shared/security/passwords.ts';
+import { endingTerms } from '../../../shared/work/housekeeper.ts';
+import { kinds } from '../../../shared/work/kinds.ts';
 import { AdminError } from '../admin-error.ts';
 import { required, userId } from '../arguments.ts';
-import { command, type Outcome } from '../command.ts';
+import { type Admin, command, EXAMPLE_ID, type Outcome } from '../command.ts';
+import { ingressAt } from '../ingress-address.ts';
 import { lines, table } from '../text.ts';
 
+/** Time for which the command goes on with an erasure. */
+const ERASE_WITHIN_MS = 10_000;
+
 export const userCreate = command({
+  summary: 'Create a user, with a random password unless one is given',
   synopsis: '--email E [--name N] [--password-stdin]',
+  example: '--email ada@example.com --name Ada',
   options: {
     email: { type: 'string' },
     name: { type: 'string', default: '' },
     'password-stdin': { type: 'boolean', default: false },
   },
-  operands: 0,
   read(values) {
     const email = required('--email', values.email);
     return async ({ em }) => {
@@ -41,7 +56,9 @@ export const userCreate = command({
 });
 
 export const userResetPassword = command({
-  synopsis: 'USER_ID [--password-stdin] [--revoke-keys]',
+  summary: 'Make a one-time link to a new password, or set it; a new one ends all log-ins',
+  synopsis: 'USER_ID [--password-stdin [--revoke-keys]]',
+  example: EXAMPLE_ID,
   options: {
     'password-stdin': { type: 'boolean', default: false },
     'revoke-keys': { type: 'boolean', default: false },
@@ -49,24 +66,46 @@ export const userResetPassword = command({
   operands: 1,
   read(values, operand) {
     const id = userId(operand);
-    return async ({ em }) => {
-      const account = await findAccount(em, id);
+    const { 'password-stdin': given, 'revoke-keys': revokeKeys } = values;
+    if (revokeKeys && !given)
+      throw new AdminError(
+        '--revoke-keys goes with --password-stdin: behind a link the person decides about keys',
+      );
+    return async (admin) => {
+      const account = await findAccount(admin.em, id);
       if (account === undefined)
         throw new AdminError(`there is no active user ${id}: \`user list\` shows the users`);
-      const { email, name } = account;
-      const password = await passwordOf(values);
-      checkUser({ email, name, password });
-      const passwordHash = { to: await hashPassword(password) };
-      const revokeKeys = values['revoke-keys'];
-      return withPassword(await changeAccount(em, id, { passwordHash, revokeKeys }), password, values);
+      return given ? setPassword(admin, account, { revokeKeys }) : makeResetLink(admin, account);
     };
   },
 });
 
+async function setPassword(
+  { em }: Admin,
+  { id, email, name }: Account,
+  { revokeKeys }: { revokeKeys: boolean },
+): Promise<Outcome> {
+  const password = await givenPassword();
+  checkUser({ email, name, password });
+  const passwordHash = { to: await hashPassword(password) };
+  const data = presentUser(await changeAccount(em, id, { passwordHash, revokeKeys }));
+  return { data, text: lines(data) };
+}
+
+/** Longer than a mailed one: it is passed on by hand. */
+const LINK_HOURS = 24;
+
+async function makeResetLink({ em, config }: Admin, account: Account): Promise<Outcome> {
+  const ingress = ingressAt(config.publicUrl);
+  const token = await issuePasswordReset(em, account, LINK_HOURS);
+  if (token === undefined) throw new AdminError('the user has changed in this very moment: try again');
+  const data = { ...presentUser(account), link: resetAddress(ingress, token) };
+  const text = `${lines(data)}\n\nThe link is shown only this once. It works once, within ${LINK_HOURS} hours.`;
+  return { data, text };
+}
+
 export const userList = command({
-  synopsis: '',
-  options: {},
-  operands: 0,
+  summary: 'List the users',
   read:
     () =>
     async ({ em }) => {
@@ -76,20 +115,69 @@ export const userList = command({
 });
 
 export const userDisable = command({
+  summary: 'Lock a user out: all credentials and connections end',
   synopsis: 'USER_ID',
-  options: {},
+  example: EXAMPLE_ID,
   operands: 1,
   read(_, operand) {
     const id = userId(operand);
     return async ({ em, config }) => {
       const account = await disableAccount(em, id, config.recoveryWindowS);
-      if (account === undefined)
-        throw new AdminError(`there is no user ${id}: \`user list\` shows the users`);
+      if (account === undefined) throw unknownUser(id);
       const data = presentUser(account);
       return { data, text: `${lines(data)}\n\nAll credentials and connections of the user have ended.` };
     };
   },
 });
+
+export const userEnable = command({
+  summary: 'Let a disabled user log in again; keys and connections that ended stay ended',
+  synopsis: 'USER_ID',
+  example: EXAMPLE_ID,
+  operands: 1,
+  read(_, operand) {
+    const id = userId(operand);
+    return async ({ em }) => {
+      const account = await enableAccount(em, id);
+      if (account === undefined) throw unknownUser(id);
+      const data = presentUser(account);
+      return {
+        data,
+        text: `${lines(data)}\n\nThe user can log in. Keys and connections from before have ended.`,
+      };
+    };
+  },
+});
+
+export const userErase = command({
+  summary: 'Erase a user and all that belongs to it, for good',
+  synopsis: 'USER_ID --yes',
+  options: { yes: { type: 'boolean', default: false } },
+  example: `${EXAMPLE_ID} --yes`,
+  operands: 1,
+  read({ yes }, operand) {
+    const id = userId(operand);
+    if (!yes) throw new AdminError(`this erases the user ${id} for good: repeat it with --yes`);
+    return (admin) => erase(admin, id);
+  },
+});
+
+/** Nothing is left to undo once it has begun; the housekeeping of the running processes finishes what is not done in time. */
+async function erase({ em, config }: Admin, id: string): Promise<Outcome> {
+  if ((await findById(em, id)) === undefined) throw unknownUser(id);
+  await beginErasure(em, { id });
+  // Callers who wait for ended work notice by themselves, within about a second.
+  const terms = endingTerms(kinds, { ended: () => {} }, config.recoveryWindowS);
+  const finished = await continueErasure(em, id, terms, ERASE_WITHIN_MS);
+  const text = finished
+    ? `${id} is erased.`
+    : `The erasure of ${id} has begun; the running processes finish it within minutes.`;
+  return { data: { id, finished }, text };
+}
+
+function unknownUser(id: string): AdminError {
+  return new AdminError(`there is no user ${id}: \`user list\` shows the users`);
+}
 
 interface PasswordOptions {
   'password-stdin': boolean;
@@ -97,9 +185,11 @@ interface PasswordOptions {
 
 /** One line of standard input, without its line break, or a random one. */
 async function passwordOf({ 'password-stdin': given }: PasswordOptions): Promise<string> {
-  return given
-    ? (await readText(process.stdin)).replace(/\r?\n$/, '')
-    : randomBytes(18).toString('base64url');
+  return given ? givenPassword() : randomBytes(18).toString('base64url');
+}
+
+async function givenPassword(): Promise<string> {
+  return (await readText(process.stdin)).replace(/\r?\n$/, '');
 }
 
 /** Shows the password only if nobody has chosen it. */

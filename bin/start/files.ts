@@ -1,4 +1,5 @@
 import { chmodSync } from 'node:fs';
+import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -20,4 +21,19 @@ export function lockFolder(folder: string): Disposable | undefined {
     if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return undefined;
     throw error;
   }
+}
+
+/**
+ * Creates a folder that only its owner can list. If that is root others may traverse it, because PostgreSQL runs under
+ * another account and its data are inside.
+ */
+export async function makePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await chmod(folder, process.getuid?.() === 0 ? 0o711 : 0o700);
+}
+
+/** Writes a file that only its owner may read, replacing any other of that name. */
+export async function writePrivateFile(file: string, text: string): Promise<void> {
+  await rm(file, { force: true });
+  await writeFile(file, text, { mode: 0o600, flag: 'wx' });
 }

@@ -1,0 +1,121 @@
+import { createReadStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { createGunzip } from 'node:zlib';
+import type pg from 'pg';
+import { from } from 'pg-copy-streams';
+import { AdminError } from '../admin-error.ts';
+import { damaged, type Frame, unpacked } from './frames.ts';
+import { inTransaction, listed, migrationsOf, ourTables, type Table } from './tables.ts';
+import type { Manifest } from './write.ts';
+
+/** Reads a whole backup, and returns what it is of. Throws if it is damaged or cut short. */
+export async function verifyBackup(file: string): Promise<Manifest> {
+  const [manifest] = await summaryOf(file);
+  if (manifest === undefined) throw damaged('it has no manifest');
+  return manifest;
+}
+
+async function summaryOf(file: string): Promise<Manifest[]> {
+  const manifests: Manifest[] = [];
+  for await (const { type, body } of framesIn(file))
+    if (type === 'M') manifests.push(JSON.parse(body.toString()));
+  return manifests;
+}
+
+async function* framesIn(file: string): AsyncGenerator<Frame> {
+  const source = createReadStream(file);
+  const bytes = createGunzip();
+  // A fault of either ends the other. Not awaited: it never settles when the reader leaves while bytes are unpacked.
+  pipeline(source, bytes).catch(() => {});
+  try {
+    yield* unpacked(bytes);
+  } catch (error) {
+    if (error instanceof AdminError) throw error;
+    const { code = '', message } = Object(error) as NodeJS.ErrnoException;
+    throw code.startsWith('Z_') ? damaged(message) : new AdminError(`${file} cannot be read (${message})`);
+  } finally {
+    source.destroy();
+  }
+}
+
+/** Fills a database that has been migrated and has no rows yet, in one transaction. Returns how many rows it stored. */
+export function restoreBackup(url: string, file: string, manifest: Manifest): Promise<number> {
+  return inTransaction(url, 'begin', async (client) => {
+    const tables = await ourTables(client);
+    await assertSameRelease(client, manifest);
+    const names = tables.map(({ name }) => name);
+    await client.query(`lock table ${listed(names)} in exclusive mode`);
+    await assertEmpty(client, names);
+    await makeWeeks(client, manifest.weeks);
+    // The triggers have done their work on these rows before.
+    for (const name of names) await client.query(`alter table ${listed([name])} disable trigger user`);
+    const stored = await copyAll(client, file, tables);
+    for (const name of names) await client.query(`alter table ${listed([name])} enable trigger user`);
+    // The processes of the backup do not run here: what they held is taken over.
+    await client.query('update processes set alive_until = least(alive_until, now()), pools = null');
+    await client.query(`analyze ${listed(names)}`);
+    return stored;
+  });
+}
+
+async function assertSameRelease(client: pg.Client, { version, migrations }: Manifest): Promise<void> {
+  if (!isDeepStrictEqual(await migrationsOf(client), migrations))
+    throw new AdminError(
+      `this is a backup of version ${version}, whose tables differ: restore it with that version, then upgrade`,
+    );
+}
+
+async function assertEmpty(client: pg.Client, names: readonly string[]): Promise<void> {
+  const filled: string[] = [];
+  for (const name of names) {
+    const { rowCount } = await client.query(`select from ${listed([name])} limit 1`);
+    if (rowCount !== 0) filled.push(name);
+  }
+  if (filled.length > 0)
+    throw new AdminError(
+      `the database is not empty (${filled.slice(0, 3).join(', ')}): stop the processes, and give DATABASE_URL a new one` +
+        ' (`create database forecue_restored`), or for the embedded one move .data/postgres away; then repeat the restore',
+    );
+}
+
+const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** Makes the partitions of the rows' weeks, as `sql/weeks.sql` made them; the migration has made the present ones. */
+async function makeWeeks(client: pg.Client, weeks: readonly string[]): Promise<void> {
+  for (const week of weeks) {
+    if (!/^\d{4}-\d\d-\d\d$/.test(week)) throw damaged('a week is no date');
+    const next = new Date(Date.parse(week) + WEEK_MS).toISOString().slice(0, 10);
+    for (const [parent, time] of [
+      ['history', ' 00:00:00+00'],
+      ['drafts', ''],
+    ])
+      await client.query(
+        `create table if not exists ${parent}_${week.replaceAll('-', '')} partition of ${parent}
+           for values from ('${week}${time}') to ('${next}${time}')`,
+      );
+  }
+}
+
+async function copyAll(client: pg.Client, file: string, tables: readonly Table[]): Promise<number> {
+  const frames = framesIn(file);
+  let stored = 0;
+  let frame = await frames.next();
+  async function* rows(): AsyncGenerator<Buffer> {
+    for (frame = await frames.next(); frame.value?.type === 'D'; frame = await frames.next())
+      yield frame.value.body;
+  }
+  while (!frame.done) {
+    if (frame.value.type !== 'T') {
+      frame = await frames.next();
+      continue;
+    }
+    const { name, columns }: Table = JSON.parse(frame.value.body.toString());
+    if (!tables.some((table) => isDeepStrictEqual(table, { name, columns })))
+      throw damaged(`a table ${name} that this release does not have`);
+    const copy = client.query(from(`copy ${listed([name])} (${listed(columns)}) from stdin`));
+    await pipeline(rows(), copy);
+    stored += copy.rowCount;
+  }
+  return stored;
+}

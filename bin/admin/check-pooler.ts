@@ -1,0 +1,66 @@
+import type { PoolClient } from 'pg';
+import type { AdminConfig } from '../../shared/config/config.ts';
+import { openDatabase } from '../../shared/db/orm.ts';
+import { createLog } from '../../shared/log.ts';
+import { type Finding, fault, fine } from './checks.ts';
+
+/** The server behind an address: PostgreSQL itself or a pooler, and what a client has of it for itself. */
+type Pooling = 'none' | 'session' | 'transaction';
+
+/** Checks that `DATABASE_DIRECT_URL` leads to PostgreSQL itself, and `DATABASE_URL` there or to a pooler that shares sessions. */
+export async function checkPooler({ database: { url, directUrl } }: AdminConfig): Promise<Finding> {
+  if (url !== directUrl && (await poolingAt(directUrl)) !== 'none')
+    return fault(
+      'DATABASE_DIRECT_URL leads to a pooler',
+      'set it to PostgreSQL itself: LISTEN needs a session',
+    );
+  const pooling = await poolingAt(url);
+  if (pooling === 'none') return fine('none: DATABASE_URL leads to PostgreSQL itself');
+  const found = `DATABASE_URL leads to a pooler in ${pooling} mode`;
+  if (pooling === 'session')
+    return fault(
+      found,
+      'set its pool_mode to transaction, and DATABASE_DIRECT_URL to PostgreSQL itself: in session mode it saves no connection',
+    );
+  return url === directUrl
+    ? fault(`${found}, without a DATABASE_DIRECT_URL`, 'set DATABASE_DIRECT_URL to PostgreSQL itself')
+    : fine(found);
+}
+
+async function poolingAt(url: string): Promise<Pooling> {
+  // No direct address: a pooler refuses the start-up parameters of one.
+  const database = { url, directUrl: '', poolSize: 2 };
+  const { pool, close } = await openDatabase({ database }, createLog('admin', 'silent'), 'forecue admin');
+  const clients: PoolClient[] = [];
+  try {
+    for (let n = 0; n < 2; n += 1) clients.push(await pool.connect());
+    return await compare(clients);
+  } finally {
+    for (const client of clients) client.release();
+    await close();
+  }
+}
+
+/**
+ * PostgreSQL tells a client the id of its server process; a pooler makes one up. In transaction mode two clients that take
+ * turns do not keep a server process each, whichever order it takes them in.
+ */
+async function compare(clients: readonly PoolClient[]): Promise<Pooling> {
+  const pids: number[][] = [];
+  for (const client of clients) {
+    const own: number[] = [];
+    for (let n = 0; n < 3; n += 1) own.push(await pidOf(client));
+    pids.push(own);
+  }
+  const announced = clients.map((client) => (client as PoolClient & { processID: number }).processID);
+  if (pids.every((own, n) => own.every((pid) => pid === announced[n]))) return 'none';
+  const kept = pids.map((own) => new Set(own));
+  return kept.every((own) => own.size === 1) && new Set(pids.flat()).size === clients.length
+    ? 'session'
+    : 'transaction';
+}
+
+async function pidOf(client: PoolClient): Promise<number> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid ?? 0;
+}

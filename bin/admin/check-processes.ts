@@ -1,0 +1,60 @@
+import type { Pool } from 'pg';
+import type { AdminConfig } from '../../shared/config/config.ts';
+import { queueIdentity } from '../../shared/config/stated.ts';
+import { type LivingProcess, livingProcesses } from '../../shared/db/processes.ts';
+import { LOCAL } from '../../shared/domain/provider-call.ts';
+import { type Finding, fault, fine } from './checks.ts';
+
+/** Compares what the running processes say of their own configuration, with each other and with this command's. */
+export async function checkProcesses(pool: Pool, config: AdminConfig): Promise<Finding> {
+  const living = await livingProcesses(pool);
+  if (living.length === 0) return fine('none is running');
+  const faults = [...differences(living), ...workersWithoutKey(living), ...otherQueue(living, config)];
+  if (faults.length > 0)
+    return fault(faults.map(([what]) => what).join('; '), faults.map(([, toDo]) => toDo).join('; '));
+  return fine(`${tally(living, ({ kind }) => kind)}, version ${living[0]?.settings?.version}, one queue`);
+}
+
+type Fault = readonly [what: string, toDo: string];
+
+function* differences(living: readonly LivingProcess[]): Generator<Fault> {
+  const differ = (ofOne: (one: LivingProcess) => string, among = living) =>
+    new Set(among.map(ofOne)).size > 1 && tally(among, ofOne);
+  const versions = differ(({ settings }) => `version ${settings?.version ?? 'unknown'}`);
+  if (versions) yield [`they differ: ${versions}`, 'finish the rollout: restart those of the older version'];
+  const stating = living.filter(({ settings }) => settings !== null);
+  const queues = differ(({ kind, settings }) => `${kind} on ${settings?.queue}`, stating);
+  if (queues && new Set(stating.map(({ settings }) => settings?.queue)).size > 1)
+    yield [
+      `they are on different queues: ${queues}`,
+      'give all processes the same REDIS_URL, DATABASE_DIRECT_URL and QUEUE_PREFIX, written the same',
+    ];
+  const workers = stating.filter(({ settings }) => settings?.models !== undefined);
+  const models = differ(({ settings }) => `models ${settings?.models?.join(' and ')}`, workers);
+  if (models) yield [`workers differ: ${models}`, 'give all workers the same DEFAULT_MODEL and TAB_MODEL'];
+}
+
+function* workersWithoutKey(living: readonly LivingProcess[]): Generator<Fault> {
+  const without = living.filter(
+    ({ settings }) => settings?.has_key === false && settings.models?.some((model) => model !== LOCAL),
+  );
+  if (without.length > 0)
+    yield [
+      `workers without a key for their model: ${without.length}`,
+      'set OPENAI_API_KEY, and restart them',
+    ];
+}
+
+function* otherQueue(living: readonly LivingProcess[], config: AdminConfig): Generator<Fault> {
+  const own = queueIdentity(config);
+  if (living.some(({ settings }) => settings !== null && settings.queue !== own))
+    yield [
+      `this command's settings name another queue (${own})`,
+      'give it the REDIS_URL and QUEUE_PREFIX of the processes',
+    ];
+}
+
+/** How many there are of each: `2 web, 1 worker`. */
+function tally(living: readonly LivingProcess[], ofOne: (one: LivingProcess) => string): string {
+  return [...Map.groupBy(living, ofOne)].map(([what, { length }]) => `${length} ${what}`).join(', ');
+}

@@ -1,0 +1,178 @@
+import { setGlobalProxyFromEnv } from 'node:http';
+import type { Pool, QueryResultRow } from 'pg';
+import type { AdminConfig } from '../../shared/config/config.ts';
+import type { RedisTarget } from '../../shared/config/values.ts';
+import { isUnavailable } from '../../shared/db/faults.ts';
+import { hasFunctions } from '../../shared/db/functions.ts';
+import { missingMigrations } from '../../shared/db/migrate.ts';
+import { openDatabase } from '../../shared/db/orm.ts';
+import { LOCAL } from '../../shared/domain/provider-call.ts';
+import { createLog, isFromPostgres } from '../../shared/log.ts';
+import { assertQueueReady, queueSchema } from '../../shared/queue/postgres-store.ts';
+import { connectRedis, evictionPolicy, SAFE_POLICY } from '../../shared/queue/redis.ts';
+import { within } from '../../shared/timing/within.ts';
+import { diagnose } from './admin-error.ts';
+
+/** The finding of a check of `doctor`, and what the operator should do; null when all is well. */
+export interface Finding {
+  ok: boolean;
+  found: string;
+  to_do: string | null;
+}
+
+/** One check, with the page about its faults; null when all is well. */
+export interface Check extends Finding {
+  name: string;
+  see: string | null;
+}
+
+export const fine = (found: string): Finding => ({ ok: true, found, to_do: null });
+
+export const fault = (found: string, toDo: string): Finding => ({ ok: false, found, to_do: toDo });
+
+const OLDEST_VERSION = 15;
+/** Longer than a query takes, and too short to matter for months or expiring keys. */
+const DRIFT_MAX_MS = 5000;
+const SANE_FROM = Date.UTC(2026);
+const SANE_UNTIL = Date.UTC(2100);
+
+export async function checkDatabase(pool: Pool): Promise<Finding> {
+  const { version, place, readOnly } = await one<{ version: string; place: string; readOnly: boolean }>(
+    pool,
+    `select current_setting('server_version') as version, current_database() as place,
+            current_setting('transaction_read_only')::bool as "readOnly"`,
+  );
+  const found = `PostgreSQL ${version}, database ${place}`;
+  if (Number.parseInt(version, 10) < OLDEST_VERSION)
+    return fault(found, `use PostgreSQL ${OLDEST_VERSION} or later`);
+  if (readOnly) return fault(`${found}, which takes no writes`, 'point DATABASE_URL at the primary');
+  return fine(found);
+}
+
+export async function checkMigrations(pool: Pool): Promise<Finding> {
+  const missing = await missingMigrations(pool);
+  if (missing.length > 0) return fault(`missing: ${missing.join(', ')}`, 'run `npm run migrate`');
+  return (await hasFunctions(pool))
+    ? fine('all are applied')
+    : fault('the SQL functions are of an older version', 'run `npm run migrate`');
+}
+
+/** Checks the queue where it is: on Redis, or on PostgreSQL at its direct address, the only one that the queue uses. */
+export async function checkQueue(config: AdminConfig): Promise<Finding> {
+  if (config.redis !== undefined) return checkRedis(config.redis);
+  try {
+    await checkQueueTables(config);
+    return fine(`its tables are in the schema ${queueSchema(config.queuePrefix)}`);
+  } catch (error) {
+    const { url, directUrl } = config.database;
+    const { what, toDo } = diagnose(error, directUrl === url ? 'DATABASE_URL' : 'DATABASE_DIRECT_URL');
+    if (isUnavailable(error) || isFromPostgres(error)) return fault(what, toDo);
+    // BullMQ's own error: its tables are missing or of another version.
+    return fault(what.split('. ', 1).join(), 'run `npm run migrate` of this release');
+  }
+}
+
+async function checkQueueTables({
+  database: { directUrl, poolSize },
+  queuePrefix,
+}: AdminConfig): Promise<void> {
+  const direct = { database: { url: directUrl, directUrl, poolSize } };
+  const database = await openDatabase(direct, createLog('admin', 'silent'), 'forecue admin');
+  try {
+    await assertQueueReady(database.pool, queuePrefix);
+  } finally {
+    await database.close();
+  }
+}
+
+export async function checkClock(pool: Pool): Promise<Finding> {
+  const before = Date.now();
+  const { now } = await one<{ now: number }>(
+    pool,
+    'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now',
+  );
+  // The answer was taken at some moment of the query, so the drift is at least this.
+  const drift = Math.max(before - now, now - Date.now(), 0);
+  const found = `the database's is at ${new Date(now).toISOString()}, ${(drift / 1000).toFixed(1)} s from this machine's`;
+  if (now < SANE_FROM || now > SANE_UNTIL) return fault(found, "set the database machine's clock");
+  if (drift > DRIFT_MAX_MS) return fault(found, 'synchronise the clocks of both machines (NTP)');
+  return fine(found);
+}
+
+/** The only row of a statement's result. */
+export async function one<Row extends QueryResultRow>(pool: Pool, text: string): Promise<Row> {
+  const { rows } = await pool.query<Row>(text);
+  if (rows[0] === undefined) throw new Error('the database answered nothing');
+  return rows[0];
+}
+
+const ANSWER_WITHIN_MS = 3000;
+
+/** Checks that Redis answers in time, and that it refuses writes rather than dropping jobs when its memory is full. */
+async function checkRedis(target: RedisTarget): Promise<Finding> {
+  const client = connectRedis(target, 'consumer', createLog('admin', 'silent'));
+  const late = new Error('no answer');
+  try {
+    const policy = await within(
+      ANSWER_WITHIN_MS,
+      () => evictionPolicy(client),
+      () => late,
+    );
+    const found = `Redis (${target.kind}), maxmemory-policy ${policy}`;
+    return policy === SAFE_POLICY ? fine(found) : fault(found, `set maxmemory-policy to ${SAFE_POLICY}`);
+  } catch (error) {
+    if (error !== late) throw error;
+    return fault(
+      `Redis does not answer within ${ANSWER_WITHIN_MS / 1000} s`,
+      'start it, or correct REDIS_URL',
+    );
+  } finally {
+    client.disconnect();
+  }
+}
+
+const TIMEOUT_MS = 3000;
+
+/** Checks that a model is configured and that its provider accepts the key, by listing models, which is free. */
+export async function checkProvider({
+  defaultModel,
+  openai,
+}: Pick<AdminConfig, 'defaultModel' | 'openai'>): Promise<Finding> {
+  if (defaultModel === undefined) return fault('no model is configured', 'set DEFAULT_MODEL');
+  if (openai !== undefined) return checkKey(defaultModel, openai);
+  return defaultModel === LOCAL
+    ? fine('local, the built-in predictor; no key is set')
+    : fault(`${defaultModel}, but no key`, 'set OPENAI_API_KEY, or DEFAULT_MODEL to local');
+}
+
+async function checkKey(model: string, openai: NonNullable<AdminConfig['openai']>): Promise<Finding> {
+  const url = `${openai.baseUrl}/models`;
+  const subject = `${model} at ${new URL(url).host}`;
+  const direct = openai.proxy === undefined ? undefined : setGlobalProxyFromEnv({ ...openai.proxy });
+  try {
+    const response = await fetch(url, {
+      headers: { authorization: `Bearer ${openai.apiKey}` },
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    return judge(subject, response.status);
+  } catch (error) {
+    // `fetch failed` says nothing, its cause does.
+    const reason = error instanceof Error ? (error.cause ?? error) : error;
+    return fault(
+      `${subject}: no answer (${reason instanceof Error ? reason.message : reason})`,
+      'check OPENAI_BASE_URL and HTTPS_PROXY, and that it can be reached from here',
+    );
+  } finally {
+    direct?.();
+  }
+}
+
+function judge(subject: string, status: number): Finding {
+  if (status >= 200 && status < 300) return fine(`${subject}, which accepts the key`);
+  const found = `${subject} answered ${status}`;
+  if (status === 401 || status === 403) return fault(`${found}: the key is wrong`, 'correct OPENAI_API_KEY');
+  if (status === 404) return fault(found, 'correct OPENAI_BASE_URL: it usually ends in /v1');
+  return fault(found, "check the provider's status page and your account's limits");
+}

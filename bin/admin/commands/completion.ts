@@ -1,0 +1,20 @@
+import { choice, required } from '../arguments.ts';
+import { type Command, standalone } from '../command.ts';
+import { completions, SHELLS } from '../completion.ts';
+
+/** `commands` is the table that it stands in itself. */
+export function completionOf(commands: () => ReadonlyMap<string, Command>): Command {
+  return standalone({
+    summary: 'Print a function `forecue-admin` for a shell, and its completion',
+    synopsis: 'bash|zsh|fish',
+    example: 'bash',
+    operands: 1,
+    read(_, operand) {
+      const shell = choice('the shell', required('the shell', operand), SHELLS);
+      return async () => {
+        const text = completions(shell, commands());
+        return { data: { shell, script: text }, text };
+      };
+    },
+  });
+}

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'pg';
+import { POOLS } from '../../../shared/config/config.ts';
+import { readLoad } from '../../../shared/db/stores/work/load.ts';
+import { poolStates } from '../../../shared/db/stores/work/operate.ts';
+import { kinds } from '../../../shared/work/kinds.ts';
+import { poolLoad } from '../../../shared/work/pool-load.ts';
+import { explain } from '../admin-error.ts';
+import { type Admin, command, type Outcome } from '../command.ts';
+import { table } from '../text.ts';
+
+const EVERY_MS = 1000;
+/** Moves the cursor home, and clears what is on the screen. */
+const CLEAR = '\x1b[H\x1b[2J';
+
+export const top = command({
+  summary: 'Watch the pools; with --json, or where there is no terminal, look once',
+  read(values) {
+    const isLive = process.stdout.isTTY && !('json' in values);
+    return isLive ? watch : lookOnce;
+  },
+});
+
+/** A read of the pools, and the work that their workers had claimed by then. */
+interface Look {
+  at: number;
+  pools: { pool: string; state: string; claimed: number; [column: string]: string | number }[];
+}
+
+async function look(pool: Pool): Promise<Look> {
+  const all = Object.values(kinds);
+  const [rows, states] = await Promise.all([readLoad(pool, all), poolStates(pool, POOLS)]);
+  const pools = POOLS.map((name) => {
+    const own = rows.filter(({ kind }) => all.some((one) => one.name === kind && one.pool === name));
+    const { queued, running, oldestMs, workers, slots } = poolLoad(own);
+    const isPaused = states.some((state) => state.pool === name && state.pausedAt !== null);
+    return {
+      pool: name,
+      state: isPaused ? 'paused' : 'open',
+      waiting: queued,
+      oldest_s: Math.round(oldestMs / 100) / 10,
+      running,
+      slots,
+      workers,
+      claimed: own[0]?.claimed ?? 0,
+    };
+  });
+  return { at: performance.now(), pools };
+}
+
+/** The pools with what they took per second between two reads. A worker that has ended takes its count along. */
+function snapshot(before: Look, now: Look): Outcome {
+  // The first read is compared with itself.
+  const seconds = Math.max(1, now.at - before.at) / 1000;
+  const pools = now.pools.map(({ claimed, ...shown }) => {
+    const earlier = before.pools.find(({ pool }) => pool === shown.pool)?.claimed ?? claimed;
+    return { ...shown, rate_per_s: Math.round((10 * Math.max(0, claimed - earlier)) / seconds) / 10 };
+  });
+  const columns = ['pool', 'state', 'waiting', 'oldest_s', 'running', 'slots', 'workers', 'rate_per_s'];
+  return { data: { pools }, text: table<Record<string, unknown>>(pools, columns) };
+}
+
+async function lookOnce({ database }: Admin): Promise<Outcome> {
+  const before = await look(database.pool);
+  await sleep(EVERY_MS);
+  return snapshot(before, await look(database.pool));
+}
+
+/** Redraws the pools until Ctrl-C, also through an outage of the database. */
+async function watch({ database }: Admin): Promise<Outcome> {
+  const stopping = new AbortController();
+  process.once('SIGINT', () => stopping.abort());
+  let shown: Outcome = { data: {}, text: '' };
+  for (let before: Look | undefined; !stopping.signal.aborted; ) {
+    try {
+      const now = await look(database.pool);
+      shown = snapshot(before ?? now, now);
+      before = now;
+    } catch (error) {
+      shown = { data: {}, text: explain(error) };
+    }
+    process.stdout.write(`${CLEAR}${shown.text}\n\n${new Date().toISOString()}, Ctrl-C ends\n`);
+    await sleep(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {});
+  }
+  process.stdout.write(CLEAR);
+  return shown;
+}

@@ -1,0 +1,34 @@
+import { join, resolve } from 'node:path';
+import { type AdminConfig, adminConfig } from '../../shared/config/config.ts';
+import { withEmbeddedDatabase } from '../../shared/config/development.ts';
+import { Env } from '../../shared/config/env.ts';
+import { lockFolder, makePrivateFolder } from '../start/files.ts';
+import { startPostgres } from '../start/postgres.ts';
+import { AdminError } from './admin-error.ts';
+
+const DATA = resolve(import.meta.dirname, '../../.data');
+
+/** The database that a restore fills. */
+interface Target extends AsyncDisposable {
+  config: AdminConfig;
+}
+
+/** The database of `DATABASE_URL`; else the embedded one, which runs for this command alone. */
+export async function openTarget(values: NodeJS.ProcessEnv, folder = DATA): Promise<Target> {
+  const env = new Env(values);
+  await using opening = new AsyncDisposableStack();
+  if (env.has('DATABASE_URL') || env.text('NODE_ENV') === 'production')
+    return targetOf(adminConfig(values), opening.move());
+  await makePrivateFolder(folder);
+  const lock = lockFolder(folder);
+  if (lock === undefined)
+    throw new AdminError('`npm start` runs in this checkout: stop it first, or set DATABASE_URL');
+  opening.use(lock);
+  const postgres = await startPostgres({ directory: join(folder, 'postgres') });
+  opening.defer(() => postgres.stop());
+  return targetOf(adminConfig(withEmbeddedDatabase(values, postgres.url)), opening.move());
+}
+
+function targetOf(config: AdminConfig, opened: AsyncDisposableStack): Target {
+  return { config, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}

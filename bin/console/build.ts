@@ -1,0 +1,45 @@
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const SOURCE = join(import.meta.dirname, '../../client/console');
+
+/** Reports whether the packages that build it are installed: `npm ci --omit=dev` leaves them out. */
+export function canBuildConsole(): boolean {
+  try {
+    import.meta.resolve('esbuild');
+    import.meta.resolve('preact');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Builds the console into `client/console/dist`, where the ingress finds it. A reader sees the former files or the new
+ * ones.
+ */
+export async function buildConsole(): Promise<void> {
+  const { build } = await import('esbuild');
+  const made = join(SOURCE, `dist.${process.pid}`);
+  await build({
+    entryPoints: ['main.tsx', 'console.css'].map((file) => ({ in: join(SOURCE, file), out: 'app' })),
+    outdir: made,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: ['es2023', 'chrome111', 'firefox115', 'safari16.4'],
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    // The importer's own code runs in the browser, on what it needs of Node.
+    alias: { 'node:crypto': join(SOURCE, 'import/node-crypto.ts') },
+    inject: [join(SOURCE, 'import/node-buffer.ts')],
+    logLevel: 'warning',
+  });
+  const built = join(SOURCE, 'dist');
+  await mkdir(built, { recursive: true });
+  for (const file of ['app.js', 'app.css']) await rename(join(made, file), join(built, file));
+  await rm(made, { recursive: true });
+}
+
+if (import.meta.main) await buildConsole();
