@@ -1,6 +1,6 @@
 import { fitContext } from '../shared/domain/context-envelope.ts';
 import type { PredictionRequest } from '../shared/schemas/predictions.ts';
-import { createProviders } from '../workers/providers/index.ts';
+import { createProviders } from '../workers/providers/providers.ts';
 
 const CONTEXT_BUDGET_TOKENS = 6000;
 const TIMEOUT_MS = 8000;

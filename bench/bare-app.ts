@@ -1,7 +1,7 @@
 import Koa from 'koa';
 import { koaBody } from 'koa-body';
 import { listen } from '../ingress/http/server.ts';
-import { runMain } from '../shared/lifecycle.ts';
+import { runMain } from '../shared/process/lifecycle.ts';
 import type { PredictionRequest } from '../shared/schemas/predictions.ts';
 
 /** Serves `predict` over Koa as one would write it first: JSON in, JSON out, nothing checked. */

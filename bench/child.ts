@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReadyMessage } from '../shared/lifecycle.ts';
-import { STOP_LIMITS } from '../shared/stop-limits.ts';
+import type { ReadyMessage } from '../shared/process/lifecycle.ts';
+import { STOP_LIMITS } from '../shared/process/stop-limits.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..');
 /** Logs, profiles, and the results of partial runs. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { openDatabase } from '../shared/db/orm.ts';
 import { createApp, type NewApp } from '../shared/db/stores/apps.ts';
 import { createLog } from '../shared/log.ts';
-import { migrate } from '../shared/migrate.ts';
+import { migrate } from '../shared/process/migrate.ts';
 import { administer, databaseUrl } from '../test/support/database.ts';
 import { type Child, startChild } from './child.ts';
 
@@ -60,6 +60,7 @@ export async function startProduct(options: ProductOptions): Promise<{ web: Chil
     OPERATOR_PORT: '0',
     PUBLIC_URL: 'http://localhost',
     JWT_SECRET: 'bench'.repeat(8),
+    ADMIN_TOKEN: 'bench'.repeat(8),
     // Never reached, but counted: its cost belongs to the figures.
     RATE_LIMIT_RPS: '1000000',
     RATE_LIMIT_BURST: '1000000',

@@ -6,6 +6,7 @@ import { type Child, PROFILES, SCRATCH, startChild } from './child.ts';
 import { hotSpots } from './hot-spots.ts';
 import type { Load, Measurement } from './load.ts';
 import { type Options, readOptions } from './options.ts';
+import { measureQuality } from './quality/main.ts';
 import { cellOf, machine, type Results, resultsText } from './results.ts';
 import { openPostgres, openRedis } from './stores.ts';
 import { table } from './table.ts';
@@ -82,16 +83,23 @@ function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-const options = readOptions();
-await rm(PROFILES, { recursive: true, force: true });
-const results = await run(options);
-process.stdout.write(`${table(results)}\n`);
-const folder = options.partial ? SCRATCH : import.meta.dirname;
-await writeFile(join(folder, 'results.json'), resultsText(results));
-await writeFile(join(folder, 'results.svg'), chart(results));
-if (options.profile) {
-  for (const file of await readdir(PROFILES)) {
-    const spots = await hotSpots(join(PROFILES, file));
-    process.stdout.write(`\n${file}: share of its CPU time\n${spots.join('\n')}\n`);
+async function measureThroughput(): Promise<void> {
+  const options = readOptions();
+  await rm(PROFILES, { recursive: true, force: true });
+  const results = await run(options);
+  process.stdout.write(`${table(results)}\n`);
+  const folder = options.partial ? SCRATCH : import.meta.dirname;
+  await writeFile(join(folder, 'results.json'), resultsText(results));
+  await writeFile(join(folder, 'results.svg'), chart(results));
+  if (options.profile) {
+    for (const file of await readdir(PROFILES)) {
+      const spots = await hotSpots(join(PROFILES, file));
+      process.stdout.write(`\n${file}: share of its CPU time\n${spots.join('\n')}\n`);
+    }
   }
 }
+
+if (process.argv[2] === 'quality') {
+  process.argv.splice(2, 1);
+  await measureQuality();
+} else await measureThroughput();

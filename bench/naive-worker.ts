@@ -1,5 +1,5 @@
 import { Worker } from 'bullmq';
-import { runMain } from '../shared/lifecycle.ts';
+import { runMain } from '../shared/process/lifecycle.ts';
 import type { PredictionRequest } from '../shared/schemas/predictions.ts';
 import { createAsk } from './ask.ts';
 

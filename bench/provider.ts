@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { runMain } from '../shared/lifecycle.ts';
-import { DRAFT } from './request.ts';
+import { runMain } from '../shared/process/lifecycle.ts';
 
 /** How long the model takes; 0 by default. */
 const SERVICE_MS = Number(process.argv[2] ?? 0);
@@ -19,11 +18,7 @@ const ANSWER = Buffer.from(
         index: 0,
         message: {
           role: 'assistant',
-          content: JSON.stringify({
-            anchor: DRAFT.slice(-24),
-            continuation: 'the figures of last year.',
-            likelihood: 'likely',
-          }),
+          content: JSON.stringify({ next: '4the figures of last year.' }),
         },
         finish_reason: 'stop',
       },

@@ -29,12 +29,12 @@ const SIZES = [
   { raw: 100_000, episodes: 10_000, facts: 10_000 },
 ];
 const DAYS = 14;
-const WINDOWS = { 'an hour': 60, 'a week': 10_080 };
+const WINDOWS = { 'an hour': 60, 'a week': 10_080, ever: null };
 
 /** As `assembleContext` asks, without sending the rows. */
 const IN_DATABASE = {
   name: 'context_in_database',
-  text: 'select length(memory_context_v2($1, $2, null, null, $3, $4, $5, $6, 262144)::text) as length',
+  text: 'select length(memory_context_v3($1, $2, null, null, $3, $4, $5, $6, 262144)::text) as length',
 };
 
 /** What calls of one size and window took, in milliseconds: on a core in the server, until its answer, and with the choice. */
@@ -57,7 +57,7 @@ async function measure(
   pid: number,
   account: string,
   query: string,
-  minutes: number,
+  minutes: number | null,
   into: Took,
 ) {
   const { recencyMinutes: _, ...limits } = CONTEXT_DEFAULTS;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PromoteResult, SyncResult } from '../../shared/schemas/memory-jobs.ts';
+import type { PromoteResult, SyncResult } from '../../shared/schemas/jobs.ts';
 import type { ScoredFact, ScoredRaw } from './scoring.ts';
 
 export const PROMOTIONS = ['episodes', 'facts'] as const;

@@ -1,4 +1,4 @@
-import { shinglesOf } from '../../shared/domain/shingles.ts';
+import { shinglesOf } from '../../shared/text/similarity.ts';
 import { keyOf, type Statement, statementsIn } from './statements.ts';
 import type { Truth } from './truth.ts';
 

@@ -1,4 +1,4 @@
-import { shinglesOf } from '../../shared/domain/shingles.ts';
+import { shinglesOf } from '../../shared/text/similarity.ts';
 import { type PersonaSession, textOf } from './personas.ts';
 import { keyOf, type Statement } from './statements.ts';
 

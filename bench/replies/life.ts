@@ -1,11 +1,11 @@
 import { type Calibrator, calibrate, type Label } from '../../shared/domain/replies/calibrator.ts';
 import { type Decided, decideReply } from '../../shared/domain/replies/decide.ts';
-import { feedbackOf } from '../../shared/domain/replies/feedback.ts';
 import { fitMaterial } from '../../shared/domain/replies/material.ts';
-import { type Outcome, reliabilityOf } from '../../shared/domain/replies/reliability.ts';
-import { screen } from '../../shared/domain/replies/screen.ts';
-import { saysTheSame } from '../../shared/domain/replies/text.ts';
+import { feedbackOf, type Outcome, reliabilityOf } from '../../shared/domain/replies/reliability.ts';
+import { type Decision, Precedents } from '../../shared/domain/replies/support.ts';
 import { type Pair, voteOf } from '../../shared/domain/replies/vote.ts';
+import { saysTheSame } from '../../shared/text/meaning.ts';
+import { screen } from '../../workers/replies/screen.ts';
 import { seedOf } from '../memory/random.ts';
 import type { Persona, Turn } from './personas.ts';
 import { AGENT, BUDGET_TOKENS, type Predictor } from './predictors.ts';
@@ -22,9 +22,10 @@ const THRESHOLD = 0.8;
 const IMPORTED = 50;
 /** The quality is measured when a person has decided on just so many predictions, on so many more that teach nothing. */
 export const STAGES = [0, 20, 100] as const;
-const PROBES = 50;
+/** Precisions that a suggested threshold aims at. */
+export const TARGETS = [0.8, 0.9, 0.95] as const;
 /** Roughly: decisions without a candidate teach nothing, and are followed by more. */
-export const PREDICTIONS_OF_A_LIFE = Math.max(...STAGES) + STAGES.length * PROBES;
+export const predictionsOfLife = (probes: number) => Math.max(...STAGES) + STAGES.length * probes;
 /** A person on whose predictions there is hardly anything to decide is given up after so many turns. */
 const TURNS_MAX = 300;
 
@@ -34,16 +35,17 @@ export interface Judged extends Outcome {
   auto: boolean;
 }
 
-/** What predictions are worth after so many decisions, and the threshold that these decisions suggest. */
+/** What predictions are worth after so many decisions, and the thresholds that these decisions suggest, one for each target. */
 export interface Stage {
   labels: number;
-  threshold: number | null;
+  thresholds: (number | null)[];
   judged: Judged[];
 }
 
 /** What the product knows of a person. The latest first, like its stores. */
 export class Knowledge {
   readonly #pairs: Pair[] = [];
+  readonly #decisions: Decision[] = [];
   readonly #labels: Label[] = [];
   readonly #outcomes: Outcome[] = [];
   #calibrator: Calibrator = calibrate([]);
@@ -52,8 +54,8 @@ export class Knowledge {
     return this.#labels.length;
   }
 
-  get suggestedThreshold(): number | null {
-    return reliabilityOf(this.#outcomes).suggested_threshold;
+  get suggestedThresholds(): (number | null)[] {
+    return TARGETS.map((target) => reliabilityOf(this.#outcomes, target).suggested_threshold);
   }
 
   async predict(prompt: string, predictor: Predictor): Promise<Decided> {
@@ -61,15 +63,16 @@ export class Knowledge {
     const vote = voteOf(prompt, pairs);
     const examples = vote.neighbours.slice(0, EXAMPLES);
     const fitted = fitMaterial(prompt, { ...NOTHING, examples }, BUDGET_TOKENS);
-    const { material, suspicion } = screen([prompt], fitted);
+    const { material, isDictated } = screen([prompt], fitted);
     return decideReply(await predictor(prompt, { vote, pairs, material }), {
       ...WHO,
       prompt,
       threshold: THRESHOLD,
       calibrator: this.#calibrator,
-      suspicion,
+      isDictated,
       history: pairs.map((pair) => pair.reply),
-      supportOf: vote.shareOf,
+      shareOf: vote.shareOf,
+      isSupported: new Precedents(pairs, this.#decisions).on(prompt),
     });
   }
 
@@ -84,6 +87,7 @@ export class Knowledge {
     const status = saysTheSame(response, turn.reply) ? 'accepted' : 'edited';
     const { label: right } = feedbackOf(decided, { status, actual_response: turn.reply });
     if (features === null || right === null) return;
+    this.#decisions.unshift({ ...turn, isRejected: false });
     this.#labels.unshift({ features, ...WHO, right });
     this.#outcomes.unshift({ confidence, right });
     this.#calibrator = calibrate(this.#labels);
@@ -95,6 +99,7 @@ export async function live(
   { name, next }: Persona,
   seed: number,
   predictor: Predictor,
+  probesOfStage: number,
 ): Promise<{ stages: Stage[]; known: Knowledge }> {
   const random = randomOf(seedOf(`${name}, life ${seed}`));
   const known = new Knowledge();
@@ -108,10 +113,10 @@ export async function live(
     }
     if (known.labels < labels) break;
     const fresh = randomOf(seedOf(`${name}, life ${seed}, ${labels} labels`));
-    const probes = Array.from({ length: PROBES }, () => next(fresh));
+    const probes = Array.from({ length: probesOfStage }, () => next(fresh));
     stages.push({
       labels,
-      threshold: known.suggestedThreshold,
+      thresholds: known.suggestedThresholds,
       judged: await Promise.all(probes.map((turn) => judge(turn, known, predictor))),
     });
   }

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util';
-import { DEFAULT_BASE_URL } from '../../shared/config/provider-access.ts';
+import { DEFAULT_BASE_URL } from '../../shared/config/provider.ts';
 import { INJECTIONS } from '../../test/support/injections.ts';
-import { createProviders } from '../../workers/providers/index.ts';
 import { LocalProvider } from '../../workers/providers/local.ts';
+import { createProviders } from '../../workers/providers/providers.ts';
 import { seedOf } from '../memory/random.ts';
-import { type Knowledge, live, PREDICTIONS_OF_A_LIFE, STAGES, type Stage } from './life.ts';
+import { type Knowledge, live, predictionsOfLife, STAGES, type Stage, TARGETS } from './life.ts';
 import { ObservedProvider } from './observed.ts';
 import { HABITUAL, PERSONAS } from './personas.ts';
 import { type Predictor, predicting } from './predictors.ts';
@@ -29,6 +29,8 @@ const { values, positionals } = parseArgs({
     lives: { type: 'string' },
     /** Of the first life. */
     seed: { type: 'string', default: '1' },
+    /** Predictions after each number of labels. */
+    probes: { type: 'string', default: '50' },
     /** Calls to the model at once. */
     concurrency: { type: 'string', default: '8' },
   },
@@ -61,10 +63,11 @@ async function run([model, baseUrl = DEFAULT_BASE_URL]: string[]): Promise<void>
 
 async function replies(seeds: number[], progress: Progress, predictor: Predictor): Promise<void> {
   const prompts = Object.values(INJECTIONS).flat();
-  progress.expect(PERSONAS.length * seeds.length * PREDICTIONS_OF_A_LIFE + prompts.length);
+  const probes = Number(values.probes);
+  progress.expect(PERSONAS.length * seeds.length * predictionsOfLife(probes) + prompts.length);
   const people = await Promise.all(
     PERSONAS.map(async (persona) => {
-      const lives = await Promise.all(seeds.map((seed) => live(persona, seed, predictor)));
+      const lives = await Promise.all(seeds.map((seed) => live(persona, seed, predictor, probes)));
       return { persona, known: lives[0]?.known, stages: lives.flatMap(({ stages }) => stages) };
     }),
   );
@@ -78,7 +81,9 @@ async function replies(seeds: number[], progress: Progress, predictor: Predictor
   head(`threshold suggested after ${STAGES.at(-1)} labels`, THRESHOLD_HEADS);
   for (const { persona, stages } of people) {
     const last = stages.filter(({ labels }) => labels === STAGES.at(-1));
-    if (last.length > 0) row([persona.name, ...thresholdCells(last)]);
+    if (last.length === 0) continue;
+    for (const [at, target] of TARGETS.entries())
+      row([persona.name, String(target), ...thresholdCells(last, at, target)]);
   }
   const trusting = people.find(({ persona }) => persona === HABITUAL)?.known;
   const auto = trusting && (await injected(prompts, trusting, predictor));

@@ -1,9 +1,9 @@
 import type { Proposed } from '../../shared/domain/replies/decide.ts';
-import { proposeLocally } from '../../shared/domain/replies/local.ts';
 import type { FittedMaterial } from '../../shared/domain/replies/material.ts';
 import type { Pair, Vote } from '../../shared/domain/replies/vote.ts';
-import { readReply, replyQuestion } from '../../workers/prompts/reply.ts';
 import { type Provider, ProviderError } from '../../workers/providers/provider.ts';
+import { readReply, replyQuestion } from '../../workers/replies/prompt.ts';
+import { proposeLocally } from '../../workers/replies/reply.ts';
 
 export const K = 3;
 export const BUDGET_TOKENS = 6000;

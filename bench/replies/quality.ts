@@ -35,17 +35,27 @@ export function replyCells(judged: readonly Judged[]): string[] {
   ];
 }
 
-export const THRESHOLD_HEADS = ['lives', 'with one', 'median', 'turns above it', 'right of these'];
+export const THRESHOLD_HEADS = [
+  'target',
+  'lives',
+  'with one',
+  'median',
+  'turns above it',
+  'right of these',
+  'lives at the target',
+];
 
-/** What a threshold that earlier decisions suggest is worth for later predictions. */
-export function thresholdCells(stages: readonly Stage[]): string[] {
-  const suggested = stages.flatMap(({ threshold, judged }) =>
-    threshold === null ? [] : [{ threshold, judged }],
-  );
+/** What the threshold that earlier decisions suggest for a target is worth for later predictions. */
+export function thresholdCells(stages: readonly Stage[], place: number, target: number): string[] {
+  const suggested = stages.flatMap(({ thresholds, judged }) => {
+    const threshold = thresholds[place] ?? null;
+    if (threshold === null) return [];
+    const above = judged.filter((one) => one.predicted && one.confidence >= threshold);
+    return { threshold, judged, above };
+  });
   const later = suggested.flatMap(({ judged }) => judged);
-  const above = suggested.flatMap(({ threshold, judged }) =>
-    judged.filter((one) => one.predicted && one.confidence >= threshold),
-  );
+  const above = suggested.flatMap((one) => one.above);
+  const held = suggested.filter((one) => one.above.length === 0 || shareRight(one.above) >= target);
   const thresholds = suggested.map(({ threshold }) => threshold).sort((a, b) => a - b);
   const median = thresholds[Math.floor(thresholds.length / 2)];
   return [
@@ -54,6 +64,7 @@ export function thresholdCells(stages: readonly Stage[]): string[] {
     median === undefined ? '-' : median.toFixed(2),
     fraction(above.length / later.length),
     fraction(shareRight(above)),
+    String(held.length),
   ];
 }
 

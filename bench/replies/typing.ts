@@ -1,6 +1,7 @@
+import { Box } from '../../shared/box.ts';
 import { createLog } from '../../shared/log.ts';
 import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
-import { createPredict } from '../../workers/handlers/predict.ts';
+import { createPredict } from '../../workers/predictions/predict.ts';
 import type { Provider } from '../../workers/providers/provider.ts';
 import { BUDGET_TOKENS, TIMEOUT_MS } from './predictors.ts';
 import type { Draft } from './writers.ts';
@@ -29,12 +30,15 @@ export type Complete = (draft: string, earlier: readonly Draft[], agent: string)
 /** A completion by the handler of the product, without a connected account. */
 export function completing(provider: Provider, model: string): Complete {
   const settings = {
-    defaultModel: model,
+    tabModel: model,
     providerTimeoutMs: TIMEOUT_MS,
     contextBudgetTokens: BUDGET_TOKENS,
   };
-  const unconnected = () => Promise.reject(new Error('no account is connected'));
-  const handler = createPredict(provider, unconnected, settings, createLog('bench', 'silent'));
+  const reads = {
+    memory: () => Promise.reject(new Error('no account is connected')),
+    lastSuggestion: () => Promise.resolve(undefined),
+  };
+  const handler = createPredict(provider, reads, settings);
   return async (draft, earlier, agent) => {
     const messages = earlier.flatMap((one) => [said('assistant', one.agent), said('user', one.text)]);
     const request: PredictionRequest = {
@@ -54,6 +58,7 @@ export function completing(provider: Provider, model: string): Complete {
     const end = await handler(claimOf(request), {
       signal: new AbortController().signal,
       leftMs: () => until - performance.now(),
+      log: createLog('bench', 'silent'),
     });
     return end.state === 'suggested' ? (end.answer ?? '') : '';
   };
@@ -72,7 +77,7 @@ function claimOf(request: PredictionRequest) {
     attempt: 1,
     worker: 'bench',
     connectionId: null,
-    input: JSON.stringify(request),
+    input: new Box(request),
     queuedMs: 0,
     queuedAtMs: 0,
     facts: {
@@ -82,7 +87,10 @@ function claimOf(request: PredictionRequest) {
       mode: request.mode,
       connectionId: null,
       draftRevision: 1,
+      draftLength: request.draft.text.length,
+      draftHash: '',
       contextRevision: '1',
+      contextHash: '',
       minConfidence: MIN_CONFIDENCE,
     },
     leftMs: TIMEOUT_MS,

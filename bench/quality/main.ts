@@ -1,0 +1,17 @@
+/** The parts of `npm run bench quality PART -- …`, each of which reads its own options. */
+const PARTS: Record<string, () => Promise<unknown>> = {
+  facts: () => import('./facts.ts'),
+  guards: () => import('./guards.ts'),
+  prompts: () => import('./next-prompts.ts'),
+  recall: () => import('./recall.ts'),
+  typing: () => import('./typing/main.ts'),
+  replies: () => import('../replies/main.ts'),
+};
+
+/** Measures one part of the quality of predictions, named by the first argument, which is taken away. */
+export async function measureQuality(): Promise<void> {
+  const [name = ''] = process.argv.splice(2, 1);
+  const part = Object.hasOwn(PARTS, name) ? PARTS[name] : undefined;
+  if (part === undefined) throw new TypeError(`quality takes one of ${Object.keys(PARTS).join(', ')}`);
+  await part();
+}

@@ -1,0 +1,96 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A message that a person typed, after that of the agent. */
+export interface TypedMessage {
+  agent: string;
+  text: string;
+  /** Messages of a session follow each other in one conversation. */
+  session: string;
+}
+
+/** Messages that one person typed, the oldest first. */
+export interface History {
+  person: string;
+  messages: TypedMessage[];
+}
+
+/** A speaker's line in SpecStory's Markdown. */
+const SPEAKER = /^_\*\*(User|Human|Agent|Assistant)[^\n]*\*\*_$/m;
+/** Written by a program, in the person's name. */
+const PROGRAM = /^<[a-z-]+>|^\[Request interrupted|^Caveat:|^This session is being continued|^# |^<!--/m;
+
+/**
+ * Reads chats with coding agents as SpecStory saves them: a folder for each person, with Markdown files whose names begin
+ * with their time. A message that was saved twice, because its session was resumed, counts once.
+ */
+export async function readHistories(folder: string): Promise<History[]> {
+  const people = await readdir(folder, { withFileTypes: true });
+  return Promise.all(
+    people
+      .filter((entry) => entry.isDirectory())
+      .map(async ({ name }) => ({ person: name, messages: await readPerson(join(folder, name)) })),
+  );
+}
+
+async function readPerson(folder: string): Promise<TypedMessage[]> {
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.md')).sort();
+  const seen = new Set<string>();
+  const messages: TypedMessage[] = [];
+  for (const session of files) {
+    let agent = '';
+    for (const { speaker, text } of turnsOf(await readFile(join(folder, session), 'utf8'))) {
+      if (speaker !== 'User' && speaker !== 'Human') {
+        agent = text;
+        continue;
+      }
+      const key = `${text}\n${agent.slice(-100)}`;
+      if (text === '' || PROGRAM.test(text) || seen.has(key) || (text.length > 40 && seen.has(text)))
+        continue;
+      seen.add(key).add(text);
+      messages.push({ agent, text, session });
+    }
+  }
+  return messages;
+}
+
+/** Parts of an agent's message that it does not say: its thoughts, and the tools that it used. */
+const UNSAID = /<(tool-use|think|details)\b[\s\S]*?<\/\1>|^_\*\*.*\*\*_$/gm;
+const SHORTEST = 20;
+
+/** The distinct messages of agents in such a folder, by project. */
+export async function readAgentMessages(root: string): Promise<{ name: string; messages: string[] }[]> {
+  const projects = await readdir(root, { withFileTypes: true });
+  return Promise.all(
+    projects
+      .filter((entry) => entry.isDirectory())
+      .map(async ({ name }) => {
+        const files = (await readdir(join(root, name))).filter((file) => file.endsWith('.md')).sort();
+        const messages = new Set<string>();
+        for (const file of files)
+          for (const { speaker, text } of turnsOf(await readFile(join(root, name, file), 'utf8'))) {
+            const said = text.replaceAll(UNSAID, '').trim();
+            const isAgent = speaker === 'Agent' || speaker === 'Assistant';
+            if (isAgent && said.length >= SHORTEST) messages.add(said);
+          }
+        return { name, messages: [...messages] };
+      }),
+  );
+}
+
+function turnsOf(markdown: string): { speaker: string | undefined; text: string }[] {
+  const [, ...parts] = markdown.split(new RegExp(SPEAKER, 'gm'));
+  const turns = [];
+  for (let i = 0; i + 1 < parts.length; i += 2)
+    turns.push({ speaker: parts[i], text: (parts[i + 1] ?? '').replace(/\n---\s*$/, '').trim() });
+  return turns;
+}
+
+const LONGEST = 400;
+
+/** Guesses whether a person typed a message by hand: neither code, nor a log, nor a document. */
+export function looksTyped({ text }: TypedMessage): boolean {
+  return (
+    text.length <= LONGEST && text.length >= 8 && !/```|[{}<>|]|https?:|^\s*(?:at|\$|>)\s|\n/m.test(text)
+  );
+}

@@ -1,0 +1,159 @@
+import { parseArgs } from 'node:util';
+import type { LocalHints } from '../../../shared/domain/context-envelope.ts';
+import type { Message } from '../../../shared/schemas/predictions.ts';
+import { endOf } from '../../../shared/text/phrases.ts';
+import { continuations, featuresOf } from '../../../workers/providers/local/continuation.ts';
+import { evidenceFor } from '../../../workers/providers/local/evidence.ts';
+import { LocalProvider } from '../../../workers/providers/local.ts';
+import { seedOf } from '../../memory/random.ts';
+import { randomOf } from '../../replies/random.ts';
+import { WRITERS } from '../../replies/writers.ts';
+import { fitted } from './fit.ts';
+import { type History, looksTyped, readHistories } from './histories.ts';
+import { isTyped, total, typeOut } from './type-out.ts';
+import { Written } from './written.ts';
+
+/** Types what people typed, with completions by the built-in predictor: invented people, or those of a folder of histories. */
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    /** Messages of each person that are typed, from the second half of the history; all before are known. */
+    messages: { type: 'string', default: '60' },
+    /** Only people whose folder's name contains one of these, separated by commas. */
+    people: { type: 'string', default: '' },
+    /** `min_confidence` of the app, several separated by commas: a line of the curve each. */
+    confidence: { type: 'string', default: '0.3,0.5,0.7' },
+    seed: { type: 'string', default: '1' },
+    /** Fits the weights of confidence to what was typed, and prints them. */
+    fit: { type: 'boolean', default: false },
+  },
+});
+
+/** Knowledge of the predictor: nothing but the session, or what was written before as well. */
+const KNOWN = { session: false, memory: true };
+const MESSAGES_MAX = 30;
+const CONTENT_MAX = 4000;
+const LIMITS = { model: 'local', timeoutMs: 10_000, signal: new AbortController().signal };
+const CALL = { ...LIMITS, charge: { accountId: null, appId: null, workId: '', attempt: 1, kind: 'bench' } };
+const predictor = new LocalProvider();
+
+interface Sample {
+  features: number[];
+  right: boolean;
+}
+
+async function run(): Promise<void> {
+  const wanted = values.people.split(',');
+  const histories = positionals[0] === undefined ? invented() : await readHistories(positionals[0]);
+  const people = histories.filter(({ person }) => wanted.some((name) => person.includes(name)));
+  if (values.fit) {
+    const samples: Sample[] = [];
+    for (const history of people) await typeAll(history, { remembers: true, minConfidence: 0.3, samples });
+    console.log(
+      fitted(samples)
+        .map((weight) => weight.toFixed(3))
+        .join(', '),
+    );
+    return;
+  }
+  console.log(
+    '| person | knows | min_confidence | characters saved | accepted of shown | shown per key | ms p95 |',
+  );
+  console.log('|---|---|--:|--:|--:|--:|--:|');
+  for (const history of people)
+    for (const [knows, remembers] of Object.entries(KNOWN))
+      for (const minConfidence of values.confidence.split(',').map(Number)) {
+        const { typed, times } = await typeAll(history, { remembers, minConfidence });
+        const { characters, keys, shown, taken, saved } = total(typed);
+        const p95 = times.toSorted((a, b) => a - b)[Math.floor(0.95 * times.length)] ?? 0;
+        const shares = [saved / characters, taken / shown, shown / keys].map(
+          (share) => `${(100 * share).toFixed(1)} %`,
+        );
+        console.log(`| ${[history.person, knows, minConfidence, ...shares, p95.toFixed(2)].join(' | ')} |`);
+      }
+}
+
+interface Terms {
+  remembers: boolean;
+  minConfidence: number;
+  samples?: Sample[];
+}
+
+async function typeAll({ messages }: History, { remembers, minConfidence, samples }: Terms) {
+  const typable = [...messages.keys()].filter((at) =>
+    looksTyped(messages[at] ?? { agent: '', text: '', session: '' }),
+  );
+  const later = typable.slice(Math.floor(typable.length / 2));
+  const count = Math.min(Number(values.messages), later.length);
+  const written = new Written();
+  const times: number[] = [];
+  const typed = [];
+  let known = 0;
+  for (let n = 0; n < count; n += 1) {
+    const at = later[Math.floor((n * later.length) / count)] ?? 0;
+    for (; known < at; known += 1) written.add(messages[known]?.text ?? '');
+    const { text } = messages[at] ?? { text: '' };
+    const said = sessionBefore(messages, at);
+    const judged = new Set<string>();
+    typed.push(
+      await typeOut(text, async (draft) => {
+        const { tails } = endOf(draft);
+        const local = {
+          phrases: remembers ? written.recall(tails) : [],
+          minConfidence,
+          taken: 0,
+          dismissed: 0,
+        };
+        const task = taskOf(draft, said, local);
+        if (samples !== undefined) judge(task, text, judged, samples);
+        const since = performance.now();
+        const { completion, confidence } = await predictor.predict(task, CALL);
+        times.push(performance.now() - since);
+        return confidence >= minConfidence ? completion : '';
+      }),
+    );
+  }
+  return { typed, times };
+}
+
+/** Each continuation once, however many keys it would have stayed for. */
+function judge(task: ReturnType<typeof taskOf>, text: string, judged: Set<string>, samples: Sample[]): void {
+  const end = endOf(task.draft);
+  for (const continuation of continuations(evidenceFor(task, end), end)) {
+    const beginning = task.draft + continuation.text;
+    if (judged.has(beginning)) continue;
+    judged.add(beginning);
+    samples.push({ features: featuresOf(continuation.basis), right: isTyped(text, beginning) });
+  }
+}
+
+/** The conversation that a message belongs to, as an app sends it. */
+function sessionBefore(messages: History['messages'], at: number): Message[] {
+  const now = messages[at];
+  const before = messages.slice(0, at).filter(({ session }) => session === now?.session);
+  const turns = before.flatMap(({ agent, text }) => [said('assistant', agent), said('user', text)]);
+  return [...turns, said('assistant', now?.agent ?? '')].slice(-MESSAGES_MAX);
+}
+
+function said(role: 'user' | 'assistant', content: string): Message {
+  return { role, origin: role === 'user' ? 'human' : 'agent', content: content.slice(-CONTENT_MAX) };
+}
+
+function taskOf(draft: string, messages: Message[], local: LocalHints) {
+  const nothing = { artifact: null, language: 'auto', preferences: '', memory: null };
+  return { mode: 'complete_draft' as const, draft, draftHead: '', messages, ...nothing, local };
+}
+
+/** People who give an agent one task after the other, in ways that are known. */
+function invented(): History[] {
+  return WRITERS.map(({ name, next }) => {
+    const random = randomOf(seedOf(`${name}, ${values.seed}`));
+    const session = (place: number) => String(Math.floor(place / 10));
+    return {
+      person: name,
+      messages: Array.from({ length: 200 }, (_, place) => ({ ...next(random), session: session(place) })),
+    };
+  });
+}
+
+await run();

@@ -1,0 +1,55 @@
+/** A completion of what is typed so far; empty for none. */
+export type Complete = (draft: string) => Promise<string>;
+
+/** The worth of completions to somebody who typed texts. */
+export interface Typed {
+  characters: number;
+  keys: number;
+  /** Suggestions shown, each once for however many keys it stayed. */
+  shown: number;
+  /** Taken, because exactly they followed. */
+  taken: number;
+  /** Characters of those, less a key for each. */
+  saved: number;
+}
+
+const NOTHING_TYPED: Typed = { characters: 0, keys: 0, shown: 0, taken: 0, saved: 0 };
+
+/**
+ * Types a text key by key, and takes a suggestion when exactly that follows, up to the end of a word. A suggestion that the
+ * next keys agree with stays the same one.
+ */
+export async function typeOut(text: string, complete: Complete): Promise<Typed> {
+  const typed = { ...NOTHING_TYPED, characters: text.length };
+  let suggested = '';
+  for (let at = 1; at < text.length; at += 1) {
+    typed.keys += 1;
+    const draft = text.slice(0, at);
+    const suggestion = await complete(draft);
+    if (suggestion === '') continue;
+    if (draft + suggestion !== suggested) typed.shown += 1;
+    suggested = draft + suggestion;
+    if (!isTyped(text, suggested)) continue;
+    typed.taken += 1;
+    typed.saved += suggestion.length - 1;
+    at = suggested.length;
+  }
+  return typed;
+}
+
+/** Reports whether a text begins so, and a word of it ends there. */
+export function isTyped(text: string, beginning: string): boolean {
+  const joint = text.slice(beginning.length - 1, beginning.length + 1);
+  return text.startsWith(beginning) && !/^[\p{L}\p{M}\p{N}_]{2}/u.test(joint);
+}
+
+export function total(all: readonly Typed[]): Typed {
+  const sum = (of: keyof Typed) => all.reduce((whole, one) => whole + one[of], 0);
+  return {
+    characters: sum('characters'),
+    keys: sum('keys'),
+    shown: sum('shown'),
+    taken: sum('taken'),
+    saved: sum('saved'),
+  };
+}

@@ -1,0 +1,51 @@
+import type { RecalledPhrase } from '../../../shared/domain/context-envelope.ts';
+import { type Phrase, phrasesOf } from '../../../shared/text/phrases.ts';
+
+/** As `recall_phrases_v1` reads them. */
+const RECALLED_MAX = 128;
+const SAMPLE = 64;
+/** Interval assumed between the messages of a history, whose times are unknown. */
+const MESSAGES_A_DAY = 10;
+
+/** The words of a person, as the table `phrases` has it, for measurements without a database. */
+export class Written {
+  readonly #phrases: (Phrase & { message: number })[] = [];
+  #messages = 0;
+  #sorted = true;
+
+  add(text: string): void {
+    for (const phrase of phrasesOf(text)) this.#phrases.push({ ...phrase, message: this.#messages });
+    this.#messages += 1;
+    this.#sorted = false;
+  }
+
+  recall(tails: readonly string[]): RecalledPhrase[] {
+    if (!this.#sorted) this.#phrases.sort((a, b) => (a.words < b.words ? -1 : 1));
+    this.#sorted = true;
+    return tails.flatMap((tail, words) => {
+      const found = tail === '' || tail === '\n' ? [] : this.#startingWith(tail);
+      const scale = found.length > RECALLED_MAX ? found.length / SAMPLE : 1;
+      const sample = scale === 1 ? found : found.filter((_, place) => place % Math.floor(scale) === 0);
+      return sample.map((phrase) => ({
+        following: (phrase.written ?? phrase.words).slice(tail.length),
+        words,
+        scale,
+        days: (this.#messages - phrase.message) / MESSAGES_A_DAY,
+        source: `message ${phrase.message}`,
+      }));
+    });
+  }
+
+  #startingWith(tail: string) {
+    let low = 0;
+    let high = this.#phrases.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#phrases[middle]?.words ?? '') < tail) low = middle + 1;
+      else high = middle;
+    }
+    let end = low;
+    while (this.#phrases[end]?.words.startsWith(tail)) end += 1;
+    return this.#phrases.slice(low, end);
+  }
+}

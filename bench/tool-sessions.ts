@@ -1,0 +1,98 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { ReadyMessage } from '../shared/process/lifecycle.ts';
+import { newServiceKey } from '../shared/security/keys.ts';
+
+/**
+ * The memory of a tool server with this many idle sessions, above an idle one, while V8 keeps the garbage of the requests that
+ * opened them, and when it is collected; and that of a server whose sessions ended: `bin/node bench/tool-sessions.ts`.
+ */
+const SESSIONS = 1000;
+const OF_A_KEY = 50;
+const SETTLE_MS = 5_000;
+const COLLECTS = 'data:text/javascript,process.on("SIGUSR2", () => gc({ flavor: "last-resort" }))';
+
+const upstream = createServer((_, response) => response.end('{}')).listen(0, '127.0.0.1');
+await once(upstream, 'listening');
+const { port } = upstream.address() as AddressInfo;
+for (const end of [false, true]) {
+  const { idle, loaded, rested } = await measure(end);
+  process.stdout.write(
+    `idle ${idle.toFixed(0)} MB; ${SESSIONS} sessions ${end ? 'that ended' : 'that stay'}: ` +
+      `${(loaded - idle).toFixed(0)} MB above, ${(rested - idle).toFixed(0)} MB when collected\n`,
+  );
+}
+upstream.close();
+upstream.closeAllConnections();
+
+async function measure(end: boolean): Promise<{ idle: number; loaded: number; rested: number }> {
+  const child = fork(fileURLToPath(new URL('../ingress/mcp/main.ts', import.meta.url)), [], {
+    execArgv: ['--expose-gc', '--import', COLLECTS],
+    env: {
+      ...process.env,
+      MCP_PORT: '0',
+      OPERATOR_PORT: '0',
+      LOG_LEVEL: 'warn',
+      MCP_UPSTREAM_URL: `http://127.0.0.1:${port}`,
+    },
+  });
+  const [{ url = '' }] = (await once(child, 'message')) as [ReadyMessage];
+  const settled = async (collected: boolean) => {
+    if (collected) child.kill('SIGUSR2');
+    await sleep(SETTLE_MS);
+    return residentMb(child);
+  };
+  // Memory that the first sessions load belongs to none of them.
+  await openSessions(url, OF_A_KEY, end);
+  const idle = await settled(true);
+  for (let opened = 0; opened < SESSIONS; opened += OF_A_KEY) await openSessions(url, OF_A_KEY, end);
+  const loaded = await settled(false);
+  const rested = await settled(true);
+  child.kill('SIGTERM');
+  return { idle, loaded, rested };
+}
+
+async function openSessions(url: string, count: number, end: boolean): Promise<void> {
+  const { key } = newServiceKey();
+  const params = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'bench', version: '1' },
+  };
+  for (let opened = 0; opened < count; opened += 1) {
+    const session = await post(url, key, { id: 1, method: 'initialize', params });
+    await post(url, key, { method: 'notifications/initialized' }, session);
+    await post(url, key, { id: 2, method: 'tools/list', params: {} }, session);
+    if (end) await fetch(url, { method: 'DELETE', headers: headersOf(key, session) });
+  }
+}
+
+function headersOf(key: string, session?: string): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'x-service-api-key': key,
+    ...(session !== undefined && { 'mcp-session-id': session }),
+  };
+}
+
+async function post(url: string, key: string, message: object, session?: string): Promise<string> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: headersOf(key, session),
+    body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+  });
+  await answer.text();
+  if (!answer.ok) throw new Error(`answered ${answer.status}`);
+  return answer.headers.get('mcp-session-id') ?? '';
+}
+
+function residentMb({ pid }: ChildProcess): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) / 1024;
+}
