@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildConsole } from '../bin/console/build.ts';
 import { type Postgres, startPostgres } from '../bin/start/postgres.ts';
-import { migrate } from '../shared/migrate.ts';
+import { migrate } from '../shared/process/migrate.ts';
 import { takeUnpublished } from './support/client-contract.ts';
 import { administer, databaseUrl } from './support/database.ts';
 import { type Pooler, startPgBouncer } from './support/pgbouncer.ts';
+import { scratchFolder } from './support/scratch.ts';
 
 let pooler: Pooler | undefined;
 let embedded: { server: Postgres; directory: string } | undefined;
 
 /**
  * Once for the whole run, in the parent process: a server (the embedded one, or that of `TEST_DATABASE_URL`) with a
- * migrated database that each test file copies. With `TEST_POOLER` the processes under test reach it through a
+ * migrated database that each test file copies, and a console. With `TEST_POOLER` the processes under test reach it through a
  * PgBouncer. The files' processes learn of all that by these variables.
  */
 export async function mochaGlobalSetup(): Promise<void> {
@@ -28,6 +30,7 @@ export async function mochaGlobalSetup(): Promise<void> {
     pooler = await startPgBouncer(server);
     process.env['FORECUE_TEST_POOLER'] = pooler.url;
   }
+  await buildConsole();
   await migrate({ directUrl: databaseUrl(server, template), queuePrefix: 'forecue' });
 }
 
@@ -48,7 +51,7 @@ export const mochaHooks = {
 };
 
 async function startEmbedded(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'forecue-test-'));
+  const directory = await scratchFolder('forecue-test-');
   embedded = { directory, server: await startPostgres({ directory, throwaway: true }) };
   return embedded.server.url;
 }

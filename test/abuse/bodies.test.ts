@@ -13,7 +13,7 @@ import {
 import { pacedUntil } from '../support/paced-until.ts';
 import { event, post } from '../support/recording.ts';
 import { residentMb } from '../support/resident-memory.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const KIB = 1024;
@@ -24,10 +24,10 @@ const CUT_OFF_MS = 15_000;
 const GROWTH_MB = 300;
 
 describe('hostile bodies', () => {
-  let system: System;
+  let system: System<TestProcess>;
   let user: UserClient;
   before(async () => {
-    system = await startSystem({ workers: 0, env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
+    system = await startProcesses({ workers: 0, env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
   });
   after(() => system?.stop());
   beforeEach(async () => {
@@ -128,10 +128,10 @@ describe('hostile bodies', () => {
 
 describe('the size of a body', () => {
   const POINTS = 20;
-  let system: System;
+  let system: System<TestProcess>;
   let web: TestProcess;
   before(async () => {
-    system = await startSystem({
+    system = await startProcesses({
       webs: 1,
       workers: 0,
       env: { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` },
@@ -163,7 +163,7 @@ describe('the size of a body', () => {
     assert.equal(await left(packed), POINTS - 9);
   });
 
-  it('that costs more than is left is 429; one that costs more than the whole window gets in at its start', async () => {
+  it('a body that costs more than is left is 429; one that costs more than the whole window gets in at its start', async () => {
     const user = await signUp({ webs: [web] });
     assert.equal((await post(user, body(16 * MIB))).status, 422);
     const other = await signUp({ webs: [web] });

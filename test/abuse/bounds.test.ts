@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Account } from '../../shared/db/entities/account.ts';
-import { issueRefreshToken } from '../../shared/db/stores/refresh-tokens.ts';
+import { issueRefreshToken } from '../../shared/db/stores/log-ins.ts';
 import { anonymously, signUp, someEmail } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import {
@@ -23,7 +23,7 @@ describe('what a client can add to a table ends', () => {
   });
   after(() => system?.stop());
 
-  it('at 100 logins of an account, of which the oldest end first', async () => {
+  it('an account has at most 100 log-ins, of which the oldest end first', async () => {
     const user = await signUp(system);
     const account = await system.em().findOneOrFail(Account, { id: user.id });
     const tokens = [user.refresh];
@@ -37,7 +37,7 @@ describe('what a client can add to a table ends', () => {
     assert.deepEqual(await Promise.all([0, 2, 3, 102].map((n) => statusOf(tokens[n]))), [401, 401, 200, 200]);
   });
 
-  it('at 10,000 undecided connection attempts of an app, until the first one has expired', async () => {
+  it('an app has at most 10,000 undecided connection attempts, until the first one has expired', async () => {
     const [app, other] = await Promise.all([connectingApp(system), connectingApp(system)]);
     await system.database.pool.query(
       `insert into connection_attempts
@@ -61,7 +61,7 @@ describe('what a client can add to a table ends', () => {
     assert.deepEqual([(await start()).status, (await start()).status], [200, 429]);
   });
 
-  it('at 1,000 connections of an account, which may connect those again', async () => {
+  it('an account has at most 1,000 connections, and may connect those again', async () => {
     const user = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, user, 'u-0');
@@ -79,7 +79,7 @@ describe('what a client can add to a table ends', () => {
     assert.equal(body.results.length, 1000);
   });
 
-  it('at 100 events of a prediction, which repeats are none of', async () => {
+  it('a prediction has at most 100 events, and repeats do not count', async () => {
     const app = await system.app();
     const [request, other] = [predictionBody(), predictionBody()];
     for (const one of [request, other]) assert.equal((await app.predict(one)).status, 200);
@@ -99,7 +99,7 @@ describe('what a client can add to a table ends', () => {
     assert.deepEqual([(await record('e-100')).status, (await record('e-101', other)).status], [200, 200]);
   });
 
-  it('at a full waitlist, and at 100 entries in it by one network in an hour', async () => {
+  it('the waitlist takes no more when it is full, and 100 entries by one network in an hour', async () => {
     const join = () => anonymously(system, 'POST', '/api/auth/waitlist/', { email: someEmail() });
     const full = (rows: number) =>
       system.database.pool.query(`update pg_class set reltuples = $1 where oid = 'waitlist'::regclass`, [

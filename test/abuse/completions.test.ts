@@ -43,7 +43,7 @@ describe('a completion', () => {
     }
 
     for (const [what, continuation] of Object.entries(HOSTILE))
-      it(`with ${what} is unusable: 502 provider_failed, for no unit`, async () => {
+      it(`a completion with ${what} is unusable: 502 provider_failed, for no unit`, async () => {
         for (const part of [{ draft: DRAFT }, { draft: { text: 'Please send ', revision: 1 } }, PROMPT]) {
           const messages = [{ role: 'assistant', content: 'Done.' }];
           const { status, code } = await ask(continuation, { messages, ...part });
@@ -58,7 +58,7 @@ describe('a completion', () => {
         assert.equal((await ask(continuation)).body.completion, continuation);
     });
 
-    it('without them may continue a draft that has them, also when the model repeats the draft', async () => {
+    it('a completion without control characters may continue a draft that has them, also when the model repeats the draft', async () => {
       const draft = { text: `first\r\n${ESCAPE}second`, revision: 1 };
       for (const continuation of [' third', `${draft.text} third`])
         assert.equal((await ask(continuation, { draft })).body.completion, ' third');

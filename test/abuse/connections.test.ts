@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { signUp } from '../support/account.ts';
 import { event, post } from '../support/recording.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { getText, openSocket } from '../support/unread.ts';
 import { until } from '../support/until.ts';
 
 const HEALTHY = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('connections', () => {
-  let system: System;
+  let system: System<TestProcess>;
   let web: TestProcess;
   const sockets: Socket[] = [];
   before(async () => {
-    system = await startSystem({ webs: 0, workers: 0 });
+    system = await startProcesses({ webs: 0, workers: 0 });
   });
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy();
@@ -50,7 +50,7 @@ describe('connections', () => {
     assert.equal(web.log.match(/connections are refused/g)?.length, 1);
   });
 
-  it('of a trusted proxy are limited for the process alone', async () => {
+  it('connections of a trusted proxy are limited for the process alone', async () => {
     const limits = { MAX_CONNECTIONS: '8', MAX_CONNECTIONS_PER_ADDRESS: '5' };
     web = await system.startWeb({ ...limits, TRUST_PROXY: 'loopback' });
     assert.equal(await served(12), 8);

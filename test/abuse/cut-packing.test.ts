@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { newId } from '../../shared/ids.ts';
 import { fetchPublished } from '../support/client.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 const CUT = -5;
 /** More than may be sent by these bytes: reading stops just before the end of what is packed, and of what is missing. */
@@ -10,10 +10,10 @@ const EXCESSES = [1, 100, 4000, 16_385];
 
 /** Packed bytes that are cut short fail after whoever read them has stopped listening. */
 describe('compression that is cut just past a limit', () => {
-  let system: System;
+  let system: System<TestProcess>;
 
   before(async () => {
-    system = await startSystem({ workers: 0 });
+    system = await startProcesses({ workers: 0 });
   });
   after(() => system.stop());
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { approveAttempt } from '../../shared/db/stores/connections/attempts.ts';
-import { disableAccount } from '../../shared/db/stores/disable-account.ts';
+import { disableAccount } from '../../shared/db/stores/end-account.ts';
 import { signUp } from '../support/account.ts';
 import { approve, connect, connectingApp, exchange, startConnection } from '../support/connection.ts';
 import { lockRow } from '../support/row-lock.ts';

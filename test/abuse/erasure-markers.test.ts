@@ -88,6 +88,17 @@ async function useAccount(person: Person, { mine }: Markers): Promise<void> {
   await person.done('GET', '/api/auth/me/');
 }
 
+async function useConsole(person: Person, { mine }: Markers): Promise<void> {
+  const user = { email: `${mine}@example.com`, password: `${mine} staples again` };
+  assert.equal((await person.use('POST', '/console/auth/signup/', { body: user })).status, 409);
+  const { headers } = await person.use('POST', '/console/auth/login/', { body: user });
+  const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const inCookie = { refresh: 'cookie' };
+  await person.done('POST', '/console/auth/token/refresh/', { body: inCookie, headers: { cookie } });
+  const authorization = `Bearer ${person.access}`;
+  await person.done('POST', '/console/auth/logout/', { body: inCookie, headers: { cookie, authorization } });
+}
+
 async function useKeys(person: Person, { mine }: Markers): Promise<void> {
   const issue = () =>
     person.done<{ id: string; key: string }>('POST', '/api/auth/keys/', { body: { label: mine } });
@@ -277,6 +288,7 @@ function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
     ({ system, redis } = await open());
     person = new Person(await connectingApp(system));
     await useAccount(person, markers);
+    await useConsole(person, markers);
     await useKeys(person, markers);
     await useRecording(person, markers);
     await setProfile(system, person, markers.mine, { [markers.mine]: markers.mine });

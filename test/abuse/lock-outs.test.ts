@@ -47,7 +47,7 @@ describe('wrong passwords of strangers', () => {
     return statuses;
   };
 
-  it('from one network shut out that network, and nobody else', async () => {
+  it('wrong passwords from one network shut out that network, and nobody else', async () => {
     const person = await resident();
     const stranger = '198.51.100.7';
     for (let n = 0; n < PER_NETWORK; n += 1)
@@ -60,7 +60,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, HOTEL)).status, 200);
   });
 
-  it('from many networks shut out new ones, but none from which the account logged in before', async () => {
+  it('wrong passwords from many networks shut out new ones, but none from which the account logged in before', async () => {
     const person = await resident();
     assert.deepEqual(await guessFromEverywhere(person.email, PER_ACCOUNT + 2), [
       ...Array(PER_ACCOUNT).fill(401),
@@ -75,7 +75,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, HOME)).code, 'rate_limited');
   });
 
-  it('from a network that many share shut out new accounts there, but none that logged in from it before', async () => {
+  it('wrong passwords from a network that many share shut out new accounts there, but none that logged in from it before', async () => {
     const person = await resident();
     const guest = await resident();
     const shared = '198.51.100.99';

@@ -34,7 +34,7 @@ describe('an account', () => {
     const list = (query = ''): Promise<Reply<{ results: KeyResponse[] }>> =>
       user.request('GET', `/api/auth/keys/${query}`);
 
-    it('however many are asked for at the same time', async () => {
+    it('an account gets no more than 100 keys, however many are asked for at the same time', async () => {
       const replies = await Promise.all(Array.from({ length: KEYS + 30 }, (_, n) => issue(n)));
       assert.deepEqual(tally(replies), { 201: KEYS, '403 quota_exceeded': 30 });
       assert.equal((await list()).body.results.length, KEYS);
@@ -48,7 +48,7 @@ describe('an account', () => {
       assert.deepEqual(tally(again), { 201: 1, '403 quota_exceeded': 1 });
     });
 
-    it('and lists what it had beyond, before there was a quota, in pages', async () => {
+    it('an account with more than 100 keys from before the quota lists them in pages', async () => {
       await system.database.pool.query(
         `insert into service_keys (id, account_id, hash, prefix, label, created_at)
          select gen_random_uuid(), $1::uuid, sha256(convert_to($1::text || n, 'UTF8')), 'service_', n, now()
@@ -100,7 +100,7 @@ describe('an account', () => {
       assert.deepEqual({ ...(await usage()), bytes: 0 }, { sessions: 1, events: EVENTS, bytes: 0 });
     });
 
-    it('and stores nothing of a batch whose new events do not all fit', async () => {
+    it('a batch whose new events do not all fit the quota stores nothing', async () => {
       const session = randomUUID();
       const stored = inSession(session, EVENTS - 5);
       assert.equal((await post(user, stored)).status, 201);
@@ -116,7 +116,7 @@ describe('an account', () => {
       assert.equal((await usage()).events, EVENTS);
     });
 
-    it('in sessions', async () => {
+    it('an account records as many sessions as its quota allows', async () => {
       const sessions = Array.from({ length: SESSIONS }, () => event());
       assert.equal((await post(user, sessions)).body.accepted, SESSIONS);
       const refused = await post(user, [event()]);
@@ -128,7 +128,7 @@ describe('an account', () => {
       );
     });
 
-    it('in bytes, as the events are given back', async () => {
+    it('an account records as many bytes as its quota allows, counted as the events are given back', async () => {
       const session = randomUUID();
       const large = () => inSession(session, 1, { prompt: 'é'.repeat(BYTES / 5) });
       assert.equal((await post(user, large())).status, 201);
@@ -143,7 +143,7 @@ describe('an account', () => {
       assert.equal((await usage()).bytes, bytes);
     });
 
-    it('with the same counts for two who race for the same sessions', async () => {
+    it('two who race for the same sessions are counted once', async () => {
       const other = await signUp(system);
       const ids = Array.from({ length: 6 }, () => randomUUID());
       const batch = () => ids.map((session_id) => event({ session_id }));
@@ -156,7 +156,7 @@ describe('an account', () => {
       assert.equal((await usage()).sessions + (await usage(other)).sessions, ids.length);
     });
 
-    it('and counts nothing of a batch that fails in the middle', async () => {
+    it('a batch that fails in the middle counts nothing towards a quota', async () => {
       const { pool } = system.database;
       const batch = inSession(randomUUID(), 20);
       await post(user, inSession(randomUUID(), 1));
@@ -176,7 +176,7 @@ describe('an account', () => {
       assert.equal((await usage()).events, before.events + 20);
     });
 
-    it('and frees nothing of another account by its erasure', async () => {
+    it("the erasure of an account frees nothing of another's quota", async () => {
       const other = await signUp(system);
       await post(user, [event()]);
       const session = randomUUID();

@@ -12,7 +12,7 @@ import { emptyArrays, nested, postPacked, unfinished } from '../support/hostile-
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { residentMb } from '../support/resident-memory.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /** By hand, on an idle machine: hostile bodies against one ingress at its default limits, beside an app's predictions. */
 const MIB = 1024 * 1024;
@@ -26,7 +26,7 @@ const BACK_WITHIN_MS = 60_000;
 const SERVICE_MS = 100;
 
 await mochaGlobalSetup();
-const system = await startSystem({
+const system = await startProcesses({
   env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100', SANDBOX_UNITS: '1000000' },
 });
 try {
@@ -126,7 +126,7 @@ async function untilBack(app: AppClient, mb: number): Promise<number> {
   return Number.POSITIVE_INFINITY;
 }
 
-function memory({ webs: [web] }: System): Promise<number> {
+function memory({ webs: [web] }: System<TestProcess>): Promise<number> {
   return residentMb(web?.child.pid);
 }
 

@@ -5,7 +5,7 @@ import { predictionBody } from '../support/client.ts';
 import { bySchema, delay, ok, status } from '../support/fake-provider.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { forPrompts, inputsOf, predictBatch, proposing } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
  * By hand: how long a batch of 100 takes with a provider of 200 ms and 20 slots for its account, and how much later
@@ -30,7 +30,7 @@ const { values: options } = parseArgs({
 });
 
 await mochaGlobalSetup();
-const system = await startSystem({
+const system = await startProcesses({
   workerEntry: ['workers/main.ts', 'all'],
   env: { BATCH_CONCURRENCY: `${SLOTS}`, LOG_LEVEL: 'warn' },
 });
@@ -43,7 +43,7 @@ try {
   await mochaGlobalTeardown();
 }
 
-async function measure(installation: System) {
+async function measure(installation: System<TestProcess>) {
   const reply = forPrompts(
     (prompt) => FAILING.includes(prompt),
     status(500),
@@ -91,7 +91,7 @@ async function batchMs(person: UserClient): Promise<number> {
   return ms;
 }
 
-async function interactiveMs({ app: makeApp }: System): Promise<number[]> {
+async function interactiveMs({ app: makeApp }: System<TestProcess>): Promise<number[]> {
   const app = await makeApp();
   const took: number[] = [];
   const ask = async () => {

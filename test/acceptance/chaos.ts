@@ -6,7 +6,7 @@ import { delay, hang, ok, reset, type Step, status } from '../support/fake-provi
 import { inTurn } from '../support/in-turn.ts';
 import { type Call, startLoad } from '../support/load.ts';
 import { type RedisServer, startRedisServer } from '../support/redis-server.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { type Fates, unreliableRedis } from '../support/unreliable-redis.ts';
 
 /**
@@ -41,7 +41,7 @@ async function runChaos(): Promise<boolean> {
   await mochaGlobalSetup();
   const redis = await startRedisServer();
   const proxy = await unreliableRedis(redis.url);
-  const system = await startSystem({
+  const system = await startProcesses({
     webs: 2,
     workers: WORKERS,
     env: {
@@ -63,7 +63,7 @@ async function runChaos(): Promise<boolean> {
   }
 }
 
-async function unleash(system: System, redis: RedisServer, fates: Fates): Promise<boolean> {
+async function unleash(system: System<TestProcess>, redis: RedisServer, fates: Fates): Promise<boolean> {
   const app = await system.app();
   let asked = 0;
   const ask = (body: object) => {
@@ -136,7 +136,7 @@ async function unleash(system: System, redis: RedisServer, fates: Fates): Promis
 
 /** Compares the charges with what the callers have, or get on a repeat. */
 async function balance(
-  system: System,
+  system: System<TestProcess>,
   app: AppClient,
   calls: readonly Call[],
   ask: (body: object) => ReturnType<AppClient['predict']>,

@@ -2,7 +2,7 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { between, type Collapse, hangUnderLoad, refused } from '../support/collapse.ts';
 import { tally } from '../support/flood.ts';
 import { percentile } from '../support/keep-alive-client.ts';
-import { startSystem } from '../support/system.ts';
+import { startProcesses } from '../support/system.ts';
 
 /** By hand: a provider that serves 160 calls a second hangs for 4.5 s, then recovers. */
 const SLOTS = 8;
@@ -10,7 +10,7 @@ const SERVICE_MS = 50;
 const PER_SECOND = 130;
 
 await mochaGlobalSetup();
-const system = await startSystem({ env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000' } });
+const system = await startProcesses({ env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000' } });
 try {
   const run = report(await hangUnderLoad(system, { perSecond: PER_SECOND, serviceMs: SERVICE_MS }));
   console.log(JSON.stringify(run, undefined, 2));

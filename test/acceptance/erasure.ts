@@ -6,7 +6,7 @@ import { connect, connectingApp } from '../support/connection.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
 import { fillRecording } from '../support/recording.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /** By hand: a large account is erased while others work; then once more, and its ingress is killed in the middle. */
 const EVENTS = Number(process.env['EVENTS'] ?? 1_500_000);
@@ -23,7 +23,7 @@ interface Ended extends Answer {
 }
 
 await mochaGlobalSetup();
-const system = await startSystem({
+const system = await startProcesses({
   webs: 2,
   env: { PUBLIC_URL: 'http://localhost:8080', SANDBOX_UNITS: '10000000', LEASE_MS: '3000' },
 });
@@ -49,7 +49,7 @@ try {
 }
 
 /** Callers use `at`; the account is erased there too, or at `victim`, which is killed. */
-async function erasure(system: System, events: number, at: TestProcess, victim?: TestProcess) {
+async function erasure(system: System<TestProcess>, events: number, at: TestProcess, victim?: TestProcess) {
   const person = await signUp({ webs: [victim ?? at] });
   await fillRecording(system, person, events);
   const [connected, ...strangers] = await Promise.all([connectingApp(system), system.app(), system.app()]);
@@ -142,17 +142,17 @@ function comparison(calls: Ended[], since: number, over: number) {
   };
 }
 
-async function eventsOf({ database }: System, { id }: UserClient): Promise<number> {
+async function eventsOf({ database }: System<TestProcess>, { id }: UserClient): Promise<number> {
   const { rows } = await database.pool.query(`select from recording_events where account_id = $1`, [id]);
   return rows.length;
 }
 
-async function sessionsOf({ database }: System, { id }: UserClient): Promise<number> {
+async function sessionsOf({ database }: System<TestProcess>, { id }: UserClient): Promise<number> {
   const { rows } = await database.pool.query(`select from recording_sessions where account_id = $1`, [id]);
   return rows.length;
 }
 
-async function isGone({ database }: System, { id }: UserClient): Promise<boolean> {
+async function isGone({ database }: System<TestProcess>, { id }: UserClient): Promise<boolean> {
   const { rows } = await database.pool.query(`select from accounts where id = $1`, [id]);
   return rows.length === 0;
 }

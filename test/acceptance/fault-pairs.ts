@@ -8,7 +8,7 @@ import { inTurn } from '../support/in-turn.ts';
 import { freeze, OUTAGE_INSTALLATION, takeDown, tally } from '../support/outage.ts';
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
 import { type RedisServer, startRedisServer } from '../support/redis-server.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until, untilDone } from '../support/until.ts';
 
 /**
@@ -39,7 +39,7 @@ const DOCUMENTED = [
 
 /** What a pair of faults is made with. */
 interface Scene {
-  system: System;
+  system: System<TestProcess>;
   server: OwnServer;
   redis: RedisServer;
   /** The process that led the housekeeping when the calls began. */
@@ -262,7 +262,7 @@ function usageOf(app: AppClient, [at]: TestProcess[]) {
 }
 
 /** The process whose lease nobody renews while it is frozen. */
-async function findLeader({ database, webs, workers }: System): Promise<TestProcess> {
+async function findLeader({ database, webs, workers }: System<TestProcess>): Promise<TestProcess> {
   const renewed = async () =>
     (await database.pool.query<{ until: Date }>('select until from leases')).rows[0]?.until.getTime();
   for (const one of [...workers, ...webs]) {
@@ -302,7 +302,7 @@ async function readOnlyFor({ url }: OwnServer, ms: number): Promise<void> {
 await mochaGlobalSetup();
 const server = await startOwnServer();
 const redis = await startRedisServer();
-const system = await startSystem({
+const system = await startProcesses({
   ...OUTAGE_INSTALLATION,
   env: {
     ...OUTAGE_INSTALLATION.env,

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { errorsIn, FUZZED, fuzz, type Report, replay, replayLine } from '../support/fuzz/run.ts';
 import { residentMb } from '../support/resident-memory.ts';
-import { startSystem } from '../support/system.ts';
+import { startProcesses } from '../support/system.ts';
 
 /**
  * Generated requests, hostile ones among them, to every operation of the published document. Run by hand:
@@ -23,7 +23,7 @@ const LOG_SHOWN = 5000;
 const PROGRESS_EVERY = 10_000;
 
 await mochaGlobalSetup();
-const system = await startSystem(FUZZED);
+const system = await startProcesses(FUZZED);
 try {
   const since = performance.now();
   const seed = Number(options.seed);

@@ -2,14 +2,14 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { predictionBody } from '../support/client.ts';
 import { slowest, tally } from '../support/flood.ts';
 import { undocumented, whileRowIsHeld } from '../support/held-row.ts';
-import { startSystem } from '../support/system.ts';
+import { startProcesses } from '../support/system.ts';
 
 /** By hand: an app's usage row is locked for 6 s and for 13 s, longer than its calls may wait. */
 const DEADLINE_MS = 10_000;
 const NOTICED_MS = 300;
 
 await mochaGlobalSetup();
-const system = await startSystem({
+const system = await startProcesses({
   env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}`, SANDBOX_UNITS: '1000000' },
 });
 try {

@@ -8,7 +8,7 @@ import { delay, ok } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
 import { measureNoise } from '../support/noise.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
  * By hand: 200 wrong passwords for 200 accounts from 200 addresses at once, during predictions. Then 45 sign-ups a second
@@ -49,8 +49,11 @@ try {
   await mochaGlobalTeardown();
 }
 
-async function withSystem<T>(env: Record<string, string>, work: (system: System) => Promise<T>): Promise<T> {
-  const system = await startSystem({ env: { TRUST_PROXY: 'loopback', ...env } });
+async function withSystem<T>(
+  env: Record<string, string>,
+  work: (system: System<TestProcess>) => Promise<T>,
+): Promise<T> {
+  const system = await startProcesses({ env: { TRUST_PROXY: 'loopback', ...env } });
   try {
     return await work(system);
   } finally {
@@ -58,7 +61,7 @@ async function withSystem<T>(env: Record<string, string>, work: (system: System)
   }
 }
 
-async function measure(system: System, providerMs: number) {
+async function measure(system: System<TestProcess>, providerMs: number) {
   system.provider.respond(delay(providerMs, ok()));
   const app = await system.app();
   const client = new KeepAliveClient(app.key);
@@ -108,7 +111,7 @@ function compare(calm: number[], stormy: number[]) {
 }
 
 /** The same hash for all of them: the storm never gets as far as a right password. */
-async function makeAccounts({ database }: System): Promise<string[]> {
+async function makeAccounts({ database }: System<TestProcess>): Promise<string[]> {
   const ids = Array.from({ length: LOGINS }, newId);
   await database.pool.query(
     `insert into accounts (id, email, email_key, name, password_hash, active, created_at, updated_at)
@@ -119,7 +122,7 @@ async function makeAccounts({ database }: System): Promise<string[]> {
 }
 
 /** What one address costs another one's log-ins, and how far it gets. */
-async function logInsDuringSignUps(system: System) {
+async function logInsDuringSignUps(system: System<TestProcess>) {
   const { email, password } = await signUp(system);
   const storm: Promise<Reply<unknown>>[] = [];
   const noise = measureNoise({ url: system.webs[0]?.url ?? '' });
@@ -149,7 +152,7 @@ async function logInsDuringSignUps(system: System) {
   };
 }
 
-function guess(system: System, email: string, place: number) {
+function guess(system: System<TestProcess>, email: string, place: number) {
   const headers = { 'x-forwarded-for': `198.51.100.${place}` };
   const body = { email, password: 'a wrong guess 123' };
   return anonymously(system, 'POST', '/api/auth/login/', body, { headers });

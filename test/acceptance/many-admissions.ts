@@ -4,7 +4,7 @@ import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
 import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
  * By hand: very many admissions of one app behind a queue, in intervals that must all look like the first.
@@ -24,7 +24,7 @@ const { values: options } = parseArgs({
 });
 
 await mochaGlobalSetup();
-const system = await startSystem({
+const system = await startProcesses({
   env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000000', LOG_LEVEL: 'warn' },
 });
 try {
@@ -36,7 +36,7 @@ try {
   await mochaGlobalTeardown();
 }
 
-async function admitMany({ app: makeApp, database, provider }: System) {
+async function admitMany({ app: makeApp, database, provider }: System<TestProcess>) {
   provider.respond(delay(SERVICE_MS, ok()));
   const app = await makeApp();
   await app.predict(predictionBody());

@@ -7,7 +7,7 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { predictionBody } from '../support/client.ts';
 import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
 import { startRedisServer } from '../support/redis-server.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
  * By hand: a foreign transaction (a dump, a report) stays open while calls come at a steady rate. Each line
@@ -78,7 +78,7 @@ async function holdSnapshot(url: string): Promise<pg.Client> {
 }
 
 /** One window without the transaction, then all with it; returns whether the last is like the first. */
-async function run({ app: makeApp, database }: System): Promise<boolean> {
+async function run({ app: makeApp, database }: System<TestProcess>): Promise<boolean> {
   const app = await makeApp();
   const client = new KeepAliveClient(app.key);
   const ask = () => client.predict(app.url, predictionBody());
@@ -114,7 +114,7 @@ try {
   await using provider = await startChild('snapshot-provider', 'bench/provider.ts', {
     args: [options.service],
   });
-  const system = await startSystem({
+  const system = await startProcesses({
     env: {
       REDIS_URL: redis?.url ?? '',
       OPENAI_BASE_URL: `${provider.url}/v1`,

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { brokenPromises, endure, freeze, OUTAGE_INSTALLATION, takeDown } from '../support/outage.ts';
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
  * By hand: forty callers wait while PostgreSQL is down, by a clean stop and by a crash, and while a process is
@@ -16,7 +16,7 @@ const { values: options } = parseArgs({
   },
 });
 
-function faults(server: OwnServer, system: System): Map<string, () => Promise<void>> {
+function faults(server: OwnServer, system: System<TestProcess>): Map<string, () => Promise<void>> {
   const found = new Map<string, () => Promise<void>>();
   const lengths = (list: string) =>
     list.split(',').flatMap((seconds) => (seconds === '' ? [] : [1000 * Number(seconds)]));
@@ -33,7 +33,7 @@ function faults(server: OwnServer, system: System): Map<string, () => Promise<vo
 
 await mochaGlobalSetup();
 const server = await startOwnServer();
-const system = await startSystem(OUTAGE_INSTALLATION);
+const system = await startProcesses(OUTAGE_INSTALLATION);
 try {
   let kept = true;
   for (let round = 1; round <= Number(options.rounds); round += 1) {

@@ -5,7 +5,7 @@ import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { type Answer, KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
 import { residentMb } from '../support/resident-memory.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /** By hand: five times the workers' capacity, for 30 s, with the default deadline. */
 const SLOTS = 40;
@@ -21,7 +21,7 @@ interface Ended extends Answer {
 }
 
 await mochaGlobalSetup();
-const system = await startSystem({
+const system = await startProcesses({
   env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000', LEASE_MS: '3000' },
 });
 try {
@@ -35,7 +35,7 @@ try {
   await mochaGlobalTeardown();
 }
 
-async function overload({ app: makeApp, webs, provider }: System) {
+async function overload({ app: makeApp, webs, provider }: System<TestProcess>) {
   const app = await makeApp();
   const client = new KeepAliveClient(app.key);
   const ended: Promise<Ended>[] = [];

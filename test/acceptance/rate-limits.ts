@@ -4,7 +4,7 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { KeepAliveClient } from '../support/keep-alive-client.ts';
 import { startRedisServer } from '../support/redis-server.ts';
-import { startSystem, type TestProcess } from '../support/system.ts';
+import { startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
  * By hand: what rate limits cost, on Redis. One ingress with limits and one without, called in turn in short rounds, so
@@ -24,7 +24,7 @@ const { values: options } = parseArgs({
 
 await mochaGlobalSetup();
 const redis = await startRedisServer();
-const system = await startSystem({
+const system = await startProcesses({
   env: { ...HIGH, REDIS_URL: redis.url, LOG_LEVEL: 'warn', SANDBOX_UNITS: '1000000000' },
 });
 try {

@@ -5,7 +5,7 @@ import { type Child, startChild } from '../../bench/child.ts';
 import type { Load, Measurement } from '../../bench/load.ts';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { startRedisServer } from '../support/redis-server.ts';
-import { startSystem } from '../support/system.ts';
+import { startProcesses } from '../support/system.ts';
 
 /**
  * By hand: calls a second of one, two and four workers with few slots each, on PostgreSQL alone and with Redis.
@@ -32,7 +32,7 @@ const NEEDED = new Map([
 const WARM_UP_MS = 10_000;
 
 async function measure(workers: number, redisUrl: string, provider: Child): Promise<Measurement> {
-  const system = await startSystem({
+  const system = await startProcesses({
     webs: Number(options.webs),
     workers,
     env: {

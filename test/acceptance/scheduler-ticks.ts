@@ -10,7 +10,7 @@ import { bareEnvironment } from '../support/environment.ts';
 import { firingsOf, noteFirings } from '../support/firings.ts';
 import { event, post } from '../support/recording.ts';
 import { startRedisServer } from '../support/redis-server.ts';
-import { type System, startSystem, TestProcess } from '../support/system.ts';
+import { type System, startProcesses, TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /**
@@ -33,7 +33,7 @@ const { values: options } = parseArgs({
 async function run(): Promise<boolean> {
   await mochaGlobalSetup();
   const redis = options.redis ? await startRedisServer() : undefined;
-  const system = await startSystem({
+  const system = await startProcesses({
     workerEntry: ['workers/main.ts', 'scheduler'],
     workers: 0,
     env: {
@@ -56,7 +56,7 @@ async function run(): Promise<boolean> {
   }
 }
 
-async function restartThrough(system: System): Promise<boolean> {
+async function restartThrough(system: System<TestProcess>): Promise<boolean> {
   await Promise.all(Array.from({ length: SCHEDULERS }, () => system.startWorker()));
   const person = await signUp(system);
   const session_id = randomUUID();
@@ -124,7 +124,7 @@ async function restartThrough(system: System): Promise<boolean> {
 }
 
 /** How many syncs of the account ended or are under way, by the keys of their requests. */
-async function jobsByKey({ database }: System, accountId: string): Promise<Map<string, number>> {
+async function jobsByKey({ database }: System<TestProcess>, accountId: string): Promise<Map<string, number>> {
   const { rows } = await database.pool.query<{ key: string; count: number }>(
     `select key, count(*)::int as count
        from (select key from history where party = $1 union all select key from work where party = $1) j group by key`,
@@ -133,7 +133,7 @@ async function jobsByKey({ database }: System, accountId: string): Promise<Map<s
   return new Map(rows.map(({ key, count }) => [key, count]));
 }
 
-function startMemoryWorker({ env }: System): TestProcess {
+function startMemoryWorker({ env }: System<TestProcess>): TestProcess {
   const path = fileURLToPath(new URL('../../workers/main.ts', import.meta.url));
   return new TestProcess(fork(path, ['memory'], { env: { ...bareEnvironment(), ...env }, silent: true }));
 }

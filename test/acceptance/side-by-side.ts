@@ -56,6 +56,7 @@ async function sideBySide(databaseUrl: string, redisUrl: string): Promise<boolea
     OPENAI_BASE_URL: provider.url,
     DEFAULT_MODEL: 'fake-model',
     JWT_SECRET: 'a secret of the tests, of 32 bytes or more',
+    ADMIN_TOKEN: 'a token of the tests, of 32 bytes or more',
     RATE_LIMIT_RPS: '0',
     RECOVERY_WINDOW_S: '7200',
     SANDBOX_UNITS: '1000000',

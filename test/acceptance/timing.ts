@@ -9,7 +9,7 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { signUp } from '../support/account.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { type Comparison, compareTimes, type Difference, type Round } from '../support/same-times.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /**
  * By hand: whether the time of a refusal tells an e-mail address that has an account from one that has none, or a key that
@@ -50,7 +50,7 @@ let tried = 0;
 
 await mochaGlobalSetup();
 // With the limits of production, which count wrong credentials, and its log lines.
-const system = await startSystem({
+const system = await startProcesses({
   workers: 0,
   env: { TRUST_PROXY: 'loopback', RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' },
 });
@@ -137,7 +137,7 @@ function inRandomOrder<T>(values: readonly T[]): T[] {
  * Each address is tried once. They are in no order, so that neither those of accounts nor the others are together in an
  * index. The accounts have hashes of nothing, with a salt each.
  */
-async function logIns({ database }: System, rounds: number): Promise<[Make, Make]> {
+async function logIns({ database }: System<TestProcess>, rounds: number): Promise<[Make, Make]> {
   const [, ...cost] = (await hashPassword('a horse with 9 staples')).split('$').slice(0, -2);
   const known = Array.from({ length: 2 * (WARM_UP + rounds) }, () => ({
     id: newId(),
@@ -165,14 +165,14 @@ function newEmail(): string {
   return `${randomBytes(16).toString('hex')}@example.com`;
 }
 
-async function serviceKeys(installation: System): Promise<[Make, Make]> {
+async function serviceKeys(installation: System<TestProcess>): Promise<[Make, Make]> {
   const person = await signUp(installation);
   const { body } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
   const use = (key: string) => bytesOf('GET', '/api/auth/me/', { 'x-service-api-key': key });
   return [() => use(nearly(body.key)), () => use(newServiceKey().key)];
 }
 
-async function appKeys(installation: System): Promise<[Make, Make]> {
+async function appKeys(installation: System<TestProcess>): Promise<[Make, Make]> {
   const { key } = await installation.app();
   const use = (wrong: string) => bytesOf('GET', '/v1/usage', { authorization: `Bearer ${wrong}` });
   return [() => use(nearly(key)), () => use(newAppKey().key)];
@@ -195,7 +195,7 @@ function nearly(key: string): string {
   return other + checksum;
 }
 
-async function waitlist({ database }: System): Promise<[Make, Make]> {
+async function waitlist({ database }: System<TestProcess>): Promise<[Make, Make]> {
   const listed = Array.from({ length: 2 * (WARM_UP + ROUNDS) }, newEmail);
   await database.pool.query(
     `insert into waitlist (email_key, email, created_at) select email, email, now() from unnest($1::text[]) email`,

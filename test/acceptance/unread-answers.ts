@@ -7,7 +7,7 @@ import { percentile } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { event, post } from '../support/recording.ts';
 import { residentMb } from '../support/resident-memory.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { askUnread } from '../support/unread.ts';
 
 /** By hand, on an idle machine: 100 sockets ask for events of 8 MB and read nothing, of one person and of 25. */
@@ -22,7 +22,7 @@ const LEFT_MB = 100;
 const BACK_WITHIN_MS = 60_000;
 
 await mochaGlobalSetup();
-const system = await startSystem({ workers: 0, env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
+const system = await startProcesses({ workers: 0, env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
 try {
   const results = [];
   for (const people of PEOPLE) results.push(await measure(system, people));
@@ -40,7 +40,7 @@ try {
   await mochaGlobalTeardown();
 }
 
-async function measure(at: System, count: number) {
+async function measure(at: System<TestProcess>, count: number) {
   const pid = at.webs[0]?.child.pid;
   const other = await signUp(at);
   const people: UserClient[] = [];
@@ -67,7 +67,7 @@ async function measure(at: System, count: number) {
   };
 }
 
-async function withLargeEvent(at: System): Promise<UserClient> {
+async function withLargeEvent(at: System<TestProcess>): Promise<UserClient> {
   const person = await signUp(at);
   const row = event({ id: 'large', type: 'custom.large', payload: { filler: 'x'.repeat(EVENT_BYTES) } });
   await post(person, [row]);
@@ -82,7 +82,7 @@ async function statusOf(socket: Socket): Promise<string> {
 }
 
 /** The memory, and how a health check and another person's call fare. */
-async function sample({ webs: [web] }: System, other: UserClient, pid: number | undefined) {
+async function sample({ webs: [web] }: System<TestProcess>, other: UserClient, pid: number | undefined) {
   const since = performance.now();
   await (await fetch(`${web?.url}/healthz`)).text();
   const healthMs = performance.now() - since;
@@ -91,7 +91,7 @@ async function sample({ webs: [web] }: System, other: UserClient, pid: number | 
 }
 
 /** Seconds until memory is down to that; infinite when it is not in time. */
-async function untilBack(at: System, other: UserClient, mb: number): Promise<number> {
+async function untilBack(at: System<TestProcess>, other: UserClient, mb: number): Promise<number> {
   const since = performance.now();
   while (performance.now() - since < BACK_WITHIN_MS) {
     const seen = await sample(at, other, at.webs[0]?.child.pid);

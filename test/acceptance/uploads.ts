@@ -6,7 +6,7 @@ import { delay } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { prepareUploads } from '../support/uploads.ts';
 
 /** By hand, on an idle machine: three people post 90 batches of 1,000 at once, during predictions. */
@@ -17,7 +17,7 @@ const SERVICE_MS = 100;
 const PER_SECOND = 20;
 
 await mochaGlobalSetup();
-const system = await startSystem({ env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
+const system = await startProcesses({ env: { RATE_LIMIT_RPS: '50', RATE_LIMIT_BURST: '100' } });
 try {
   system.provider.respond(delay(SERVICE_MS));
   const result = await uploadBeside(system);
@@ -29,7 +29,7 @@ try {
   await mochaGlobalTeardown();
 }
 
-async function uploadBeside(at: System) {
+async function uploadBeside(at: System<TestProcess>) {
   const app = await at.app();
   const client = new KeepAliveClient(app.key);
   const ask = () => client.predict(app.url, predictionBody());

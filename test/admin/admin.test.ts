@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import packageJson from '../../package.json' with { type: 'json' };
 import { type Database, openDatabase } from '../../shared/db/orm.ts';
 import { createAccount } from '../../shared/db/stores/accounts.ts';
 import { createApp, findAppsByKey, rotateKey } from '../../shared/db/stores/apps.ts';
@@ -6,7 +7,7 @@ import { bookCalls } from '../../shared/db/stores/provider-calls.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
 import { hashKey, looksLikeAppKey } from '../../shared/security/keys.ts';
-import { runAdmin as run } from '../support/admin.ts';
+import { adminResult, runAdmin as run } from '../support/admin.ts';
 import { aCall } from '../support/booked-call.ts';
 import { administer, createDatabase, databaseUrl, type TestDatabase } from '../support/database.ts';
 
@@ -29,12 +30,7 @@ describe('the command line', () => {
 
   const admin = (...args: string[]) => run(args, { DATABASE_URL: test.url });
 
-  /** The result of a command that succeeds. */
-  const result = async (...args: string[]) => {
-    const { code, stdout, stderr } = await admin(...args, '--json');
-    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
-    return JSON.parse(stdout);
-  };
+  const result = (...args: string[]) => adminResult(args, { DATABASE_URL: test.url });
 
   const works = async (key: string) => {
     const [app] = await findAppsByKey(database.pool, [hashKey(key)]);
@@ -161,7 +157,7 @@ describe('the command line', () => {
     );
     const call = { app_id: appId, model: 'priced' };
     await bookCalls(test.pool, [
-      aCall({ ...call, input_tokens: 1000, output_tokens: 20, cost_microcents: 123_456 }),
+      aCall({ ...call, input_tokens: 1000, cached_tokens: 900, output_tokens: 20, cost_microcents: 123_456 }),
       aCall({ ...call, model: 'unpriced', input_tokens: 5, output_tokens: 1 }),
       aCall({ app_id: newId(), cost_microcents: 1 }),
     ]);
@@ -175,6 +171,7 @@ describe('the command line', () => {
     const spent = {
       provider_calls: 2,
       provider_input_tokens: 1005,
+      provider_cached_tokens: 900,
       provider_output_tokens: 21,
       provider_cost_cents: 0.1235,
       provider_calls_unpriced: 1,
@@ -195,6 +192,7 @@ describe('the command line', () => {
       cap_scope: 'app',
       provider_calls: 0,
       provider_input_tokens: 0,
+      provider_cached_tokens: 0,
       provider_output_tokens: 0,
       provider_cost_cents: 0,
       provider_calls_unpriced: 0,
@@ -230,6 +228,7 @@ describe('the command line', () => {
       month: byId.month,
       provider_calls: 2,
       provider_input_tokens: 24,
+      provider_cached_tokens: 0,
       provider_output_tokens: 5,
       provider_cost_cents: 2,
       provider_calls_unpriced: 1,
@@ -243,9 +242,10 @@ describe('the command line', () => {
   it('finds nothing wrong with a healthy installation', async () => {
     const { ok, checks } = await result('doctor');
     const names = checks.map((check: { name: string }) => check.name);
-    assert.deepEqual(names, ['database', 'migrations', 'queue', 'provider', 'clock']);
+    const stores = ['database', 'migrations', 'pooler', 'connections', 'disk', 'queue'];
+    assert.deepEqual(names, [...stores, 'provider', 'clock', 'processes']);
     assert.ok(ok);
-    for (const check of checks) assert.deepEqual([check.ok, check.to_do], [true, null]);
+    for (const check of checks) assert.deepEqual([check.ok, check.to_do, check.see], [true, null, null]);
   });
 
   it('reports which migrations a database lacks, and what to do', async () => {
@@ -258,11 +258,10 @@ describe('the command line', () => {
       assert.equal(examined.code, 1);
       const { ok, checks } = JSON.parse(examined.stdout);
       assert.equal(ok, false);
-      const [healthy, migrations, queue, provider, clock] = checks;
-      assert.deepEqual(
-        [healthy.ok, migrations.ok, queue.ok, provider.ok, clock.ok],
-        [true, false, false, false, true],
-      );
+      const faulty = checks.filter((check: { ok: boolean }) => !check.ok);
+      const names = faulty.map(({ name }: { name: string }) => name);
+      assert.deepEqual(names, ['migrations', 'connections', 'queue', 'provider', 'processes']);
+      const [migrations, , queue] = faulty;
       assert.match(migrations.found, /^missing: Migration\d+(, Migration\d+)*$/);
       assert.match(migrations.to_do, /npm run migrate/);
       assert.match(queue.to_do, /npm run migrate/);
@@ -290,7 +289,21 @@ describe('the command line', () => {
   it('lists its commands when there is no such command', async () => {
     for (const { code, stdout, stderr } of await Promise.all([admin(), admin('app', 'destroy')])) {
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
-      assert.match(stderr, /^Usage: npm run -s admin -- .*\n\n {2}app create --name N /);
+      assert.match(stderr, /^Usage: npm run -s admin -- .*\n\n {2}app create +Create an app/);
     }
+  });
+
+  it('shows its commands, one of them, or its version, to whoever asks', async () => {
+    const [all, short, one, version] = await Promise.all([
+      admin('--help'),
+      admin('-h'),
+      admin('app', 'show', '--help'),
+      admin('--version'),
+    ]);
+    for (const { code, stderr } of [all, short, one, version]) assert.deepEqual([code, stderr], [0, '']);
+    assert.match(all.stdout, /^Usage: .*\n\n {2}app create +Create an app/);
+    assert.equal(short.stdout, all.stdout);
+    assert.match(one.stdout, /\nUsage: .* app show APP_ID \[--json\]\n\nExample: .* app show 019/);
+    assert.equal(version.stdout, `${packageJson.version}\n`);
   });
 });

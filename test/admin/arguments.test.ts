@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Command } from '../../bin/admin/command.ts';
 import { appCreate, appUpdate } from '../../bin/admin/commands/app.ts';
+import { COMMANDS } from '../../bin/admin/commands/index.ts';
 import { keyRevoke, keyRotate } from '../../bin/admin/commands/key.ts';
 import { usage } from '../../bin/admin/commands/usage.ts';
+import { helpOf, overview } from '../../bin/admin/help.ts';
 import { adminConfig } from '../../shared/config/config.ts';
 
 const ID = '01980000-0000-7000-8000-000000000000';
@@ -139,5 +141,22 @@ describe("the command line's configuration", () => {
     assert.equal(modelOf({ OPENAI_API_KEY: 'sk-test' }), undefined);
     assert.equal(modelOf({ NODE_ENV: 'production' }), undefined);
     assert.equal(modelOf({ NODE_ENV: 'production', DEFAULT_MODEL: 'm' }), 'm');
+  });
+});
+
+describe('the help of the command line', () => {
+  it('has at most 100 characters in a line', () => {
+    const helps = [...COMMANDS].map(([name, command]) => helpOf(name, command));
+    for (const line of [overview(COMMANDS), ...helps].join('').split('\n'))
+      assert.ok([...line].length <= 100, line);
+  });
+
+  it('has an example of each command that the command itself takes', () => {
+    for (const [name, command] of COMMANDS) {
+      const [, example = ''] = /\nExample: npm run -s admin -- (.*)\n$/.exec(helpOf(name, command)) ?? [];
+      assert.ok(example.startsWith(name), example);
+      const words = example.slice(name.length).match(/"[^"]*"|\S+/g) ?? [];
+      accepts(command, ...words.map((word) => word.replaceAll('"', '')));
+    }
   });
 });

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { signUp, type UserClient } from '../support/account.ts';
+import { runAdmin } from '../support/admin.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { type Exchanged, REDIRECT_URI } from '../support/connection.ts';
-import { bareEnvironment } from '../support/environment.ts';
+import { hang, ok } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
 import { type System, startSystem } from '../support/system.ts';
-
-const MAIN = fileURLToPath(new URL('../../bin/admin/main.ts', import.meta.url));
+import { until } from '../support/until.ts';
 
 describe('the command line for connections', () => {
   let system: System;
@@ -23,12 +20,8 @@ describe('the command line for connections', () => {
   });
   after(() => system.stop());
 
-  const admin = async (args: string[], more: Record<string, string> = {}) => {
-    const env = { ...bareEnvironment(), DATABASE_URL: system.database.url, ...more };
-    const child = spawn(process.execPath, [MAIN, 'connection', 'create', ...args], { env });
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    return { stdout, stderr };
-  };
+  const admin = (args: string[], more: Record<string, string> = {}) =>
+    runAdmin(['connection', 'create', ...args], { DATABASE_URL: system.database.url, ...more });
   const who = () => ['--email', person.email, '--user-id', 'u-1'];
 
   it('connects the only app with a user, so that predictions use the memory', async () => {
@@ -39,7 +32,33 @@ describe('the command line for connections', () => {
     const reply = await app.predict(predictionBody({ connection_id }));
     assert.equal(reply.status, 200, reply.text);
     const call = await system.provider.called(1);
-    assert.deepEqual(call.record.memory?.facts, ['Deploys on Tuesdays']);
+    assert.deepEqual(call.record.known?.facts, ['Deploys on Tuesdays']);
+  });
+
+  it('lists connections and revokes one, which ends what runs with it', async () => {
+    const { connection_id } = JSON.parse((await admin([...who(), '--json'])).stdout) as Exchanged;
+    const command = async (...args: string[]) => {
+      const { stdout, stderr } = await runAdmin(['connection', ...args, '--json'], {
+        DATABASE_URL: system.database.url,
+      });
+      return stdout === '' ? stderr : JSON.parse(stdout);
+    };
+    system.provider.respond(hang());
+    const waiting = app.predict(predictionBody({ connection_id }));
+    await until(() => system.provider.running === 1);
+    assert.deepEqual(await command('revoke', connection_id), { connection_id, ended: 1 });
+    assert.equal((await waiting).code, 'connection_revoked');
+    for (const filter of [[], ['--app', app.id], ['--user', person.id]]) {
+      const [listed] = await command('list', ...filter);
+      assert.deepEqual(
+        [listed.connection_id, listed.email, listed.user_id, listed.status],
+        [connection_id, person.email, 'u-1', 'revoked'],
+      );
+    }
+    const nobody = '00000000-0000-7000-8000-000000000000';
+    assert.deepEqual(await command('list', '--user', nobody), []);
+    for (const id of [nobody, 'x']) assert.match(await command('revoke', id), /^there is no connection/);
+    system.provider.respond(ok());
   });
 
   it('refuses what cannot be connected, on one line', async () => {

@@ -33,6 +33,20 @@ describe("the command line's database", () => {
     assert.deepEqual(await withDatabase(values, file), embedded);
   });
 
+  it('comes with the address of its ingress, unless PUBLIC_URL names one', async () => {
+    await writeFile(join(folder, 'address'), 'http://127.0.0.1:8080\n');
+    try {
+      const [local, named] = await Promise.all([
+        withDatabase({}, file),
+        withDatabase({ PUBLIC_URL: 'https://forecue.example' }, file),
+      ]);
+      assert.equal(local['PUBLIC_URL'], 'http://127.0.0.1:8080');
+      assert.equal(named['PUBLIC_URL'], 'https://forecue.example');
+    } finally {
+      await rm(join(folder, 'address'));
+    }
+  });
+
   it('is never the embedded one in production', async () => {
     const values = { NODE_ENV: 'production' };
     assert.deepEqual(await withDatabase(values, file), values);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { checkProvider } from '../../bin/admin/provider-check.ts';
+import { checkProvider } from '../../bin/admin/checks.ts';
 
 describe("the doctor's look at the provider", () => {
   let server: Server;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
-import type { SyncResult } from '../../shared/schemas/memory-jobs.ts';
+import type { JobReceipt, JobResponse, SyncResult } from '../../shared/schemas/jobs.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { hashKey } from '../../shared/security/keys.ts';
+import { Visitor } from '../connect/visitor.ts';
 import { anonymously, someEmail, UserClient } from '../support/account.ts';
+import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
-import { bareEnvironment } from '../support/environment.ts';
 import { hang } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-const MAIN = fileURLToPath(new URL('../../bin/admin/main.ts', import.meta.url));
 const PASSWORD = 'a horse with 9 staples';
 
 describe('the command line for users and invitations', () => {
@@ -23,20 +21,10 @@ describe('the command line for users and invitations', () => {
   after(() => system.stop());
 
   /** Runs a command with this on its standard input. */
-  const admin = async (args: string[], input = '') => {
-    const env = { ...bareEnvironment(), DATABASE_URL: system.database.url };
-    const child = spawn(process.execPath, [MAIN, ...args], { env });
-    child.stdin.end(input);
-    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-    return { stdout, stderr };
-  };
-
-  /** The result of a command that succeeds. */
-  const result = async (args: string[], input?: string) => {
-    const { stdout, stderr } = await admin([...args, '--json'], input);
-    assert.equal(stderr, '');
-    return JSON.parse(stdout);
-  };
+  const admin = (args: string[], input?: string) =>
+    runAdmin(args, { DATABASE_URL: system.database.url }, input);
+  const result = (args: string[], input?: string) =>
+    adminResult(args, { DATABASE_URL: system.database.url }, input);
 
   const login = (email: string, password: string) =>
     anonymously<{ access: string; refresh: string }>(system, 'POST', '/api/auth/login/', { email, password });
@@ -137,7 +125,39 @@ describe('the command line for users and invitations', () => {
     assert.equal((await result(['user', 'disable', id])).active, false);
   });
 
-  it('resets a password, which ends every log-in within two seconds, and keys when asked to', async () => {
+  it('enables a user, who logs in as before; a key from before stays ended', async () => {
+    const email = someEmail();
+    const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
+    const { access, refresh } = (await login(email, PASSWORD)).body;
+    const person = new UserClient({ id, email, password: PASSWORD, access, refresh }, system);
+    const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
+    await result(['user', 'disable', id]);
+    assert.equal((await login(email, PASSWORD)).code, 'invalid_credentials');
+    assert.equal((await result(['user', 'enable', id])).active, true);
+    assert.equal((await login(email, PASSWORD)).status, 200);
+    const headers = { 'x-service-api-key': key.key };
+    assert.equal((await anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers })).status, 401);
+    assert.equal((await result(['user', 'enable', id])).active, true);
+  });
+
+  it('erases a user, once that is confirmed', async () => {
+    const email = someEmail();
+    const { id } = await result(['user', 'create', '--email', email]);
+    assert.match((await admin(['user', 'erase', id])).stderr, /for good: repeat it with --yes/);
+    assert.deepEqual(await result(['user', 'erase', id, '--yes']), { id, finished: true });
+    const { rows } = await system.database.pool.query('select from accounts where id = $1', [id]);
+    assert.equal(rows.length, 0);
+    assert.match((await admin(['user', 'erase', id, '--yes'])).stderr, /there is no user/);
+  });
+
+  it('lists invitations without their codes', async () => {
+    const { code } = await result(['invite', 'create']);
+    const list = await result(['invite', 'list']);
+    assert.equal(list[0].used_at, null);
+    assert.ok(!JSON.stringify(list).includes(code));
+  });
+
+  it('resets a password by a one-time link, which ends every log-in within two seconds, or sets it, with its keys', async () => {
     const email = someEmail();
     const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
     const { access, refresh } = (await login(email, PASSWORD)).body;
@@ -148,8 +168,20 @@ describe('the command line for users and invitations', () => {
       return (await anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers })).status;
     };
 
-    const { password, ...shown } = await result(['user', 'reset-password', id]);
+    const { link, ...shown } = await adminResult(['user', 'reset-password', id], {
+      DATABASE_URL: system.database.url,
+      PUBLIC_URL: 'https://forecue.example/here',
+    });
     assert.deepEqual([shown.id, shown.email], [id, email]);
+    assert.match(link, /^https:\/\/forecue\.example\/here\/connect\/new-password\?token=[\w-]{43}$/);
+    assert.equal((await person.request('GET', '/api/auth/keys/')).status, 200);
+    const { hash } = (await system.database.pool.query('select * from password_resets')).rows[0];
+    assert.deepEqual(hash, hashKey(new URL(link).searchParams.get('token') ?? ''));
+    const password = 'a horse with 10 staples';
+    const url = link.replace('https://forecue.example/here', system.webs[0]?.url);
+    const visitor = new Visitor();
+    await visitor.get(url);
+    assert.equal((await visitor.submit(url.replace(/\?.*/, ''), { password })).status, 200);
     await until(async () => (await person.request('GET', '/api/auth/keys/')).code === 'token_expired', 2000);
     assert.equal((await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status, 401);
     assert.equal((await login(email, PASSWORD)).status, 401);
@@ -160,9 +192,19 @@ describe('the command line for users and invitations', () => {
     assert.equal((await login(email, PASSWORD)).status, 200);
     await until(async () => (await byKey()) === 401, 2000);
     assert.match((await admin(args, 'password123')).stderr, /too common/);
+    assert.match(
+      (await admin(['user', 'reset-password', id, '--revoke-keys'])).stderr,
+      /with --password-stdin/,
+    );
   });
 
-  for (const name of ['disable', 'reset-password'])
+  it('makes no link in production without the address that it begins with', async () => {
+    const { id } = await result(['user', 'create', '--email', someEmail()]);
+    const env = { DATABASE_URL: system.database.url, NODE_ENV: 'production' };
+    assert.match((await runAdmin(['user', 'reset-password', id], env)).stderr, /PUBLIC_URL/);
+  });
+
+  for (const name of ['disable', 'enable', 'reset-password'])
     it(`user ${name} knows no user by a wrong id`, async () => {
       const nobody = '00000000-0000-7000-8000-000000000000';
       assert.match((await admin(['user', name, nobody])).stderr, /there is no (active )?user/);

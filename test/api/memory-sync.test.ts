@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { nextUnsynced } from '../../shared/db/stores/memory/sync.ts';
-import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
+import type { JobReceipt, JobResponse, SyncResult } from '../../shared/schemas/jobs.ts';
 import type { DeletionReceipt, RawMemoryResponse } from '../../shared/schemas/memory.ts';
-import type { SyncResult } from '../../shared/schemas/memory-jobs.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { event, post } from '../support/recording.ts';
 import { lockRow } from '../support/row-lock.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, startSystem, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
 
@@ -15,10 +14,10 @@ const SYNC = '/api/memory/sync/';
 
 describe('syncing recorded events into memory', function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   let ann: UserClient;
   before(async () => {
-    system = await startSystem({
+    system = await startProcesses({
       webs: 2,
       workerEntry: ['workers/main.ts', 'all'],
       env: { LEASE_MS: '3000' },
@@ -303,7 +302,7 @@ describe('syncing recorded events into memory', function () {
       assert.match(headers.get('content-type') ?? '', /^text\/event-stream;/);
       const events = text.trimEnd().split('\n\n');
       assert.ok(
-        events.slice(0, -1).every((one) => one.startsWith('event: progress\n')),
+        events.slice(1, -1).every((one) => one.startsWith('event: progress\n')),
         text,
       );
       const [, data = ''] = events.at(-1)?.match(/^event: done\ndata: (.*)$/) ?? [];

@@ -5,7 +5,7 @@ import { byAgent, currentTexts, episode, factsOf, proposing, recordOf } from '..
 import { hang, json, message, refusal, status, structured } from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
 import { promote } from '../support/promotion.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const PNPM = { text: 'Uses pnpm as package manager', quote: 'We use pnpm', slot: 'tool.package_manager' };
@@ -13,10 +13,10 @@ const NPM = { text: 'Uses npm as package manager', quote: 'We use npm', slot: 't
 
 describe('promoting episodes to facts', function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   let ann: UserClient;
   before(async () => {
-    system = await startSystem({
+    system = await startProcesses({
       workerEntry: ['workers/main.ts', 'memory'],
       env: { LEASE_MS: '3000', SUPPORTED_MODELS: 'fake-model,local' },
     });

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
-import type { PromoteResult } from '../../shared/schemas/memory-jobs.ts';
+import type { JobReceipt, JobResponse, PromoteResult } from '../../shared/schemas/jobs.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { bySchema, status as failing, hang, structured, when } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { admit } from '../../shared/db/stores/work/admit.ts';
 import { newId } from '../../shared/ids.ts';
-import type { JobResponse } from '../../shared/schemas/jobs.ts';
-import type { PromoteResult } from '../../shared/schemas/memory-jobs.ts';
+import type { JobResponse, PromoteResult } from '../../shared/schemas/jobs.ts';
 import { admissionTerms, jobAdmission, NO_UNITS } from '../../shared/work/admission.ts';
 import { promoteEpisodes, promoteFacts } from '../../shared/work/kinds.ts';
 import { signUp, type UserClient } from '../support/account.ts';

@@ -4,6 +4,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { findByEmail } from '../../shared/db/stores/accounts.ts';
+import { issuePasswordReset } from '../../shared/db/stores/log-ins.ts';
+import { resetAddress } from '../../shared/domain/account.ts';
 import { signUp as signUpByApi, someEmail } from '../support/account.ts';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
 import { type System, startSystem } from '../support/system.ts';
@@ -21,7 +24,9 @@ describeInBrowser('the consent page in Chromium', () => {
 
   before(async function () {
     this.timeout(60_000);
-    [system, browser] = await Promise.all([startSystem({ workers: 0 }), openBrowser()]);
+    // Nobody listens there: what the page says does not depend on it.
+    const env = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'forecue@example.com' };
+    [system, browser] = await Promise.all([startSystem({ workers: 0, env }), openBrowser()]);
     app = await ConnectingApp.register(system);
   });
 
@@ -33,7 +38,7 @@ describeInBrowser('the consent page in Chromium', () => {
 
   afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
 
-  async function visit({ url }: Attempt, options: BrowserContextOptions = {}): Promise<Page> {
+  async function visit({ url }: Pick<Attempt, 'url'>, options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({ viewport: PHONE, ...options });
     context.setDefaultTimeout(WITHIN_MS);
     const page = await context.newPage();
@@ -105,13 +110,13 @@ describeInBrowser('the consent page in Chromium', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Allow' }).waitFor();
     const order: string[] = [];
-    for (let n = 0; n < 3; n += 1) {
+    for (let n = 0; n < 4; n += 1) {
       await page.keyboard.press('Tab');
       order.push(await page.locator(':focus').innerText());
       const outline = await page.evaluate('getComputedStyle(document.activeElement).outlineWidth');
       assert.equal(outline, '3px');
     }
-    assert.deepEqual(order, ['Use another account', 'Allow', 'Deny']);
+    assert.deepEqual(order, ['Use another account', 'revoke this at any time', 'Allow', 'Deny']);
     await page.keyboard.press('Shift+Tab');
     await page.keyboard.press('Enter');
     app.check(await backAtTheApp(page), attempt);
@@ -193,6 +198,41 @@ describeInBrowser('the consent page in Chromium', () => {
       framing.closeAllConnections();
       framing.close();
     }
+  });
+
+  it('replaces a forgotten password without JavaScript, and leaves no token in the address', async () => {
+    const person = await signUpByApi(system);
+    const account = await findByEmail(system.em(), person.email);
+    assert.ok(account);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await visit(await app.start(), { colorScheme });
+      const opening = page.waitForEvent('popup');
+      await page.getByRole('link', { name: 'Forgot your password?' }).click();
+      const forgotten = await opening;
+      await forgotten.getByRole('heading', { name: 'Forgot your password?' }).waitFor();
+      await assertAccessible(forgotten);
+      await forgotten.getByLabel('E-mail').fill(person.email);
+      await press(forgotten, 'Mail me a link');
+      await forgotten.getByText(person.email).waitFor();
+      await assertAccessible(forgotten);
+    }
+    const token = await issuePasswordReset(system.em(), account, 1);
+    const link = resetAddress(system.webs[0]?.url ?? '', token ?? '');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await visit({ url: link }, { colorScheme });
+      assert.match(page.url(), /\/connect\/new-password$/);
+      await page.getByLabel('Password', { exact: true }).fill('short');
+      await press(page, 'Save the new password');
+      await page.getByRole('alert').waitFor();
+      await assertAccessible(page);
+      await assertFits(page);
+    }
+    const page = await visit({ url: link }, { javaScriptEnabled: false });
+    await page.getByLabel('Password', { exact: true }).fill(`${PASSWORD}!`);
+    await press(page, 'Save the new password');
+    await page.getByRole('heading', { name: 'Your password is changed' }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { name: 'This link has ended' }).waitFor();
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {

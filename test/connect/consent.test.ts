@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { signUp as signUpByApi, someEmail } from '../support/account.ts';
 import { call } from '../support/client.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type Part, type System, startSystem } from '../support/system.ts';
 import { type Attempt, ConnectingApp } from './connecting-app.ts';
 import { type Seen, Visitor } from './visitor.ts';
 
@@ -412,7 +412,7 @@ describe('the cookie', () => {
 
   it('is Secure and bound to its host under https, as its name demands, whatever the prefix of PUBLIC_URL', async () => {
     const PUBLIC_URL = 'https://id.example.com/forecue';
-    const secure: TestProcess = await system.startWeb({ PUBLIC_URL });
+    const secure: Part = await system.startWeb({ PUBLIC_URL });
     const elsewhere = await ConnectingApp.register(system, { issuer: PUBLIC_URL });
     try {
       const attempt = await elsewhere.start();

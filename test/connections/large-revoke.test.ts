@@ -9,7 +9,7 @@ import { AppClient, predictionBody } from '../support/client.ts';
 import { connect, connectingApp, revoke } from '../support/connection.ts';
 import { largestDelete, noteDeletes } from '../support/deletes.ts';
 import { lockRow } from '../support/row-lock.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const QUEUED = 2500;
@@ -19,11 +19,15 @@ const STEP = 1000;
 
 describe('a revoke while very many predictions run', function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   let app: AppClient;
   let connectionId: string;
   before(async () => {
-    system = await startSystem({ webs: 2, workers: 0, env: { SANDBOX_UNITS: '100000', LEASE_MS: '3000' } });
+    system = await startProcesses({
+      webs: 2,
+      workers: 0,
+      env: { SANDBOX_UNITS: '100000', LEASE_MS: '3000' },
+    });
     await noteDeletes(system);
   });
   after(() => system?.stop());
@@ -73,7 +77,11 @@ describe('a revoke while very many predictions run', function () {
 });
 
 /** As if the app's user had asked for so many predictions, with callers that outlive the test. */
-async function queue({ database: { pool } }: System, app: AppClient, connectionId: string): Promise<void> {
+async function queue(
+  { database: { pool } }: System<TestProcess>,
+  app: AppClient,
+  connectionId: string,
+): Promise<void> {
   const units = { sandboxUnits: 100_000, unitPriceMicrocents: 200_000 };
   const terms = admissionTerms(
     { ...predict, outlivesCallers: true },

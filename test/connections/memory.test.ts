@@ -31,8 +31,10 @@ describe('a connected prediction', () => {
     const reply = await app.predict(predictionBody({ connection_id, draft, ...part }));
     assert.equal(reply.status, 200, reply.text);
     const call = system.provider.calls.at(-1);
-    assert.ok(call?.record.memory);
-    return { memory: call.record.memory, messages: call.body.messages ?? [], reply };
+    assert.ok(call?.record.known && call.record.recalled);
+    const { known, recalled } = call.record;
+    const memory = { ...known, ...recalled, facts: [...known.facts, ...recalled.facts] };
+    return { memory, messages: call.body.messages ?? [], reply };
   };
 
   it('uses the fact that the draft is about among 10,000 newer ones', async () => {
@@ -45,7 +47,7 @@ describe('a connected prediction', () => {
       [person.id],
     );
     const { memory } = await memoryFor('Please send the quarterly figures to ');
-    assert.equal(memory.facts.length, 20);
+    assert.equal(memory.facts.length, 21);
     assert.ok(memory.facts.some((fact) => fact.includes('Ingrid Halvorsen')));
 
     const messages = [{ role: 'assistant', content: 'Who gets the quarterly figures?', origin: 'agent' }];
@@ -53,7 +55,7 @@ describe('a connected prediction', () => {
     assert.ok(asked.memory.facts.some((fact) => fact.includes('Ingrid Halvorsen')));
   });
 
-  it('gives the model what was said and done lately, and marks what the person said', async () => {
+  it('gives the model what was said and done, however long ago, and marks what the person said', async () => {
     const said = await add(person, 'raw', { content: 'Use pnpm here', kind: 'reply' });
     await add(person, 'raw', { content: 'Shall I install it?', kind: 'prompt', agent: 'coder' });
     await add(person, 'raw', { content: 'a guess', kind: 'reply', origin: 'accepted_prediction' });
@@ -73,6 +75,7 @@ describe('a connected prediction', () => {
       said: [
         { role: 'agent', own: false, content: 'Shall I install it?' },
         { role: 'human', own: true, content: 'Use pnpm here' },
+        { role: 'human', own: true, content: 'long ago' },
       ],
     });
 

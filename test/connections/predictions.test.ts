@@ -40,12 +40,12 @@ describe('predictions with a connection', () => {
 
     const reply = await app.predict(connected());
     assert.equal(reply.status, 200, reply.text);
-    assert.deepEqual((await system.provider.called(1)).record.memory, {
+    const { known, recalled } = (await system.provider.called(1)).record;
+    assert.deepEqual(known, {
       profile: { summary: 'Writes short, friendly mails', data: { team: 'sales' } },
       facts: ['Signs as Max', 'Reports to Ada'],
-      episodes: [],
-      said: [],
     });
+    assert.deepEqual(recalled, { facts: [], episodes: [], said: [] });
     const { connection_id, profile_revision, grant_revision } = reply.body;
     assert.equal(connection_id, connection.connection_id);
     assert.equal(grant_revision, 1);
@@ -60,7 +60,7 @@ describe('predictions with a connection', () => {
     await addFact(system, person, { text: 'Reports to Ada' });
     const { body } = await app.predict(predictionBody());
     assert.deepEqual([body.connection_id, body.profile_revision, body.grant_revision], [null, 'none', 0]);
-    assert.equal((await system.provider.called(1)).record.memory, null);
+    assert.equal((await system.provider.called(1)).record.known, null);
   });
 
   it('are 404 with an unknown connection or that of another app, 403 with that of another user', async () => {
@@ -108,7 +108,7 @@ describe('predictions with a connection', () => {
     assert.equal(again.headers.get('idempotency-replayed'), null);
   });
 
-  it('that are queued when the connection is revoked never run', async () => {
+  it('predictions that are queued when their connection is revoked never run', async () => {
     await whileFrozen(system.workers, async () => {
       const body = connected();
       const waiting = app.predict(body);
@@ -134,7 +134,7 @@ describe('predictions with a connection', () => {
     assert.deepEqual(statusOf(await ending), REVOKED);
   });
 
-  it('that meet a revoke are answered or refused, and leave nothing running or reserved', async () => {
+  it('predictions that meet a revoke are answered or refused, and leave nothing running or reserved', async () => {
     system.provider.respond(delay(50, ok()));
     const calls = Array.from({ length: 60 }, async (_, n) => {
       if (n === 30) await revoke(app, connection.connection_id);
@@ -173,7 +173,7 @@ describe('predictions with a connection', () => {
     });
   });
 
-  it('to be revoked by the app are 404 when unknown or of another app, 403 with another user', async () => {
+  it('a connection that the app revokes is 404 when unknown or of another app, 403 with another user', async () => {
     const { connection_id } = connection;
     for (const id of ['c-1', '00000000-0000-7000-8000-000000000000'])
       assert.deepEqual(statusOf(await revoke(app, id)), [404, 'not_found']);

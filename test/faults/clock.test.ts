@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findJobs } from '../../shared/db/stores/work/jobs.ts';
-import { findRequest, outcomesOf } from '../../shared/db/stores/work/outcomes.ts';
+import { findJobs, findRequest, outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { newId, newIds } from '../../shared/ids.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
@@ -73,7 +72,7 @@ describe("when the database's clock has gone back", () => {
       assert.equal((await app.predict(predictionBody())).status, 200);
     });
 
-    it('that ran again is given back to whoever repeats it, for one unit', async () => {
+    it('a prediction that ran again after the clock went back is given to whoever repeats it, for one unit', async () => {
       const body = predictionBody();
       system.provider.respond(status(400));
       assert.equal((await app.predict(body)).code, 'provider_failed');

@@ -4,15 +4,15 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { comparableMemory } from '../support/comparable-memory.ts';
 import { settleMemory, stormMemory } from '../support/memory-storm.ts';
 import { post } from '../support/recording.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 const SESSIONS = 40;
 
 describe('memory jobs of one account at once, whose workers are killed', function () {
   this.timeout(120_000);
-  let system: System;
+  let system: System<TestProcess>;
   before(async () => {
-    system = await startSystem({
+    system = await startProcesses({
       workers: 2,
       workerEntry: ['workers/main.ts', 'memory'],
       env: { LEASE_MS: '2000', OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },

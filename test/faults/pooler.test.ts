@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type Database, openDatabase } from '../../shared/db/orm.ts';
-import { usePooler } from '../../shared/db/pooler.ts';
+import { usePooler } from '../../shared/db/pool.ts';
 import { createAccount } from '../../shared/db/stores/accounts.ts';
 import { recordBatch } from '../../shared/db/stores/recording/record.ts';
 import { transaction } from '../../shared/db/transaction.ts';
@@ -54,7 +54,7 @@ describeWithPgBouncer('PgBouncer in transaction mode', function () {
     for (let n = 0; n < 10; n += 1) assert.deepEqual((await database.pool.query(SETTINGS)).rows, others);
   });
 
-  it('on a direct connection every statement has them', async () => {
+  it('every statement on a direct connection has our settings', async () => {
     const addresses = { url: test.url, directUrl: test.url, poolSize: 2 };
     const direct = await openDatabase({ database: addresses }, createLog('test', 'silent'), 'forecue test');
     assert.deepEqual((await direct.pool.query(SETTINGS)).rows, [OURS]);

@@ -8,7 +8,7 @@ import type { AppClient, Reply } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type OwnServer, startOwnServer } from '../support/own-server.ts';
 import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type Part, type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** So few a second that no window ends while a test looks at it. */
@@ -81,7 +81,7 @@ describe('a rate-limit store that is down', function () {
     after(() => system?.stop());
 
     it('holds no request for longer than a moment, and lets no more through than the limit', async () => {
-      const [web] = system.webs as [TestProcess];
+      const [web] = system.webs as [Part];
       const app = await system.app();
       const locker = await system.database.pool.connect();
       try {
@@ -117,7 +117,7 @@ describe('a rate-limit store that is down', function () {
     });
 
     it('counts for all ingresses; without it each counts for itself; then all together again', async () => {
-      const webs = system.webs as [TestProcess, TestProcess];
+      const webs = system.webs as [Part, Part];
       const shared = await usagesAtAll(await system.app(), webs, 2 * POINTS);
       assert.equal(shared.filter(({ status }) => status === 200).length, POINTS);
 
@@ -149,7 +149,7 @@ function usages(app: AppClient, count: number, at: { url: string } = app): Promi
   return Promise.all(Array.from({ length: count }, () => app.request('GET', '/v1/usage', undefined, { at })));
 }
 
-async function usagesAtAll(app: AppClient, webs: TestProcess[], count: number): Promise<Reply<unknown>[]> {
+async function usagesAtAll(app: AppClient, webs: Part[], count: number): Promise<Reply<unknown>[]> {
   return (await Promise.all(webs.map((web) => usages(app, count, web)))).flat();
 }
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import Type from 'typebox';
 import { createApp } from '../../ingress/http/app.ts';
-import { endpoint } from '../../ingress/http/endpoint.ts';
-import { endpointsOn } from '../../ingress/http/route.ts';
+import { endpoint, endpointsOn } from '../../ingress/http/endpoint.ts';
 import { type Listening, listen } from '../../ingress/http/server.ts';
 import type { Limits } from '../../ingress/limits/limiter.ts';
 import { networkOf } from '../../ingress/limits/network.ts';

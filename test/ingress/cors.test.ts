@@ -37,6 +37,7 @@ describe('pages of other origins', () => {
       'Authorization',
       'Content-Type',
       'Idempotency-Key',
+      'Last-Event-ID',
       'Prefer',
       'X-Request-Id',
       'X-Service-API-Key',

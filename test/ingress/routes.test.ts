@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { endpoint } from '../../ingress/http/endpoint.ts';
-import { endpointsOn } from '../../ingress/http/route.ts';
-import { surfaceOf } from '../../ingress/http/surface.ts';
+import { endpoint, endpointsOn } from '../../ingress/http/endpoint.ts';
+import { surfaceOf } from '../../ingress/http/request-context.ts';
 import { routes } from '../../ingress/routes/index.ts';
 
 describe('the table of routes', () => {

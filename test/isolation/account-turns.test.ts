@@ -15,7 +15,7 @@ import {
 } from '../support/connection.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { lockRow } from '../support/row-lock.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const ROW = { content: 'A note.', kind: 'note', origin: 'human' };
@@ -26,10 +26,10 @@ const HELD_MS = 4000;
 const TOO_MANY = 105;
 
 describe('an account whose row is locked', () => {
-  let system: System;
+  let system: System<TestProcess>;
   let person: UserClient;
   before(async () => {
-    system = await startSystem();
+    system = await startProcesses();
   });
   beforeEach(async () => {
     person = await signUp(system);
@@ -80,9 +80,9 @@ describe('an account whose row is locked', () => {
 });
 
 describe('an app whose rows are locked', () => {
-  let system: System;
+  let system: System<TestProcess>;
   before(async () => {
-    system = await startSystem();
+    system = await startProcesses();
   });
   after(() => system?.stop());
 

@@ -175,7 +175,7 @@ describe('a claim in the statement that ends work', () => {
     assert.deepEqual(claimed.left, []);
   });
 
-  it('of a party that has one piece running at a time takes its next one', async () => {
+  it('the end of work of a party that has one piece running at a time claims its next one', async () => {
     const one = { ...termsOf(1), oneAtATime: ['predict'] };
     assert.deepEqual((await claim(database.pool, one)).claims, []);
     const { claimed } = await completeAndClaim(database.pool, running.map(suggested), WINDOW_S, one);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { between, type Collapse, hangUnderLoad, refused } from '../support/collapse.ts';
 import { tally } from '../support/flood.ts';
 import { expectWithin } from '../support/noise.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /** Eight slots of 100 ms are 80 calls a second. `test/acceptance/collapse.ts` does it with twice as many. */
 const SLOTS = 8;
@@ -14,11 +14,11 @@ const NOTICED_MS = 2000;
 const REFUSAL_MS = 400;
 
 describe('a provider that hangs in the middle of a load', () => {
-  let system: System;
+  let system: System<TestProcess>;
   let run: Collapse;
   before(async function () {
     this.timeout(45_000);
-    system = await startSystem({ env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000' } });
+    system = await startProcesses({ env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000' } });
     run = await hangUnderLoad(system, { perSecond: PER_SECOND, serviceMs: SERVICE_MS });
   });
   after(() => system.stop());

@@ -5,7 +5,7 @@ import { connect, connectingApp } from '../support/connection.ts';
 import { hang } from '../support/fake-provider.ts';
 import { promote, say } from '../support/promotion.ts';
 import { inputsOf, predictBatch, predictReply, proposing } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** Far less than the deadlines of these calls, and more than the polls need on a busy machine. */
@@ -14,10 +14,10 @@ const ROUNDS = 12;
 const CALLS = 16;
 
 describe('a call that waits while its account is erased', () => {
-  let system: System;
+  let system: System<TestProcess>;
 
   before(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
+    system = await startProcesses({ workerEntry: ['workers/main.ts', 'all'] });
   });
 
   after(() => system.stop());

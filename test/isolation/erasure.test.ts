@@ -9,16 +9,16 @@ import { predictionBody } from '../support/client.ts';
 import { connect, connectingApp } from '../support/connection.ts';
 import { hang } from '../support/fake-provider.ts';
 import { event, fillRecording, post } from '../support/recording.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const EVENTS = 100_000;
 
 describe('an account that is being erased', () => {
-  let system: System;
+  let system: System<TestProcess>;
 
   before(async () => {
-    system = await startSystem({
+    system = await startProcesses({
       webs: 2,
       env: { PUBLIC_URL: 'http://localhost:8080', SANDBOX_UNITS: '100000', LEASE_MS: '3000' },
     });

@@ -7,7 +7,7 @@ import { predictionBody } from '../support/client.ts';
 import { type EchoCaller, openEchoCaller, PARTY } from '../support/echo-caller.ts';
 import { echo, echoInTurn, type kinds } from '../support/echo-kind.ts';
 import { Gate } from '../support/gate.ts';
-import { type System, type SystemOptions, startSystem } from '../support/system.ts';
+import { type System, type SystemOptions, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SLOTS = 2;
@@ -21,7 +21,7 @@ const PROMPT_MS = 1000;
 
 describe('a kind that the product does not know', function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   let caller: EchoCaller;
   let gate: Gate<string>;
 
@@ -52,8 +52,18 @@ describe('a kind that the product does not know', function () {
     });
 
     it('ends as a defect when its handler throws, even before it returns a promise', async () => {
-      const { outcome } = await caller.ask({ text: '', input: 'no JSON' });
+      const { outcome } = await caller.ask({ text: '' });
       assert.deepEqual([outcome.state, outcome.code, outcome.source], ['failed', 'internal_error', 'worker']);
+    });
+
+    it('ends as a defect when its input does not suit it', async () => {
+      for (const input of ['no JSON', '{"text":1}']) {
+        const { outcome } = await caller.ask({ text: '', input });
+        assert.deepEqual(
+          [outcome.state, outcome.code, outcome.source],
+          ['failed', 'internal_error', 'worker'],
+        );
+      }
     });
 
     it('is run by another worker when its own is killed, for the same waiting call', async () => {
@@ -134,7 +144,7 @@ describe('a kind that the product does not know', function () {
       assert.equal(await until(isTaken), 'echoed');
     });
 
-    it('of which a party has one running at a time leaves slots to other parties', async () => {
+    it('a kind of which a party has one running at a time leaves slots to other parties', async () => {
       gate.shut();
       const mine = ['one', 'two', 'three'].map((text) => caller.ask({ text, kind: echoInTurn }));
       await gate.visited(1);
@@ -236,7 +246,7 @@ describe('a kind that the product does not know', function () {
   async function start(options: SystemOptions): Promise<void> {
     gate = new Gate();
     await gate.listen();
-    system = await startSystem({
+    system = await startProcesses({
       ...options,
       webs: 0,
       workerEntry: ['test/support/echo-kind.ts'],

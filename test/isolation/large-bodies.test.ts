@@ -7,7 +7,7 @@ import { announced, sendRaw } from '../support/hostile-bodies.ts';
 import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { residentMb } from '../support/resident-memory.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const MIB = 1024 * 1024;
@@ -18,12 +18,12 @@ const GROWTH_MB = 300;
 const NOTICED_MS = 1000;
 
 describe('large bodies', () => {
-  let system: System;
+  let system: System<TestProcess>;
   let app: AppClient;
   let other: AppClient;
   before(async () => {
     // Without rate limits, in which such bodies weigh much.
-    system = await startSystem({
+    system = await startProcesses({
       env: {
         SANDBOX_UNITS: '1000000',
         PREDICTION_TIMEOUT_MS: '30000',
@@ -73,7 +73,7 @@ describe('large bodies', () => {
     },
   );
 
-  it('of 16 MiB, sent at once by one account, use no more than the budget', async function () {
+  it('bodies of 16 MiB, sent at once by one account, use no more than the budget', async function () {
     this.timeout(60_000);
     const before = await memory();
 
@@ -90,7 +90,7 @@ describe('large bodies', () => {
       assert.ok(status === 200 || code === 'overloaded', `${status} ${code}`);
   });
 
-  it('of 16 MiB that accounts never finish leave room for those of apps', async () => {
+  it('bodies of 16 MiB that accounts never finish leave room for those of apps', async () => {
     const people = await Promise.all(Array.from({ length: 5 }, () => signUp(system)));
     const stalled = people.map(({ access, url }) =>
       sendRaw(url, [announced('/api/recording/events/', 16 * MIB, access), '[']),

@@ -8,7 +8,7 @@ import { predictionBody, type Reply } from '../support/client.ts';
 import { largestDelete, noteDeletes } from '../support/deletes.ts';
 import { hang } from '../support/fake-provider.ts';
 import { predictReply } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const BATCHES = 110;
@@ -19,10 +19,10 @@ const STEP = 1000;
 
 describe('the erasure of an account with very much work', function () {
   this.timeout(180_000);
-  let system: System;
+  let system: System<TestProcess>;
   before(async () => {
     // Its worker serves no batches: their parts stay queued.
-    system = await startSystem();
+    system = await startProcesses();
     await noteDeletes(system);
   });
   after(() => system?.stop());
@@ -62,7 +62,10 @@ describe('the erasure of an account with very much work', function () {
 });
 
 /** As if the account had posted so many batches, and a worker had admitted their parts. */
-async function queueParts({ database: { pool } }: System, { id: accountId }: UserClient): Promise<void> {
+async function queueParts(
+  { database: { pool } }: System<TestProcess>,
+  { id: accountId }: UserClient,
+): Promise<void> {
   const terms = { process: newId(), timeoutMs: 600_000, recoveryWindowS: 600, units: NO_UNITS };
   for (let batch = 0; batch < BATCHES; batch += 1) {
     const job = jobAdmission(predictBatch, { accountId, body: {}, requestId: undefined, wait: false });
@@ -80,7 +83,7 @@ async function queueParts({ database: { pool } }: System, { id: accountId }: Use
 }
 
 /** Jobs that have ended. */
-async function addHistory({ database: { pool } }: System, { id }: UserClient): Promise<void> {
+async function addHistory({ database: { pool } }: System<TestProcess>, { id }: UserClient): Promise<void> {
   await pool.query(
     `insert into history (id, kind, party, key, fingerprint, state, attempt, admission, admitted_at, ended_at, expires_at, facts)
      select gen_random_uuid(), 'sync', $1, gen_random_uuid(), '', 'succeeded', 1, gen_random_uuid(), now(), now(), now(), '{}'

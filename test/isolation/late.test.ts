@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { lockRow, type RowLock } from '../support/row-lock.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const DEADLINE_MS = 3000;
@@ -13,10 +13,10 @@ const IN_FLIGHT_MS = 1000;
 
 describe('a call that got 503 because its admission had to wait for a lock', function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   let app: AppClient;
   before(async () => {
-    system = await startSystem({ env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}` } });
+    system = await startProcesses({ env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}` } });
   });
   beforeEach(async () => {
     app = await system.app();

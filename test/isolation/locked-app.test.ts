@@ -6,7 +6,7 @@ import { connect, connectingApp } from '../support/connection.ts';
 import { flood, slowest, tally } from '../support/flood.ts';
 import { undocumented, type WhileHeld, whileRowIsHeld } from '../support/held-row.ts';
 import { lockRow } from '../support/row-lock.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const HELD_MS = 6000;
@@ -24,9 +24,9 @@ const USERS = 40;
 const OWN_MS = 3000;
 
 describe('a row that is locked from outside', () => {
-  let system: System;
+  let system: System<TestProcess>;
   before(async () => {
-    system = await startSystem({
+    system = await startProcesses({
       env: { PREDICTION_TIMEOUT_MS: `${DEADLINE_MS}`, SANDBOX_UNITS: '1000000' },
     });
   });
@@ -94,7 +94,7 @@ describe('a row that is locked from outside', () => {
     });
   });
 
-  it('for a moment only is waited out: no call fails', async () => {
+  it('a lock that is held for a moment only is waited out: no call fails', async () => {
     const app = await system.app();
     await app.predict(predictionBody());
     const lock = await lockRow(system, 'usage', 'app_id = $1', [app.id]);

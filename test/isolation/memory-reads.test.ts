@@ -9,7 +9,7 @@ import { bySchema } from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { predicted, predictReply, proposing } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 const CONTEXT = '/api/memory/context/';
 /** A process has 10 connections for a read of a second each. */
@@ -20,10 +20,10 @@ const QUICK = 500;
 
 describe('memory that takes long to read', function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   let slow: UserClient;
   before(async () => {
-    system = await startSystem();
+    system = await startProcesses();
     system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
     // Such a fact takes a second to look at.
     await system.database.pool.query(`
@@ -119,17 +119,17 @@ describe('memory that takes long to read', function () {
     const { status, body } = await app.predict(predictionBody({ connection_id }));
     assert.deepEqual([status, body.context_truncated], [200, true]);
     assert.equal(body.profile_revision, profile_revision);
-    const { memory } = system.provider.calls.at(-1)?.record ?? {};
-    assert.deepEqual([memory?.profile?.summary, memory?.facts], ['Writes short mails', []]);
+    const { known } = system.provider.calls.at(-1)?.record ?? {};
+    assert.deepEqual([known?.profile?.summary, known?.facts], ['Writes short mails', []]);
   });
 });
 
 describe('thousands of long rows of memory', function () {
   // Indexing them takes longest.
   this.timeout(90_000);
-  let system: System;
+  let system: System<TestProcess>;
   before(async () => {
-    system = await startSystem();
+    system = await startProcesses();
   });
   after(() => system?.stop());
 

@@ -4,7 +4,7 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { hang, ok } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
 import { expectWithin, measureNoise } from '../support/noise.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
 import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
@@ -27,9 +27,9 @@ const env = {
 
 describe('with no worker that ever started', function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   before(async () => {
-    system = await startSystem({ env, workers: 0 });
+    system = await startProcesses({ env, workers: 0 });
   });
   after(() => system.stop());
 
@@ -44,11 +44,11 @@ describe('with no worker that ever started', function () {
 describe('with no worker left alive', function () {
   this.timeout(60_000);
   const marker = `secret-${randomBytes(8).toString('hex')}`;
-  let system: System;
+  let system: System<TestProcess>;
   let app: AppClient;
   let hungUpAt: number;
   before(async () => {
-    system = await startSystem({ env });
+    system = await startProcesses({ env });
     app = await system.app();
     system.provider.next(ok({ continuation: `and ${marker}` }));
     assert.equal((await ask()).status, 200);

@@ -9,11 +9,11 @@ const START = `array[0, 0]::float8[], array_fill('00000000-0000-0000-0000-000000
 const LOOKS = {
   'the load': `select * from load_v1(array['predict', 'reply'], array['predict', 'predict'], 2000, 150)`,
   'the flows that a worker has not heard of': `select * from queued_flows_v1(array['predict', 'reply'])`,
-  'overdue work': `select * from overdue_v1(array['predict', 'reply'], ${START}, 60000)`,
+  'overdue work': `select * from casualties_v1(array['predict', 'reply'], ${START}, 60000, null, null, 5000)`,
   'abandoned work': 'select * from abandoned_v1(5000, 60000)',
   'the work of dead processes': `
-    select * from sweep_v1(
-      'predict', 0, '00000000-0000-0000-0000-000000000000',
+    select * from casualties_v1(
+      array['predict', 'reply'], ${START}, null,
       (select id from processes where since < now() - interval '1 minute'), 1000, 5000)`,
 };
 const claimOf = (party: string, since: string) => `

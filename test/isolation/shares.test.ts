@@ -4,7 +4,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { predictReply, proposing } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 const SLOTS = 16;
 const SERVICE_MS = 400;
@@ -14,10 +14,10 @@ const CALLERS_OF_EACH = 4;
 
 describe('a busy app among many parties', function () {
   this.timeout(120_000);
-  let system: System;
+  let system: System<TestProcess>;
   let big: AppClient;
   beforeEach(async () => {
-    system = await startSystem({
+    system = await startProcesses({
       workers: 2,
       env: { WORKER_CONCURRENCY: `${SLOTS / 2}`, SANDBOX_UNITS: '1000000', DATABASE_POOL: '20' },
     });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { ok, when } from '../support/fake-provider.ts';
 import { flood, tally } from '../support/flood.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 const SLOW_MS = 7000;
 const SLOW_CALLS = 90;
@@ -14,11 +14,11 @@ const SLOW_DRAFT = { text: 'A slow one ', revision: 1 };
 
 describe('the slots of a worker', function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   /** Ends all slow calls early, once the others were answered. */
   let enough: PromiseWithResolvers<void>;
   before(async () => {
-    system = await startSystem({
+    system = await startProcesses({
       env: {
         WORKER_CONCURRENCY: `${SLOTS}`,
         PREDICTION_TIMEOUT_MS: '30000',

@@ -3,7 +3,7 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { flood, queueMs, tally } from '../support/flood.ts';
 import { startLoad } from '../support/load.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SLOTS = 16;
@@ -14,9 +14,9 @@ const FLOOD = 120;
 
 describe('what an app did before', function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   before(async () => {
-    system = await startSystem({
+    system = await startProcesses({
       env: {
         WORKER_CONCURRENCY: `${SLOTS}`,
         PREDICTION_TIMEOUT_MS: '60000',

@@ -5,7 +5,7 @@ import { delay, ok } from '../support/fake-provider.ts';
 import { tally } from '../support/flood.ts';
 import { startLoad } from '../support/load.ts';
 import { measureNoise } from '../support/noise.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SLOTS = 16;
@@ -17,9 +17,9 @@ const FLOOD = 120;
 
 describe("a person who types during another app's flood", function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   before(async () => {
-    system = await startSystem({
+    system = await startProcesses({
       env: {
         WORKER_CONCURRENCY: `${SLOTS}`,
         PREDICTION_TIMEOUT_MS: '30000',

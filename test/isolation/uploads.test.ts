@@ -5,7 +5,7 @@ import { type AppClient, predictionBody } from '../support/client.ts';
 import { percentile } from '../support/keep-alive-client.ts';
 import { pacedUntil } from '../support/paced-until.ts';
 import { countOf, event, post } from '../support/recording.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** How long each upload's statement takes here, whatever the machine. */
@@ -14,11 +14,11 @@ const SLOW_MS = 200;
 const NOTICED_MS = 600;
 
 describe('slow uploads of recorded events', () => {
-  let system: System;
+  let system: System<TestProcess>;
   let app: AppClient;
   let user: UserClient;
   before(async () => {
-    system = await startSystem({ env: { SANDBOX_UNITS: '1000000' } });
+    system = await startProcesses({ env: { SANDBOX_UNITS: '1000000' } });
     await system.database.pool.query(`
       create function take_time() returns trigger language plpgsql as
         $$ begin perform pg_sleep(${SLOW_MS / 1000}); return null; end $$;
@@ -60,7 +60,7 @@ describe('slow uploads of recorded events', () => {
     for (const person of people) assert.equal((await countOf(system, person)).events, 30);
   });
 
-  it('of one person do not delay another’s', async () => {
+  it('slow uploads of one person do not delay another’s', async () => {
     let stored = 0;
     const uploads = Promise.all(
       Array.from({ length: 12 }, async () => {

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import type { PredictionResponse } from '../../shared/schemas/predictions.ts';
+import { Visitor } from '../connect/visitor.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
-/** Printed between the outputs of the commands. */
+const README = readFileSync(join(CHECKOUT, 'README.md'), 'utf8');
 const PASTED = '--- pasted ---';
-const STORY = '## A reply in five commands';
 
 describe('the README', function () {
   this.timeout(120_000);
@@ -24,46 +24,55 @@ describe('the README', function () {
   });
   after(() => system?.stop());
 
-  it('has five commands from a recording to a calibrated reply, and one that completes a draft from the same memory', async () => {
-    const readme = await readFile(join(CHECKOUT, 'README.md'), 'utf8');
-    const story = readme.slice(readme.indexOf(STORY), readme.indexOf('## The path of a prediction'));
-    const blocks = [...story.matchAll(/^```(sh)?\n(.*?)^```/gms)];
-    const commands = blocks.flatMap(([, language, text]) => (language === 'sh' ? (text ?? '') : []));
-    const [claimed] = blocks.flatMap(([, language, text]) => (language === 'sh' ? [] : (text ?? '')));
-    assert.equal(commands.length, 6);
-    const { key, url } = await system.app({ redirectUris: ['http://localhost:3000/callback'] });
+  it('prints what its blocks print when they are pasted in order, and its consent walk can be finished', async () => {
+    const { key, url } = await system.app({ redirectUris: ['http://localhost:8080/connect/callback'] });
+    const [start, ...pasted] = blocks('sh');
+    assert.equal(start, 'npm ci && npm start\n');
     // Where the story says what `npm start` prints.
-    const script = commands
-      .join(`\necho ${PASTED}\n`)
+    const script = pasted
+      .join(`\necho '${PASTED}'\n`)
       .replaceAll('http://127.0.0.1:8080', url)
       .replace('$(cat .data/app-key)', key);
-    const [recorded = '', promoted = '', , read, fedBack = '', drafted = ''] = (await run(script)).split(
-      `${PASTED}\n`,
-    );
-    assert.equal(recorded.match(/"accepted":2,"duplicates":0/g)?.length, 8);
-    assert.match(promoted, /"text":"yes, I always want coverage"/);
-    assert.equal(read, claimed);
-    const [decision, confidence] = fedBack.split('\n');
-    assert.equal(decision, 'accepted');
-    assert.ok(story.includes(`The confidence is ${confidence} now`), fedBack);
-    const { status, completion }: PredictionResponse = JSON.parse(drafted);
-    assert.equal(status, 'suggested');
-    assert.ok(story.includes(`completes the draft with \`${completion}\``), drafted);
+    const [answer = '', reply, consent, completion = ''] = await paste(script);
+    const [claimedAnswer = ''] = blocks('json');
+    assert.deepEqual(lasting(JSON.parse(answer)), lasting(JSON.parse(claimedAnswer)));
+    assert.equal(reply, blocks('')[1]);
+    assert.match(consent ?? '', /^http.*\/connect\//);
+    assert.ok(README.includes(`It prints \`${completion.trim()}\``), completion);
   });
 
-  async function run(script: string): Promise<string> {
+  /** Runs it in a shell, and answers its question for a code as a person who allows the app would. Returns what each block printed. */
+  async function paste(script: string): Promise<string[]> {
     const env = { ...bareEnvironment(), DATABASE_URL: system.database.url };
-    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], {
-      cwd: CHECKOUT,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const [stdout, stderr, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'exit'),
-    ]);
-    assert.equal(code, 0, `${stderr}\n${stdout}`);
-    return stdout;
+    const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', script], { cwd: CHECKOUT, env });
+    const said = text(child.stderr);
+    const exited = once(child, 'exit');
+    const lines: string[] = [];
+    for await (const line of createInterface(child.stdout)) {
+      lines.push(line);
+      if (/^http.*\/connect\//.test(line)) child.stdin.end(`${await allowed(line)}\n`);
+    }
+    const [code] = await exited;
+    assert.equal(code, 0, `${await said}\n${lines.join('\n')}`);
+    return `${lines.join('\n')}\n`.split(`${PASTED}\n`);
   }
 });
+
+/** The code with which the page sends the person of the story back to the app. */
+async function allowed(url: string): Promise<string> {
+  const person = new Visitor();
+  const { email, password } = JSON.parse(/\{ "email": .*? \}/.exec(README)?.[0] ?? '');
+  await person.submit(url, { do: 'sign-in', email, password });
+  const { location } = await person.submit(url, { do: 'approve' });
+  return new URL(location ?? '').searchParams.get('code') ?? '';
+}
+
+function blocks(language: string): string[] {
+  const found = [...README.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
+  return found.flatMap(([, of, block = '']) => (of === language ? [block] : []));
+}
+
+/** What is the same in each run of an answer. */
+function lasting(answer: object): object {
+  return { ...answer, prediction_id: '', expires_at: 0 };
+}

@@ -4,7 +4,7 @@ import { hasFunctions } from '../../shared/db/functions.ts';
 import { HOT_PATH_LOCK_TIMEOUT_MS } from '../../shared/db/limits.ts';
 import { missingMigrations } from '../../shared/db/migrate.ts';
 import { ormOptions } from '../../shared/db/orm.ts';
-import { migrate } from '../../shared/migrate.ts';
+import { migrate } from '../../shared/process/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 

@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import { hasFunctions } from '../../shared/db/functions.ts';
 import { missingMigrations } from '../../shared/db/migrate.ts';
 import { ormOptions } from '../../shared/db/orm.ts';
-import { migrate } from '../../shared/migrate.ts';
+import { migrate } from '../../shared/process/migrate.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
 /** Another body of a function, from an earlier version. */

@@ -5,19 +5,19 @@ import { signUp, type UserClient } from '../support/account.ts';
 import type { Reply } from '../support/client.ts';
 import { hang, type Step, when } from '../support/fake-provider.ts';
 import { echoing, forPrompts, inputsOf, predictBatch, promptIn } from '../support/replies.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const ENTRY = ['workers/main.ts', 'batch'];
 
 describe('a batch', function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   let ann: UserClient;
   afterEach(() => system?.stop());
 
   const begin = async (env: Record<string, string>) => {
-    system = await startSystem({ workerEntry: ENTRY, env });
+    system = await startProcesses({ workerEntry: ENTRY, env });
     ann = await signUp(system);
     system.provider.respond(echoing);
   };
@@ -145,7 +145,7 @@ describe('a batch', function () {
   });
 
   it('is shed without a worker for it', async () => {
-    system = await startSystem({ env: { BATCH_TIMEOUT_MS: '1000' } });
+    system = await startProcesses({ env: { BATCH_TIMEOUT_MS: '1000' } });
     ann = await signUp(system);
     const shed = await until(async () => {
       const reply = await predictBatch(ann, inputsOf(2));

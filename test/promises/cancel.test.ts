@@ -39,7 +39,7 @@ describe('cancelling', () => {
   after(() => system.stop());
   beforeEach(() => system.provider.reset());
 
-  it('through any ingress closes the socket to the provider and answers the caller within 500 ms each', async () => {
+  it('cancelling through any ingress closes the socket to the provider and answers the caller within 500 ms each', async () => {
     const app = await system.app();
     const times = [];
     for (let n = 0; n < 9; n += 1) times.push(await cancelAndMeasure(system, app));
@@ -49,7 +49,7 @@ describe('cancelling', () => {
     await assertNothingCharged(app);
   });
 
-  it('while it is queued keeps it from ever running', async () => {
+  it('a prediction that is cancelled while it is queued never runs', async () => {
     const app = await system.app();
     const body = predictionBody();
     await whileFrozen(system.workers, async () => {
@@ -84,7 +84,7 @@ describe('cancelling', () => {
     assert.deepEqual([status, answer], [200, CANCELLED]);
   });
 
-  it('after the end reports how it ended, and changes nothing', async () => {
+  it('cancelling after the end reports how the prediction ended, and changes nothing', async () => {
     const app = await system.app();
     const ended = async (expected: object, body = predictionBody()) => {
       await app.predict(body);
@@ -149,27 +149,32 @@ describe('cancelling', () => {
       await sleep(Math.random() * 60);
       if (call.abortedAt === null) await ok()(response, call);
     });
-    const units = await Promise.all(
-      Array.from({ length: 100 }, async (_, n) => {
-        const body = predictionBody();
-        const running = new Promise<void>((resolve) => reached.set(body.draft.text, resolve));
-        const waiting = app.predict(body, { at: { url: system.webs[n % 2]?.url ?? '' } });
-        await running;
-        await sleep(Math.random() * 60);
-        const cancelled = await app.cancel(body.request_id, body.user_id);
-        const reply = await waiting;
-        assert.equal(cancelled.status, 200, cancelled.text);
-        if (reply.status === 200) {
-          assert.deepEqual(cancelled.body, { status: 'suggested', prediction_units: 1 });
-          return 1;
-        }
-        assert.equal(reply.code, 'prediction_cancelled');
-        assert.deepEqual(cancelled.body, CANCELLED);
-        return 0;
-      }),
-    );
-    const suggested = units.filter((one) => one === 1).length;
-    assert.ok(suggested > 0 && suggested < 100, `no race: ${suggested} of 100 were suggested`);
+    const race = async (n: number, patience: number) => {
+      const body = predictionBody();
+      const running = new Promise<void>((resolve) => reached.set(body.draft.text, resolve));
+      const waiting = app.predict(body, { at: { url: system.webs[n % 2]?.url ?? '' } });
+      await running;
+      await sleep(Math.random() * patience);
+      const cancelled = await app.cancel(body.request_id, body.user_id);
+      const reply = await waiting;
+      assert.equal(cancelled.status, 200, cancelled.text);
+      if (reply.status === 200) {
+        assert.deepEqual(cancelled.body, { status: 'suggested', prediction_units: 1 });
+        return 1;
+      }
+      assert.equal(reply.code, 'prediction_cancelled');
+      assert.deepEqual(cancelled.body, CANCELLED);
+      return 0;
+    };
+    let [raced, suggested, patience] = [0, 0, 60];
+    while (raced < 100 || suggested === 0 || suggested === raced) {
+      const units = await Promise.all(Array.from({ length: 20 }, (_, n) => race(n, patience)));
+      const won = units.reduce<number>((sum, one) => sum + one, 0);
+      raced += units.length;
+      suggested += won;
+      // However fast the machine is, half of the cancels should win.
+      patience *= won < units.length / 2 ? 1.5 : 1 / 1.5;
+    }
     const { body: usage } = await app.usage();
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [suggested, 0]);
   });

@@ -3,13 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('a worker that dies', () => {
-  let system: System;
+  let system: System<TestProcess>;
   before(async () => {
-    system = await startSystem({ workers: 0, env: { LEASE_MS: '3000' } });
+    system = await startProcesses({ workers: 0, env: { LEASE_MS: '3000' } });
   });
   after(() => system.stop());
   beforeEach(() => system.provider.reset());
@@ -77,7 +77,7 @@ describe('a worker that dies', () => {
 });
 
 /** The last heartbeat of the process, as soon as it is alive. */
-async function beat({ database }: System, id: string | null): Promise<number> {
+async function beat({ database }: System<TestProcess>, id: string | null): Promise<number> {
   return until(async () => {
     const { rows } = await database.pool.query<{ at: Date }>(
       'select alive_until as at from processes where id = $1 and alive_until > now()',

@@ -68,7 +68,7 @@ describe('deadlines', () => {
       await assertUnits(app, suggested);
     });
 
-    it('of an attached caller is that of the attempt, not one of its own', async () => {
+    it('the deadline of an attached caller is that of the attempt, not one of its own', async () => {
       const app = await system.app();
       system.provider.respond(hang());
       const body = predictionBody();

@@ -7,15 +7,15 @@ import { pausePools, resumePools, workerBeats } from '../../shared/db/stores/wor
 import { predictionKey } from '../../shared/domain/prediction.ts';
 import { newId } from '../../shared/ids.ts';
 import { createLog } from '../../shared/log.ts';
-import { openQueues } from '../../shared/queue/backend.ts';
 import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
+import { openQueues } from '../../shared/queue/queues.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { ok, when } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-const TIMEOUT_MS = 10_000;
+const TIMEOUT_MS = 20_000;
 /** Tickets of a process that are asked for within this time share one. */
 const TICKET_EVERY_MS = 250;
 
@@ -81,7 +81,7 @@ describe('delivery', () => {
     );
     const rows = await until(async () => {
       const found = await system.database.pool.query<{ state: string; in_time: boolean }>(
-        `select state, ended_at <= admitted_at + interval '10 seconds' as in_time from history where id = any ($1)`,
+        `select state, ended_at <= admitted_at + interval '${TIMEOUT_MS} ms' as in_time from history where id = any ($1)`,
         [admitted],
       );
       return found.rows.length === 200 && found.rows;
@@ -94,7 +94,7 @@ describe('delivery', () => {
     await assertUnits(app, 200);
   });
 
-  it('of the same ticket, however often, runs its work once and charges one unit', async () => {
+  it('a ticket that is delivered again, however often, runs its work once and charges one unit', async () => {
     const app = await system.app();
     const request = admission(app);
     const [one] = await admitOnly([request]);
@@ -122,7 +122,7 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('of an answer whose claim a crash of the database undid stores it, and asks the provider no second time', async () => {
+  it('an answer whose claim a crash of the database undid is stored, and the provider is not asked again', async () => {
     const app = await system.app();
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, ok()));
@@ -142,7 +142,7 @@ describe('delivery', () => {
     await assertUnits(app, 1);
   });
 
-  it('of a claim whose confirmation was lost is released and run, as the same attempt', async () => {
+  it('a claim whose confirmation was lost is released and run, as the same attempt', async () => {
     const app = await system.app();
     const request = admission(app);
     await admitOnly([request]);

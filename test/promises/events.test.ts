@@ -25,7 +25,7 @@ describe('prediction events', () => {
   };
   const RECORDED = { status: 'recorded' };
 
-  it('of every kind are accepted in any order, once each', async () => {
+  it('events of every kind are accepted in any order, once each', async () => {
     const body = predictionBody();
     await app.predict(body);
     for (const kind of ['submitted', 'accepted', 'presented', 'edited', 'dismissed']) {
@@ -40,7 +40,7 @@ describe('prediction events', () => {
     assert.equal(rows.length, 5);
   });
 
-  it('with the id of another event are a conflict, even concurrently', async () => {
+  it('an event with the id of another one is a conflict, even concurrently', async () => {
     const body = predictionBody();
     await app.predict(body);
     const event = eventOf(body);

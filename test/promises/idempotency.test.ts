@@ -325,7 +325,7 @@ describe('idempotency, per app and request_id', () => {
         (body: Full) => JSON.stringify({ ...body, ...INNER_DEFAULTS }),
       ],
     ] as const) {
-      it(`whatever ${how} does`, async () => {
+      it(`two bodies are the same whatever ${how} does`, async () => {
         const [app, body] = [await system.app(), fullBody()];
         const said = say(body);
         assert.notEqual(said, JSON.stringify(body));
@@ -360,7 +360,7 @@ describe('idempotency, per app and request_id', () => {
       'no artifact': { artifact: null },
     };
 
-    it('when one field does, whichever: 409 idempotency_conflict', async () => {
+    it('two bodies differ when one field does, whichever: 409 idempotency_conflict', async () => {
       const [app, body] = [await system.app(), fullBody()];
       assert.equal((await app.predict(body)).status, 200);
       for (const [what, change] of Object.entries(changes)) {
@@ -420,7 +420,7 @@ describe('idempotency, per app and request_id', () => {
       await expectUnits(app, 1);
     });
 
-    it('with `Prefer: wait` all get the same 200', async () => {
+    it('100 identical requests at once with `Prefer: wait` all get the same 200', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       system.provider.respond(delay(100));
       const answers = await everywhere(100, (at) => app.predict(body, { at, ...WAIT }));

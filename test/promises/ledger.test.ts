@@ -58,6 +58,7 @@ describe('the ledger of calls to the provider', () => {
       attempt: 1,
       model: 'fake-model',
       input_tokens: 12,
+      cached_tokens: 0,
       output_tokens: 5,
       // 12 × 15 + 5 × 60 millionths of a cent.
       cost_microcents: '480',
@@ -77,7 +78,7 @@ describe('the ledger of calls to the provider', () => {
     ['not_configured', status(401), [0, 0]],
     ['failed', status(500), [0, 0]],
     ['unusable', json({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 3 } }), [7, 3]],
-    ['unusable', message({ content: { anchor: 'no text' } }), [12, 5]],
+    ['unusable', message({ content: { next: 'no text' } }), [12, 5]],
     ['answered', message({ content: 'not the answer format' }), [12, 5]],
   ];
   for (const [outcome, step, tokens] of outcomes)
@@ -87,9 +88,11 @@ describe('the ledger of calls to the provider', () => {
       await app.predict(predictionBody());
       const [row, ...others] = await booked(app);
       assert.deepEqual(
-        [row.outcome, row.aborted, row.input_tokens, row.output_tokens, others.length],
-        [outcome, false, ...tokens, 0],
+        [row.outcome, row.aborted, row.input_tokens, row.output_tokens],
+        [outcome, false, ...tokens],
       );
+      // With more room for thoughts once, which does not help.
+      assert.equal(others.length, outcome === 'cut_off' ? 1 : 0);
     });
 
   const unread: [name: string, step: Step][] = [
@@ -147,8 +150,8 @@ describe('the ledger of calls to the provider', () => {
     const worker = system.workers[0];
     assert.ok(worker);
     await Promise.all(Array.from({ length: 40 }, () => app.predict(predictionBody())));
-    await worker.stop('SIGTERM');
-    assert.equal((await rowsOf(app)).length, 40);
+    await worker.stop();
+    assert.equal((await rowsOf(app)).length, system.provider.calls.length);
     await system.startWorker();
   });
 

@@ -144,7 +144,7 @@ describe('a caller that disconnects', () => {
     await assertUnits(app, 0, 0);
   });
 
-  it('and asks again within the 5 s is waited for', async () => {
+  it('a caller that disconnects and asks again within 5 s is waited for', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const [again, never] = [await leftInQueue(app), await leftInQueue(app)];
@@ -164,7 +164,7 @@ describe('a caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('and asks again after the 5 s gets it run after all, as the same prediction', async () => {
+  it('a caller that disconnects and asks again after 5 s gets it run after all, as the same prediction', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await leftInQueue(app);
@@ -221,7 +221,7 @@ describe('a caller that disconnects', () => {
     await assertUnits(app, 0, 0);
   });
 
-  it('and asks again at once is not taken for gone, however late the detach arrives', async () => {
+  it('a caller that disconnects and asks again at once is not taken for gone, however late the detach arrives', async () => {
     const app = await system.app();
     const [slow, body] = [predictionBody(), predictionBody()];
     const returning = call(app, body);

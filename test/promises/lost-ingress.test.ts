@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** The length of a lease, and some time for a call. */
 const NOTICED_WITHIN_MS = 3000 + 1000;
 
 describe('an ingress that dies while a caller waits', () => {
-  let system: System;
+  let system: System<TestProcess>;
   before(async () => {
-    system = await startSystem({ env: { LEASE_MS: '3000' } });
+    system = await startProcesses({ env: { LEASE_MS: '3000' } });
   });
   after(() => system.stop());
   beforeEach(() => system.provider.reset());
@@ -71,7 +71,7 @@ describe('an ingress that dies while a caller waits', () => {
 });
 
 /** Whether the remaining ingress has a caller waiting for the prediction. */
-async function isAwaited({ database }: System, id: string): Promise<boolean> {
+async function isAwaited({ database }: System<TestProcess>, id: string): Promise<boolean> {
   const { rowCount } = await database.pool.query(
     `select from work p
       where p.id = $1 and p.waiters && array(

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
-import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
-import type { PromoteResult } from '../../shared/schemas/memory-jobs.ts';
+import type { JobReceipt, JobResponse, PromoteResult } from '../../shared/schemas/jobs.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { delay, hang } from '../support/fake-provider.ts';
 import { episode, episodesOf, promote, rawOf, rowsIn, say } from '../support/promotion.ts';
-import { type System, startSystem } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SESSIONS = 6;
 
 describe('a promotion whose worker dies', function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   let ann: UserClient;
   before(async () => {
-    system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env: { LEASE_MS: '1500' } });
+    system = await startProcesses({ workerEntry: ['workers/main.ts', 'memory'], env: { LEASE_MS: '1500' } });
   });
   after(() => system?.stop());
   beforeEach(async () => {

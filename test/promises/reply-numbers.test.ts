@@ -110,7 +110,7 @@ describe('the numbers of predictions', function () {
     );
   });
 
-  it('of a calibrated confidence never fall when the model is surer, and are the same after a restart', async () => {
+  it('a calibrated confidence never falls when the model is surer, and is the same after a restart', async () => {
     const decisions = fc.array(fc.tuple(fc.constantFrom(...LIKELIHOODS), given), { maxLength: 12 });
     const probe = async () => {
       const confidences: number[] = [];

@@ -4,15 +4,15 @@ import { connect } from 'node:net';
 import { predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('shutdown', () => {
-  let system: System;
+  let system: System<TestProcess>;
   /** Lets the provider answer, in the running test. */
   let answer: () => void;
   before(async () => {
-    system = await startSystem({ workers: 0 });
+    system = await startProcesses({ workers: 0 });
   });
   after(() => system.stop());
   beforeEach(() => {

@@ -76,7 +76,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 5), STALE);
   });
 
-  it('of many texts for one draft.revision at once exactly one runs', async () => {
+  it('exactly one of many texts for one draft.revision at once runs', async () => {
     const app = await system.app();
     const asked = Array.from({ length: 30 }, (_, i) => ask(app, 1, { text: `Please send ${i}` }));
     const outcomes = (await Promise.all(asked)).map(([code]) => code);

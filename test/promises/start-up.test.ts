@@ -5,16 +5,16 @@ import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MIGRATIONS } from '../../shared/db/orm.ts';
-import { migrate } from '../../shared/migrate.ts';
+import { migrate } from '../../shared/process/migrate.ts';
 import { fetchPublished, predictionBody } from '../support/client.ts';
 import { administer, createDatabase, type TestDatabase } from '../support/database.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('start-up', () => {
-  let system: System;
+  let system: System<TestProcess>;
   before(async () => {
-    system = await startSystem({ webs: 0, workers: 0 });
+    system = await startProcesses({ webs: 0, workers: 0 });
   });
   after(() => system.stop());
   afterEach(() => Promise.all([...system.webs, ...system.workers].map((one) => one.stop())));
@@ -126,7 +126,13 @@ describe('start-up', () => {
     const folder = await mkdtemp(join(tmpdir(), 'forecue-secrets-'));
     const secrets: Record<string, string> = { ...system.env, OPENAI_API_KEY: 'sk-from-a-file' };
     const env: Record<string, string> = {};
-    for (const name of ['DATABASE_URL', 'DATABASE_DIRECT_URL', 'JWT_SECRET', 'OPENAI_API_KEY']) {
+    for (const name of [
+      'DATABASE_URL',
+      'DATABASE_DIRECT_URL',
+      'JWT_SECRET',
+      'ADMIN_TOKEN',
+      'OPENAI_API_KEY',
+    ]) {
       const file = join(folder, name);
       await writeFile(file, `${secrets[name]}\n`, { mode: 0o400 });
       Object.assign(env, { [name]: '', [`${name}_FILE`]: file });
@@ -139,15 +145,23 @@ describe('start-up', () => {
   });
 
   it('a production start names all that is missing, and asks only for what the process uses', async () => {
-    const env = { NODE_ENV: 'production', DATABASE_URL: '', JWT_SECRET: '', DEFAULT_MODEL: '' };
+    const env = {
+      NODE_ENV: 'production',
+      DATABASE_URL: '',
+      JWT_SECRET: '',
+      ADMIN_TOKEN: '',
+      DEFAULT_MODEL: '',
+    };
     const [web, worker] = await Promise.all([
       onlyLine(system.launch('web', env)),
       onlyLine(system.launch('worker', env)),
     ]);
     const required = (...names: string[]) =>
       `configuration: ${names.map((name) => `${name} is required`).join('; ')}\n`;
-    assert.equal(web, required('DATABASE_URL', 'JWT_SECRET', 'PUBLIC_URL'));
+    assert.equal(web, required('DATABASE_URL', 'JWT_SECRET', 'ADMIN_TOKEN', 'PUBLIC_URL'));
     assert.equal(worker, required('DATABASE_URL', 'DEFAULT_MODEL'));
+    const keyless = system.launch('worker', { NODE_ENV: 'production', OPENAI_API_KEY: '' });
+    assert.match(await onlyLine(keyless), /OPENAI_API_KEY is required by the model fake-model/);
   });
 
   it('two processes of a kind run side by side on operator ports of their own; empty values count as unset', async () => {

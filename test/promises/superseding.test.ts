@@ -151,7 +151,7 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('of ten revisions in quick succession only the last is answered, for one unit', async () => {
+  it('only the last of ten revisions in quick succession is answered, for one unit', async () => {
     const app = await system.app();
     const replies: Promise<Answer>[] = [];
     const gate = Promise.withResolvers<void>();
@@ -167,7 +167,7 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('of thirty revisions at once, in any order, the highest is answered, for one unit', async () => {
+  it('the highest of thirty revisions at once, in any order, is answered, for one unit', async () => {
     const app = await system.app();
     system.provider.respond((response, call) => {
       // A request that is not superseded while the others arrive would be charged as well.

@@ -4,7 +4,7 @@ import type { UsageResponse } from '../../shared/schemas/usage.ts';
 import { type AppClient, predictionBody, type Reply } from '../support/client.ts';
 import { delay, hang, ok, refusal, type Step, status, when } from '../support/fake-provider.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { type Part, type System, startSystem } from '../support/system.ts';
 import { alterApp, alterRow, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 
@@ -22,7 +22,7 @@ const LAST_MONTH = `month_of(date_trunc('month', now() at time zone 'UTC') at ti
 describe('units', () => {
   let system: System;
   /** An ingress that was started with another price. */
-  let elsewhere: TestProcess;
+  let elsewhere: Part;
   before(async () => {
     system = await startSystem({
       env: {
@@ -67,7 +67,7 @@ describe('units', () => {
       });
     }
 
-    it('at several ingresses at once: only one of them gets the last unit', async () => {
+    it('only one of several ingresses gets the last unit of an app', async () => {
       for (let i = 0; i < 20; i += 1) {
         const app = await system.app();
         await spend(app, 'sandbox', SANDBOX_UNITS - 1);
@@ -77,7 +77,7 @@ describe('units', () => {
       }
     });
 
-    it('also when most requests fail and return their units: no more are settled than there are', async () => {
+    it('no more units are settled than there are, also when most requests fail and return theirs', async () => {
       const app = await system.app({ plan: 'paid', capCents: 1 });
       system.provider.respond((response, call) =>
         delay(5, call.index % 2 === 0 ? status(500) : ok())(response, call),
@@ -98,14 +98,14 @@ describe('units', () => {
   });
 
   describe('a monthly cap', () => {
-    it('of 0 refuses all', async () => {
+    it('a monthly cap of 0 refuses all', async () => {
       const app = await system.app({ plan: 'paid', capCents: 0 });
       const { status, code } = await app.predict(predictionBody());
       assert.deepEqual([status, code], [402, 'monthly_cap_reached']);
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('of null refuses nothing', async () => {
+    it('a monthly cap of null refuses nothing', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       await spend(app, 'paid', 10_000_000);
       assert.equal((await app.predict(predictionBody())).status, 200);
@@ -182,7 +182,7 @@ describe('units', () => {
       ['sandbox', SANDBOX_UNITS - 1],
       ['paid', 4],
     ] as const) {
-      it(`when it is superseded, so that the newcomer may have the ${plan} plan's last unit`, async () => {
+      it(`a superseded draft returns its unit, so that the newer one may have the ${plan} plan's last`, async () => {
         const app = await system.app({ plan, capCents: 1 });
         await spend(app, plan, before);
         const body = predictionBody();
@@ -329,7 +329,7 @@ describe('units', () => {
   });
 
   describe('belong to their admission', () => {
-    it('its plan: a switch while the prediction runs changes nothing for it', async () => {
+    it('a prediction keeps the plan of its admission: a switch while it runs changes nothing for it', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       const gate = Promise.withResolvers<void>();
       system.provider.respond(when(gate.promise));
@@ -342,7 +342,7 @@ describe('units', () => {
       assert.deepEqual([body.paid_prediction_units, body.sandbox_remaining], [1, SANDBOX_UNITS]);
     });
 
-    it('its price: a later price changes nothing for it', async () => {
+    it('a prediction keeps the price of its admission: a later price changes nothing for it', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       const at = elsewhere;
       for (let i = 0; i < 5; i += 1) await app.predict(predictionBody(), { at });
@@ -351,7 +351,7 @@ describe('units', () => {
       assert.deepEqual([body.paid_prediction_units, body.invoice_cents], [8, 2], '5 × 0.3 + 3 × 0.2 cents');
     });
 
-    it('its month: what runs over the end of a month is settled in the month that it began in', async () => {
+    it('a prediction that runs over the end of a month is settled in the month that it began in', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       const body = predictionBody();
       const reply = await whileFrozen(system.workers, async () => {
@@ -367,7 +367,7 @@ describe('units', () => {
       assert.equal((await rowOf(system, body)).state, 'suggested');
     });
 
-    it('its month: what is cancelled after the end of a month is returned to the month that it began in', async () => {
+    it('the unit of a prediction that is cancelled after the end of a month is returned to the month that it began in', async () => {
       const app = await system.app();
       const body = predictionBody();
       system.provider.next(hang());

@@ -148,7 +148,9 @@ describe('waiting', () => {
       for (const reply of await Promise.all(calls)) assert.equal(reply.status, 200, reply.text);
       const of = (name: string) => connections.get(name) ?? 0;
       // Two ingresses with pools of 10, and one listener for each of the three processes.
-      assert.ok(of('forecue web') > 0 && of('forecue web') <= 20, `${of('forecue web')} of two ingresses`);
+      assert.ok(of('forecue web') <= 20, `${of('forecue web')} of two ingresses`);
+      // A pooler names a connection after whoever used it last.
+      assert.ok(of('forecue web') > 0 || process.env['TEST_POOLER']);
       assert.equal(of('forecue wake-ups'), process.env['TEST_REDIS_URL'] ? 0 : 3);
       const all = [...connections.values()].reduce((sum, count) => sum + count, 0);
       assert.ok(all < 60, `${all} connections in all`);

@@ -17,7 +17,7 @@ describe('recurring sync', function () {
   });
   after(() => system?.stop());
   afterEach(async () => {
-    await Promise.all(system.workers.splice(0).map((one) => one.stop('SIGTERM')));
+    await Promise.all(system.workers.splice(0).map((one) => one.stop()));
   });
 
   const note = (text: string) => event({ session_id: randomUUID(), type: 'note', text });
@@ -58,7 +58,7 @@ describe('recurring sync', function () {
         )
       ).rows[0];
     await until(async () => (await ticks())?.last_tick);
-    await Promise.all(system.workers.splice(0).map((one) => one.stop('SIGTERM')));
+    await Promise.all(system.workers.splice(0).map((one) => one.stop()));
     await system.startWorker({ SYNC_EVERY: 'off' });
     const before = await ticks();
     assert.equal(before?.pattern, null);

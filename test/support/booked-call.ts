@@ -15,6 +15,7 @@ export function aCall(
     attempt: 1,
     model: 'fake-model',
     input_tokens: 12,
+    cached_tokens: 0,
     output_tokens: 5,
     cost_microcents: null,
     aborted: false,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { DOCUMENT_FILE } from '../../ingress/openapi/committed.ts';
+import { DOCUMENT_FILE } from '../../ingress/openapi/write.ts';
 
 interface Document {
   paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
@@ -75,24 +75,29 @@ function faultOf({ method, url, status, type, text }: Received): string | undefi
   const media = type?.split(';', 1)[0] ?? '';
   if (!(media in content)) return `the content type ${media} is not published`;
   if (media === EVENT_STREAM)
-    return streamFault(validator([...place, 'content', 'application/json', 'schema']), text);
+    // What a job is followed by is answered with its request's body, not with the job.
+    return streamFault(
+      method === 'GET' ? undefined : validator([...place, 'content', 'application/json', 'schema']),
+      text,
+    );
   const validate = validator([...place, 'content', media, 'schema']);
   return schemaFault(validate, media === 'application/x-ndjson' ? text.trimEnd().split('\n') : [text]);
 }
 
 const EVENT_STREAM = 'text/event-stream';
 
-/** A stream ends with `done`, whose data are the body of an answer without a stream, or with `error`. */
-function streamFault(validate: ValidateFunction, text: string): string | undefined {
+/** A stream begins with `job`, and ends with `done`, whose data are the body of an answer without a stream, or with `error`. */
+function streamFault(validate: ValidateFunction | undefined, text: string): string | undefined {
   const events = text
     .trimEnd()
     .split('\n\n')
     .filter((event) => event !== ':')
-    .map((event) => /^event: (\w+)\ndata: (.*)$/.exec(event)?.slice(1) ?? []);
+    .map((event) => /^event: (\w+)\ndata: (.*)(?:\nid: \w+)?$/.exec(event)?.slice(1) ?? []);
   const [last = '', data = ''] = events.at(-1) ?? [];
-  if (!events.slice(0, -1).every(([name]) => name === 'progress' || name === 'result'))
+  if (events[0]?.[0] !== 'job') return 'a stream that does not begin with its job';
+  if (!events.slice(1, -1).every(([name]) => name === 'progress' || name === 'result'))
     return 'an event of no known name';
-  if (last === 'done') return schemaFault(validate, [data]);
+  if (last === 'done') return validate && schemaFault(validate, [data]);
   return last === 'error' && 'code' in JSON.parse(data).detail
     ? undefined
     : 'neither done nor an error at its end';

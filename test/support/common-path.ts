@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { type Admission, admit } from '../../shared/db/stores/work/admit.ts';
 import { type Claim, type ClaimTerms, claim, type FlowAsk } from '../../shared/db/stores/work/claim.ts';
 import { type Completion, complete } from '../../shared/db/stores/work/complete.ts';
-import { outcomesOf } from '../../shared/db/stores/work/outcomes.ts';
+import { outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { requestKey } from '../../shared/domain/work.ts';
 import { newId } from '../../shared/ids.ts';
 

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
 import { openWork } from '../../ingress/work/open.ts';
+import { Box } from '../../shared/box.ts';
 import { ingressConfig } from '../../shared/config/config.ts';
+import { ingressSettings } from '../../shared/config/stated.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
 import { openHeartbeat } from '../../shared/db/processes.ts';
 import { requestKey } from '../../shared/domain/work.ts';
 import { newId } from '../../shared/ids.ts';
-import { close } from '../../shared/lifecycle.ts';
 import { createLog } from '../../shared/log.ts';
-import { openQueues } from '../../shared/queue/backend.ts';
+import { close } from '../../shared/process/lifecycle.ts';
+import { openQueues } from '../../shared/queue/queues.ts';
 import { type EchoFacts, type EchoInput, echo, kinds } from './echo-kind.ts';
 import type { System } from './system.ts';
 
@@ -37,7 +39,12 @@ export async function openEchoCaller(
   const opened = new AsyncDisposableStack();
   const database = opened.adopt(await openDatabase(config, log, 'forecue test caller'), close);
   const { pool, orm } = database;
-  const heartbeat = await openHeartbeat(opened, pool, { kind: 'web', leaseMs: config.leaseMs, log });
+  const heartbeat = await openHeartbeat(opened, pool, {
+    kind: 'web',
+    leaseMs: config.leaseMs,
+    settings: ingressSettings(config),
+    log,
+  });
   const queues = opened.adopt(await openQueues(config, log), close);
   const em = () => orm.em.fork();
   const work = await openWork(opened, { config, pool, em, queues, process: heartbeat.id, kinds, log });
@@ -82,6 +89,6 @@ function callOf({ text, requestId = newId(), input, kind = echo, party = PARTY }
     wait: false,
     cancelOnDisconnect: false,
     facts,
-    input: input ?? JSON.stringify({ text, gate } satisfies EchoInput),
+    input: new Box(input ?? JSON.stringify({ text, gate } satisfies EchoInput)),
   };
 }

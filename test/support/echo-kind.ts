@@ -1,10 +1,11 @@
+import Type, { type Static } from 'typebox';
 import { workerConfig } from '../../shared/config/config.ts';
-import { runMain } from '../../shared/lifecycle.ts';
-import { defineKind } from '../../shared/work/kind.ts';
+import { runMain } from '../../shared/process/lifecycle.ts';
+import { closed } from '../../shared/schemas/build.ts';
+import type { Kind } from '../../shared/work/kind.ts';
 import { kinds as productKinds } from '../../shared/work/kinds.ts';
-import { startWorker } from '../../workers/compose.ts';
-import { createHandlers } from '../../workers/handlers/index.ts';
-import { poolsOf } from '../../workers/services.ts';
+import { poolsOf, startWorker } from '../../workers/compose.ts';
+import { createHandlers } from '../../workers/handlers.ts';
 import type { Allowance, Handler } from '../../workers/work/handler.ts';
 
 export interface EchoFacts {
@@ -16,9 +17,14 @@ export interface EchoReport {
   length: number;
 }
 
+/** What an echo works on: a text, and where the gate is. */
+const EchoInput = closed({ text: Type.String(), gate: Type.String() });
+export type EchoInput = Static<typeof EchoInput>;
+
 /** A kind of the tests' own: it goes through a gate, then returns its input. */
-export const echo = defineKind<EchoFacts, EchoReport>({
+export const echo: Kind<typeof EchoInput, EchoFacts, EchoReport> = {
   name: 'echo',
+  input: EchoInput,
   pool: 'memory',
   parties: 'accounts',
   charged: false,
@@ -26,27 +32,23 @@ export const echo = defineKind<EchoFacts, EchoReport>({
   codes: { timeout: 'job_timeout', cancelled: 'job_cancelled' },
   outlivesCallers: true,
   oneAtATime: false,
-});
+};
 
 /** The same, but a party has one running at a time. */
-export const echoInTurn = defineKind<EchoFacts, EchoReport>({
+export const echoInTurn: Kind<typeof EchoInput, EchoFacts, EchoReport> = {
   ...echo,
   name: 'echoInTurn',
   oneAtATime: true,
-});
+};
 
 export const kinds = { ...productKinds, echo, echoInTurn };
 
-/** What an echo works on, as JSON. */
-export interface EchoInput {
-  text: string;
-  /** Where the gate is. */
-  gate: string;
-}
-
 /** Not an async function: it throws synchronously on bad input. */
-const performEcho: Handler<typeof echo> = ({ input, attempt }, allowance) =>
-  sayAgain(JSON.parse(input), attempt, allowance);
+const performEcho: Handler<typeof echo> = ({ input, attempt }, allowance) => {
+  const asked = input.take();
+  if (asked.text === '') throw new Error('nothing to say');
+  return sayAgain(asked, attempt, allowance);
+};
 
 async function sayAgain({ text, gate }: EchoInput, attempt: number, { signal }: Allowance) {
   await fetch(gate, { method: 'POST', body: JSON.stringify(text), signal });

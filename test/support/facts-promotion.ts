@@ -1,5 +1,5 @@
 import type { EpisodeResponse, FactResponse, RawMemoryResponse } from '../../shared/schemas/memory.ts';
-import type { FactsAnswer } from '../../workers/prompts/facts.ts';
+import type { FactsAnswer } from '../../workers/memory/facts-prompt.ts';
 import type { UserClient } from './account.ts';
 import { type ProviderCall, type Step, structured } from './fake-provider.ts';
 import { add } from './memory.ts';

@@ -3,14 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LIKELIHOODS, type Likelihood } from '../../shared/domain/likelihood.ts';
 
 /** What the product sent to the model: the JSON between the fences of its last message. */
 export interface PromptRecord {
   mode: string;
   language: string;
   preferences: string;
-  memory: {
-    profile: { summary: string; data: object } | null;
+  known: { profile: { summary: string; data: object } | null; facts: string[] } | null;
+  recalled: {
     facts: string[];
     episodes: { title: string; summary: string }[];
     said: { role: string | null; own: boolean; content: string }[];
@@ -176,15 +177,10 @@ function breakOff(response: ServerResponse): void {
 }
 
 /** A suggestion of `continuation`, in the answer format that the prompt asks for. */
-export function ok(
-  options: { continuation?: string; likelihood?: string; anchor?: string; usage?: unknown } = {},
-): Step {
-  return (response, call) => {
-    const answer = {
-      anchor: options.anchor ?? [...call.record.draft].slice(-24).join(''),
-      continuation: options.continuation ?? ' with care',
-      likelihood: options.likelihood ?? 'likely',
-    };
+export function ok(options: { continuation?: string; likelihood?: Likelihood; usage?: unknown } = {}): Step {
+  return (response) => {
+    const { continuation = ' with care', likelihood = 'likely' } = options;
+    const answer = { next: `${LIKELIHOODS.toReversed().indexOf(likelihood)}${continuation}` };
     const usage = 'usage' in options ? options.usage : { prompt_tokens: 12, completion_tokens: 5 };
     send(response, { ...completion({ content: JSON.stringify(answer) }), usage });
   };
@@ -243,10 +239,10 @@ export const bySchema =
 
 export const refusal = (): Step => message({ content: null, refusal: 'I cannot help with that.' });
 
-export const contentFilter = (): Step => message({ content: '{"anchor":"' }, 'content_filter');
+export const contentFilter = (): Step => message({ content: '{"next":"' }, 'content_filter');
 
 /** The answer stops where the provider's limit of output tokens was reached. */
-export const lengthStop = (): Step => message({ content: '{"anchor":"' }, 'length');
+export const lengthStop = (): Step => message({ content: '{"next":"' }, 'length');
 
 /** A 200 with these bytes; HTML, nothing at all, half a JSON document. */
 export function raw(body: string, contentType = 'application/json'): Step {

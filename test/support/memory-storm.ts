@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UserClient } from './account.ts';
 import type { Reply } from './client.ts';
-import type { System } from './system.ts';
+import type { System, TestProcess } from './system.ts';
 
 const SYNC = '/api/memory/sync/';
 const PROMOTIONS = ['/api/memory/promote/episodes/', '/api/memory/promote/facts/'];
@@ -30,7 +30,7 @@ export interface StormOptions {
  * been answered.
  */
 export async function stormMemory(
-  system: System,
+  system: System<TestProcess>,
   person: UserClient,
   { callers, killWithinMs }: StormOptions,
 ): Promise<{ replies: Reply<unknown>[]; kills: number }> {
@@ -43,7 +43,11 @@ export async function stormMemory(
   return { replies, kills: await killing };
 }
 
-async function killWorkers(system: System, withinMs: number, over: AbortSignal): Promise<number> {
+async function killWorkers(
+  system: System<TestProcess>,
+  withinMs: number,
+  over: AbortSignal,
+): Promise<number> {
   for (let kills = 0; ; kills += 1) {
     await sleep(Math.random() * withinMs, undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) return kills;

@@ -10,18 +10,19 @@ const FOLDER = process.env['NOTED_ANSWERS'];
 
 const noted = new Set<string>();
 
-/** Writes down each kind of answer that the process gives, a line `POST /v1/predictions 409 request_in_flight` for each. */
+/** Writes down each kind of answer that a process logs, a line `POST /v1/predictions 409 request_in_flight` for each. */
 export function noteAnswers({ stdout }: ChildProcess): void {
-  if (!FOLDER || stdout === null) return;
-  const file = join(FOLDER, `${process.pid}.txt`);
-  createInterface({ input: stdout }).on('line', (line) => {
-    if (!line.endsWith('"msg":"request"}')) return;
-    const { method, route, status, errorCode } = JSON.parse(line);
-    const answer = [method, route, status, errorCode].filter((part) => part !== undefined).join(' ');
-    if (route === undefined || noted.has(answer)) return;
-    noted.add(answer);
-    appendFileSync(file, `${answer}\n`);
-  });
+  if (FOLDER && stdout !== null) createInterface({ input: stdout }).on('line', noteAnswer);
+}
+
+/** Writes down the kind of answer in a line of an ingress's log. */
+export function noteAnswer(line: string): void {
+  if (!FOLDER || !line.endsWith('"msg":"request"}')) return;
+  const { method, route, status, errorCode } = JSON.parse(line);
+  const answer = [method, route, status, errorCode].filter((part) => part !== undefined).join(' ');
+  if (route === undefined || noted.has(answer)) return;
+  noted.add(answer);
+  appendFileSync(join(FOLDER, `${process.pid}.txt`), `${answer}\n`);
 }
 
 /**

@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startPostgres } from '../../bin/start/postgres.ts';
-import { preparePostgresHome } from '../../bin/start/postgres-home.ts';
-import { run } from '../../bin/start/run.ts';
-import { migrate } from '../../shared/migrate.ts';
+import { preparePostgresHome, run } from '../../bin/start/postgres-home.ts';
+import { migrate } from '../../shared/process/migrate.ts';
 import { administer, databaseUrl } from './database.ts';
 import { startPgBouncer } from './pgbouncer.ts';
+import { scratchFolder } from './scratch.ts';
 
 /** A PostgreSQL server of one test file's own, which it may stop, crash and fill. */
 export interface OwnServer {
@@ -35,7 +34,7 @@ const SETTINGS = [
 
 /** Until `close`, the databases of this process's tests are made there; behind a PgBouncer of its own with `pooled`. */
 export async function startOwnServer({ pooled = false } = {}): Promise<OwnServer> {
-  const directory = await mkdtemp(join(tmpdir(), 'forecue-fault-'));
+  const directory = await scratchFolder('forecue-fault-');
   const postgres = await startPostgres({ directory, throwaway: true });
   const { folder, account, programs } = await preparePostgresHome(directory);
   const url = databaseUrl(postgres.url, 'postgres');

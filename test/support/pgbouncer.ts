@@ -10,7 +10,7 @@ import { until } from './until.ts';
 
 const PROGRAM = process.env['PGBOUNCER_PATH'] || 'pgbouncer';
 
-/** A pooler of the tests' own, in transaction mode. */
+/** A pooler of the tests' own. */
 export interface Pooler {
   /** Of the server's database `postgres`; other databases keep their names. */
   url: string;
@@ -24,11 +24,14 @@ export function describeWithPgBouncer(title: string, suite: (this: Mocha.Suite) 
 }
 
 /** Starts PgBouncer in front of every database of the server; it ends with this process at the latest. */
-export async function startPgBouncer(server: string): Promise<Pooler> {
+export async function startPgBouncer(
+  server: string,
+  mode: 'transaction' | 'session' = 'transaction',
+): Promise<Pooler> {
   const folder = await mkdtemp(join(tmpdir(), 'forecue-pgbouncer-'));
   const file = join(folder, 'pgbouncer.ini');
   const port = await freePort();
-  await writeFile(file, configuration(new URL(server), port), { mode: 0o600 });
+  await writeFile(file, configuration(new URL(server), port, mode), { mode: 0o600 });
   const child = spawn(PROGRAM, [file], { stdio: ['ignore', 'ignore', 'pipe'] });
   let log = '';
   child.stderr.on('data', (chunk: Buffer) => {
@@ -60,7 +63,11 @@ export async function startPgBouncer(server: string): Promise<Pooler> {
  * What the README requires, and none of the product's own settings. Fewer sessions than the processes under test have
  * connections, so that they share them.
  */
-function configuration({ hostname, port, username, password }: URL, listenPort: number): string {
+function configuration(
+  { hostname, port, username, password }: URL,
+  listenPort: number,
+  mode: string,
+): string {
   const login = { host: hostname, port: port || '5432', user: username, password };
   const target = Object.entries(login)
     .filter(([, value]) => value !== '')
@@ -71,7 +78,7 @@ function configuration({ hostname, port, username, password }: URL, listenPort: 
     '[databases]',
     `* = ${target.join(' ')}`,
     '[pgbouncer]',
-    'pool_mode = transaction',
+    `pool_mode = ${mode}`,
     'listen_addr = 127.0.0.1',
     `listen_port = ${listenPort}`,
     'unix_socket_dir =',

@@ -1,5 +1,5 @@
+import type { PromoteResult } from '../../shared/schemas/jobs.ts';
 import type { EpisodeResponse, RawMemoryResponse } from '../../shared/schemas/memory.ts';
-import type { PromoteResult } from '../../shared/schemas/memory-jobs.ts';
 import type { UserClient } from './account.ts';
 import type { Reply } from './client.ts';
 import { type ProviderCall, type Step, structured } from './fake-provider.ts';

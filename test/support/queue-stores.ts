@@ -1,5 +1,5 @@
 import type { BaseConfig } from '../../shared/config/config.ts';
-import { parseRedisUrl, type RedisTarget } from '../../shared/config/redis-url.ts';
+import { parseRedisUrl, type RedisTarget } from '../../shared/config/values.ts';
 import { createLog } from '../../shared/log.ts';
 import { connectRedis, type RedisClient } from '../../shared/queue/redis.ts';
 import { createDatabase, type TestDatabase } from './database.ts';

@@ -41,6 +41,8 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  // A file that another server left in the folder would be loaded.
+  args.push('--dbfilename', `forecue-${port}.rdb`);
   const file = `forecue-nodes-${port}.conf`;
   if (isCluster) args.push('--cluster-enabled', 'yes', '--cluster-config-file', file);
   let child: ChildProcess | undefined;

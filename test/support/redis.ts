@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import type { Redis } from 'ioredis';
-import { parseRedisUrl } from '../../shared/config/redis-url.ts';
+import { parseRedisUrl } from '../../shared/config/values.ts';
 import { createLog } from '../../shared/log.ts';
 import { connectRedis, type RedisClient } from '../../shared/queue/redis.ts';
 import type { TestQueue } from './test-queue.ts';
@@ -16,8 +18,7 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
   const client = connectRedis(target, 'consumer', createLog('test', 'silent'));
   const nodes = await nodesOf(client);
   if (options.withoutWakeUps) await onAll(nodes, (node) => silence(node, prefix));
-  const overheard: string[] = [];
-  const monitors: Redis[] = [];
+  const monitors: Monitor[] = [];
   return {
     env: {
       QUEUE_PREFIX: prefix,
@@ -33,13 +34,10 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
         const contents = await Promise.all(keys.map((key) => node.dumpBuffer(key)));
         return keys.some((key) => key.includes(text)) || contents.some((content) => content?.includes(text));
       });
-      return dumps.includes(true) || overheard.some((said) => said.includes(text));
+      return dumps.includes(true) || monitors.some(({ overheard }) => overheard().includes(text));
     },
     async listen() {
-      monitors.push(...(await onAll(nodes, (node) => node.monitor())));
-      for (const monitor of monitors) {
-        monitor.on('monitor', (_time: string, said: string[]) => overheard.push(said.join(' ')));
-      }
+      monitors.push(...(await onAll(nodes, monitor)));
     },
     async jobs() {
       const lists = ['wait', 'active', 'prioritized'].map((list) => `{${prefix}}:predict:${list}`);
@@ -51,10 +49,28 @@ export async function queueOnRedis(url: string, options: { withoutWakeUps: boole
         for (const key of await keysOf(node, prefix)) await node.unlink(key);
         if (options.withoutWakeUps) await node.call('ACL', 'DELUSER', prefix);
       });
-      for (const monitor of monitors) monitor.disconnect();
+      for (const { socket } of monitors) socket.destroy();
       client.disconnect();
     },
   };
+}
+
+interface Monitor {
+  socket: Socket;
+  /** All that was said to the node since. */
+  overheard(): string;
+}
+
+/** ioredis takes the first lines for answers when they come together with that to MONITOR. */
+async function monitor({ options: { host = '127.0.0.1', port = 6379, password } }: Redis): Promise<Monitor> {
+  const socket = connect(port, host).setEncoding('utf8');
+  let said = '';
+  socket.on('data', (more: string) => {
+    said += more;
+  });
+  socket.write(password ? `AUTH ${password}\r\nMONITOR\r\n` : 'MONITOR\r\n');
+  await once(socket, 'data');
+  return { socket, overheard: () => said };
 }
 
 /** An entry is a list of names and values; a repeated refusal only raises its count. */

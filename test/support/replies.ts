@@ -1,7 +1,9 @@
+import type { RawMemoryResponse } from '../../shared/schemas/memory.ts';
 import type { BatchResponse, ReplyDetail, ReplyResponse } from '../../shared/schemas/replies.ts';
 import type { UserClient } from './account.ts';
 import type { Options, Reply } from './client.ts';
 import { type ProviderCall, type Step, structured } from './fake-provider.ts';
+import { add } from './memory.ts';
 
 export const PREDICT = '/api/predictions/predict/';
 
@@ -16,6 +18,19 @@ export function predictReply<Body = ReplyResponse>(
   options: Options = {},
 ): Promise<Reply<Body>> {
   return person.request<Body>('POST', PREDICT, replyBody(part), options);
+}
+
+/** Stores a prompt, and what the person replied to it, as raw rows of a session of their own. */
+export async function replied(
+  person: UserClient,
+  prompt: string,
+  reply: string,
+  place: number,
+): Promise<RawMemoryResponse> {
+  const at = (s: number) => new Date(Date.UTC(2026, 1, 1, 12, place, s)).toISOString();
+  const common = { agent: 'coder', session_id: `session-${place}` };
+  await add(person, 'raw', { ...common, content: prompt, kind: 'prompt', occurred_at: at(1) });
+  return add(person, 'raw', { ...common, content: reply, kind: 'reply', occurred_at: at(2) });
 }
 
 /** A prediction that must succeed. */

@@ -3,7 +3,7 @@ import { Balancer, type Delivered } from './balancer.ts';
 import { AppClient, predictionBody } from './client.ts';
 import { delay, ok } from './fake-provider.ts';
 import { percentile } from './keep-alive-client.ts';
-import { type System, startSystem, type TestProcess } from './system.ts';
+import { type System, startProcesses, type TestProcess } from './system.ts';
 import { until } from './until.ts';
 
 const SERVICE_MS = 50;
@@ -39,7 +39,7 @@ export async function rollingRestart(options: {
   perSecond: number;
 }): Promise<RollingRestart> {
   const env = { SANDBOX_UNITS: '1000000', LEASE_MS: '3000' };
-  const system = await startSystem({ webs: 2, workers: 2, env });
+  const system = await startProcesses({ webs: 2, workers: 2, env });
   try {
     return await restartUnderLoad(system, options);
   } finally {
@@ -48,7 +48,7 @@ export async function rollingRestart(options: {
 }
 
 async function restartUnderLoad(
-  system: System,
+  system: System<TestProcess>,
   { rounds, perSecond }: { rounds: number; perSecond: number },
 ): Promise<RollingRestart> {
   system.provider.respond(delay(SERVICE_MS, ok()));

@@ -4,12 +4,13 @@ import { fileURLToPath } from 'node:url';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { type Database, openDatabase } from '../../shared/db/orm.ts';
 import { createApp, type NewApp } from '../../shared/db/stores/apps.ts';
-import type { ReadyMessage } from '../../shared/lifecycle.ts';
 import { createLog } from '../../shared/log.ts';
+import type { ReadyMessage } from '../../shared/process/lifecycle.ts';
 import { AppClient } from './client.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
 import { bareEnvironment } from './environment.ts';
 import { type FakeProvider, startFakeProvider } from './fake-provider.ts';
+import { type HostedPart, Hosts } from './hosted.ts';
 import { noteAnswers, untilNoted } from './noted-answers.ts';
 import { createQueue } from './queue.ts';
 import type { TestQueue } from './test-queue.ts';
@@ -21,11 +22,11 @@ const WEB_ENTRY = ['ingress/main.ts'];
 const WORKER_ENTRY = ['workers/main.ts', 'predict'];
 
 export interface SystemOptions {
-  /** Ingress processes; 1. */
+  /** Ingresses; 1. */
   webs?: number;
-  /** Worker processes; 1. */
+  /** Workers; 1. */
   workers?: number;
-  /** What a worker is started as: a file and its arguments; the product's, for predictions. */
+  /** The process that a worker is: a file and its arguments; the product's, for predictions. */
   workerEntry?: string[];
   /** Configuration of all of them, on top of what tests need: a fake provider and a lease longer than any pause of a slow machine. */
   env?: Environment;
@@ -33,20 +34,32 @@ export interface SystemOptions {
   withoutWakeUps?: boolean;
 }
 
-/** A real installation of a test file's own: its database, its queue, its processes. */
-export interface System {
+/** What tests know of each ingress and worker. */
+export interface Part {
+  url: string;
+  /** Its last log lines. */
+  log: string;
+  ready(): Promise<this>;
+  /** Ends it; a process is killed. */
+  stop(): Promise<void>;
+  /** Stops it from running, or lets it go on. */
+  freeze(isFrozen: boolean): void;
+}
+
+/** A real installation of a test file's own: its database, its queue, its ingresses and workers. */
+export interface System<P extends Part = Part> {
   database: TestDatabase;
   queue: TestQueue;
   provider: FakeProvider;
-  webs: TestProcess[];
-  workers: TestProcess[];
-  /** The configuration of all its processes. */
+  webs: P[];
+  workers: P[];
+  /** The configuration of all its ingresses and workers. */
   env: Readonly<Environment>;
-  startWeb(env?: Environment): Promise<TestProcess>;
-  startWorker(env?: Environment): Promise<TestProcess>;
-  /** Starts a process of the kind without waiting until it is ready. */
-  launch(kind: Kind, env?: Environment): TestProcess;
-  /** For what a test does with the product's own stores, behind its processes' backs. */
+  startWeb(env?: Environment): Promise<P>;
+  startWorker(env?: Environment): Promise<P>;
+  /** Starts one of the kind without waiting until it is ready. */
+  launch(kind: Kind, env?: Environment): P;
+  /** For what a test does with the product's own stores, behind its back. */
   em(): EntityManager;
   /** A new app, as a client of the first ingress. */
   app(app?: Partial<NewApp>): Promise<AppClient>;
@@ -79,6 +92,10 @@ export class TestProcess {
     return this;
   }
 
+  freeze(isFrozen: boolean): void {
+    this.kill(isFrozen ? 'SIGSTOP' : 'SIGCONT');
+  }
+
   kill(signal: NodeJS.Signals = 'SIGKILL'): void {
     this.child.kill(signal);
   }
@@ -94,8 +111,31 @@ export class TestProcess {
   }
 }
 
-/** Starts an installation. To be stopped in `after`. */
-export async function startSystem(options: SystemOptions = {}): Promise<System> {
+/** How the parts of an installation run. */
+interface Running<P extends Part> {
+  launch(kind: Kind, entry: string[], env: Environment): P;
+  /** Ends all. */
+  end(parts: readonly P[]): Promise<void>;
+}
+
+/** Starts an installation whose ingresses share a process, and its workers another. To be stopped in `after`. */
+export function startSystem(options: SystemOptions = {}): Promise<System> {
+  const hosts = new Hosts();
+  return start<HostedPart>(options, {
+    launch: (kind, entry, env) => hosts.launch(kind, entry, env),
+    end: () => hosts.free(),
+  });
+}
+
+/** Starts an installation of processes, for tests that kill one, stop one by a signal or measure it. To be stopped in `after`. */
+export function startProcesses(options: SystemOptions = {}): Promise<System<TestProcess>> {
+  return start(options, {
+    launch: (_, entry, env) => launch(entry, env),
+    end: async (processes) => void (await Promise.all(processes.map((one) => one.stop()))),
+  });
+}
+
+async function start<P extends Part>(options: SystemOptions, running: Running<P>): Promise<System<P>> {
   const database = await createDatabase();
   const provider = await startFakeProvider();
   const queue = await createQueue(database, { withoutWakeUps: options.withoutWakeUps ?? false });
@@ -116,6 +156,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     OPENAI_BASE_URL: provider.url,
     DEFAULT_MODEL: 'fake-model',
     JWT_SECRET: 'a secret of the tests, of 32 bytes or more',
+    ADMIN_TOKEN: 'a token of the tests, of 32 bytes or more',
     RATE_LIMIT_RPS: '0',
     SYNC_EVERY: 'off',
     PROMOTE_EVERY: 'off',
@@ -124,9 +165,9 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     ...options.env,
   };
   const entries: Record<Kind, string[]> = { web: WEB_ENTRY, worker: options.workerEntry ?? WORKER_ENTRY };
-  const webs: TestProcess[] = [];
-  const workers: TestProcess[] = [];
-  const system: System = {
+  const webs: P[] = [];
+  const workers: P[] = [];
+  const system: System<P> = {
     database,
     queue,
     provider,
@@ -134,7 +175,7 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     workers,
     env,
     launch(kind, more) {
-      const launched = launch(entries[kind], { ...env, ...more });
+      const launched = running.launch(kind, entries[kind], { ...env, ...more });
       (kind === 'web' ? webs : workers).push(launched);
       return launched;
     },
@@ -144,8 +185,8 @@ export async function startSystem(options: SystemOptions = {}): Promise<System> 
     app: (app) => makeApp(admin, webs, app),
     async stop() {
       await Promise.all(webs.map((web) => untilNoted(web.url, () => web.log)));
-      await Promise.all([...webs, ...workers].map((one) => one.stop()));
       await provider.close();
+      await running.end([...webs, ...workers]);
       await admin.close();
       await queue.close();
       await database.drop();
@@ -168,7 +209,11 @@ function launch([entry = '', ...args]: string[], env: Environment): TestProcess 
   return new TestProcess(fork(path, args, { env: { ...bareEnvironment(), ...env }, silent: true }));
 }
 
-async function makeApp(admin: Database, webs: TestProcess[], app: Partial<NewApp> = {}): Promise<AppClient> {
+async function makeApp(
+  admin: Database,
+  webs: readonly Part[],
+  app: Partial<NewApp> = {},
+): Promise<AppClient> {
   const { appId, key } = await createApp(admin.orm.em.fork(), {
     name: 'test',
     redirectUris: [],

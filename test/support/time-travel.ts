@@ -1,4 +1,4 @@
-import type { System, TestProcess } from './system.ts';
+import type { Part, System } from './system.ts';
 
 type In = Pick<System, 'database'>;
 
@@ -51,12 +51,12 @@ export async function ageDrafts({ database }: In, days: number): Promise<void> {
   await database.pool.query('update drafts set updated_at = now() - make_interval(days => $1)', [days]);
 }
 
-/** Does `work` while the processes are frozen, as on an overloaded machine; their leases outlast it. */
-export async function whileFrozen<T>(processes: TestProcess[], work: () => Promise<T>): Promise<T> {
-  for (const process of processes) process.kill('SIGSTOP');
+/** Does `work` while the parts are frozen, as on an overloaded machine; their leases outlast it. */
+export async function whileFrozen<T>(parts: readonly Part[], work: () => Promise<T>): Promise<T> {
+  for (const part of parts) part.freeze(true);
   try {
     return await work();
   } finally {
-    for (const process of processes) process.kill('SIGCONT');
+    for (const part of parts) part.freeze(false);
   }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CircuitBreaker } from '../../shared/circuit-breaker.ts';
+import { CircuitBreaker } from '../../ingress/limits/circuit-breaker.ts';
 import { until } from '../support/until.ts';
 
 describe('the circuit breaker', () => {

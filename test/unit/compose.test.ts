@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { startIngress } from '../../ingress/compose.ts';
 import { openUploads } from '../../ingress/recording/uploads.ts';
 import { ingressConfig, workerConfig } from '../../shared/config/config.ts';
-import { faultsOf } from '../../shared/lifecycle.ts';
 import { createLog } from '../../shared/log.ts';
-import { openQueues } from '../../shared/queue/backend.ts';
+import { faultsOf } from '../../shared/process/lifecycle.ts';
+import { openQueues } from '../../shared/queue/queues.ts';
 import { kinds } from '../../shared/work/kinds.ts';
 import { startWorker } from '../../workers/compose.ts';
-import { createHandlers } from '../../workers/handlers/index.ts';
+import { createHandlers } from '../../workers/handlers.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -23,6 +23,7 @@ describe('a composition root', () => {
   const values = () => ({
     DATABASE_URL: database.url,
     JWT_SECRET: 'a secret of the tests',
+    ADMIN_TOKEN: 'a token of the tests',
     PORT: '0',
     OPERATOR_PORT: '0',
   });
@@ -47,7 +48,7 @@ describe('a composition root', () => {
     },
   });
 
-  it('of an ingress closes what it has opened when its start fails half-way', async () => {
+  it('an ingress closes what it has opened when its start fails half-way', async () => {
     const start = startIngress(ingressConfig(values()), LOG, {
       listen: () => Promise.reject(new Error('no port')),
     });
@@ -55,15 +56,14 @@ describe('a composition root', () => {
     await until(nothingIsOpen);
   });
 
-  it('of a worker closes what it has opened when its start fails half-way', async () => {
-    const start = startWorker(workerConfig(values()), LOG, service, {
-      openQueues: () => Promise.reject(new Error('no queue')),
-    });
-    await assert.rejects(start, { message: 'no queue' });
+  it('a worker closes what it has opened when its start fails half-way', async () => {
+    const createHandlers = () => assert.fail('no handlers');
+    const start = startWorker(workerConfig(values()), LOG, { ...service, createHandlers });
+    await assert.rejects(start, { message: 'no handlers' });
     await until(nothingIsOpen);
   });
 
-  it('closes the other parts when some fail to close, and reports each failure', async () => {
+  it('a process closes the other parts when some fail to close, and reports each failure', async () => {
     const ingress = await startIngress(ingressConfig(values()), LOG, {
       openUploads: async (...args) => failing(await openUploads(...args), 'uploads'),
       openQueues: async (...args) => failing(await openQueues(...args), 'queues'),

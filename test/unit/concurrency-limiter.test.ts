@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ConcurrencyLimiter } from '../../shared/concurrency-limiter.ts';
+import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 
 describe('the concurrency limiter', () => {
   /** A piece of work that is done when the test says so. */
@@ -147,6 +147,33 @@ describe('the concurrency limiter', () => {
     shrinking.release();
     held.release();
     assert.ok((await limiter.acquire({ party: 'b', weight: 6 })).grow(0));
+  });
+
+  it('lets nobody wait for longer than it may, and gives the place to the next', async () => {
+    const limiter = new ConcurrencyLimiter({ atOnce: 1 });
+    const running = await limiter.acquire();
+    const late = limiter.acquire({ waitMs: 20 });
+    const next = limiter.acquire({ waitMs: 5000 });
+    await assert.rejects(late, { code: 'overloaded' });
+    running.release();
+    await next;
+  });
+
+  it('lets in more when its limit rises, and nobody after it has fallen until enough has ended', async () => {
+    const limiter = new ConcurrencyLimiter({ atOnce: 2 });
+    const first = await limiter.acquire();
+    const second = await limiter.acquire();
+    let isIn = false;
+    const third = limiter.acquire().then(() => {
+      isIn = true;
+    });
+    limiter.setAtOnce(1);
+    first.release();
+    await settled();
+    assert.equal(isIn, false);
+    limiter.setAtOnce(2);
+    await third;
+    second.release();
   });
 
   it('lets others pass when who held them up has left the line', async () => {

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path';
 
 const DOCUMENTS = [
   'README.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
   ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
 ];
 
@@ -17,22 +19,33 @@ const SUITES = readdirSync('test', { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 
-describe('the documents', () => {
-  for (const document of DOCUMENTS)
-    it(`name only files that exist: ${document}`, () => {
-      const named = [
-        ...readFileSync(document, 'utf8').matchAll(/`([\w./-]+\/[\w./-]*)`|\]\(([\w./-]+\.md)/g),
-      ];
-      const files = named.map(([, code, link]) =>
-        link === undefined ? pathOf(code ?? '') : join(dirname(document), link),
-      );
-      assert.ok(files.length > 0);
-      assert.deepEqual(
-        files.filter((file) => file !== undefined && !existsSync(file)),
-        [],
-      );
-    });
-});
+for (const document of DOCUMENTS)
+  it(`${document} names only files and headings that exist`, () => {
+    const text = readFileSync(document, 'utf8');
+    const named = [...text.matchAll(/`([\w./-]+\/[\w./-]*)`/g)].map(([, name = '']) => pathOf(name));
+    const linked = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)].map(
+      ([, link = '', heading]) => ({ file: link === '' ? document : join(dirname(document), link), heading }),
+    );
+    const files = [...named, ...linked.map(({ file }) => file)];
+    assert.deepEqual(
+      files.filter((file) => file !== undefined && !existsSync(file)),
+      [],
+    );
+    assert.deepEqual(
+      linked.filter(({ file, heading }) => heading !== undefined && !headingsOf(file).includes(heading)),
+      [],
+    );
+  });
+
+/** The anchors that a host makes of the headings of a document. */
+function headingsOf(file: string): string[] {
+  return [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 /** The path of a file or a folder as a document names it; undefined for what is neither. */
 function pathOf(name: string): string | undefined {
@@ -41,5 +54,7 @@ function pathOf(name: string): string | undefined {
   if (short !== undefined) return SHORT[short] + name.slice(short.length);
   if (/\.\w+$/.test(name) || /^(bin|ingress|shared|workers|test)\/.*\/$/.test(name)) return name;
   const [suite = ''] = name.split('/');
-  return SUITES.includes(suite) && suite !== name ? `test/${name}.test.ts` : undefined;
+  if (!SUITES.includes(suite) || suite === name) return undefined;
+  const long = `test/${name}.long.test.ts`;
+  return existsSync(long) ? long : `test/${name}.test.ts`;
 }

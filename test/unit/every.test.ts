@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { every, type Repeated } from '../../shared/every.ts';
+import { every, type Repeated } from '../../shared/timing/every.ts';
 import { until } from '../support/until.ts';
 
 describe('work that is repeated', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ProcessHealth } from '../../shared/health.ts';
+import { ProcessHealth } from '../../shared/process/health.ts';
 import { until } from '../support/until.ts';
 
 describe('the readiness of a process', () => {

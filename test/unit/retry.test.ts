@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { backoffMs, retry } from '../../shared/retry.ts';
+import { backoffMs, retry } from '../../shared/timing/retry.ts';
 
 const SOON = { firstMs: 1, longestMs: 2 };
 

@@ -2,24 +2,35 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 
 const LINES_MAX = 250;
+/** Longer, because each is one story. */
+const LONGER: Record<string, string> = {
+  'bench/quality/wordings.ts': 'every sentence that facts are measured on',
+  'client/console/strings/de.ts': 'every sentence of the console in German',
+  'client/console/strings/en.ts': 'every sentence of the console in English',
+  'ingress/work/service.ts': 'the way of a request from its admission to its answer',
+  'shared/config/config.ts': 'every setting of every process',
+  'shared/db/batcher.ts': 'one state machine, whose parts make no sense alone',
+};
 const SQL_WIDTH_MAX = 120;
 
 /** Biome checks the length of functions, and the width of TypeScript. Landed migrations and tests may be longer. */
 describe('a source file', () => {
-  const files = globSync('{bench,bin,client,ingress,shared,workers}/**/*.{ts,js,sql}').map((name) => ({
+  const files = globSync(
+    '{bench,bin,client/{src,console},ingress,shared,workers}/**/*.{ts,tsx,js,css,sql}',
+  ).map((name) => ({
     name,
     lines: readFileSync(name, 'utf8').trimEnd().split('\n'),
   }));
 
-  it(`has at most ${LINES_MAX} lines`, () => {
-    const long = files.filter(({ lines }) => lines.length > LINES_MAX);
+  it(`has at most ${LINES_MAX} lines, or a reason to be longer`, () => {
+    const long = files.filter(({ name, lines }) => lines.length > LINES_MAX && LONGER[name] === undefined);
     assert.deepEqual(
       long.map(({ name }) => name),
       [],
     );
   });
 
-  it(`of SQL has at most ${SQL_WIDTH_MAX} characters in a line`, () => {
+  it(`a file of SQL has at most ${SQL_WIDTH_MAX} characters in a line`, () => {
     const sql = files.filter(({ name }) => name.endsWith('.sql'));
     const wide = sql.flatMap(({ name, lines }) =>
       lines.flatMap((line, at) => (line.length > SQL_WIDTH_MAX ? `${name}:${at + 1}` : [])),

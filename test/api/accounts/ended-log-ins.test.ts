@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { findAccount } from '../../../shared/db/stores/accounts.ts';
-import { startWebSession } from '../../../shared/db/stores/web-sessions.ts';
+import { startWebSession } from '../../../shared/db/stores/log-ins.ts';
 import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
 import { anonymously, signUp, UserClient } from '../../support/account.ts';
 import { type System, startSystem } from '../../support/system.ts';
@@ -91,6 +91,15 @@ describe('the log-ins of an account', () => {
         assert.equal((await end()).status, 200);
         const issued = await person.request('POST', '/api/auth/keys/', { label: 'k' }, { ...(at && { at }) });
         assert.equal(issued.code, 'token_expired');
+      });
+
+      it('erase no account, not even through an ingress that has not learnt of it', async () => {
+        const [, at] = system.webs;
+        await goodEverywhere(person.access);
+        assert.equal((await end()).status, 200);
+        const erased = await person.request('DELETE', '/api/auth/me/', undefined, { ...(at && { at }) });
+        assert.equal(erased.code, 'token_expired');
+        assert.ok(await findAccount(system.em(), person.id));
       });
 
       it('begin anew in the same second, at an ingress that still knows the earlier ones', async () => {

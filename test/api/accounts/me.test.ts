@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { findAccount } from '../../../shared/db/stores/accounts.ts';
-import { startWebSession } from '../../../shared/db/stores/web-sessions.ts';
+import { startWebSession } from '../../../shared/db/stores/log-ins.ts';
 import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
 import { anonymously, signUp, UserClient } from '../../support/account.ts';
 import { type System, startSystem } from '../../support/system.ts';
@@ -125,7 +125,7 @@ describe('one’s own account', () => {
     assert.equal((await guess()).code, 'rate_limited');
   });
 
-  it('of several concurrent password changes one holds, and no login with an older one survives', async () => {
+  it('one of several concurrent password changes holds, and no log-in with an older password survives', async () => {
     const person = await signUp(system);
     const passwords = Array.from({ length: 4 }, (_, i) => `${NEW_PASSWORD} ${i}`);
     const [changes, logins] = await Promise.all([

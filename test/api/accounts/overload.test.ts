@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { anonymously, signUp, someEmail, type UserClient } from '../../support/account.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { type System, startProcesses } from '../../support/system.ts';
 
 /** More than a network's line for password hashing holds, and fewer than its wrong passwords in 15 minutes. */
 const STORM = 80;
@@ -12,7 +12,7 @@ describe('a storm of passwords', () => {
   let user: UserClient;
 
   before(async () => {
-    system = await startSystem({ workers: 0 });
+    system = await startProcesses({ workers: 0 });
     user = await signUp(system);
   });
   after(() => system.stop());
@@ -24,12 +24,16 @@ describe('a storm of passwords', () => {
     const change = { password: 'a mule with 10 staples', current_password: user.password };
     const signingUp = () => anonymously(system, 'POST', '/api/auth/signup/', person(), { signal });
     const loggingIn = () => anonymously(system, 'POST', '/api/auth/login/', person(), { signal });
+    const entering = (path: string) => () =>
+      anonymously(system, 'POST', `/console/auth/${path}/`, person(), { signal });
     const changing = () => user.request('PATCH', '/api/auth/me/', change, { signal });
     try {
       // The first refusal shows that the line is full; while the storm waits in it, all but one in 33 ms are refused.
       for (const [calls, call] of [
         [STORM, signingUp],
         [STORM, loggingIn],
+        [MORE, entering('signup')],
+        [MORE, entering('login')],
         [MORE, changing],
       ] as const) {
         const refused = await firstRefusal(Array.from({ length: calls }, call));

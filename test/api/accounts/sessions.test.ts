@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import type { LoginResponse } from '../../../shared/schemas/accounts.ts';
 import { anonymously, signUp, someEmail, type UserClient } from '../../support/account.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { type System, startProcesses } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
 describe('logging in and out', () => {
   let system: System;
 
   before(async () => {
-    system = await startSystem({ workers: 0 });
+    system = await startProcesses({ workers: 0 });
   });
 
   after(() => system.stop());

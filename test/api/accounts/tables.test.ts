@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { issuePasswordReset, startWebSession } from '../../../shared/db/stores/log-ins.ts';
 import { bookCalls } from '../../../shared/db/stores/provider-calls.ts';
-import { startWebSession } from '../../../shared/db/stores/web-sessions.ts';
 import { erase, signUp, type UserClient } from '../../support/account.ts';
 import { aCall } from '../../support/booked-call.ts';
 import { connect, connectingApp } from '../../support/connection.ts';
@@ -30,10 +30,12 @@ const NOT_EXPORTED: Record<string, string> = {
   account_usage: 'counts of the rows that are exported',
   refresh_tokens: 'hashes of credentials',
   web_sessions: 'hashes of credentials',
+  password_resets: 'hashes of credentials',
   login_networks: 'hashes of addresses',
   connection_attempts: 'steps towards a connection, deleted after a day',
   memory_tombstones: 'hashes of the ids of events',
   reply_calibrators: 'weights, made from the predictions that are exported',
+  phrases: 'words of the raw rows that are exported',
   erasing_grants: 'rows exist only during the erasure',
 };
 const EMPTY_BEFORE_ERASURE = 'erasing_grants';
@@ -79,7 +81,9 @@ describe('every table with rows of an account', () => {
     await feedback(person, await predicted(person), { status: 'accepted' });
     const { rows } = await system.database.pool.query('select password_hash from accounts');
     await bookCalls(system.database.pool, [aCall({ account_id: person.id })]);
-    await startWebSession(system.em(), { id: person.id, passwordHash: rows[0].password_hash });
+    const account = { id: person.id, passwordHash: rows[0].password_hash };
+    await startWebSession(system.em(), account);
+    await issuePasswordReset(system.em(), account, 1);
   }
 
   async function withRows(): Promise<string[]> {

@@ -6,15 +6,15 @@ import { signUp, type UserClient } from '../../support/account.ts';
 import { add, addSynced, forget, quote } from '../../support/memory.ts';
 import { event, post, recording } from '../../support/recording.ts';
 import { residentMb } from '../../support/resident-memory.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../../support/system.ts';
 
 const NONE = { episodes: { deleted: 0, stale: 0 }, facts: { deleted: 0, stale: 0, restored: 0 } };
 
 describe('deleting memory', () => {
-  let system: System;
+  let system: System<TestProcess>;
   let person: UserClient;
   before(async () => {
-    system = await startSystem({ workers: 0 });
+    system = await startProcesses({ workers: 0 });
   });
   after(() => system.stop());
   beforeEach(async () => {
@@ -257,7 +257,7 @@ describe('deleting memory', () => {
       }),
       { numRuns: 25 },
     );
-  });
+  }).timeout(60_000);
 
   /** Five words in a row that only deleted rows had and some column of memory still has. */
   async function leaksOf(

@@ -197,7 +197,7 @@ describe('what is known about a person', () => {
     await predict();
     await patch(fact.id, { text: 'Reports to Bob' });
     await predict();
-    const used = async (nth: number) => (await system.provider.called(nth)).record.memory;
+    const used = async (nth: number) => (await system.provider.called(nth)).record.known;
     assert.partialDeepStrictEqual(await used(3), { profile: null, facts: ['Reports to Bob'] });
     await person.request('POST', PROFILE, { summary: 'kind' });
     await predict();

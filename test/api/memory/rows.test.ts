@@ -309,17 +309,19 @@ describe('rows of memory', () => {
 
     it('are refused with a cursor that was made by somebody who knows how', async () => {
       const forged = (tier: string, place: string) => {
-        const digest = createHash('sha256').update(`${person.id} ${tier} ${place}`).digest('base64url');
+        const digest = createHash('sha256').update(`${person.id} ${tier} ${place} `).digest('base64url');
         return `${place}-${digest.slice(0, 8)}`;
       };
       const id = '0'.repeat(32);
       const places = [
-        `zzzzzzzzzz-${id}`,
-        `-1-${id}`,
-        `${id}`,
+        `zzzzzzzzzz-${id}-1000`,
+        `-1-${id}-1000`,
+        `${id}-1000`,
+        `a-${id}`,
         `a-${id}-`,
-        `a-${'z'.repeat(32)}`,
-        `a-${id}0`,
+        `a-${id}--1`,
+        `a-${'z'.repeat(32)}-1000`,
+        `a-${id}0-1000`,
         '-',
       ];
       for (const tier of ['raw', 'episodes', 'facts'])
@@ -327,7 +329,7 @@ describe('rows of memory', () => {
           const path = `/api/memory/${tier}/?cursor=${forged(tier, place)}`;
           assert.equal((await person.request('GET', path)).status, 422, path);
         }
-      assert.deepEqual((await page(`cursor=${forged('raw', `a-${id}`)}`)).results, []);
+      assert.deepEqual((await page(`cursor=${forged('raw', `a-${id}-1000`)}`)).results, []);
     });
 
     it('are refused with a query that it cannot be', async () => {

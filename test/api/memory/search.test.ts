@@ -26,6 +26,8 @@ describe('searching memory', () => {
       );
     await add(person, 'episodes', { title: 'Größe', summary: 'Café and deployment' });
     await add(person, 'facts', { text: 'Prefers the café to the canteen' });
+    await add(person, 'facts', { text: 'Uses pnpm as package manager' });
+    await add(person, 'facts', { text: 'Uses a trackball' });
   });
   after(() => system.stop());
 
@@ -40,7 +42,50 @@ describe('searching memory', () => {
     assert.deepEqual(await found('CAFE grosse'), [0]);
     assert.deepEqual(await found('ubergang café'), [0]);
     assert.deepEqual(await found('timeout deployment'), [1]);
-    assert.deepEqual(await found('timeout café'), []);
+    assert.deepEqual(await found('zeppelin'), []);
+  });
+
+  it('answers a question: what has any of its words, in whatever form, the most relevant first', async () => {
+    const { body } = await person.request<{ results: { text: string }[] }>(
+      'GET',
+      `/api/memory/facts/?q=${encodeURIComponent('Which package manager should I be using?')}`,
+    );
+    const texts = body.results.map(({ text }) => text);
+    assert.deepEqual(texts, ['Uses pnpm as package manager', 'Uses a trackball']);
+    assert.deepEqual(await found('Why did it fail to deploy?'), [1]);
+    assert.deepEqual(await found('timeout of the deployment, café'), [1, 0]);
+  });
+
+  it('pages through a search without a gap or a double, also while rows come', async () => {
+    const reader = await signUp(system);
+    const words = ['alpha beta gamma', 'alpha', 'beta gamma', 'gamma', 'gamma beta alpha', 'alpha beta'];
+    await reader.request(
+      'POST',
+      '/api/memory/raw/',
+      words.map((content) => ({ content })),
+    );
+    const search = `/api/memory/raw/?limit=1&q=${encodeURIComponent('alpha beta gamma')}`;
+    const listed: string[] = [];
+    for (let cursor = ''; ; ) {
+      const { body } = await reader.request<{ results: { content: string }[]; next: string | null }>(
+        'GET',
+        `${search}${cursor}`,
+      );
+      listed.push(...body.results.map(({ content }) => content));
+      if (body.next === null) break;
+      cursor = `&cursor=${body.next}`;
+      await reader.request('POST', '/api/memory/raw/', { content: 'of something else' });
+    }
+    assert.deepEqual([...listed].sort(), [...words].sort());
+    assert.deepEqual(listed.slice(0, 2).sort(), ['alpha beta gamma', 'gamma beta alpha']);
+    assert.ok(listed.indexOf('beta gamma') < listed.indexOf('alpha'), listed.join(', '));
+  });
+
+  it('refuses a cursor of another search', async () => {
+    const { body } = await person.request<{ next: string }>('GET', '/api/memory/facts/?q=uses&limit=1');
+    const status = async (rest: string) =>
+      (await person.request('GET', `/api/memory/facts/?limit=1&cursor=${body.next}${rest}`)).status;
+    assert.deepEqual([await status('&q=uses'), await status('&q=used'), await status('')], [200, 422, 422]);
   });
 
   it('finds a part of a word, and a word that is nearly this', async () => {

@@ -57,7 +57,7 @@ describe('a deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('of a fact reaches those that repeat it', async () => {
+  it('the deletion of a fact reaches those that repeat it', async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     system.provider.respond(proposing([{ response: 'Under the third blue flowerpot' }]));
     await predicted(ann);

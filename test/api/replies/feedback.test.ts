@@ -10,7 +10,7 @@ import { signUp, type UserClient } from '../../support/account.ts';
 import * as fake from '../../support/fake-provider.ts';
 import { add } from '../../support/memory.ts';
 import { event, post } from '../../support/recording.ts';
-import { feedback, predicted, predictReply, proposing } from '../../support/replies.ts';
+import { feedback, predicted, predictReply, proposing, replied } from '../../support/replies.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
 describe('what becomes of a prediction', function () {
@@ -46,14 +46,14 @@ describe('what becomes of a prediction', function () {
   };
 
   describe('feedback', () => {
-    it('that accepts it takes the predicted response as the actual one', async () => {
+    it('feedback that accepts a prediction takes the predicted response as the actual one', async () => {
       const reply = await predicted(ann);
       const { status, actual_response, feedback_at } = await decide(reply, { status: 'accepted' });
       assert.deepEqual([status, actual_response], ['accepted', 'Blue']);
       assert.ok(feedback_at !== null);
     });
 
-    it('that edits it needs what was sent instead', async () => {
+    it('feedback that edits a prediction needs what was sent instead', async () => {
       const reply = await predicted(ann);
       for (const [given, type] of [
         [{}, 'missing'],
@@ -69,7 +69,7 @@ describe('what becomes of a prediction', function () {
       assert.deepEqual([edited.status, edited.actual_response], ['edited', 'Navy']);
     });
 
-    it('that rejects it may say what was sent instead', async () => {
+    it('feedback that rejects a prediction may say what was sent instead', async () => {
       const reply = await predicted(ann);
       assert.equal((await decide(reply, { status: 'rejected' })).actual_response, null);
       const said = await decide(reply, { status: 'rejected', actual_response: 'Red' });
@@ -84,14 +84,14 @@ describe('what becomes of a prediction', function () {
       assert.deepEqual(await decide(reply, { status: 'accepted', actual_response: 'Blue' }), last);
     });
 
-    it('on one that failed is taken; to accept it needs the reply', async () => {
+    it('feedback on a prediction that failed is taken; to accept it needs the reply', async () => {
       const one = await failed();
       assert.equal((await feedback(ann, one, { status: 'accepted' })).status, 422);
       const accepted = await decide(one, { status: 'accepted', actual_response: 'Red' });
       assert.deepEqual([accepted.status, accepted.error], ['accepted', 'provider_failed']);
     });
 
-    it('of another kind is refused', async () => {
+    it('feedback of another kind is refused', async () => {
       const reply = await predicted(ann);
       assert.equal((await feedback(ann, reply, { status: 'auto' })).status, 422);
     });
@@ -156,25 +156,21 @@ describe('what becomes of a prediction', function () {
       assert.equal(feedback_count, 1);
       assert.ok(Math.abs((brier ?? 0) - (1 - reply.confidence) ** 2) < 1e-9);
       assert.deepEqual([bins[0]?.count, bins[0]?.observed], [1, 1]);
-      assert.equal(evidence.reason, 'too_little_feedback');
+      assert.deepEqual([evidence.reason, evidence.target], ['too_little_feedback', 0.95]);
+    });
+
+    it('is reported on with the precision that the caller aims at', async () => {
+      const { evidence } = await get<ReplyCalibration>('calibration/?target=0.8');
+      assert.equal(evidence.target, 0.8);
+      for (const target of ['0.49', '1', 'most'])
+        assert.equal(
+          (await ann.request('GET', `/api/predictions/calibration/?target=${target}`)).status,
+          422,
+        );
     });
   });
 
   describe('by the built-in predictor', () => {
-    const say = async (prompt: string, reply: string, place: number) => {
-      const session_id = `session-${place}`;
-      const at = (s: number) => new Date(Date.UTC(2026, 1, 1, 12, place, s)).toISOString();
-      await add(ann, 'raw', {
-        content: prompt,
-        kind: 'prompt',
-        agent: 'coder',
-        session_id,
-        occurred_at: at(1),
-      });
-      const row = { content: reply, kind: 'reply', agent: 'coder', session_id, occurred_at: at(2) };
-      return add(ann, 'raw', row);
-    };
-
     it('is an honest abstention while it knows nothing', async () => {
       const reply = await predicted(ann, { model: 'local', threshold: 0 });
       assert.deepEqual(
@@ -186,7 +182,7 @@ describe('what becomes of a prediction', function () {
     });
 
     it('repeats what the person said to the same prompt before, in their own words alone', async () => {
-      for (let n = 0; n < 4; n += 1) await say('Shall I run the linter now?', 'yes, with --fix', n);
+      for (let n = 0; n < 4; n += 1) await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
       const accepted = {
         content: 'No!',
         kind: 'reply',
@@ -216,7 +212,7 @@ describe('what becomes of a prediction', function () {
     });
 
     it('stands in for a provider that is down, and says so', async () => {
-      for (let n = 0; n < 4; n += 1) await say('Shall I run the linter now?', 'yes, with --fix', n);
+      for (let n = 0; n < 4; n += 1) await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
       system.provider.respond(fake.status(500));
       const reply = await predicted(ann, { agent_input: 'Shall I run the linter now?' });
       assert.deepEqual([reply.predicted_response, reply.model], ['yes, with --fix', 'local']);
@@ -224,7 +220,7 @@ describe('what becomes of a prediction', function () {
     });
 
     it('shows a language model the same pairs as examples', async () => {
-      const pair = await say('Shall I run the linter now?', 'yes, with --fix', 0);
+      const pair = await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', 0);
       const { id } = await predicted(ann, { agent_input: 'Shall I run the linter again?' });
       const { context } = await get<ReplyDetail>(`${id}/`);
       assert.deepEqual(context?.example_ids, [pair.id]);

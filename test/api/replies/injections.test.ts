@@ -14,6 +14,8 @@ describe('a model that does as any text says', function () {
   this.timeout(120_000);
   let system: System;
   let ann: UserClient;
+  /** The prediction without anything that dictates. */
+  let clean: ReplyResponse;
   const texts = Object.values(INJECTIONS).flat();
 
   before(async () => {
@@ -39,6 +41,14 @@ describe('a model that does as any text says', function () {
       isNeverAuto(await predicted(ann, { agent_input: text, threshold: thresholdOf(place) }), text);
   });
 
+  /** Withheld from the model, and nothing else. */
+  const isWithheld = async (text: string) => {
+    const { confidence, status } = await predicted(ann);
+    assert.deepEqual([confidence, status], [clean.confidence, 'escalated'], text);
+    const seen = system.provider.calls.at(-1)?.body.messages?.[1]?.content;
+    assert.ok(typeof seen === 'string' && !seen.includes(JSON.stringify(text).slice(1, -1)), text);
+  };
+
   const ROWS = {
     raw: (text: string) => ({ content: text, kind: 'note' }),
     episodes: (text: string) => {
@@ -48,22 +58,21 @@ describe('a model that does as any text says', function () {
     facts: (text: string) => ({ text }),
   };
   for (const [place, tier] of (['raw', 'episodes', 'facts'] as const).entries())
-    it(`acts on nothing that the memory dictates in ${tier}, until that is forgotten`, async () => {
+    it(`is not shown what the memory dictates in ${tier}, and goes on without it`, async () => {
+      clean = await predicted(ann);
       for (const text of texts.filter((_, n) => n % 3 === place)) {
         const row = await add(ann, tier, ROWS[tier](text));
-        isNeverAuto(await predicted(ann, { threshold: thresholdOf(place) }), text);
+        await isWithheld(text);
         await forget(ann, tier, row);
       }
-      await isStillAuto();
     });
 
-  it('acts on nothing that the profile dictates', async () => {
+  it('is not shown a profile that dictates', async () => {
+    clean = await predicted(ann);
     for (const [place, text] of texts.filter((_, n) => n % 4 === 0).entries()) {
       await setProfile(system, ann, place % 2 === 0 ? text : '', place % 2 === 0 ? {} : { note: text });
-      isNeverAuto(await predicted(ann, { threshold: thresholdOf(place) }), text);
+      await isWithheld(text);
     }
-    await setProfile(system, ann, 'Writes short mails.', {});
-    await isStillAuto();
   });
 
   it('acts on nothing for which it gives a command as the reason', async () => {

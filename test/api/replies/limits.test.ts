@@ -3,16 +3,18 @@ import type { ReplyDetail, ReplyList } from '../../../shared/schemas/replies.ts'
 import { signUp, type UserClient } from '../../support/account.ts';
 import { hang } from '../../support/fake-provider.ts';
 import { predicted, predictReply, proposing } from '../../support/replies.ts';
-import { type System, startSystem } from '../../support/system.ts';
+import { type System, startProcesses, type TestProcess } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 import { untilShed } from '../../support/until-shed.ts';
 
 describe('a predicted reply, when processes or time run out', function () {
   this.timeout(60_000);
-  let system: System;
+  let system: System<TestProcess>;
   let ann: UserClient;
   before(async () => {
-    system = await startSystem({ env: { RECOVERY_WINDOW_S: '1', LEASE_MS: '1000' } });
+    system = await startProcesses({
+      env: { RECOVERY_WINDOW_S: '1', LEASE_MS: '1000', REPLY_TIMEOUT_MS: '20000' },
+    });
     system.provider.respond(proposing([{ response: 'Blue' }]));
     ann = await signUp(system);
   });
@@ -21,7 +23,7 @@ describe('a predicted reply, when processes or time run out', function () {
   it('is given to the same waiting call by another worker when its own is killed', async () => {
     system.provider.next(hang());
     const calls = system.provider.calls.length;
-    const waiting = predictReply(ann, { threshold: 0.5 });
+    const waiting = predictReply(ann, { threshold: 0.3 });
     await system.provider.called(calls + 1);
     const [victim] = system.workers.splice(0, 1);
     await system.startWorker();
@@ -49,7 +51,7 @@ describe('a predicted reply, when processes or time run out', function () {
 
   it('is not waited for when no worker is left', async () => {
     await Promise.all(system.workers.map((worker) => worker.stop()));
-    await untilShed(() => predictReply(ann), 'prediction_timeout', 45_000);
+    await untilShed(() => predictReply(ann), 'prediction_timeout', 30_000);
     await system.startWorker();
     await until(async () => (await predictReply(ann)).status === 200, 10_000);
     assert.equal((await predicted(ann)).predicted_response, 'Blue');

@@ -48,7 +48,7 @@ describe('predicting a reply', function () {
     });
 
   it('answers with its eleven fields, the first candidate above all', async () => {
-    const reply = await predicted(ann, { k: 2, threshold: 0.5 });
+    const reply = await predicted(ann, { k: 2, threshold: 0.3 });
     assert.deepEqual(Object.keys(reply).sort(), FIELDS);
     const [first, second] = reply.candidates;
     assert.deepEqual([first?.response, second?.response], ['Blue', 'Green']);
@@ -59,13 +59,13 @@ describe('predicting a reply', function () {
     assert.ok(reply.confidence > (second?.confidence ?? 1));
     assert.deepEqual(
       [reply.status, reply.k, reply.threshold, reply.model, reply.usage],
-      ['auto', 2, 0.5, 'fake-model', { input_tokens: 12, output_tokens: 5 }],
+      ['auto', 2, 0.3, 'fake-model', { input_tokens: 12, output_tokens: 5 }],
     );
   });
 
   it('is stored under its id, with what was asked and what it was made from', async () => {
     const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
-    const reply = await predicted(ann, { session_id: 's-1', threshold: 0.5 });
+    const reply = await predicted(ann, { session_id: 's-1', threshold: 0.3 });
     const { body, status } = await read(reply.id);
     assert.equal(status, 200);
     const { agent, agent_input, session_id, created_at, acted_at, context, error, ...rest } = body;
@@ -154,7 +154,7 @@ describe('predicting a reply', function () {
       ['a provider that never answers', fake.hang(), 504, 'prediction_timeout'],
     ];
     for (const [name, step, status, code] of failures)
-      it(`with ${name} is ${status} ${code}, and stays pending with that error`, async () => {
+      it(`a reply that fails with ${name} is ${status} ${code}, and stays pending with that error`, async () => {
         system.provider.respond(step);
         const reply = await predictReply(ann, { threshold: 0 });
         assert.deepEqual([reply.status, reply.code], [status, code]);
@@ -194,6 +194,19 @@ describe('predicting a reply', function () {
     assert.equal(done.predicted_response, 'Blue');
   });
 
+  it('is cancelled when its caller leaves, where that caller asked for it', async () => {
+    system.provider.respond(fake.hang());
+    const leaving = new AbortController();
+    const headers = { 'x-on-disconnect': 'cancel' };
+    const asking = predictReply(ann, {}, { signal: leaving.signal, headers });
+    await system.provider.called(1);
+    leaving.abort();
+    await assert.rejects(asking);
+    const { error, status } = await only((reply) => reply.error !== null);
+    assert.deepEqual([status, error], ['pending', 'prediction_cancelled']);
+    await system.provider.calls[0]?.aborted;
+  });
+
   describe('with an idempotency key', () => {
     it('is made once: the same request again gets the same answer, whatever was decided since', async () => {
       const headers = { 'idempotency-key': newId() };
@@ -223,7 +236,7 @@ describe('predicting a reply', function () {
     });
   });
 
-  it('without one is new every time', async () => {
+  it('a prediction without an idempotency key is new every time', async () => {
     const [a, b] = [await predicted(ann), await predicted(ann)];
     assert.notEqual(a.id, b.id);
     assert.equal((await list()).body.total, 2);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { DOCUMENT_FILE } from '../../../ingress/openapi/committed.ts';
+import { DOCUMENT_FILE } from '../../../ingress/openapi/write.ts';
 
 /** A JSON Schema, as far as the published document uses them. */
 export interface Schema {

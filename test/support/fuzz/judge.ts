@@ -1,5 +1,5 @@
+import { isStorable } from '../../../shared/schemas/build.ts';
 import { BODY_DEPTH } from '../../../shared/schemas/limits.ts';
-import { isStorable } from '../../../shared/schemas/storable.ts';
 import { assertPublished, takeUnpublished } from '../client-contract.ts';
 import { headersFault, listFault } from './answer-checks.ts';
 import type { Json } from './document.ts';

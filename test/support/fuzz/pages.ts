@@ -8,6 +8,8 @@ const UUID = { type: 'string', format: 'uuid' };
 export const pages: readonly Operation[] = [
   page('showConsent', 'GET', '/connect/{request_id}'),
   page('actOnConsent', 'POST', '/connect/{request_id}'),
+  page('showCallback', 'GET', '/connect/callback'),
+  page('readFront', 'GET', '/'),
   page('readDocument', 'GET', '/openapi.json'),
   page('readDocs', 'GET', '/docs'),
 ];

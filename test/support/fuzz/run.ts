@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { readDeadlines } from '../../../shared/config/deadlines.ts';
+import { readDeadlines } from '../../../shared/config/config.ts';
 import { Env } from '../../../shared/config/env.ts';
 import type { System } from '../system.ts';
 import { faultOf } from './judge.ts';

@@ -11,7 +11,7 @@ import {
   textsIn,
   verdictOf,
 } from '../../../bench/memory/scoring.ts';
-import { shinglesOf } from '../../../shared/domain/shingles.ts';
+import { shinglesOf } from '../../../shared/text/similarity.ts';
 
 const TRUTH = {
   active: [

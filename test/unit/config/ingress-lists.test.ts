@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import proxyAddress from 'proxy-addr';
-import { parseOrigins } from '../../../shared/config/browser-origins.ts';
 import { ingressConfig } from '../../../shared/config/config.ts';
-import { parseTrustedProxies } from '../../../shared/config/trusted-proxies.ts';
+import { parseOrigins, parseTrustedProxies } from '../../../shared/config/values.ts';
 
 describe('TRUST_PROXY', () => {
   it('lists addresses, networks and names, all of which the reader of addresses understands', () => {
@@ -35,7 +34,8 @@ describe('CORS_ORIGINS', () => {
 });
 
 it('bad lists stop the ingress with one line that names both variables', () => {
-  const values = { DATABASE_URL: 'postgres://h/d', JWT_SECRET: 's', TRUST_PROXY: 'all', CORS_ORIGINS: '*' };
+  const stores = { DATABASE_URL: 'postgres://h/d', JWT_SECRET: 's', ADMIN_TOKEN: 't' };
+  const values = { ...stores, TRUST_PROXY: 'all', CORS_ORIGINS: '*' };
   assert.throws(
     () => ingressConfig(values),
     /^ConfigError: configuration: TRUST_PROXY must be [^\n]*; CORS_ORIGINS must be [^\n]*$/,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseModelPrices } from '../../../shared/config/model-prices.ts';
+import { parseModelPrices } from '../../../shared/config/provider.ts';
 import { costOf } from '../../../shared/domain/provider-call.ts';
 
 describe('the prices of models', () => {

@@ -3,7 +3,12 @@ import { ingressConfig } from '../../../shared/config/config.ts';
 
 describe('the quotas of an account', () => {
   const quotas = (values: NodeJS.ProcessEnv) =>
-    ingressConfig({ DATABASE_URL: 'postgres://db.example/forecue', JWT_SECRET: 'secret', ...values }).quotas;
+    ingressConfig({
+      DATABASE_URL: 'postgres://db.example/forecue',
+      JWT_SECRET: 'secret',
+      ADMIN_TOKEN: 'token',
+      ...values,
+    }).quotas;
 
   it('are there without being configured', () => {
     const defaults = { sessions: 100_000, events: 5_000_000, bytes: 5 * 1024 ** 3 };

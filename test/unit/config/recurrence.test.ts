@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { workerConfig } from '../../../shared/config/config.ts';
-import { nextTick } from '../../../shared/config/cron.ts';
+import { nextTick } from '../../../shared/config/recurrence.ts';
 
 describe('the recurrence of scheduled work', () => {
   const recurrence = (values: NodeJS.ProcessEnv) =>

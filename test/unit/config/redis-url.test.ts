@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { parseRedisUrl } from '../../../shared/config/redis-url.ts';
+import { parseRedisUrl } from '../../../shared/config/values.ts';
 
 describe('REDIS_URL', () => {
   it('may name one server, with TLS or without', () => {
@@ -43,6 +43,9 @@ describe('REDIS_URL', () => {
     const wrong = [
       'localhost:6379',
       'http://localhost',
+      'redis:/h/14',
+      'redis:///14',
+      'redis://localhost/h/14',
       'redis+sentinel://h1',
       'redis+sentinel:///main',
       'redis+sentinel://h1/main/0/x',

@@ -3,16 +3,23 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ingressConfig, workerConfig } from '../../../shared/config/config.ts';
-import { withSecret } from '../../../shared/config/development-secret.ts';
+import { withSecrets } from '../../../shared/config/development.ts';
 
 const SECRETS = {
   DATABASE_URL: 'postgres://a:1@db.example/forecue',
   DATABASE_DIRECT_URL: 'postgres://b:2@db.example/forecue',
   REDIS_URL: 'redis://c:3@queue.example',
   JWT_SECRET: 'a secret of 32 bytes at the least',
+  ADMIN_TOKEN: 'a token of 32 bytes at the very least',
   OPENAI_API_KEY: 'sk-4',
+  SMTP_URL: 'smtp://d:5@mail.example',
 };
-const OTHERS = { NODE_ENV: 'production', PUBLIC_URL: 'https://forecue.example', DEFAULT_MODEL: 'm' };
+const OTHERS = {
+  NODE_ENV: 'production',
+  PUBLIC_URL: 'https://forecue.example',
+  DEFAULT_MODEL: 'm',
+  MAIL_FROM: 'a@b.example',
+};
 
 describe('a secret by file', () => {
   let folder: string;
@@ -44,16 +51,21 @@ describe('a secret by file', () => {
     assert.equal(signingKeys[0].secret, secret);
   });
 
-  it('and by value is an error that names both variables', async () => {
+  it('a secret that is given by file and by value is an error that names both variables', async () => {
     const file = await fileOf(SECRETS.JWT_SECRET);
     assert.throws(() => ingressConfig({ ...OTHERS, ...SECRETS, JWT_SECRET_FILE: file }), {
       message: 'configuration: JWT_SECRET and JWT_SECRET_FILE are both set',
     });
   });
 
-  it('from a file that is missing, a folder or empty is one line that names the variable', async () => {
+  it('a secret from a file that is missing, a folder or empty is one line that names the variable', async () => {
     const start = (file: string) => () =>
-      ingressConfig(withSecret({ ...SECRETS, JWT_SECRET: '', JWT_SECRET_FILE: file }, folder));
+      ingressConfig(
+        withSecrets(
+          { ...SECRETS, MAIL_FROM: OTHERS.MAIL_FROM, JWT_SECRET: '', JWT_SECRET_FILE: file },
+          folder,
+        ),
+      );
     const missing = join(folder, 'none');
     const message = (what: string) => ({ message: `configuration: JWT_SECRET_FILE names ${what}` });
     assert.throws(start(missing), message(`a file that cannot be read (ENOENT): ${missing}`));

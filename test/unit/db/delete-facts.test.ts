@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { deleteFacts } from '../../../shared/db/stores/memory/delete-facts.ts';
+import { deleteFacts } from '../../../shared/db/stores/memory/forget-derived.ts';
 
 const FACTS = 30_000;
 

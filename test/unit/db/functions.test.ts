@@ -8,7 +8,7 @@ const WITH_OTHER_SETTINGS = [
   'erase_made_with_v1',
   'lock_admissions_v1',
   'make_weeks_v1',
-  'memory_context_v2',
+  'memory_context_v3',
   'record_v2',
 ];
 

@@ -23,6 +23,7 @@ describe('a heartbeat', () => {
     const { id } = await openHeartbeat(opened, database.pool, {
       kind: 'test',
       leaseMs: 1000 * LEASE_S,
+      settings: { version: '0', queue: '', connections: 0 },
       log: createLog('test', 'silent'),
     });
     await database.pool.query(

@@ -18,7 +18,7 @@ describe('points of rate limits', () => {
   };
   const used = (counts: { points: number }[]) => counts.map(({ points }) => points);
 
-  it('that are counted together see each other in their order', async () => {
+  it('points of rate limits that are counted together see each other in their order', async () => {
     assert.deepEqual(used(await count(['a', 1], ['b', 1], ['a', 1], ['a', -1], ['b', 5])), [1, 1, 2, 1, 6]);
     assert.deepEqual(used(await count(['b', 1], ['a', 1])), [7, 2]);
   });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { bounded, clustersOf, isSettled, type Said } from '../../../shared/domain/clusters.ts';
+import { bounded, type ClusterRow, clustersOf, isSettled } from '../../../shared/domain/clusters.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const START = Date.UTC(2026, 4, 1);
 
 /** Rows a second apart, with the test's changes on top. */
-function rowsOf(contents: readonly string[], part: Partial<Said> = {}): Said[] {
+function rowsOf(contents: readonly string[], part: Partial<ClusterRow> = {}): ClusterRow[] {
   return contents.map((content, n) => ({
     id: `${part.sessionId ?? ''}-${String(n).padStart(4, '0')}`,
     sessionId: null,
@@ -18,7 +18,7 @@ function rowsOf(contents: readonly string[], part: Partial<Said> = {}): Said[] {
   }));
 }
 
-const sizesOf = (clusters: readonly Said[][]) => clusters.map(({ length }) => length);
+const sizesOf = (clusters: readonly ClusterRow[][]) => clusters.map(({ length }) => length);
 const same = (count: number) => Array.from({ length: count }, () => 'the same words as ever');
 
 describe('clusters', () => {
@@ -123,7 +123,7 @@ describe('clusters', () => {
 });
 
 describe('a settled cluster', () => {
-  const last = (rows: readonly Said[]) => rows.at(-1)?.occurredAt.getTime() ?? 0;
+  const last = (rows: readonly ClusterRow[]) => rows.at(-1)?.occurredAt.getTime() ?? 0;
 
   it('has been quiet for ten minutes', () => {
     const rows = rowsOf(same(3));

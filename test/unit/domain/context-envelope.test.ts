@@ -134,7 +134,7 @@ describe('fitContext', () => {
     assert.equal(task.messages.length, 2);
   });
 
-  it('only ever cuts, never inside a surrogate pair, and says so exactly when it did', () => {
+  it('fitting a context only cuts it, never inside a surrogate pair, and reports exactly when it did', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
     const budget = fc.integer({ min: 0, max: 120 });
     fc.assert(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { decide, hasNothingToWorkOn } from '../../../shared/domain/decision.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
+import { decide, hasNothingToWorkOn } from '../../../workers/predictions/predict.ts';
 
 const said = (content: string): Message => ({ role: 'user', content, origin: 'human' });
 const drafted = (text: string) => ({ text, revision: 1 });

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Said } from '../../../shared/domain/clusters.ts';
-import { extractedFrom, shortened } from '../../../shared/domain/extract.ts';
+import type { ClusterRow } from '../../../shared/domain/clusters.ts';
+import { extractedFrom } from '../../../shared/domain/episodes.ts';
 import { isDisplayable } from '../../../shared/domain/model-text.ts';
+import { shortened } from '../../../shared/text/cut.ts';
 
-const person = (content: string): Said => ({
+const person = (content: string): ClusterRow => ({
   id: content,
   sessionId: null,
   occurredAt: new Date(0),
   content,
   isHuman: true,
 });
-const agent = (content: string): Said => ({ ...person(content), isHuman: false });
+const agent = (content: string): ClusterRow => ({ ...person(content), isHuman: false });
 
 describe('an extract', () => {
   it('is titled with the line that is most like all that the person said', () => {
@@ -27,7 +28,7 @@ describe('an extract', () => {
     assert.equal(summary, '5 messages, 4 by the person.\nFirst: “hi”\nLast: “ok”');
   });
 
-  it('of rows that no person wrote is made of their lines, and says so', () => {
+  it('an extract of rows that no person wrote is made of their lines, and says so', () => {
     assert.deepEqual(extractedFrom([agent('Build 7 passed')]), {
       title: 'Build 7 passed',
       summary: '1 message, 0 by the person.\n“Build 7 passed”',

@@ -184,7 +184,7 @@ describe('a system that refuses by the estimate of the load', () => {
       assert.equal(model.tally(0, 20_000).refused, 0);
     });
 
-    it(`at 3 times its capacity answers about its capacity, and all that it admits (${name})`, () => {
+    it(`a system at 3 times its capacity answers about its capacity, and all that it admits (${name})`, () => {
       const model = system(shape);
       model.arrivals = { a: 480 };
       model.run(40_000);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { bundleOf } from '../../../shared/domain/context-bundle.ts';
-import type { RawRow } from '../../../shared/domain/context-rows.ts';
-import { fitMemory } from '../../../shared/domain/memory.ts';
+import { fitMemory } from '../../../shared/domain/context-envelope.ts';
+import type { About, RawRow } from '../../../shared/domain/context-rows.ts';
 
 const NOW = new Date('2026-11-20T10:00:00.000Z');
 
 function bundle(texts: string[]) {
   const raw = texts.map(
-    (content, n): RawRow => ({
+    (content, n): About<RawRow> => ({
       id: `019a9fd5-10c2-7a41-8f6b-${String(n).padStart(12, '0')}`,
       content,
       kind: 'reply',
@@ -23,9 +23,10 @@ function bundle(texts: string[]) {
       metadata: {},
       promotedAt: null,
       createdAt: NOW,
+      relevance: 0,
     }),
   );
-  const none = { rows: [], words: [], matched: 0, whole: true };
+  const none = { rows: [], matched: 0, whole: true };
   const offer = {
     revision: 1,
     generatedAt: NOW,
@@ -33,7 +34,7 @@ function bundle(texts: string[]) {
     profile: { summary: 'short', data: { a: 1 }, revision: 1, createdAt: NOW, updatedAt: NOW },
     facts: { ...none, superseded: 0, stale: 0, expired: 0, notYetValid: 0 },
     episodes: { ...none, stale: 0 },
-    raw: { rows: raw, words: [], matched: raw.length, whole: true, predicted: 0 },
+    raw: { rows: raw, matched: raw.length, whole: true, predicted: 0 },
     backlog: { raw: 0, episodes: 0 },
     timedOut: false,
   };
@@ -43,7 +44,7 @@ function bundle(texts: string[]) {
 describe('memory in a prompt', () => {
   it('marks the words of the person', async () => {
     const { memory } = fitMemory(await bundle(['mine', 'an agent said']), 100);
-    assert.deepEqual(memory.said, [
+    assert.deepEqual(memory.recalled.said, [
       { role: 'agent', own: false, content: 'an agent said' },
       { role: 'human', own: true, content: 'mine' },
     ]);
@@ -54,7 +55,7 @@ describe('memory in a prompt', () => {
     // The person's own words, of even places, are worth more.
     const { memory } = fitMemory(await bundle(['aaaa', 'bbbb', 'cccc', 'dddd']), 4);
     assert.deepEqual(
-      memory.said.map(({ content }) => content),
+      memory.recalled.said.map(({ content }) => content),
       ['cccc', 'aaaa'],
     );
   });
@@ -62,7 +63,7 @@ describe('memory in a prompt', () => {
   it('leaves out a text that is too long, not those after it', async () => {
     const { memory } = fitMemory(await bundle(['short', 'b', 'x'.repeat(4000)]), 100);
     assert.deepEqual(
-      memory.said.map(({ content }) => content),
+      memory.recalled.said.map(({ content }) => content),
       ['b', 'short'],
     );
   });
@@ -72,7 +73,7 @@ describe('memory in a prompt', () => {
       fc.asyncProperty(fc.array(fc.string({ unit: 'binary' })), fc.nat(60), async (texts, room) => {
         const { memory, tokens } = fitMemory(await bundle(texts), room);
         assert.ok(tokens <= room);
-        for (const { content } of memory.said) assert.ok(texts.includes(content));
+        for (const { content } of memory.recalled.said) assert.ok(texts.includes(content));
       }),
     );
   });

@@ -17,10 +17,10 @@ describe('the callers of a request', () => {
   it('leave the work when the last one gives up', () => {
     void callers.enter('r');
     void callers.enter('r');
-    callers.giveUp('r', 'w');
+    callers.stopWaiting('r', 'w');
     leave('r');
     assert.deepEqual(detached, []);
-    callers.giveUp('r', 'w');
+    callers.stopWaiting('r', 'w');
     leave('r');
     assert.deepEqual(detached, ['w']);
   });
@@ -28,7 +28,7 @@ describe('the callers of a request', () => {
   it('do not leave it while another one’s admission is under way, and do when that one is refused', () => {
     void callers.enter('r');
     void callers.enter('r');
-    callers.giveUp('r', 'w');
+    callers.stopWaiting('r', 'w');
     leave('r');
     assert.deepEqual(detached, []);
     leave('r');
@@ -41,20 +41,20 @@ describe('the callers of a request', () => {
     assert.deepEqual(detached, []);
   });
 
-  it('of one request know nothing of another’s', () => {
+  it('the callers of one request know nothing of another’s', () => {
     void callers.enter('r');
     void callers.enter('s');
-    callers.giveUp('r', 'w');
+    callers.stopWaiting('r', 'w');
     leave('s');
     assert.deepEqual(detached, []);
     leave('r');
     assert.deepEqual(detached, ['w']);
   });
 
-  it('who come back wait until it was said that the ones before are gone', async () => {
+  it('callers who come back wait until those before are reported gone', async () => {
     const said = Promise.withResolvers<void>();
     void callers.enter('r');
-    callers.giveUp('r', 'w');
+    callers.stopWaiting('r', 'w');
     leave('r', said.promise);
     let entered = false;
     const back = callers.enter('r').then(() => {

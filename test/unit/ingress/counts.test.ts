@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { ExactLimiter } from '../../../ingress/limits/exact-limiter.ts';
-import type { CountPoints } from '../../../ingress/limits/limiter.ts';
-import { MemoryCounts } from '../../../ingress/limits/memory-counts.ts';
-import { countInRedis } from '../../../ingress/limits/redis-counts.ts';
+import { type CountPoints, ExactLimiter } from '../../../ingress/limits/limiter.ts';
+import { countInRedis, MemoryCounts } from '../../../ingress/limits/open-limits.ts';
 import { countPoints, type Points } from '../../../shared/db/stores/rate-limits.ts';
 import { createLog } from '../../../shared/log.ts';
 import { connectRedis, type RedisClient } from '../../../shared/queue/redis.ts';
@@ -47,7 +45,7 @@ function itCounts(store: () => CountPoints): void {
     assert.equal((await count({ key })).points, 1);
   });
 
-  it('what is given back after its window so that the next one begins at zero', async () => {
+  it('points that are given back after their window leave the next one at zero', async () => {
     const limiter = new ExactLimiter({ name: key, points: 2, windowS: 1 }, store());
     const late = new ExactLimiter(limiter.limit, store());
     await late.take('a');

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
+import { AccessTokens } from '../../../ingress/auth/access-tokens.ts';
 import { createCredentials } from '../../../ingress/auth/credentials.ts';
 import { CredentialThrottle } from '../../../ingress/limits/credential-throttle.ts';
 import { LeaseLimiter } from '../../../ingress/limits/lease-limiter.ts';
-import { MemoryCounts } from '../../../ingress/limits/memory-counts.ts';
+import { MemoryCounts } from '../../../ingress/limits/open-limits.ts';
 import { batcher } from '../../../shared/db/batcher.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
-import { AccessTokens } from '../../../shared/security/access-tokens.ts';
 import { newAppKey, newServiceKey } from '../../../shared/security/keys.ts';
 
 /** Wrong credentials of one network in 10 s, those that are looked up at once, and how many share a statement. */

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JobService } from '../../../ingress/jobs/service.ts';
 import { type JobItem, streamJob } from '../../../ingress/jobs/stream.ts';
-import type { Job, NamedJob } from '../../../shared/db/stores/work/jobs.ts';
+import type { Job, NamedJob } from '../../../shared/db/stores/work/find.ts';
 import { AppError } from '../../../shared/errors/app-error.ts';
 import type { JobResponse } from '../../../shared/schemas/jobs.ts';
 import { until } from '../../support/until.ts';
@@ -29,6 +29,7 @@ const ROW: Job = {
   endedMs: null,
 };
 const REPORT = { steps: { done: 2, total: 2 }, result: { created: 7 } };
+const receipt = { job_id: JOB.id, status_url: `http://localhost/api/jobs/${JOB.id}/` };
 const pause = () => sleep(1);
 
 describe('the stream of a job', () => {
@@ -45,8 +46,9 @@ describe('the stream of a job', () => {
     const half = { progress: { done: 1, total: 2 } };
     const done = { progress: { done: 2, total: 2 }, state: 'succeeded' as const, result: { created: 7 } };
     assert.equal(
-      await text(streamJob({ look: looks({}, {}, half, half, done), pause }, signal)),
+      await text(streamJob({ receipt, look: looks({}, {}, half, half, done), pause }, signal)),
       [
+        `event: job\ndata: ${JSON.stringify(receipt)}\nid: 0\n\n`,
         'event: progress\ndata: {"done":0,"total":2}\n\n',
         'event: progress\ndata: {"done":1,"total":2}\n\n',
         'event: progress\ndata: {"done":2,"total":2}\n\n',
@@ -63,11 +65,12 @@ describe('the stream of a job', () => {
       seen.push([...shown]);
       return jobs(shown, items.shift());
     };
-    const stream = streamJob({ look, pause }, signal);
+    const stream = streamJob({ receipt, look, pause }, signal);
     const names = [...(await text(stream)).matchAll(/^event: (.*)\ndata: (.*)$/gm)].map(
       ([, name, data]) => `${name} ${data}`,
     );
     assert.deepEqual(names, [
+      `job ${JSON.stringify(receipt)}`,
       'progress {"done":0,"total":2}',
       'result {"index":1}',
       'result {"index":0}',
@@ -77,9 +80,38 @@ describe('the stream of a job', () => {
     assert.deepEqual(seen, [[], [1], [1]]);
   });
 
+  it('goes on after a cut with the parts that were not shown, and from the start after an id of nobody', async () => {
+    const resume = async (lastEventId?: string) => {
+      const jobs = looks({}, { result: {} });
+      const look = (shown: ReadonlySet<number>) => {
+        const items = [0, 1, 2].filter((index) => !shown.has(index)).map((index) => ({ index }));
+        return jobs(shown, items);
+      };
+      const streamed = await text(streamJob({ receipt, lastEventId, look, pause }, signal));
+      return [...streamed.matchAll(/^event: result\ndata: {"index":(\d)}\nid: (\w+)$/gm)].map(
+        ([, ...parts]) => parts,
+      );
+    };
+    const [first, ...rest] = await resume();
+    assert.deepEqual(
+      [first, ...rest],
+      [
+        ['0', '1'],
+        ['1', '3'],
+        ['2', '7'],
+      ],
+    );
+    assert.deepEqual(await resume(first?.[1]), rest);
+    assert.deepEqual(await resume('7'), []);
+    for (const none of ['0', '', '-1', 'x', 'F', 'f'.repeat(26)])
+      assert.equal((await resume(none)).length, 3, none);
+  });
+
   it('ends with what the job failed with', async () => {
     const error = { code: 'job_timeout', message: 'The job took too long.' };
-    const streamed = await text(streamJob({ look: looks({ state: 'failed', error }), pause }, signal));
+    const streamed = await text(
+      streamJob({ receipt, look: looks({ state: 'failed', error }), pause }, signal),
+    );
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"job_timeout",[^\n]*}}\n\n$/);
   });
 
@@ -89,24 +121,24 @@ describe('the stream of a job', () => {
       () => Promise.reject(new AppError('not_authenticated')),
     ];
     const look = () => looks.shift()?.() ?? assert.fail();
-    const streamed = await text(streamJob({ look, pause }, signal));
+    const streamed = await text(streamJob({ receipt, look, pause }, signal));
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"not_authenticated",[^\n]*}}\n\n$/);
   });
 
   it('has a comment now and then while nothing happens, so that nobody takes it for dead', async () => {
     const quiet = Array.from({ length: 45 }, () => ({}));
-    const streamed = await text(streamJob({ look: looks(...quiet, { result: {} }), pause }, signal));
+    const streamed = await text(streamJob({ receipt, look: looks(...quiet, { result: {} }), pause }, signal));
     assert.equal(streamed.match(/^:$/gm)?.length, 2);
   });
 
   it('ends quietly when its caller is gone', async () => {
     const leaving = new AbortController();
     const never = () => new Promise<void>(() => {});
-    const stream = streamJob({ look: looks({}), pause: never }, leaving.signal);
+    const stream = streamJob({ receipt, look: looks({}), pause: never }, leaving.signal);
     const streamed = text(stream);
     await until(() => stream.readableDidRead);
     leaving.abort();
-    assert.match(await streamed, /^event: progress/);
+    assert.match(await streamed, /^event: job/);
   });
 
   it('shares its looks with the streams of other jobs', async () => {
@@ -128,7 +160,13 @@ describe('the stream of a job', () => {
     const looks = () => statements.reduce((sum, named) => sum + named, 0);
     const texts = accounts.map(async (account, n) => {
       await sleep(n % 10);
-      return text(jobs.stream(account, `job-${n}`, { gone: signal, reserve: async () => {} }));
+      return text(
+        jobs.stream(
+          account,
+          { receipt: { ...receipt, job_id: `job-${n}` } },
+          { gone: signal, reserve: async () => {} },
+        ),
+      );
     });
     await until(() => looks() > 10 * streams);
     over = true;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { checkStructure } from '../../../ingress/http/json-structure.ts';
+import { checkStructure } from '../../../ingress/guards/bodies.ts';
 
 /** As many bytes as are scanned at once. */
 const SLICE = 256 * 1024;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { largeInTurn } from '../../../ingress/http/large-in-turn.ts';
+import { paceLargeBodies } from '../../../ingress/guards/bodies.ts';
 
 const LARGE = { 'content-length': '100000' };
 const HERE = '192.0.2.1';
@@ -15,7 +15,7 @@ interface Sent {
 
 /** Hands all of the requests over at once, and tells which of them began in each turn of the event loop. */
 async function begunByTurn(requests: Sent[]): Promise<number[][]> {
-  const handle = largeInTurn();
+  const handle = paceLargeBodies();
   const turns: number[][] = [[]];
   const never = new AbortController().signal;
   const handled = requests.map(({ headers = LARGE, from = HERE, signal = never }, place) =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setImmediate as settled } from 'node:timers/promises';
 import fc from 'fast-check';
-import { Lease } from '../../../ingress/limits/lease.ts';
+import { Lease } from '../../../ingress/limits/lease-limiter.ts';
 import type { Verdict } from '../../../ingress/limits/limiter.ts';
-import { MemoryCounts } from '../../../ingress/limits/memory-counts.ts';
+import { MemoryCounts } from '../../../ingress/limits/open-limits.ts';
 import type { Count } from '../../../shared/db/stores/rate-limits.ts';
 
 const WINDOW_S = 2;
@@ -106,7 +106,7 @@ const calls = fc.array(fc.oneof(one, network), size);
 const terms = { points: fc.integer({ min: 1, max: 40 }), share: fc.nat(5) };
 
 describe('a lease on a limit, whatever the order in which messages arrive', () => {
-  it('over all ingresses grants no more than the limit and their shares, and refuses nobody below the limit', () =>
+  it('the leases of all ingresses grant no more than the limit and their shares, and refuse nobody below the limit', () =>
     check(
       { ...terms, ingresses: fc.integer({ min: 2, max: 4 }), steps: calls },
       async (found, { points, share, ingresses }) => {
@@ -115,7 +115,7 @@ describe('a lease on a limit, whatever the order in which messages arrive', () =
       },
     ));
 
-  it('at one ingress is exact', () =>
+  it('the lease of a single ingress is exact', () =>
     check({ ...terms, ingresses: fc.constant(1), steps: calls }, async (found, { points }) => {
       assert.equal(found.granted, Math.min(points, found.granted + found.refused));
     }));

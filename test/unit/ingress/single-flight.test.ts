@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
-import { singleFlight } from '../../../ingress/connect/single-flight.ts';
+import { singleFlight } from '../../../ingress/connect/connections.ts';
 
 describe('a single flight', () => {
   /** Calls that note how many pieces of work ran, and how many at once. */
@@ -44,7 +44,7 @@ describe('a single flight', () => {
     assert.equal(seen.works, 1);
   });
 
-  it('after a failure of one caller shares the next success', async () => {
+  it('callers after one that failed share the next success', async () => {
     const { crowd, seen } = counting(async (n) => {
       await setImmediate();
       if (n === 1) throw new Error('refused');

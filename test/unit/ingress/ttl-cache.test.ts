@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cached } from '../../../ingress/auth/ttl-cache.ts';
+import { cached } from '../../../ingress/auth/cache.ts';
 import { until } from '../../support/until.ts';
 
 /** A cache over `find`, and the keys that were looked up. */
@@ -44,7 +44,7 @@ describe('the cache of credentials', () => {
     await until(() => !remembers('a'), 2000);
   });
 
-  it('when full, evicts only the least recently used key, and unknown ones evict none', async () => {
+  it('a full TTL cache evicts only the least recently used key, and unknown keys evict none', async () => {
     const { find, lookUps } = watched((key) => (key.startsWith('unknown') ? undefined : {}));
     for (let key = 0; key <= 10_000; key += 1) await find(`${key}`);
     for (let key = 0; key <= 10_000; key += 1) await find(`unknown ${key}`);

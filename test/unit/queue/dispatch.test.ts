@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
+import { createDispatch } from '../../../ingress/work/serve-kind.ts';
 import { createLog } from '../../../shared/log.ts';
-import { openQueues } from '../../../shared/queue/backend.ts';
 import type { Queues } from '../../../shared/queue/queues.ts';
-import { createDispatch } from '../../../shared/work/dispatch.ts';
+import { openQueues } from '../../../shared/queue/queues.ts';
 import { describeOnEachStore } from '../../support/queue-stores.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { SharedConnection } from '../../../shared/queue/postgres-connection.ts';
+import { SharedConnection } from '../../../shared/queue/postgres-store.ts';
 import { until } from '../../support/until.ts';
 
 /** Messages of PostgreSQL's protocol, version 3: a type, the length of the rest, and the rest. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../../../shared/log.ts';
-import { openQueues } from '../../../shared/queue/backend.ts';
 import type { Queues } from '../../../shared/queue/queues.ts';
+import { openQueues } from '../../../shared/queue/queues.ts';
 import { describeOnEachStore } from '../../support/queue-stores.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import Type from 'typebox';
 import { pageLimit } from '../../../shared/schemas/common.ts';
-import { compileQuery } from '../../../shared/schemas/query.ts';
+import { compileQuery } from '../../../shared/schemas/validator.ts';
 
 describe('compileQuery', () => {
   const check = compileQuery(Type.Object({ limit: pageLimit(200, 50), tag: Type.Optional(Type.String()) }));

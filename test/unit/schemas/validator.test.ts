@@ -94,7 +94,7 @@ describe('a valid value', () => {
 });
 
 describe('a fault', () => {
-  it('of a missing field is missing, at the field', () => {
+  it('the fault of a missing field is missing, at the field', () => {
     assert.deepEqual(only(faultsWith({ request_id: undefined })), {
       loc: ['body', 'request_id'],
       type: 'missing',
@@ -105,7 +105,7 @@ describe('a fault', () => {
     });
   });
 
-  it('of an unknown property is extra_forbidden, at the property', () => {
+  it('the fault of an unknown property is extra_forbidden, at the property', () => {
     assert.deepEqual(only(faultsWith({ 'a/b~0': '7' })), {
       loc: ['body', 'a/b~0'],
       type: 'extra_forbidden',
@@ -113,7 +113,7 @@ describe('a fault', () => {
     });
   });
 
-  it('of a wrong type names the type, and null is one', () => {
+  it('the fault of a wrong type names the type, and null is one', () => {
     const types: [Record<string, string>, (string | number)[], string][] = [
       [{ user_id: '5' }, ['user_id'], 'string_type'],
       [{ user_id: 'null' }, ['user_id'], 'string_type'],
@@ -133,7 +133,7 @@ describe('a fault', () => {
     }
   });
 
-  it('of an integer: strings, booleans, fractions and infinity are never coerced', () => {
+  it('strings, booleans, fractions and infinity are never coerced to an integer', () => {
     for (const revision of ['"1"', 'true', '1.5', 'null', '1e400', '-1e400'])
       assert.equal(
         only(faultsWith({ draft: `{"text":"","revision":${revision}}` })).type,
@@ -142,7 +142,7 @@ describe('a fault', () => {
       );
   });
 
-  it('of a number outside its bounds carries the bound', () => {
+  it('the fault of a number outside its bounds carries the bound', () => {
     const revision = (json: string) => only(faultsWith({ draft: `{"text":"","revision":${json}}` }));
     const loc = ['body', 'draft', 'revision'];
     assert.deepEqual(revision('-1'), { loc, type: 'greater_than_equal', ctx: { ge: 0 }, input: -1 });
@@ -155,7 +155,7 @@ describe('a fault', () => {
     assert.equal(revision('9007199254740992').type, 'less_than_equal');
   });
 
-  it('of a length carries the bound', () => {
+  it('the fault of a length carries the bound', () => {
     assert.deepEqual(only(faultsWith({ user_id: '""' })), {
       loc: ['body', 'user_id'],
       type: 'string_too_short',
@@ -175,7 +175,7 @@ describe('a fault', () => {
     });
   });
 
-  it('of a closed list carries what is expected', () => {
+  it('the fault of a value outside a closed list carries what is expected', () => {
     assert.deepEqual(only(faultsWith({ mode: '"guess"' })), {
       loc: ['body', 'mode'],
       type: 'enum',
@@ -184,7 +184,7 @@ describe('a fault', () => {
     });
   });
 
-  it('of text with NUL or a lone surrogate is value_error, wherever it stands', () => {
+  it('the fault of text with NUL or a lone surrogate is value_error, wherever it stands', () => {
     for (const bad of ['"a\\u0000"', '"\\ud800"', '"\\udc00\\ud800"']) {
       assert.equal(only(faultsWith({ user_id: bad })).type, 'value_error');
       assert.equal(only(faultsWith({ user_preferences: bad })).type, 'value_error');
@@ -194,7 +194,7 @@ describe('a fault', () => {
     assert.ok(check({ ...minimal, user_id: '\u{1f600}' }).ok, 'a pair of surrogates is text');
   });
 
-  it('of a body that is no object is dict_type at the body itself', () => {
+  it('the fault of a body that is no object is dict_type at the body itself', () => {
     for (const body of ['[]', '"x"', 'null', '3', 'true'])
       assert.deepEqual([only(faultsOf(body)).loc, only(faultsOf(body)).type], [['body'], 'dict_type'], body);
   });
@@ -253,7 +253,7 @@ describe('the list of faults', () => {
     assert.equal(faultsWith({ messages }).length, 100);
   });
 
-  it('of a body made of a million faults is short, and costs no more than reading it', () => {
+  it("the list of a body's million faults is short, and costs no more than reading the body", () => {
     const body = JSON.parse(`[${Array(1_000_000).fill('1').join(',')}]`);
     const start = process.memoryUsage().heapUsed;
     const result = check({ ...minimal, messages: body });

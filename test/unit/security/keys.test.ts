@@ -34,7 +34,7 @@ describe('app keys', () => {
     assert.equal(looksLikeAppKey(`fc_${'A'.repeat(43)}1Rl634`), true);
   });
 
-  it('with one character changed do not look like one', () => {
+  it('an app key with one character changed does not look like one', () => {
     const { key } = newAppKey();
     const alphabet = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'];
     fc.assert(

@@ -37,8 +37,8 @@ const NEXT: NextClaim = {
   slots: 1,
   oneAtATime: [],
   reachMs: 1000,
-  took() {},
-  lost() {},
+  onClaimed() {},
+  onLost() {},
 };
 
 const places = (_: string, items: { place: number }[]) => items.map(({ place }) => ({ place }));
@@ -78,8 +78,8 @@ describe('the ends of a worker’s attempts while it is behind', () => {
     const told: unknown[] = [];
     const next: NextClaim = {
       ...NEXT,
-      took: ({ claims, left }: Claimed) => told.push({ claims, left: left.map(({ party }) => party) }),
-      lost: () => told.push('lost'),
+      onClaimed: ({ claims, left }: Claimed) => told.push({ claims, left: left.map(({ party }) => party) }),
+      onLost: () => told.push('lost'),
     };
     let code = '';
     const { complete, statements } = start((statement, items) => {

@@ -81,7 +81,7 @@ class Worker {
   }
 
   hear(...flows: Flow[]): void {
-    for (const flow of flows) this.order.heard(flow);
+    for (const flow of flows) this.order.noteQueued(flow);
   }
 
   /** Claims until there is nothing that it may take. Returns what it asked for, claim by claim. */
@@ -235,9 +235,9 @@ describe('the fair order of a worker', () => {
 
   it('asks again for a flow that it heard of while a claim that found it drained was in flight', () => {
     const order = new FairOrder(16, PREDICT);
-    order.heard(app('a'));
+    order.noteQueued(app('a'));
     const asks = order.ask();
-    order.heard(app('a'));
+    order.noteQueued(app('a'));
     order.answered(asks, [], []);
     assert.equal(order.isReady, true);
     order.answered(order.ask(), [], []);
@@ -246,18 +246,18 @@ describe('the fair order of a worker', () => {
 
   it('reports flows whose work others are just claiming, and asks for them when it hears of them again', () => {
     const order = new FairOrder(16, PREDICT);
-    for (const flow of many(2, app)) order.heard(flow);
+    for (const flow of many(2, app)) order.noteQueued(flow);
     const asks = order.ask();
     assert.deepEqual(order.answered(asks, [], asks), many(2, app));
     assert.equal(order.free, 16);
     assert.deepEqual(order.ask(), []);
-    order.heard(app('1'));
+    order.noteQueued(app('1'));
     assert.deepEqual(order.ask().map(nameOf), ['predict:1']);
   });
 
   it('looks no further back than a second before what it has claimed, until it looks at everything again', () => {
     const order = new FairOrder(16, PREDICT);
-    order.heard(app('a'));
+    order.noteQueued(app('a'));
     const asks = order.ask();
     assert.deepEqual(
       asks.map(({ sinceMs }) => sinceMs),
@@ -272,7 +272,7 @@ describe('the fair order of a worker', () => {
     );
     order.answered(next, [], [app('a')]);
     order.refresh();
-    order.heard(app('a'));
+    order.noteQueued(app('a'));
     assert.deepEqual(
       order.ask().map(({ sinceMs }) => sinceMs),
       [null],
@@ -281,7 +281,7 @@ describe('the fair order of a worker', () => {
 
   it('ignores flows of other pools, and kinds that it does not know', () => {
     const order = new FairOrder(16, PREDICT);
-    for (const kind of ['sync', 'unheard-of', 'toString']) order.heard({ kind, party: 'a' });
+    for (const kind of ['sync', 'unheard-of', 'toString']) order.noteQueued({ kind, party: 'a' });
     assert.equal(order.isReady, false);
   });
 
@@ -342,6 +342,10 @@ describe('the fair order of a worker', () => {
           } else if (step.do === 'ask') {
             const asks = at.worker.order.ask();
             const claimed = queue.claim(asks);
+            // What comes later to a flow that this claim drained, it has to hear of again.
+            for (const known of at.heard)
+              if (queue.waitingOf(known) === 0 && asks.some((one) => nameOf(one) === nameOf(known)))
+                at.heard.delete(known);
             at.inFlight.push(() => at.worker.take(asks, claimed));
           } else if (step.do === 'answer') at.inFlight.shift()?.();
           else at.worker.end();

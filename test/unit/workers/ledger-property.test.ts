@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import Type from 'typebox';
-import { parseModelPrices } from '../../../shared/config/model-prices.ts';
+import { parseModelPrices } from '../../../shared/config/provider.ts';
 import type { BookedCall } from '../../../shared/db/stores/provider-calls.ts';
 import { costOf } from '../../../shared/domain/provider-call.ts';
 import { newId } from '../../../shared/ids.ts';
 import { closed } from '../../../shared/schemas/build.ts';
 import { compile } from '../../../shared/schemas/validator.ts';
-import { createProviders } from '../../../workers/providers/index.ts';
-import { metered } from '../../../workers/providers/metered.ts';
+import { metered } from '../../../workers/providers/ledger.ts';
 import { ProviderError } from '../../../workers/providers/provider.ts';
+import { createProviders } from '../../../workers/providers/providers.ts';
 import { anyCharge } from '../../support/charge.ts';
 import * as fake from '../../support/fake-provider.ts';
 
@@ -65,7 +65,7 @@ describe('the ledger, whatever the provider answers', () => {
 
   it('has one row for each request upstream: the model that was called, its tokens, its cost', async () => {
     const outcomes = new Set<string>();
-    for (let round = 0; round < 120; round++) {
+    for (let round = 0; round < 80; round++) {
       const rows: BookedCall[] = [];
       const given: Scripted[] = [];
       server.reset();
@@ -81,7 +81,7 @@ describe('the ledger, whatever the provider answers', () => {
       })('first');
       const charge = { ...anyCharge, appId: newId(), workId: newId() };
       const { signal } = new AbortController();
-      const answered = await ask?.(question, { model: 'first', signal, timeoutMs: 120, charge }).catch(
+      const answered = await ask?.(question, { model: 'first', signal, timeoutMs: 300, charge }).catch(
         (error: unknown) => {
           assert.ok(error instanceof ProviderError);
         },

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
-import type { Memory } from '../../../shared/domain/memory.ts';
+import type { Memory, PredictionTask } from '../../../shared/domain/context-envelope.ts';
 import type { Message } from '../../../shared/schemas/predictions.ts';
+import { endOf, phrasesOf } from '../../../shared/text/phrases.ts';
 import { LocalProvider } from '../../../workers/providers/local.ts';
 import type { Guess } from '../../../workers/providers/provider.ts';
 import { anyCharge } from '../../support/charge.ts';
@@ -47,23 +47,39 @@ async function completionOf(draft: string, ...contents: string[]): Promise<strin
   ).completion;
 }
 
+/** After the person wrote these texts, a while ago. */
+function remembering(draft: string, texts: readonly string[], dismissed = 0): Promise<Guess> {
+  const phrases = endOf(draft).tails.flatMap((tail, words) =>
+    texts.flatMap((text, row) =>
+      phrasesOf(text)
+        .filter((phrase) => tail !== '' && phrase.words.startsWith(tail))
+        .map((phrase) => ({
+          following: (phrase.written ?? phrase.words).slice(tail.length),
+          words,
+          scale: 1,
+          days: 100,
+          source: `row ${row}`,
+        })),
+    ),
+  );
+  return predict(draft, [], { local: { phrases, minConfidence: 0, taken: 0, dismissed } });
+}
+
 describe('local predictor: complete_draft', () => {
   it("completes the README's example", async () => {
     const { completion, confidence, usage } = await predict('Please summarise the quart', [said(EXAMPLE)]);
     assert.equal(completion, 'erly sales report');
     assert.ok(confidence > SURE && confidence <= 1, `${confidence}`);
-    assert.deepEqual(usage, { inputTokens: 0, outputTokens: 0 });
+    assert.deepEqual(usage, { inputTokens: 0, cachedTokens: 0, outputTokens: 0 });
   });
 
-  it('learns from the facts and from what the person said before, not from what an agent said', async () => {
-    const row = { role: 'human', own: true, content: EXAMPLE };
-    const completed = async (memory: Partial<Memory>) => {
-      const none = { profile: null, facts: [], episodes: [], said: [] };
-      return (await predict('Please summarise the quart', [], { memory: { ...none, ...memory } })).completion;
-    };
-    assert.match(await completed({ said: [row] }), /^erly/);
-    assert.match(await completed({ facts: [EXAMPLE] }), /^erly/);
-    assert.equal(await completed({ said: [{ ...row, role: 'agent', own: false }] }), '');
+  it('learns from the facts and from what the person wrote before', async () => {
+    const draft = 'Please summarise the quart';
+    const recalled = { facts: [], episodes: [], said: [] };
+    const memory: Memory = { profile: null, facts: [EXAMPLE], recalled };
+    assert.match((await predict(draft, [], { memory })).completion, /^erly/);
+    const written = [EXAMPLE, 'Summarise the quarterly budget'];
+    assert.match((await remembering(draft, written)).completion, /^erly/);
   });
 
   it('joins exactly: inside a word, after a word, after a space, after a sign', async () => {
@@ -121,7 +137,7 @@ describe('local predictor: complete_draft', () => {
   });
 
   it('continues scripts without spaces', async () => {
-    assert.match(await completionOf('请总结这份季度', '请总结这份季度销售报告给董事会'), /^销售报告/);
+    assert.match(await completionOf('请总结这份季度', '请总结这份季度销售报告给董事会'), /^销售/);
     assert.match(
       await completionOf('Пожалуйста, подготовь квар', 'Пожалуйста, подготовь квартальный отчёт'),
       /^тальный/,
@@ -150,12 +166,11 @@ describe('local predictor: complete_draft', () => {
       assert.deepEqual([completion, confidence], ['', 0]);
     });
 
-  it('is unsure where the texts disagree, or where a single word is all it has', async () => {
+  it('is unsure where the texts disagree', async () => {
     const names = ['Ann', 'Bob', 'Cid', 'Dan', 'Eve'].map((name) =>
       said(`Please send the file to ${name} today`),
     );
     assert.ok((await predict('Please send the file to', names)).confidence < SURE);
-    assert.ok((await predict('Carry the', [said('I saw the elephant')])).confidence < SURE);
   });
 
   it('completes no secret', async () => {
@@ -165,6 +180,58 @@ describe('local predictor: complete_draft', () => {
     assert.equal(await completionOf('card 4111 11', 'card 4111 1111 1111 1111 ok'), '');
     assert.equal(await completionOf(`my key is ${key}`, 'x'), '');
   });
+});
+
+describe('local predictor: what it recalls', () => {
+  const sentence = 'The invoice goes to my accountant in Bremen';
+
+  it('only ends a begun word with what a person wrote once, and goes on with what they wrote twice', async () => {
+    assert.equal((await remembering('The invoice', [sentence])).completion, '');
+    assert.equal((await remembering('The inv', [sentence])).completion, 'oice');
+    const often = await remembering(
+      'The invoice',
+      Array.from({ length: 9 }, () => sentence),
+    );
+    assert.match(often.completion, /^ goes to my accountant/);
+  });
+
+  it('is less sure for a person who dismissed most of what was suggested', async () => {
+    const texts = [sentence, sentence];
+    const [usual, wary] = [await remembering('The inv', texts), await remembering('The inv', texts, 50)];
+    assert.ok(wary.confidence < usual.confidence / 1.5, `${wary.confidence}, ${usual.confidence}`);
+  });
+
+  const before = 'Reply to';
+  const kept: [name: string, detail: string][] = [
+    ['a secret', 'sk-proj-Ab12Cd34Ef56Gh78Ij90'],
+    ['an e-mail address', 'ada.lovelace@example.org'],
+    ['a number of six digits', '482913'],
+    ['a telephone number', '+49 421 55 19 37'],
+    ['an English address', '12 Baker Street'],
+    ['a German address', 'Hauptstraße 5 in 28195 Bremen'],
+    ['a French address', '14 rue des Lilas'],
+    ['a Spanish address', 'Calle Mayor 22'],
+    ['a link with a query', 'https://example.org/x?token=abc'],
+    ['a link with a password', 'postgres://me:pw@db/x'],
+    ['an IP address', '10.11.12.13'],
+    ['the name of an account', '@ada_lovelace'],
+  ];
+  for (const [name, detail] of kept)
+    it(`never brings ${name} out of memory, however often it was written`, async () => {
+      const texts = Array.from({ length: 5 }, () => `${before} ${detail} today`);
+      const drafts = Array.from(
+        { length: detail.length },
+        (_, typed) => `${before} ${detail.slice(0, typed)}`,
+      );
+      for (const draft of [before, ...drafts]) {
+        const { completion } = await remembering(draft, texts);
+        const told = completion.trim();
+        assert.ok(
+          told.length < 3 || draft.includes(told) || !detail.includes(told),
+          `${draft}|${completion}`,
+        );
+      }
+    });
 });
 
 describe('local predictor: next_prompt', () => {
@@ -184,6 +251,13 @@ describe('local predictor: next_prompt', () => {
     const { completion, confidence } = await next([question, said('Yes, commit and push'), question]);
     assert.equal(completion, 'Yes, commit and push');
     assert.ok(confidence > SURE);
+  });
+
+  it('takes what was answered once for no habit, where no approval or choice is asked for', async () => {
+    const question = asked('What should the parser do with an empty line?');
+    assert.equal((await next([question, said('Skip it'), question])).completion, '');
+    const { completion } = await next([question, said('Skip it'), question, said('Skip it'), question]);
+    assert.equal(completion, 'Skip it');
   });
 
   it('repeats what recurs, whatever was asked', async () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
-import { createProviders } from '../../../workers/providers/index.ts';
 import { type Call, type Guess, type Provider, ProviderError } from '../../../workers/providers/provider.ts';
+import { createProviders } from '../../../workers/providers/providers.ts';
 import { anyCharge } from '../../support/charge.ts';
 import * as fake from '../../support/fake-provider.ts';
 
@@ -20,7 +20,7 @@ const task: PredictionTask = {
   memory: null,
 };
 
-const noUsage = { inputTokens: 0, outputTokens: 0 };
+const noUsage = { inputTokens: 0, cachedTokens: 0, outputTokens: 0 };
 
 function call(fields: Partial<Call> = {}): Call {
   const { signal } = new AbortController();
@@ -56,7 +56,7 @@ describe('openai provider', () => {
     assert.deepEqual(guess, {
       completion: ' with care',
       confidence: 0.78,
-      usage: { inputTokens: 12, outputTokens: 5 },
+      usage: { inputTokens: 12, cachedTokens: 0, outputTokens: 5 },
       model: 'fake-model',
     });
     assert.equal(server.calls.length, 1);
@@ -92,11 +92,11 @@ describe('openai provider', () => {
     ['no choices', fake.json({ choices: [] }), 'failed'],
     ['choices that are no list', fake.json({ choices: 'many' }), 'failed'],
     ['a choice without message', fake.json({ choices: [{ index: 0 }] }), 'failed'],
-    ['content that is no string', fake.message({ content: { anchor: 'report' } }), 'failed'],
+    ['content that is no string', fake.message({ content: { next: 'report' } }), 'failed'],
     ['content that is no JSON', fake.message({ content: 'and send it' }), 'failed'],
     ['content of another shape', fake.message({ content: '{"continuation":" now"}' }), 'failed'],
-    ['an unknown likelihood', fake.ok({ likelihood: 'certainly' }), 'failed'],
-    ['an answer cut off at the token limit', fake.lengthStop(), 'failed'],
+    ['an answer without a likelihood', fake.message({ content: '{"next":" now"}' }), 'failed'],
+    ['an unknown likelihood', fake.message({ content: '{"next":"6 now"}' }), 'failed'],
     ['20 MB', fake.huge(), 'failed'],
     ['20 MB of error', fake.status(500, {}, 'x'.repeat(20_000_000)), 'failed'],
     ['NUL', fake.nul(), 'failed'],
@@ -149,13 +149,79 @@ describe('openai provider', () => {
     assert.match(error.message, /ECONNREFUSED/);
   });
 
+  const parametersOf = (n: number) => {
+    const { max_tokens, max_completion_tokens, reasoning_effort, prompt_cache_key } =
+      server.calls[n]?.body ?? {};
+    return { max_tokens, max_completion_tokens, reasoning_effort, prompt_cache_key };
+  };
+
+  it('asks for few thoughts and few tokens, and says where the prompt may be cached', async () => {
+    await provider.predict(task, call({ cacheKey: 'line' }));
+    await provider.predict({ ...task, mode: 'next_prompt' }, call());
+    const asked = { max_completion_tokens: undefined, reasoning_effort: 'low' };
+    assert.deepEqual(parametersOf(0), { ...asked, max_tokens: 128, prompt_cache_key: 'line' });
+    assert.deepEqual(parametersOf(1), { ...asked, max_tokens: 512, prompt_cache_key: undefined });
+  });
+
+  const refusals: [name: string, step: fake.Step, left: object][] = [
+    [
+      'the effort',
+      fake.status(400, {}, 'Unrecognized request argument supplied: reasoning_effort'),
+      { reasoning_effort: undefined, prompt_cache_key: 'line' },
+    ],
+    [
+      'the key of the cache',
+      fake.status(422, {}, 'Extra inputs are not permitted: prompt_cache_key'),
+      { reasoning_effort: 'low', prompt_cache_key: undefined },
+    ],
+    [
+      'the effort, in the words of another server',
+      (response) => {
+        const detail = [{ type: 'extra_forbidden', loc: ['body', 'reasoning_effort'] }];
+        response.writeHead(422, { 'content-type': 'application/json' }).end(JSON.stringify({ detail }));
+      },
+      { reasoning_effort: undefined, prompt_cache_key: 'line' },
+    ],
+  ];
+  for (const [name, step, left] of refusals)
+    it(`does without what a server refuses, and remembers that: ${name}`, async () => {
+      const fresh = openai(server.url);
+      server.next(step);
+      for (const _ of [1, 2]) await fresh.predict(task, call({ cacheKey: 'line' }));
+      assert.equal(server.calls.length, 3);
+      for (const n of [1, 2]) assert.partialDeepStrictEqual(parametersOf(n), left);
+    });
+
+  it('leaves room for thoughts once an answer was cut off, and remembers that', async () => {
+    const fresh = openai(server.url);
+    server.next(fake.lengthStop());
+    for (const _ of [1, 2]) assert.equal((await fresh.predict(task, call())).completion, ' with care');
+    assert.deepEqual(
+      server.calls.map(({ body }) => body['max_tokens']),
+      [128, 2176, 2176],
+    );
+    server.respond(fake.lengthStop());
+    assert.equal((await faultOf(fresh.predict(task, call()))).fault, 'failed');
+    assert.equal(server.calls.length, 4);
+  });
+
+  it('reads how much of the prompt the provider had in its cache', async () => {
+    const usage = {
+      prompt_tokens: 1200,
+      completion_tokens: 8,
+      prompt_tokens_details: { cached_tokens: 1024 },
+    };
+    server.respond(fake.ok({ usage }));
+    const guess = await provider.predict(task, call());
+    assert.deepEqual(guess.usage, { inputTokens: 1200, cachedTokens: 1024, outputTokens: 8 });
+  });
+
   const silences: [name: string, step: fake.Step][] = [
     ['a refusal', fake.refusal()],
     ['filtered content', fake.contentFilter()],
     ['null content', fake.message({ content: null })],
     ['empty content', fake.message({ content: ' ' })],
     ['an empty continuation', fake.ok({ continuation: '' })],
-    ['an answer to another draft', fake.ok({ anchor: 'something else' })],
   ];
   for (const [name, step] of silences)
     it(`treats ${name} as a paid abstention`, async () => {
@@ -163,7 +229,7 @@ describe('openai provider', () => {
       assert.deepEqual(await provider.predict(task, call()), {
         completion: '',
         confidence: 0,
-        usage: { inputTokens: 12, outputTokens: 5 },
+        usage: { inputTokens: 12, cachedTokens: 0, outputTokens: 5 },
         model: 'fake-model',
       });
     });

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import type { CircuitNews, CircuitState } from '../../../shared/db/stores/provider-circuits.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { Completion } from '../../../workers/providers/chat.ts';
-import { ConcurrencyLimit } from '../../../workers/providers/policy/concurrency-limit.ts';
-import { guarded } from '../../../workers/providers/policy/guarded.ts';
-import { ProviderPolicy, type Shared } from '../../../workers/providers/policy/policy.ts';
+import { guarded, ProviderPolicy, type Shared } from '../../../workers/providers/policy.ts';
 import { type Call, ProviderError } from '../../../workers/providers/provider.ts';
 import { anyCharge } from '../../support/charge.ts';
 import { until } from '../../support/until.ts';
@@ -12,7 +10,8 @@ import { until } from '../../support/until.ts';
 const LOG = createLog('test', 'silent');
 const PROBE_EVERY_MS = 300;
 const TERMS = { provider: 'p', failuresToOpen: 5, probeEveryMs: PROBE_EVERY_MS };
-const ANSWER: Completion = { state: 'written', text: 'x', usage: { inputTokens: 1, outputTokens: 1 } };
+const USAGE = { inputTokens: 1, cachedTokens: 0, outputTokens: 1 };
+const ANSWER: Completion = { state: 'written', text: 'x', usage: USAGE };
 const QUESTION = {
   name: 'q',
   messages: [],
@@ -20,6 +19,8 @@ const QUESTION = {
   maxTokens: 300,
   format: 'text',
   limit: 'max_tokens',
+  extras: [],
+  thinks: false,
 } as const;
 
 const down = () => new ProviderError('failed', '500', { outage: true });
@@ -39,8 +40,8 @@ describe('the policy towards a provider, in one worker', () => {
   });
   afterEach(() => Promise.all(policies.map((policy) => policy.close())));
 
-  function start(shared: Shared) {
-    const options = { terms: TERMS, concurrency: undefined, fairTimeoutMs: 1000, shared, log: LOG };
+  function start(shared: Shared, concurrency?: number) {
+    const options = { terms: TERMS, concurrency, fairTimeoutMs: 1000, shared, log: LOG };
     const policy = new ProviderPolicy(options);
     policies.push(policy);
     const chat = guarded(() => {
@@ -166,19 +167,42 @@ describe('the policy towards a provider, in one worker', () => {
     assert.ok(calls - before <= 2, `${calls - before}`);
   });
 
-  it('never probes without the claim, even when the next probe is due by the time it knows', async () => {
-    const shared = memory();
-    const due = { ...shared, claimProbe: async () => false, read: async () => [{ ...open, probeMs: 0 }] };
-    const send = start(due);
-    await until(() =>
-      send().then(
-        () => false,
-        ({ message }) => message === 'not called: circuit open',
-      ),
-    );
-    const before = calls;
-    for (let n = 0; n < 5; n++) await assert.rejects(send(), { fault: 'failed' });
-    assert.equal(calls, before);
+  for (const [what, claimProbe] of [
+    ['another worker has', async () => false],
+    ['is not answered in time while the database answers', () => Promise.reject(new Error('late'))],
+  ] as const)
+    it(`never probes with a claim that ${what}, even when the next probe is due by the time it knows`, async () => {
+      const send = start({ ...memory(), claimProbe, read: async () => [{ ...open, probeMs: 0 }] });
+      await until(() =>
+        send().then(
+          () => false,
+          ({ message }) => message === 'not called: circuit open',
+        ),
+      );
+      const before = calls;
+      for (let n = 0; n < 5; n++) await assert.rejects(send(), { fault: 'failed' });
+      assert.equal(calls, before);
+    });
+
+  it('divides the calls at once by the workers, and a call that finds no free place in time is a time-out', async () => {
+    let counted = false;
+    const shared = {
+      ...memory(),
+      async countWorkers() {
+        counted = true;
+        return 2;
+      },
+    };
+    const send = start(shared, 4);
+    const end = Promise.withResolvers<Completion>();
+    answer = () => end.promise;
+    await until(() => counted);
+    const running = [send(), send()];
+    await assert.rejects(send({ timeoutMs: 50 }), { fault: 'timeout' });
+    await assert.rejects(send({ signal: AbortSignal.timeout(20) }), { name: 'TimeoutError' });
+    assert.equal(calls, 2);
+    end.resolve(ANSWER);
+    await Promise.all(running);
   });
 
   it('ignores times that can only come from a clock that has gone back', async () => {
@@ -257,60 +281,4 @@ describe('the policy towards a provider, in one worker', () => {
     };
     return store;
   }
-});
-
-describe("a worker's share of the provider", () => {
-  const soon = () => performance.now() + 2000;
-  const { signal } = new AbortController();
-
-  it('is divided by the workers, and is one call at least', async () => {
-    const limit = new ConcurrencyLimit(4);
-    limit.divide(2);
-    const first = await limit.acquire('a', signal, soon());
-    await limit.acquire('a', signal, soon());
-    await assert.rejects(limit.acquire('a', signal, performance.now() + 50), { fault: 'timeout' });
-    limit.divide(9);
-    const next = limit.acquire('a', signal, soon());
-    first();
-    await assert.rejects(limit.acquire('a', signal, performance.now() + 50), { fault: 'timeout' });
-    limit.divide(1);
-    await next;
-  });
-
-  it('is given in the order of arrival, and not to a caller who left', async () => {
-    const limit = new ConcurrencyLimit(1);
-    const release = await limit.acquire('a', signal, soon());
-    const gone = new AbortController();
-    const left = limit.acquire('a', gone.signal, soon());
-    const order: number[] = [];
-    const waiting = [1, 2].map(async (n) => {
-      const done = await limit.acquire('a', signal, soon());
-      order.push(n);
-      done();
-    });
-    gone.abort('left');
-    await assert.rejects(left, (reason) => reason === 'left');
-    release();
-    await Promise.all(waiting);
-    assert.deepEqual(order, [1, 2]);
-    await assert.rejects(
-      limit.acquire('a', AbortSignal.abort('late'), soon()),
-      (reason) => reason === 'late',
-    );
-    (await limit.acquire('a', signal, soon()))();
-  });
-
-  it('goes to parties in turn, however many calls of one wait', async () => {
-    const limit = new ConcurrencyLimit(1);
-    const release = await limit.acquire('a', signal, soon());
-    const order: string[] = [];
-    const waiting = ['a1', 'a2', 'a3', 'b1', 'b2'].map(async (call) => {
-      const done = await limit.acquire(call.slice(0, 1), signal, soon());
-      order.push(call);
-      done();
-    });
-    release();
-    await Promise.all(waiting);
-    assert.deepEqual(order, ['a1', 'b1', 'a2', 'b2', 'a3']);
-  });
 });

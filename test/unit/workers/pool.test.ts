@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
+import { Box } from '../../../shared/box.ts';
 import type { Claim, Claimed, Flow } from '../../../shared/db/stores/work/claim.ts';
 import { createLog } from '../../../shared/log.ts';
 import { servedBy } from '../../../shared/work/kind.ts';
@@ -14,7 +15,7 @@ const B = flow('b');
 
 const work = (id: string, party = 'a'): Claim => ({
   ...{ id, ...flow(party), month: null, attempt: 1, worker: 'this one', connectionId: null },
-  ...{ input: '', facts: {}, queuedMs: 0, leftMs: 1000, queuedAtMs: 0 },
+  ...{ input: new Box(''), facts: {}, queuedMs: 0, leftMs: 1000, queuedAtMs: 0 },
 });
 /** Work of the party `a`, with these ids. */
 const works = (...ids: string[]) => ids.map((id) => work(id));
@@ -56,7 +57,7 @@ function start(slots: number, answers: Answer[], held: Promise<void> = setImmedi
 describe('the slots of a pool', () => {
   it('claim once when several become free in one turn of the event loop', async () => {
     const { pool, claims, ends } = start(2, [someLeft(works('1', '2'))]);
-    pool.heard([A]);
+    pool.noteQueued([A]);
     await until(() => ends.length === 2);
     for (const end of ends) end();
     await until(() => claims.length === 2);
@@ -70,10 +71,10 @@ describe('the slots of a pool', () => {
 
   it('claim at once for work that they hear of, and when all are taken as soon as one is free', async () => {
     const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft([work('2', 'b')])]);
-    pool.heard([A]);
+    pool.noteQueued([A]);
     await until(() => ends.length === 1);
     assert.equal(pool.isBehind, false);
-    pool.heard([B]);
+    pool.noteQueued([B]);
     await setImmediate();
     assert.equal(claims.length, 1);
     assert.equal(pool.isBehind, true);
@@ -82,16 +83,16 @@ describe('the slots of a pool', () => {
     assert.equal(pool.claimed, 2);
     ends[1]?.();
     await pool.close();
-    pool.heard([A]);
+    pool.noteQueued([A]);
     await setImmediate();
     assert.equal(claims.length, 2);
   });
 
   it('claim once more for all that they hear of while a claim is in flight', async () => {
     const { pool, claims } = start(1, []);
-    pool.heard([A]);
+    pool.noteQueued([A]);
     assert.equal(claims.length, 1, 'the claim is in flight');
-    for (let n = 0; n < 5; n += 1) pool.heard([A, B]);
+    for (let n = 0; n < 5; n += 1) pool.noteQueued([A, B]);
     await until(() => claims.length === 2);
     await pool.close();
     assert.equal(claims.length, 2);
@@ -104,9 +105,9 @@ describe('the slots of a pool', () => {
   it('remember what they hear of during the claim that fills the last slot', async () => {
     const { promise: held, resolve } = Promise.withResolvers<void>();
     const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft(works('2'))], held);
-    pool.heard([A]);
+    pool.noteQueued([A]);
     await until(() => claims.length === 1);
-    pool.heard([A]);
+    pool.noteQueued([A]);
     resolve();
     await until(() => ends.length === 1);
     ends[0]?.();
@@ -117,12 +118,12 @@ describe('the slots of a pool', () => {
   it('claim nothing for a party that has its full share, until it frees one or another party comes', async () => {
     const ids = ['1', '2', '3', '4', '5', '6', '7'];
     const { pool, claims, ends } = start(8, [someLeft(works(...ids)), noneLeft([])]);
-    pool.heard([A]);
+    pool.noteQueued([A]);
     await until(() => ends.length === 7);
-    pool.heard([A]);
+    pool.noteQueued([A]);
     await setImmediate();
     assert.equal(claims.length, 1);
-    pool.heard([B]);
+    pool.noteQueued([B]);
     await until(() => claims.length === 2);
     assert.deepEqual(
       claims[1]?.asks.map(({ party }) => party),
@@ -136,7 +137,7 @@ describe('the slots of a pool', () => {
   it('claim nothing before their pool may, and then what they have heard of', async () => {
     const { pool, claims, may } = start(1, []);
     may.claim = false;
-    pool.heard([A]);
+    pool.noteQueued([A]);
     await setImmediate();
     assert.equal(claims.length, 0);
     may.claim = true;
@@ -146,7 +147,7 @@ describe('the slots of a pool', () => {
 
   it('claim soon again what others held', async () => {
     const { pool, claims, ends } = start(4, [someLeft([]), noneLeft(works('1'))]);
-    pool.heard([A]);
+    pool.noteQueued([A]);
     await until(() => ends.length === 1, 1000);
     assert.equal(claims.length, 2);
     await pool.close();
@@ -154,7 +155,7 @@ describe('the slots of a pool', () => {
 
   it('expect that a claim that failed took effect, and repeat it later', async () => {
     const { pool, claims, ends, lost } = start(4, [new Error('gone'), noneLeft(works('1'))]);
-    pool.heard([A]);
+    pool.noteQueued([A]);
     await until(() => lost() === 1);
     await until(() => ends.length === 1);
     assert.deepEqual(
@@ -171,7 +172,7 @@ describe('the slots of a pool', () => {
     /** Eight slots whose party has its full share, while more waits. */
     async function behind(answers: Answer[] = []) {
       const started = start(8, [someLeft(share), ...answers]);
-      started.pool.heard([A]);
+      started.pool.noteQueued([A]);
       await until(() => started.ends.length === 7);
       await setImmediate();
       return started;
@@ -185,7 +186,7 @@ describe('the slots of a pool', () => {
         next?.asks.map(({ party, count }) => [party, count]),
         [['a', 3]],
       );
-      next?.took(someLeft(works('8', '9', '10')));
+      next?.onClaimed(someLeft(works('8', '9', '10')));
       assert.equal(ends.length, 10);
       for (const end of ends.slice(0, 3)) end();
       await setImmediate();
@@ -197,7 +198,7 @@ describe('the slots of a pool', () => {
 
     it('claim themselves for what it left free', async () => {
       const { pool, claims, ends } = await behind([noneLeft(works('9'))]);
-      pool.nextAfter(share.slice(0, 2))?.took(someLeft(works('8')));
+      pool.nextAfter(share.slice(0, 2))?.onClaimed(someLeft(works('8')));
       await until(() => ends.length === 9);
       assert.deepEqual(
         claims.map(({ slots }) => slots),
@@ -208,14 +209,14 @@ describe('the slots of a pool', () => {
 
     it('claim nothing while nothing waits, a claim is in flight, or no slot becomes free, nor when they close', async () => {
       const quiet = start(8, [noneLeft(share)]);
-      quiet.pool.heard([A]);
+      quiet.pool.noteQueued([A]);
       await until(() => quiet.ends.length === 7);
       assert.equal(quiet.pool.nextAfter(share), undefined);
       await quiet.pool.close();
 
       const { pool, may } = await behind();
       assert.equal(pool.nextAfter([work('unknown'), { id: '1', attempt: 2 }]), undefined);
-      pool.heard([B]);
+      pool.noteQueued([B]);
       assert.equal(pool.nextAfter(share), undefined);
       await setImmediate();
       await setImmediate();
@@ -230,15 +231,15 @@ describe('the slots of a pool', () => {
     it('remember what they hear of meanwhile', async () => {
       const { pool, ends } = await behind([noneLeft(works('8'))]);
       const next = pool.nextAfter(share.slice(0, 1));
-      pool.heard([A]);
-      next?.took(NOTHING);
+      pool.noteQueued([A]);
+      next?.onClaimed(NOTHING);
       await until(() => ends.length === 8);
       await pool.close();
     });
 
     it('claim themselves for what it was to claim, when it failed', async () => {
       const { pool, ends, lost } = await behind([noneLeft(works('8'))]);
-      pool.nextAfter(share.slice(0, 1))?.lost();
+      pool.nextAfter(share.slice(0, 1))?.onLost();
       assert.equal(lost(), 1);
       await until(() => ends.length === 8);
       await pool.close();
@@ -246,7 +247,7 @@ describe('the slots of a pool', () => {
 
     it('hold no slot for an attempt that waits for its parts', async () => {
       const { pool, parked } = start(1, [someLeft(works('1')), someLeft(works('2'))]);
-      pool.heard([A]);
+      pool.noteQueued([A]);
       await until(() => parked.length === 1);
       parked[0]?.();
       await until(() => parked.length === 2);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { PredictionTask } from '../../../shared/domain/context-envelope.ts';
-import { predictionQuestion, readAnswer } from '../../../workers/prompts/prediction.ts';
+import { predictionQuestion, readAnswer } from '../../../workers/predictions/prompt.ts';
 
 const base: PredictionTask = {
   mode: 'complete_draft',
@@ -16,13 +16,10 @@ const base: PredictionTask = {
 
 const text = fc.string({ unit: 'binary', maxLength: 60 });
 
-function answer(fields: { anchor?: string; continuation?: string; likelihood?: string } = {}): string {
-  return JSON.stringify({ anchor: 'Please send', continuation: ' it', likelihood: 'likely', ...fields });
-}
+const answer = (next: string) => JSON.stringify({ next });
 
 function completionOf(draft: string, continuation: string, fields: Partial<PredictionTask> = {}): string {
-  const anchor = [...draft].slice(-24).join('');
-  const read = readAnswer(answer({ anchor, continuation }), { ...base, draft, ...fields });
+  const read = readAnswer(answer(`4${continuation}`), { ...base, draft, ...fields });
   assert.ok(read);
   return read.completion;
 }
@@ -35,12 +32,24 @@ describe('prediction question', () => {
     assert.deepEqual(record, {
       language: 'en',
       preferences: 'short',
-      memory: null,
-      artifact: { kind: 'slides', selection: 'Q3', summary: 'sales' },
+      known: null,
       messages: [{ role: 'user', origin: 'human', content: 'hello' }],
+      artifact: { kind: 'slides', selection: 'Q3', summary: 'sales' },
       mode: 'complete_draft',
+      recalled: null,
       draft: 'Please send',
     });
+  });
+
+  it('puts what stays the same first: the person, the messages, what is recalled, the draft', () => {
+    const recalled = { facts: [], episodes: [], said: [] };
+    const memory = { profile: null, facts: ['Signs as Max'], recalled };
+    const places = Object.keys(recordOf({ ...base, memory }));
+    assert.deepEqual(
+      places.filter((name) => ['known', 'messages', 'recalled', 'draft'].includes(name)),
+      ['known', 'messages', 'recalled', 'draft'],
+    );
+    assert.equal(places.at(-1), 'draft');
   });
 
   it('keeps every text inside the fence and unchanged', () => {
@@ -77,9 +86,8 @@ describe('prediction question', () => {
 });
 
 describe('prediction answer', () => {
-  it('maps the words for likelihood to falling numbers', () => {
-    const words = ['almost_certain', 'likely', 'even', 'unlikely', 'very_unlikely', 'guess'];
-    const numbers = words.map((likelihood) => readAnswer(answer({ likelihood }), base)?.confidence ?? -1);
+  it('maps the digits for likelihood to numbers', () => {
+    const numbers = [5, 4, 3, 2, 1, 0].map((digit) => readAnswer(answer(`${digit} it`), base)?.confidence);
     assert.deepEqual(numbers, [0.93, 0.78, 0.5, 0.25, 0.1, 0.03]);
   });
 
@@ -93,22 +101,17 @@ describe('prediction answer', () => {
 
   it('strips a repeated draft or its repeated end', () => {
     assert.equal(completionOf('Please send', 'Please send it'), ' it');
+    assert.equal(completionOf('Please send', ' Please send it'), ' it');
     assert.equal(completionOf('Please send ', 'Please send it'), 'it');
     const draft = 'Would you please send the whole report';
     assert.equal(completionOf(draft, `${draft} today`), ' today');
     assert.equal(completionOf(draft, `${draft.slice(-24)} today`), ' today');
   });
 
-  it('abstains when the anchor is not the end of the draft', () => {
-    for (const anchor of ['', ' ', 'send Please', 'Please send it'])
-      assert.deepEqual(readAnswer(answer({ anchor }), base), { completion: '', confidence: 0 });
-    assert.equal(readAnswer(answer({ anchor: 'send' }), base)?.completion, ' it');
-    assert.equal(readAnswer(answer({ anchor: ' Please send ' }), base)?.completion, ' it');
-  });
-
   it('abstains on nothing, and on nothing but the draft', () => {
     for (const continuation of ['', '  ', '\n', 'Please send'])
-      assert.deepEqual(readAnswer(answer({ continuation }), base), { completion: '', confidence: 0 });
+      assert.deepEqual(readAnswer(answer(`4${continuation}`), base), { completion: '', confidence: 0 });
+    assert.deepEqual(readAnswer(answer(''), base), { completion: '', confidence: 0 });
   });
 
   it('lets a next prompt stand alone', () => {
@@ -121,26 +124,19 @@ describe('prediction answer', () => {
   });
 
   it('refuses what is not the answer format', () => {
-    const broken = ['', 'null', '[]', '{}', '7', '{"anchor":', answer({ likelihood: 'sure' })];
-    const wrong = [
-      { anchor: 1, continuation: '', likelihood: 'even' },
-      { ...JSON.parse(answer()), extra: 1 },
-    ];
-    for (const content of [...broken, ...wrong.map((value) => JSON.stringify(value))])
+    const broken = ['', 'null', '[]', '{}', '7', '{"next":', '{"next":1}', '{"next":"4 it","extra":1}'];
+    for (const content of [...broken, answer(' it'), answer('6 it'), answer('likely it')])
       assert.equal(readAnswer(content, base), null, content);
   });
 
   it('refuses NUL and lone surrogates', () => {
-    for (const sign of ['\0', '\ud800', '\udc00'])
-      for (const fields of [{ continuation: ` a${sign}` }, { anchor: `a${sign}` }])
-        assert.equal(readAnswer(answer(fields), base), null);
+    for (const sign of ['\0', '\ud800', '\udc00']) assert.equal(readAnswer(answer(`4 a${sign}`), base), null);
   });
 
   it('never doubles a space at the joint and never throws', () => {
     fc.assert(
-      fc.property(text, text, fc.boolean(), (draft, continuation, anchored) => {
-        const anchor = anchored ? draft : 'elsewhere';
-        const completion = readAnswer(answer({ anchor, continuation }), { ...base, draft })?.completion ?? '';
+      fc.property(text, text, (draft, continuation) => {
+        const completion = readAnswer(answer(`4${continuation}`), { ...base, draft })?.completion ?? '';
         assert.ok(completion.isWellFormed());
         assert.ok(!(/\s$/.test(draft) && /^[^\S\n]/.test(completion)));
       }),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { retryAfterMs } from '../../../workers/providers/openai/retry-after.ts';
+import { retryAfterMs } from '../../../workers/providers/openai.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const LONGEST_MS = 600_000;

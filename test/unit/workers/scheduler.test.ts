@@ -11,7 +11,6 @@ const NEVER = { sync: null, promotion: null };
 describe('a scheduler', () => {
   let database: TestDatabase;
   let open: Scheduler[] = [];
-  let planted = 0;
   before(async () => {
     database = await createDatabase();
     await noteFirings(database);
@@ -19,7 +18,6 @@ describe('a scheduler', () => {
   after(() => database.drop());
   beforeEach(async () => {
     await database.pool.query('delete from schedules; delete from firings');
-    planted = 0;
   });
   afterEach(async () => {
     await Promise.all(open.map((one) => one.close()));
@@ -27,19 +25,12 @@ describe('a scheduler', () => {
   });
 
   const start = async (sync: string | null) => {
-    const tickets = {
-      plant: async () => {
-        planted += 1;
-      },
-      remove: async () => {},
-    };
-    const round = () => {};
+    const rounds = { run() {} };
     const log = createLog('test', 'silent');
     const scheduler = new Scheduler({
       pool: database.pool,
       recurrence: { ...NEVER, sync },
-      tickets,
-      round,
+      rounds,
       log,
     });
     open.push(scheduler);
@@ -54,9 +45,8 @@ describe('a scheduler', () => {
   };
   const fired = () => firingsOf(database);
 
-  it('fires each tick once without any ticket, and plants the tickets again', async () => {
+  it('fires each tick once, however many there are', async () => {
     await Promise.all([start(EACH_SECOND), start(EACH_SECOND), start(EACH_SECOND)]);
-    const atStart = planted;
     const firings = await until(async () => {
       const all = await fired();
       return all.length >= 4 && all;
@@ -66,16 +56,6 @@ describe('a scheduler', () => {
       firings.map(({ tick, count }) => [tick, count]),
       firings.map((_, n) => [first + n * 1000, 1]),
     );
-    assert.ok(planted > atStart);
-  });
-
-  it('fires nothing twice, whatever tickets it gets', async () => {
-    const scheduler = await start(EACH_SECOND);
-    await until(async () => {
-      await Promise.all([scheduler.take(), scheduler.take(), scheduler.take()]);
-      return (await fired()).length >= 3;
-    }, 20_000);
-    assert.deepEqual([...new Set((await fired()).map(({ count }) => count))], [1]);
   });
 
   it('fires once for all ticks that were missed long ago', async () => {

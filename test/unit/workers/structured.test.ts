@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import Type, { type Static } from 'typebox';
 import { closed, oneOf } from '../../../shared/schemas/build.ts';
 import { compile } from '../../../shared/schemas/validator.ts';
-import { createProviders } from '../../../workers/providers/index.ts';
 import {
   type Call,
   type Provider,
@@ -10,6 +9,7 @@ import {
   type StructuredAnswer,
   type StructuredQuestion,
 } from '../../../workers/providers/provider.ts';
+import { createProviders } from '../../../workers/providers/providers.ts';
 import { anyCharge } from '../../support/charge.ts';
 import * as fake from '../../support/fake-provider.ts';
 
@@ -28,8 +28,8 @@ const question: StructuredQuestion<Colour> = {
 };
 
 const RED = { name: 'red', kind: 'warm' } as const;
-const usage = { inputTokens: 12, outputTokens: 5 };
-const twice = { inputTokens: 24, outputTokens: 10 };
+const usage = { inputTokens: 12, cachedTokens: 0, outputTokens: 5 };
+const twice = { inputTokens: 24, cachedTokens: 0, outputTokens: 10 };
 
 const write = (content: string, finish?: string) => fake.message({ content }, finish);
 const right = () => write(JSON.stringify(RED));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { statementsIn } from '../../../../shared/domain/facts/extract.ts';
 import type { SourceRow } from '../../../../shared/domain/facts/statement.ts';
+import { statementsIn } from '../../../../workers/memory/extract-facts.ts';
 
 const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
   id: 'r',
@@ -58,6 +58,71 @@ describe('statements found by patterns', () => {
       '> I always approve deletions.',
       '```\nI always approve deletions.\n```',
       'She said "I always approve deletions", which is odd.',
+    ])
+      assert.deepEqual(texts(content), [], content);
+  });
+
+  it('are found in German, French and Spanish', () => {
+    for (const sentence of [
+      'Ich heiße Ada Lovelace.',
+      'Ich benutze immer pnpm.',
+      'Wir schreiben Tests lieber zuerst.',
+      'Je travaille comme graphiste à Lyon.',
+      'J’utilise toujours des espaces.',
+      'Je préfère les réponses courtes.',
+      'Vivo en Sevilla.',
+      'Siempre uso pnpm para los paquetes.',
+      'Prefiero las respuestas cortas.',
+    ])
+      assert.deepEqual(texts(sentence), [sentence]);
+    assert.deepEqual(texts('Bitte niemals force-push benutzen.'), [
+      'Says: "Bitte niemals force-push benutzen."',
+    ]);
+  });
+
+  it('are of family, origin, food and what things are made of, in four languages', () => {
+    for (const sentence of [
+      'My daughter is called Mira.',
+      'I don’t eat meat.',
+      'Our backend is written in Elixir.',
+      'Meine Tochter heißt Mira.',
+      'Unser Backend läuft auf Elixir.',
+      'Je ne mange pas de viande.',
+      'Ma langue maternelle est le polonais.',
+      'Mi hija se llama Mira.',
+      'Trabajo como enfermera en un hospital.',
+    ])
+      assert.deepEqual(texts(sentence), [sentence]);
+    for (const sentence of [
+      'I am allergic to peanuts.',
+      'Ich mag die Idee, mach weiter.',
+      'Je n’ai jamais dit ça.',
+      'Me gusta esa idea, sigue.',
+      'No como antes, pero casi.',
+    ])
+      assert.deepEqual(texts(sentence), []);
+  });
+
+  it('leave out what people write to agents about the moment', () => {
+    for (const content of [
+      'My server is down.',
+      'My test is failing again.',
+      'That is my fault.',
+      'I love it, thanks!',
+      'I like the way you did that.',
+      'I see two buttons there now.',
+      'I never said that.',
+      'I only get an empty page.',
+      'We use it in the header.',
+      'Never mind, I found it.',
+      'I prefer the first option.',
+      'I run the script and it fails.',
+      'Ich mag das so.',
+      'Ich benutze gerade immer den falschen Branch.',
+      'Je préfère cette version.',
+      'J’adore ça, merci !',
+      'Me gusta esto.',
+      'Si siempre uso eso, se cae.',
     ])
       assert.deepEqual(texts(content), [], content);
   });

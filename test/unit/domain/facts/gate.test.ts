@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
-import { type Claimed, Evidence } from '../../../../shared/domain/facts/grounding.ts';
-import { asStatement, isInstruction } from '../../../../shared/domain/facts/instructions.ts';
+import { detailsOf, isNearDuplicate, normalized } from '../../../../shared/domain/facts/compare.ts';
 import { overlap, QuotedText } from '../../../../shared/domain/facts/passage.ts';
-import { holdsSecret } from '../../../../shared/domain/facts/secrets.ts';
-import { detailsOf, isNearDuplicate, similarity } from '../../../../shared/domain/facts/similarity.ts';
-import { spokenIn } from '../../../../shared/domain/facts/spoken.ts';
-import type { Quote, SourceRow } from '../../../../shared/domain/facts/statement.ts';
-import { normalized } from '../../../../shared/domain/facts/words.ts';
+import { spokenIn } from '../../../../shared/domain/facts/source.ts';
+import {
+  asStatement,
+  isInstruction,
+  type Quote,
+  type SourceRow,
+} from '../../../../shared/domain/facts/statement.ts';
+import { holdsSecret } from '../../../../shared/text/secrets.ts';
+import { similarity } from '../../../../shared/text/similarity.ts';
+import { type Claimed, Evidence } from '../../../../workers/memory/gate.ts';
 
 const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
   id: content,

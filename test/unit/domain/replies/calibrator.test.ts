@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { randomOf } from '../../../../bench/replies/random.ts';
+import type { Features } from '../../../../shared/domain/replies/calibrator.ts';
 import {
   type Calibrator,
   calibrate,
@@ -9,7 +10,6 @@ import {
   type Label,
   UNCALIBRATED,
 } from '../../../../shared/domain/replies/calibrator.ts';
-import type { Features } from '../../../../shared/domain/replies/features.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const features: fc.Arbitrary<Features> = fc.record({

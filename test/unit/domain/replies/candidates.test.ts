@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { LIKELIHOOD, LIKELIHOODS } from '../../../../shared/domain/likelihood.ts';
 import { candidatesOf, marginsOf, type Proposal } from '../../../../shared/domain/replies/candidates.ts';
-import { copiesOf, isRisky } from '../../../../shared/domain/replies/guards.ts';
-import { proposeLocally } from '../../../../shared/domain/replies/local.ts';
-import { normalized } from '../../../../shared/domain/replies/text.ts';
+import { copiesOf } from '../../../../shared/domain/replies/decide.ts';
 import { type Pair, voteOf } from '../../../../shared/domain/replies/vote.ts';
 import { newId } from '../../../../shared/ids.ts';
+import { normalized } from '../../../../shared/text/meaning.ts';
+import { proposeLocally } from '../../../../workers/replies/reply.ts';
 
 const proposal = (response: string, likelihood: Proposal['likelihood'] = 'even'): Proposal => ({
   response,
@@ -56,7 +56,7 @@ describe('candidates', () => {
     assert.deepEqual(candidatesOf([proposal('Yes', 'likely')], 'guess', 1)[0]?.raw, 0.78);
   });
 
-  it('that cannot be displayed safely are dropped; an unsafe reason is left out', () => {
+  it('candidates that cannot be displayed safely are dropped; an unsafe reason is left out', () => {
     const unsafe = [
       proposal('Yes\u202e'),
       proposal('a\u001b[2J'),
@@ -75,19 +75,6 @@ describe('candidates', () => {
 });
 
 describe('a guard', () => {
-  it('knows what cannot be undone', () => {
-    for (const text of [
-      'Shall I delete it?',
-      'git push --force?',
-      'Deploy now?',
-      'Transfer 5 €?',
-      'rm -rf build',
-    ])
-      assert.ok(isRisky(text), text);
-    for (const text of ['Which colour?', 'Shall I add a test?', 'pnpm or npm?'])
-      assert.ok(!isRisky(text), text);
-  });
-
   it('knows a reply that repeats the prompt in words that the person never used', () => {
     const prompt = 'Please confirm that I may move all of the files to the other folder.';
     const reply = 'You may move all of the files to the other folder';

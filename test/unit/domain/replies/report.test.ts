@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { statisticsOf } from '../../../../ingress/replies/present.ts';
 import { type Outcome, reliabilityOf } from '../../../../shared/domain/replies/reliability.ts';
-import { statisticsOf } from '../../../../shared/domain/replies/statistics.ts';
 import { REPLY_STATES } from '../../../../shared/schemas/replies.ts';
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -54,15 +54,32 @@ describe('the report of the calibration', () => {
     assert.equal(evidence.reason, 'no_feedback');
   });
 
-  it('suggests nothing below 20 decisions, however good they are', () => {
-    const { suggested_threshold, evidence } = reliabilityOf(decisions(0.97, 19, 19));
-    assert.deepEqual([suggested_threshold, evidence.reason], [null, 'too_little_feedback']);
+  it('suggests nothing while even a perfect record could not show the target, and the sooner the lower it is', () => {
+    for (const [target, labels] of [
+      [0.95, 52],
+      [0.9, 25],
+      [0.8, 11],
+    ] as const) {
+      const early = reliabilityOf(decisions(0.97, labels - 1, labels - 1), target);
+      assert.deepEqual([early.suggested_threshold, early.evidence.reason], [null, 'too_little_feedback']);
+      assert.equal(reliabilityOf(decisions(0.97, labels, labels), target).suggested_threshold, 0.05);
+    }
   });
 
   it('suggests nothing while the lower bound of the precision is under 95 %', () => {
-    const { suggested_threshold, evidence } = reliabilityOf(decisions(0.97, 40, 40));
+    const { suggested_threshold, evidence } = reliabilityOf(decisions(0.97, 60, 58));
     assert.deepEqual([suggested_threshold, evidence.reason], [null, 'not_precise_enough']);
-    assert.deepEqual([evidence.labels, evidence.precision], [40, 1]);
+    assert.deepEqual([evidence.labels, evidence.precision], [60, 58 / 60]);
+  });
+
+  it('is not kept from a lower threshold by a few decisions above a higher one', () => {
+    const outcomes = [...decisions(0.97, 25, 25), ...decisions(0.82, 60, 60), ...decisions(0.6, 30, 10)];
+    assert.equal(reliabilityOf(outcomes).suggested_threshold, 0.65);
+  });
+
+  it('has an interval around the precision', () => {
+    const { precision, precision_low, precision_high } = reliabilityOf(decisions(0.97, 60, 57)).evidence;
+    assert.ok((precision_low ?? 1) < (precision ?? 0) && (precision ?? 1) < (precision_high ?? 0));
   });
 
   it('suggests the lowest threshold down to which the precision holds, with its evidence', () => {

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { anonymously, signUp, someEmail } from '../support/account.ts';
+import type { Reply } from '../support/client.ts';
+import { type System, startProcesses } from '../support/system.ts';
+
+const PASSWORD = 'a horse with 9 staples';
+/** What one network sends at once; less than its line holds. */
+const STORM = 60;
+/** Tries to sign up that a network has in an hour. */
+const SIGN_UPS = 100;
+const STRANGER = '198.51.100.7';
+const VICTIM = '203.0.113.9';
+
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
+
+describe('a storm of sign-ups from one network', () => {
+  let system: System;
+
+  before(async () => {
+    system = await startProcesses({ workers: 0, env: { TRUST_PROXY: 'loopback' } });
+  });
+  after(() => system.stop());
+
+  for (const [whose, address] of [
+    ['another', VICTIM],
+    ['the same', STRANGER],
+  ] as const)
+    it(`lets a log-in from ${whose} network pass`, async () => {
+      const { email, password } = await signUp(system);
+      const storm = new AbortController();
+      let made = 0;
+      const storming = Array.from({ length: STORM }, async () => {
+        const person = { email: someEmail(), password: PASSWORD };
+        const options = { ...from(STRANGER), signal: storm.signal };
+        await anonymously(system, 'POST', '/api/auth/signup/', person, options).catch(() => {});
+        made += 1;
+      });
+      await Promise.race(storming);
+      const before = made;
+      const body = { email, password };
+      const { status, text } = await anonymously(system, 'POST', '/api/auth/login/', body, from(address));
+      const overtakers = made - before;
+      storm.abort();
+      await Promise.all(storming);
+      assert.equal(status, 200, text);
+      // One of the storm was being hashed; at its turn the log-in is next.
+      assert.ok(overtakers < STORM / 4, `${overtakers} of ${STORM} came first`);
+    });
+});
+
+describe('the limit of sign-ups', () => {
+  let system: System;
+
+  before(async () => {
+    system = await startProcesses({
+      workers: 0,
+      env: { TRUST_PROXY: 'loopback', RATE_LIMIT_RPS: '10000', RATE_LIMIT_BURST: '10000' },
+    });
+  });
+  after(() => system.stop());
+
+  it('lets a network try a hundred times an hour, and no other pays for it', async () => {
+    const { email } = await signUp(system);
+    const tryFrom = (address: string, part: object = {}): Promise<Reply<object>> =>
+      anonymously(system, 'POST', '/api/auth/signup/', { email, password: PASSWORD, ...part }, from(address));
+    // A taken address costs no hash, but a try all the same: else a program could look for people.
+    for (let n = 0; n < SIGN_UPS; n += 1) assert.equal((await tryFrom(STRANGER)).code, 'email_taken');
+    const refused = await tryFrom(STRANGER, { email: someEmail() });
+    assert.deepEqual([refused.status, refused.code], [429, 'rate_limited']);
+    const seconds = Number(refused.headers.get('retry-after'));
+    assert.ok(seconds > 0 && seconds <= 3600, `${seconds}`);
+    assert.equal((await tryFrom(VICTIM, { email: someEmail() })).status, 201);
+  });
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { restoreBackup, verifyBackup } from '../../bin/admin/archive/read.ts';
+import { openTarget } from '../../bin/admin/target.ts';
+import { migrate } from '../../shared/process/migrate.ts';
+import { adminResult, runAdmin } from '../support/admin.ts';
+import { predictionBody } from '../support/client.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+describe('a backup', function () {
+  this.timeout(120_000);
+  let system: System;
+  let folder: string;
+  let elsewhere: TestDatabase;
+  before(async () => {
+    [system, folder] = await Promise.all([startSystem(), mkdtemp(join(tmpdir(), 'forecue-backup-'))]);
+  });
+  after(() => Promise.all([system?.stop(), rm(folder, { recursive: true })]));
+  beforeEach(async () => {
+    elsewhere = await createDatabase({ empty: true });
+  });
+  afterEach(() => elsewhere.drop());
+
+  let files = 0;
+  const newFile = () => {
+    files += 1;
+    return join(folder, `${files}.backup`);
+  };
+  const backUp = async () => {
+    const file = newFile();
+    await adminResult(['backup', file], system.env);
+    return file;
+  };
+  const there = () => ({
+    ...system.env,
+    DATABASE_URL: elsewhere.url,
+    DATABASE_DIRECT_URL: elsewhere.url,
+  });
+  const restore = (file: string) => runAdmin(['restore', file, '--json'], there());
+  const countIn = async ({ pool }: TestDatabase, table: string) =>
+    (await pool.query<{ count: number }>(`select count(*)::int from ${table}`)).rows[0]?.count;
+
+  it('taken while calls run is restored elsewhere, where a repeated request gets the same bytes', async () => {
+    const app = await system.app({ name: 'Écran\tmit\\N "Zeilen"\n' });
+    const body = predictionBody();
+    const first = await app.predict(body);
+    assert.equal(first.status, 200);
+    // A partition that only the past has made.
+    await system.database.pool.query(`
+      create table history_20200106 partition of history
+        for values from ('2020-01-06 00:00:00+00') to ('2020-01-13 00:00:00+00');
+      insert into history select (jsonb_populate_record(h, '{"ended_at": "2020-01-08T00:00:00Z"}')).* from history h`);
+
+    let isTaken = false;
+    const answered: number[] = [];
+    const calls = Array.from({ length: 4 }, async () => {
+      do answered.push((await app.predict(predictionBody())).status);
+      while (!isTaken);
+    });
+    const file = await backUp();
+    isTaken = true;
+    await Promise.all(calls);
+    assert.deepEqual([...new Set(answered)], [200]);
+    assert.equal((await stat(file)).mode & 0o777, 0o600);
+
+    const { code, stdout, stderr } = await restore(file);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.ok(JSON.parse(stdout).rows > 0);
+    const ended = await elsewhere.pool.query<{ settled: number; units: number }>(`
+      select (select sum(settled)::int from usage) as settled,
+             (select sum(units)::int from history where ended_at > '2021-01-01') as units`);
+    assert.equal(ended.rows[0]?.settled, ended.rows[0]?.units);
+    assert.equal(await countIn(elsewhere, 'history_20200106'), 1);
+    const apps = await elsewhere.pool.query('select name from apps');
+    assert.deepEqual(apps.rows, [{ name: 'Écran\tmit\\N "Zeilen"\n' }]);
+
+    const examined = await runAdmin(['doctor', '--json'], {
+      ...there(),
+      OPENAI_API_KEY: '',
+      DEFAULT_MODEL: 'local',
+    });
+    const checks: { name: string; ok: boolean }[] = JSON.parse(examined.stdout).checks;
+    assert.deepEqual(
+      checks.filter(({ ok }) => !ok),
+      [],
+    );
+    const stores = { DATABASE_URL: elsewhere.url, DATABASE_DIRECT_URL: elsewhere.url };
+    const [web] = await Promise.all([system.startWeb(stores), system.startWorker(stores)]);
+    const [again, fresh] = await Promise.all([
+      app.predict(body, { at: web }),
+      app.predict(predictionBody(), { at: web }),
+    ]);
+    assert.deepEqual([again.status, again.text], [200, first.text]);
+    assert.equal(fresh.status, 200);
+    await web.stop();
+    await system.workers.at(-1)?.stop();
+  });
+
+  it('has every row of every table, whose triggers work afterwards', async () => {
+    const file = await backUp();
+    assert.equal((await restore(file)).code, 0);
+    const tables = [
+      'accounts',
+      'apps',
+      'app_keys',
+      'usage',
+      'history',
+      'answers',
+      'drafts',
+      'provider_calls',
+    ];
+    for (const table of tables)
+      assert.equal(await countIn(elsewhere, table), await countIn(system.database, table), table);
+    const { rows } = await elsewhere.pool.query(
+      `select tgname from pg_trigger where not tgisinternal and tgenabled = 'D'`,
+    );
+    assert.deepEqual(rows, []);
+  });
+
+  it('goes to the embedded database of a checkout, in which `npm start` does not run', async () => {
+    const file = await backUp();
+    const data = join(folder, 'data');
+    await using target = await openTarget({}, data);
+    const { queuePrefix, database } = target.config;
+    await migrate({ directUrl: database.directUrl, queuePrefix });
+    assert.ok((await restoreBackup(database.directUrl, file, await verifyBackup(file))) > 0);
+    await assert.rejects(openTarget({}, data), {
+      message: /^`npm start` runs in this checkout: stop it first/,
+    });
+  });
+
+  it('is refused by a database that is not empty, which stays as it was', async () => {
+    const file = await backUp();
+    assert.equal((await restore(file)).code, 0);
+    const before = await countIn(elsewhere, 'history');
+    const { code, stderr } = await restore(file);
+    assert.equal(code, 1);
+    assert.match(stderr, /^the database is not empty \(.*\): stop the processes, and .* a new one .*\n$/);
+    assert.equal(await countIn(elsewhere, 'history'), before);
+  });
+
+  it('is refused when it is damaged, cut short, or no backup, before anything is stored', async () => {
+    const whole = await readFile(await backUp());
+    const flipped = Buffer.from(whole);
+    const middle = flipped.length >> 1;
+    flipped.writeUInt8(flipped.readUInt8(middle) ^ 1, middle);
+    const contents = [
+      flipped,
+      whole.subarray(0, -1),
+      whole.subarray(0, middle),
+      Buffer.alloc(0),
+      Buffer.from('x'),
+    ];
+    for (const content of contents) {
+      const file = newFile();
+      await writeFile(file, content);
+      const { code, stderr } = await restore(file);
+      assert.equal(code, 1);
+      assert.match(stderr, /^this is no backup, or a damaged one \(.+\): take another copy of it\n$/);
+    }
+    const { rows } = await elsewhere.pool.query(`select to_regclass('apps') as apps`);
+    assert.deepEqual(rows, [{ apps: null }]);
+    const missing = await restore(join(folder, 'none'));
+    assert.match(missing.stderr, /cannot be read \(ENOENT/);
+  });
+
+  it('never replaces a file, and leaves none behind when it fails', async () => {
+    const file = await backUp();
+    const { size } = await stat(file);
+    const again = await runAdmin(['backup', file], system.env);
+    assert.deepEqual([again.code, again.stderr], [1, `${file} exists: give another name\n`]);
+    assert.equal((await stat(file)).size, size);
+    const other = newFile();
+    const failed = await runAdmin(['backup', other], there());
+    assert.equal(failed.code, 1);
+    await assert.rejects(stat(other), { code: 'ENOENT' });
+    await assert.rejects(stat(`${other}.unfinished`), { code: 'ENOENT' });
+  });
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { adminResult, runAdmin } from '../support/admin.ts';
+import { createDatabase } from '../support/database.ts';
+import { delay, ok, status } from '../support/fake-provider.ts';
+import { freePort } from '../support/free-port.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+interface Live {
+  name: string;
+  ok: boolean;
+  found: string;
+  to_do: string | null;
+  status: number | null;
+  code: string | null;
+  stage: string | null;
+}
+
+describe('`doctor --live`', function () {
+  this.timeout(60_000);
+  let system: System;
+  before(async () => {
+    system = await startSystem({ env: { PREDICTION_TIMEOUT_MS: '2000', PROVIDER_TIMEOUT_MS: '30000' } });
+  });
+  after(() => system?.stop());
+  beforeEach(() => system.provider.reset());
+
+  /** The finding of the real prediction, and the exit code. */
+  const live = async (env: Record<string, string> = {}, url = system.webs[0]?.url ?? '') => {
+    const { code, stdout, stderr } = await runAdmin(['doctor', '--live', '--url', url, '--json'], {
+      ...system.env,
+      ...env,
+    });
+    assert.equal(stderr, '');
+    const found = JSON.parse(stdout).checks.find(({ name }: Live) => name === 'live') as Live;
+    return { exit: code, ...found };
+  };
+  const stageOf = ({ exit, ok, status, code, stage }: Awaited<ReturnType<typeof live>>) => {
+    assert.deepEqual([exit, ok], [1, false]);
+    return [stage, status, code];
+  };
+
+  it('sends one prediction through ingress, queue and provider, charged to an app of its own alone', async () => {
+    const app = await system.app();
+    const first = await live();
+    // The provider's list of models is not there, which is a finding of its own.
+    assert.deepEqual([first.ok, first.status, first.stage, first.to_do], [true, 200, null, null]);
+    assert.match(first.found, /^a prediction was answered 200 \(suggested\) in \d+ ms$/);
+    assert.equal(system.provider.calls.length, 1);
+    await Promise.all([live(), live()]);
+    assert.equal(system.provider.calls.length, 3);
+
+    const used = await adminResult(['usage'], system.env);
+    const units = used.map((one: { app_id: string; plan: string; prediction_units: number }) => [
+      one.app_id === app.id,
+      one.plan,
+      one.prediction_units,
+    ]);
+    assert.deepEqual(units.sort(), [
+      [false, 'sandbox', 3],
+      [true, 'sandbox', 0],
+    ]);
+    const { rows } = await system.database.pool.query(
+      `select count(*)::int from app_keys k join apps a on a.id = k.app_id where a.name = 'Doctor'`,
+    );
+    assert.deepEqual(rows, [{ count: 0 }]);
+  });
+
+  it('names the provider as the stage that failed, with what to do', async () => {
+    system.provider.respond(status(401));
+    const refused = await live();
+    assert.deepEqual(stageOf(refused), ['provider', 503, 'provider_not_configured']);
+    assert.match(refused.to_do ?? '', /OPENAI_API_KEY/);
+
+    system.provider.respond(delay(60_000, ok()));
+    const slow = await live();
+    assert.deepEqual(stageOf(slow), ['provider', 504, 'prediction_timeout']);
+  });
+
+  it('names the queue when no worker starts the prediction', async () => {
+    await adminResult(['queue', 'pause', 'predict'], system.env);
+    try {
+      const found = await live();
+      assert.deepEqual(stageOf(found), ['queue', 504, 'prediction_timeout']);
+      assert.match(found.to_do ?? '', /queue resume/);
+    } finally {
+      await adminResult(['queue', 'resume'], system.env);
+    }
+  });
+
+  it('names the connection when nothing answers, or something else does', async () => {
+    const nothing = await live({}, `http://127.0.0.1:${await freePort()}`);
+    assert.deepEqual(stageOf(nothing), ['connection', null, null]);
+    assert.match(nothing.found, /ECONNREFUSED/);
+    const other = await live({}, system.provider.url);
+    assert.deepEqual(stageOf(other), ['connection', 404, null]);
+  });
+
+  it('notices an ingress that uses another database', async () => {
+    const database = await createDatabase();
+    try {
+      const found = await live({ DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.url });
+      assert.deepEqual(stageOf(found), ['ingress', 401, 'invalid_app_key']);
+      assert.match(found.to_do ?? '', /DATABASE_URL/);
+    } finally {
+      await database.drop();
+    }
+  });
+
+  it('needs to know where the ingress is', async () => {
+    const { code, stderr } = await runAdmin(['doctor', '--live'], system.env);
+    assert.equal(code, 1);
+    assert.equal(stderr, 'the address of the ingress is not known: set PUBLIC_URL\n');
+    const wrong = await runAdmin(['doctor', '--live'], { ...system.env, PUBLIC_URL: 'forecue.example' });
+    assert.equal(wrong.stderr, 'PUBLIC_URL must be the http:// or https:// address of an ingress\n');
+  });
+});

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { RawMemoryResponse } from '../../../shared/schemas/memory.ts';
+import { signUp, type UserClient } from '../../support/account.ts';
+import { type AppClient, predictionBody } from '../../support/client.ts';
+import { connect, connectingApp } from '../../support/connection.ts';
+import { add, forget } from '../../support/memory.ts';
+import { event, post } from '../../support/recording.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+const SENTENCE = 'Please reconcile the quarterly ledger before lunch';
+const DRAFT = 'Please reconcile the quar';
+const LONG_AGO = '2020-03-01T10:00:00Z';
+
+describe('what a person typed', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({
+      workerEntry: ['workers/main.ts', 'all'],
+      env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
+    });
+  });
+  after(() => system?.stop());
+
+  /** Completes a draft with an empty conversation, as an app that the person connected. */
+  async function completing(person: UserClient, app?: AppClient) {
+    const client = app ?? (await connectingApp(system));
+    const { connection_id } = await connect(system, client, person);
+    return async (text = DRAFT) => {
+      const draft = { text, revision: 1 };
+      const body = predictionBody({ user_id: 'u-1', connection_id, draft, messages: [], artifact: null });
+      return (await client.predict(body)).body.completion;
+    };
+  }
+
+  const written = (person: UserClient, row: object = {}) =>
+    add(person, 'raw', { content: SENTENCE, kind: 'reply', occurred_at: LONG_AGO, ...row });
+
+  it('completes a draft years later', async () => {
+    const person = await signUp(system);
+    const complete = await completing(person);
+    assert.equal(await complete(), '');
+    await written(person);
+    assert.match(await complete(), /^terly/);
+  });
+
+  it('completes a draft after a sync', async () => {
+    const person = await signUp(system);
+    const complete = await completing(person);
+    await post(person, [event({ type: 'user.message', text: SENTENCE })]);
+    assert.equal((await person.request('POST', '/api/memory/sync/', {})).status, 200);
+    assert.match(await complete(), /^terly/);
+  });
+
+  const silent: [name: string, row: object][] = [
+    ['an agent said it', { kind: 'message', agent: 'claude' }],
+    ['it was a prediction that they accepted', { origin: 'accepted_prediction' }],
+    ['they tagged it private', { tags: ['private'] }],
+  ];
+  for (const [name, row] of silent)
+    it(`completes nothing if ${name}`, async () => {
+      const person = await signUp(system);
+      const complete = await completing(person);
+      await written(person, row);
+      assert.equal(await complete(), '');
+    });
+
+  it('in another connected app alone is not told to this one, and is once it was typed elsewhere too', async () => {
+    const person = await signUp(system);
+    const complete = await completing(person);
+    const other = await system.app({
+      name: 'Ledger Pro',
+      redirectUris: ['https://app.example/callback?from=forecue'],
+    });
+    await completing(person, other);
+    await written(person, { source: 'ledger pro' });
+    assert.equal(await complete(), '');
+    await written(person, { source: 'terminal' });
+    assert.match(await complete(), /^terly/);
+  });
+
+  it('completes nothing for others, nor after its row was deleted', async () => {
+    const person = await signUp(system);
+    const complete = await completing(person);
+    const stranger = await completing(await signUp(system));
+    const row = await written(person);
+    assert.equal(await stranger(), '');
+    await forget(person, 'raw', row);
+    assert.equal(await complete(), '');
+    assert.deepEqual(
+      (await system.database.pool.query('select from phrases where raw_id = $1', [row.id])).rows,
+      [],
+    );
+  });
+
+  it('is not suggested again, once dismissed, while the same message is typed', async () => {
+    const person = await signUp(system);
+    const app = await connectingApp(system);
+    const { connection_id } = await connect(system, app, person);
+    await written(person);
+    const ask = async (context_revision: string, text = DRAFT) => {
+      const fields = {
+        user_id: 'u-1',
+        session_id: 's-refused',
+        connection_id,
+        context_revision,
+        messages: [],
+      };
+      const body = predictionBody({ ...fields, draft: { text, revision: ++revision } });
+      return (await app.predict(body)).body;
+    };
+    let revision = 0;
+    const { request_id, completion } = await ask('c-1');
+    assert.match(completion, /^terly/);
+    const event = { event_id: 'e-1', request_id, user_id: 'u-1', kind: 'dismissed' };
+    assert.equal((await app.request('POST', '/v1/prediction-events', event)).status, 200);
+    const again = await ask('c-1');
+    assert.deepEqual([again.status, again.usage.prediction_units], ['abstained', 0]);
+    assert.match((await ask('c-1', DRAFT.slice(0, -1))).completion, /^rterly/);
+    assert.match((await ask('c-2')).completion, /^terly/);
+  });
+
+  it('is, after any row was deleted, as if that had never been recorded', async () => {
+    const word = fc.constantFrom('run', 'the', 'tests', 'and', 'lint', 'again', 'Please');
+    const text = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(' '));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ text, gone: fc.boolean() }), { minLength: 1, maxLength: 8 }),
+        text,
+        async (rows, draft) => {
+          const [deleting, never] = [await signUp(system), await signUp(system)];
+          const added: { row: RawMemoryResponse; gone: boolean }[] = [];
+          for (const { text: content, gone } of rows) {
+            added.push({ row: await written(deleting, { content }), gone });
+            if (!gone) await written(never, { content });
+          }
+          for (const { row, gone } of added) if (gone) await forget(deleting, 'raw', row);
+          assert.deepEqual(await phrasesOf(deleting), await phrasesOf(never));
+          const [one, other] = [await completing(deleting), await completing(never)];
+          for (const begun of [draft, draft.slice(0, -2), `${draft} `])
+            assert.equal(await one(begun), await other(begun));
+        },
+      ),
+      { numRuns: 15 },
+    );
+  });
+
+  async function phrasesOf({ id }: UserClient): Promise<object[]> {
+    const { rows } = await system.database.pool.query(
+      'select words, written from phrases where account_id = $1 order by words, written',
+      [id],
+    );
+    return rows;
+  }
+});

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import type { Browser, Page } from 'playwright-core';
+import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import { bundled } from '../support/bundle.ts';
+
+/** A client that suggests ", and so on." after each draft, and notes what it is told. */
+const CLIENT = `
+  globalThis.events = [];
+  globalThis.drafts = [];
+  const client = {
+    async predict({ draft }) {
+      drafts.push(draft.text);
+      return { request_id: String(drafts.length), status: 'suggested', completion: ', and so on.' };
+    },
+    async recordPredictionEvent({ kind }) {
+      events.push(kind);
+      return { status: 'recorded' };
+    },
+  };
+  const options = { userId: 'u', minDelayMs: 10, maxDelayMs: 20 };
+`;
+const FIELDS = {
+  'a textarea': `
+    import { attachCompleter } from './client/src/textarea.ts';
+    ${CLIENT}
+    const field = document.createElement('textarea');
+    document.body.append(field);
+    globalThis.completer = attachCompleter(field, client, options);
+    globalThis.typed = () => field.value;`,
+  'an editable element': `
+    import { attachCompleter } from './client/src/textarea.ts';
+    ${CLIENT}
+    const field = document.createElement('div');
+    field.contentEditable = 'plaintext-only';
+    field.style.whiteSpace = 'pre-wrap';
+    document.body.append(field);
+    globalThis.completer = attachCompleter(field, client, options);
+    globalThis.typed = () => field.textContent;`,
+  CodeMirror: `
+    import { EditorView } from '@codemirror/view';
+    import { inlineSuggestions } from './client/src/codemirror.ts';
+    ${CLIENT}
+    const view = new EditorView({ parent: document.body, extensions: [inlineSuggestions(client, options)] });
+    globalThis.typed = () => view.state.doc.toString();`,
+  'a field of React': `
+    import { StrictMode, useState } from 'react';
+    import { createRoot } from 'react-dom/client';
+    import { useCompleter } from './client/src/react.ts';
+    ${CLIENT}
+    function Field() {
+      const [text, setText] = useState('');
+      const [suggestion, completer] = useCompleter(client, options);
+      const change = (next) => { setText(next); completer.update(next); };
+      const press = (event) => {
+        if (!suggestion) return;
+        if (event.key === 'Tab') change(text + completer.accept());
+        else if (event.key === 'ArrowRight' && event.ctrlKey) change(text + completer.acceptWord());
+        else if (event.key === 'Escape') completer.dismiss();
+        else return;
+        event.preventDefault();
+      };
+      globalThis.typed = () => text;
+      return <><input value={text} onChange={(event) => change(event.target.value)} onKeyDown={press} />
+        <span data-forecue="ghost">{suggestion}</span></>;
+    }
+    const root = document.createElement('main');
+    document.body.append(root);
+    createRoot(root).render(<StrictMode><Field /></StrictMode>);`,
+};
+
+describeInBrowser('a suggestion in Chromium', () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await openBrowser();
+  });
+  after(() => browser?.close());
+
+  async function open(source: string): Promise<Page> {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(10_000);
+    // Modules that need a secure context have one.
+    await page.route('https://app.example/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<!doctype html><body>' }),
+    );
+    await page.goto('https://app.example/');
+    await page.addScriptTag({ type: 'module', content: await bundled(source) });
+    await page.locator('textarea, [contenteditable], input').first().click();
+    return page;
+  }
+  const ghost = (page: Page) => page.locator('[data-forecue=ghost]');
+  const shows = (page: Page, text: string) => ghost(page).filter({ hasText: text }).waitFor();
+  const hides = async (page: Page) => {
+    for (const one of await ghost(page).all())
+      if ((await one.textContent()) !== '') await one.waitFor({ state: 'hidden' });
+  };
+
+  for (const [name, source] of Object.entries(FIELDS))
+    describe(`in ${name}`, () => {
+      let page: Page;
+      beforeEach(async () => {
+        page = await open(source);
+      });
+      afterEach(() => page.close());
+
+      it('is taken over with Tab, and can be typed through', async () => {
+        await page.keyboard.type('Tea');
+        await shows(page, ', and so on.');
+        await page.keyboard.type(', and');
+        await shows(page, ' so on.');
+        await page.keyboard.press('Tab');
+        await page.waitForFunction("typed() === 'Tea, and so on.'");
+        await page.waitForFunction("events.includes('accepted')");
+        assert.equal(
+          await page.evaluate("drafts.some((one) => one.startsWith('Tea,') && one !== typed())"),
+          false,
+        );
+      });
+
+      it('is taken over by its next word', async () => {
+        await page.keyboard.type('Tea');
+        await shows(page, ', and so on.');
+        await page.keyboard.press('Control+ArrowRight');
+        await page.keyboard.press('Control+ArrowRight');
+        await page.waitForFunction("typed() === 'Tea, and'");
+        await shows(page, ' so on.');
+      });
+
+      it('goes with Escape, and does not come back until the text changes', async () => {
+        await page.keyboard.type('Tea');
+        await shows(page, ', and so on.');
+        await page.keyboard.press('Escape');
+        await hides(page);
+        await page.waitForFunction("events.slice(-2).join() === 'presented,dismissed'");
+        await page.keyboard.type('s');
+        await shows(page, ', and so on.');
+        assert.equal(await page.evaluate('typed()'), 'Teas');
+      });
+    });
+
+  it('in a textarea stands behind the text, and only while the caret is there', async () => {
+    const page = await open(FIELDS['a textarea']);
+    await page.keyboard.type('Tea');
+    await shows(page, ', and so on.');
+    const [field, shown] = await Promise.all([
+      page.locator('textarea').boundingBox(),
+      ghost(page).boundingBox(),
+    ]);
+    assert.ok(field && shown && shown.x > field.x + 20 && shown.y >= field.y && shown.y < field.y + 20);
+    assert.equal(await page.getByRole('status').textContent(), ', and so on. (Tab)');
+    await page.keyboard.press('ArrowLeft');
+    await hides(page);
+    await page.close();
+  });
+
+  it('in a textarea is undone like what was typed, and Tab leaves the field where there is none', async () => {
+    const page = await open(FIELDS['a textarea']);
+    await page.keyboard.type('Tea');
+    await shows(page, ', and so on.');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Control+z');
+    await page.waitForFunction("!typed().includes('so on')");
+    await page.evaluate('completer.close()');
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate('document.activeElement.tagName'), 'BODY');
+    assert.equal(await ghost(page).count(), 0);
+    await page.close();
+  });
+});

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { createAccountClient } from '../../client/src/api.ts';
+import { signUp } from '../support/account.ts';
+import { hang, when } from '../support/fake-provider.ts';
+import { echoing, forPrompts, inputsOf } from '../support/replies.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+describe("the client's /api", () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
+  });
+  after(() => system.stop());
+  beforeEach(() => {
+    system.provider.reset();
+    system.provider.respond(echoing);
+  });
+
+  const connect = async (call?: typeof fetch) => {
+    const { access, refresh, url } = await signUp(system);
+    const client = createAccountClient({
+      baseUrl: url,
+      credential: { access, refresh },
+      ...(call && { fetch: call }),
+    });
+    return { client, url };
+  };
+  const batch = (count: number) => ({
+    prompts: inputsOf(count).map((agent_input) => ({ agent: 'coder', agent_input })),
+  });
+  const collect = async <T>(events: AsyncIterable<T>) => {
+    const all: T[] = [];
+    for await (const event of events) all.push(event);
+    return all;
+  };
+
+  it('remembers who signed up or logged in, until that person logs out', async () => {
+    const client = createAccountClient({ baseUrl: system.webs[0]?.url ?? '' });
+    await assert.rejects(client.readAccount(), { code: 'not_authenticated' });
+    const person = { email: `c-${process.pid}@example.com`, password: 'a horse with 9 staples' };
+    await client.signUp(person);
+    assert.equal((await client.readAccount()).email, person.email);
+    assert.deepEqual(await client.logOut(), { status: 'logged_out' });
+    await assert.rejects(client.readAccount(), { code: 'not_authenticated' });
+    await client.logIn(person);
+    assert.equal((await client.readAccount()).email, person.email);
+    client.close();
+  });
+
+  it('sends a key and a token in the header of its shape', async () => {
+    const { client, url } = await connect();
+    const { key } = await client.issueKey({ label: 'test' });
+    const byKey = createAccountClient({ baseUrl: url, credential: key });
+    assert.deepEqual(await byKey.readAccount(), await client.readAccount());
+    await assert.rejects(byKey.issueKey({ label: 'more' }), { code: 'access_denied' });
+  });
+
+  it('refuses a credential that no header can carry, without showing it', () => {
+    for (const credential of ['service_a b', 'a\nb', ''])
+      assert.throws(() => createAccountClient({ baseUrl: 'http://a.example', credential }), {
+        name: 'TypeError',
+        message: 'credential: it is empty, or has spaces or line breaks in it',
+      });
+  });
+
+  it('reads and writes every kind of row', async () => {
+    const { client } = await connect();
+    const fact = await client.addFacts({ text: 'Likes tea' });
+    const [episode] = await client.addEpisodes([
+      {
+        title: 'Tea',
+        summary: 'Had tea',
+        started_at: '2026-11-20T10:00:00Z',
+        ended_at: '2026-11-20T11:00:00Z',
+      },
+    ]);
+    assert.equal((await client.changeFact(fact.id, { pinned: true })).pinned, true);
+    assert.equal((await client.readEpisode(episode?.id ?? '')).title, 'Tea');
+    assert.equal((await client.listFacts({ q: 'tea', limit: 1 })).results[0]?.id, fact.id);
+    await client.writeProfile({ summary: 'Short.' });
+    assert.equal((await client.assembleContext()).profile?.summary, 'Short.');
+    await client.deleteProfile();
+    await assert.rejects(client.readProfile(), { code: 'not_found', remedy: 'fix_request' });
+    assert.equal((await client.deleteFact(fact.id)).id, fact.id);
+    const id = `e ${process.pid}/?é`;
+    const event = {
+      id,
+      session_id: 's',
+      occurred_at: '2026-11-20T10:00:00Z',
+      source: 'test',
+      type: 'note' as const,
+      text: 'A',
+    };
+    assert.equal((await client.recordEvents([event])).accepted, 1);
+    assert.equal((await client.readEvent(id)).id, id);
+    const types = new Set<string>();
+    for await (const { type } of client.exportAccount()) types.add(type);
+    assert.ok(types.has('event') && types.has('episode'), [...types].join());
+  });
+
+  it('predicts a reply once, also when its answer was lost', async () => {
+    let calls = 0;
+    const { client } = await connect(async (url, init) => {
+      const response = await fetch(url, init);
+      if (!String(url).endsWith('/predict/')) return response;
+      calls += 1;
+      if (calls === 1) throw new TypeError('cut');
+      return response;
+    });
+    const reply = await client.predictReply({ agent: 'coder', agent_input: 'Tabs?' });
+    assert.equal(reply.predicted_response, 'Re: Tabs?');
+    assert.deepEqual([calls, (await client.listReplies()).total], [2, 1]);
+    const fed = await client.giveFeedback(reply.id, { status: 'accepted' });
+    assert.equal(fed.status, 'accepted');
+  });
+
+  it('streams a job: first where it is found, last its result', async () => {
+    const { client } = await connect();
+    const events = await collect(client.stream('predictReplies', batch(3)));
+    const [first, last] = [events[0], events.at(-1)];
+    assert.ok(first?.type === 'job' && last?.type === 'done');
+    assert.equal(last.result.succeeded, 3);
+    const items = events.flatMap((event) => (event.type === 'result' ? [event.item.index] : []));
+    assert.deepEqual(items.sort(), [0, 1, 2]);
+    assert.deepEqual((await collect(client.follow(first.job_id))).at(-1), last);
+    const receipt = await client.start('syncMemory');
+    const followed = await collect(client.follow(receipt.job_id));
+    assert.deepEqual(followed.at(-1)?.type, 'done');
+  });
+
+  it('goes on with a stream that was cut, at the same event, and with new tokens if need be', async () => {
+    const answered = Promise.withResolvers<void>();
+    system.provider.respond(
+      forPrompts((one) => one === 'Prompt 0?', when(answered.promise, echoing), echoing),
+    );
+    const asked: string[] = [];
+    let cut = new AbortController();
+    const { client } = await connect((url, init) => {
+      if (!new Headers(init?.headers).get('accept')) return fetch(url, init);
+      asked.push(`${init?.method} ${new URL(String(url)).pathname.replace(/[0-9a-f-]{36}/, 'ID')}`);
+      cut = new AbortController();
+      const headers = new Headers(init?.headers);
+      if (asked.length === 2) headers.set('authorization', 'Bearer expired');
+      return fetch(url, { ...init, headers, signal: cut.signal });
+    });
+    const items: number[] = [];
+    const jobs: string[] = [];
+    let result: unknown;
+    for await (const event of client.stream('predictReplies', batch(4))) {
+      if (event.type === 'job') jobs.push(event.job_id);
+      if (event.type === 'done') result = event.result.succeeded;
+      if (event.type !== 'result') continue;
+      items.push(event.item.index);
+      if (items.length === 2) cut.abort();
+      if (items.length === 3) answered.resolve();
+    }
+    assert.deepEqual([items.toSorted(), jobs.length, result], [[0, 1, 2, 3], 1, 4]);
+    assert.deepEqual(asked, [
+      'POST /api/predictions/predict/batch/',
+      'GET /api/jobs/ID/',
+      'GET /api/jobs/ID/',
+    ]);
+  });
+
+  for (const way of ['waits for', 'streams'] as const)
+    it(`cancels a job that it ${way} when its signal is aborted`, async () => {
+      system.provider.respond(hang());
+      const { client } = await connect();
+      const left = new AbortController();
+      const options = { signal: left.signal };
+      const waiting =
+        way === 'streams'
+          ? collect(client.stream('predictReplies', batch(2), options))
+          : client.predictReplies(batch(2), options);
+      const call = await system.provider.called(1);
+      left.abort();
+      await assert.rejects(waiting, { name: 'AbortError' });
+      await call.aborted;
+      await until(async () => {
+        const { rows } = await system.database.pool.query(`select 1 from work where kind = 'predict_batch'`);
+        return rows.length === 0;
+      });
+    });
+
+  it('leaves a predicted reply, and finds it stored, when its signal is aborted', async () => {
+    const answered = Promise.withResolvers<void>();
+    system.provider.respond(when(answered.promise, echoing));
+    const { client } = await connect();
+    const left = new AbortController();
+    const leaving = client.predictReply({ agent: 'coder', agent_input: 'Tabs?' }, { signal: left.signal });
+    await system.provider.called(1);
+    left.abort();
+    await assert.rejects(leaving, { name: 'AbortError' });
+    answered.resolve();
+    await until(async () => {
+      const { results } = await client.listReplies();
+      return results.length === 1 && results[0]?.predicted_response === 'Re: Tabs?';
+    });
+  });
+
+  it('begins no job when its signal is aborted already', async () => {
+    let calls = 0;
+    const { client } = await connect((url, init) => {
+      calls += 1;
+      return fetch(url, init);
+    });
+    const options = { signal: AbortSignal.abort() };
+    await assert.rejects(collect(client.stream('syncMemory', {}, options)), { name: 'AbortError' });
+    await assert.rejects(client.syncMemory({}, options), { name: 'AbortError' });
+    assert.equal(calls, 0);
+  });
+
+  it('reports the failure of a job with its code', async () => {
+    const { client } = await connect();
+    await assert.rejects(collect(client.follow('8f6b2d1e-3c4b-5a60-9d55-0f6f3f6e2a10')), {
+      code: 'not_found',
+    });
+    system.provider.respond(hang());
+    const { job_id } = await client.start('predictReplies', batch(1));
+    await client.cancelJob(job_id);
+    await assert.rejects(collect(client.follow(job_id)), { code: 'job_cancelled', remedy: 'new_id' });
+  });
+});

@@ -1,0 +1,321 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { createCompleter } from '../../client/src/completer.ts';
+import { type AppClient, createAppClient, ForecueError, type Prediction } from '../../client/src/v1.ts';
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Lets time pass, and what waits for it happen. */
+async function pass(ms: number): Promise<void> {
+  mock.timers.tick(ms);
+  await settled();
+}
+
+/** A completer whose calls the test answers. */
+function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = {}) {
+  const calls: {
+    draft: string;
+    mode: string;
+    revision: number;
+    signal: AbortSignal | undefined;
+    answer(completion: string): Promise<void>;
+    fail(error: unknown): Promise<void>;
+  }[] = [];
+  const events: string[] = [];
+  const client: Pick<AppClient, 'predict' | 'recordPredictionEvent'> = {
+    predict({ draft, mode }, { signal } = {}) {
+      const { promise, resolve, reject } = Promise.withResolvers<Prediction>();
+      const request_id = `r${calls.length}`;
+      signal?.addEventListener('abort', () => reject(signal.reason));
+      calls.push({
+        draft: draft.text,
+        revision: draft.revision,
+        mode,
+        signal,
+        async answer(completion) {
+          resolve({ request_id, status: completion ? 'suggested' : 'abstained', completion } as Prediction);
+          await settled();
+        },
+        async fail(error) {
+          reject(error);
+          await settled();
+        },
+      });
+      return promise;
+    },
+    async recordPredictionEvent({ kind, request_id }) {
+      events.push(`${request_id} ${kind}`);
+      return { status: 'recorded' };
+    },
+  };
+  const errors: unknown[] = [];
+  const completer = createCompleter(client, {
+    userId: 'u',
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  return { completer, calls, events, errors };
+}
+
+describe('a completer', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 }));
+  afterEach(() => mock.timers.reset());
+
+  it('calls once when the person pauses, and shows what would follow', async () => {
+    const { completer, calls, events } = completerFor();
+    for (const text of ['H', 'He', 'Hel']) {
+      completer.update(text);
+      await pass(50);
+    }
+    assert.equal(calls.length, 0);
+    await pass(400);
+    assert.deepEqual(
+      calls.map(({ draft, mode }) => `${mode} ${draft}`),
+      ['complete_draft Hel'],
+    );
+    await calls[0]?.answer('lo world');
+    assert.equal(completer.suggestion, 'lo world');
+    assert.deepEqual(events, ['r0 presented']);
+    await pass(5000);
+    assert.equal(calls.length, 1);
+  });
+
+  it('makes no call while the person types what was suggested', async () => {
+    const { completer, calls, events } = completerFor();
+    completer.update('Hel');
+    await pass(400);
+    await calls[0]?.answer('lo wörld');
+    for (const [text, left] of [
+      ['Hell', 'o wörld'],
+      ['Hello ', 'wörld'],
+      ['Hello wörl', 'd'],
+    ] as const) {
+      completer.update(text);
+      assert.equal(completer.suggestion, left);
+      await pass(1000);
+    }
+    assert.equal(calls.length, 1);
+    completer.update('Hello wörld');
+    assert.equal(completer.suggestion, '');
+    await pass(1000);
+    assert.deepEqual(
+      calls.map(({ draft }) => draft),
+      ['Hel', 'Hello wörld'],
+    );
+    assert.deepEqual(events, ['r0 presented']);
+  });
+
+  it('shows an answer that is late if the person has typed its beginning, and no other', async () => {
+    const { completer, calls } = completerFor();
+    completer.update('Hel');
+    await pass(400);
+    completer.update('Hell');
+    await calls[0]?.answer('lo world');
+    assert.equal(completer.suggestion, 'o world');
+    await pass(1000);
+    assert.equal(calls.length, 1);
+    completer.update('Help');
+    assert.equal(completer.suggestion, '');
+    await pass(400);
+    completer.update('Helpi');
+    await calls[1]?.answer(' me');
+    assert.equal(completer.suggestion, '');
+  });
+
+  it('gives up a call on the server whose draft the person has left', async () => {
+    const { completer, calls, errors } = completerFor();
+    completer.update('Hel');
+    await pass(400);
+    completer.update('He');
+    assert.equal(calls[0]?.signal?.aborted, true);
+    completer.update('Hey');
+    await pass(400);
+    completer.update(null);
+    assert.equal(calls[1]?.signal?.aborted, true);
+    await settled();
+    await pass(1000);
+    assert.deepEqual([calls.length, errors], [2, []]);
+  });
+
+  it('sends a higher revision with each call, also in a session that is older', async () => {
+    const { completer, calls } = completerFor({ sessionId: 'old' });
+    for (const text of ['a', 'ab', 'abc']) {
+      completer.update(text);
+      await pass(400);
+    }
+    const revisions = calls.map(({ revision }) => revision);
+    assert.ok(
+      revisions.every((one, at) => one >= 1_000_000 && one > (revisions[at - 1] ?? 0)),
+      revisions.join(),
+    );
+  });
+
+  it('is taken over whole or word by word, and reports what became of it', async () => {
+    const { completer, calls, events } = completerFor();
+    completer.update('Dear');
+    await pass(400);
+    await calls[0]?.answer(' Ms. Ada, hello');
+    assert.equal(completer.acceptWord(), ' Ms');
+    assert.equal(completer.acceptWord(), '.');
+    assert.equal(completer.suggestion, ' Ada, hello');
+    completer.update('Dear Ms.');
+    assert.equal(completer.accept(), ' Ada, hello');
+    completer.update('Dear Ms. Ada, hello');
+    assert.deepEqual(events, ['r0 presented', 'r0 accepted']);
+    await pass(400);
+    assert.equal(calls[1]?.draft, 'Dear Ms. Ada, hello');
+    completer.submit();
+    assert.deepEqual(events.slice(2), ['r0 submitted']);
+    assert.equal(completer.accept(), '');
+  });
+
+  it('reports a suggestion as dismissed, edited, or taken over and changed', async () => {
+    const { completer, calls, events } = completerFor();
+    const suggest = async (text: string, completion: string) => {
+      completer.update(text);
+      await pass(400);
+      await calls.at(-1)?.answer(completion);
+    };
+    await suggest('a', ' b c');
+    completer.dismiss();
+    await pass(1000);
+    assert.equal(calls.length, 1);
+    await suggest('ax', ' b c');
+    completer.acceptWord();
+    completer.update('ax b!');
+    await suggest('x', ' y');
+    completer.accept();
+    completer.update('x');
+    completer.submit();
+    assert.deepEqual(events, [
+      'r0 presented',
+      'r0 dismissed',
+      'r1 presented',
+      'r1 edited',
+      'r2 presented',
+      'r2 accepted',
+      'r2 edited',
+      'r2 submitted',
+    ]);
+  });
+
+  it('asks about an empty draft only where there is something to go on', async () => {
+    const messages = [{ role: 'assistant' as const, content: 'Which colour?' }];
+    const { completer, calls } = completerFor();
+    completer.update('');
+    await pass(1000);
+    assert.equal(calls.length, 0);
+    const other = completerFor({ context: () => ({ messages }) });
+    other.completer.update('');
+    await pass(1000);
+    assert.equal(other.calls[0]?.mode, 'next_prompt');
+    await other.calls[0]?.answer('Blue, please');
+    other.completer.update('Bl');
+    assert.equal(other.completer.suggestion, 'ue, please');
+  });
+
+  it('waits longer where answers take longer, within bounds', async () => {
+    const { completer, calls } = completerFor({ minDelayMs: 20, maxDelayMs: 1000 });
+    let text = '';
+    const delayAfter = async (latency: number) => {
+      for (let n = 0; n < 20; n += 1) {
+        text += 'x';
+        completer.update(text);
+        const before = calls.length;
+        let waited = 0;
+        for (; calls.length === before; waited += 10) await pass(10);
+        await pass(latency);
+        await calls.at(-1)?.answer('');
+        if (n === 19) return waited;
+      }
+      return 0;
+    };
+    assert.ok((await delayAfter(10)) <= 30);
+    assert.ok((await delayAfter(900)) >= 400);
+    assert.ok((await delayAfter(9000)) <= 1010);
+  });
+
+  it('pauses after an error, as long as the server says', async () => {
+    const { completer, calls, errors } = completerFor();
+    completer.update('a');
+    await pass(400);
+    await calls[0]?.fail(new ForecueError('rate_limited', { retryAfter: 7 }));
+    completer.update('ab');
+    await pass(6500);
+    assert.deepEqual([calls.length, errors.length], [1, 1]);
+    await pass(600);
+    assert.equal(calls.length, 2);
+  });
+
+  it('sends the end of a text that is too long, and no half of a character', async () => {
+    const { completer, calls } = completerFor();
+    completer.update(`${'a'.repeat(100)}${'😀'.repeat(4000)}b`);
+    await pass(400);
+    assert.equal(calls[0]?.draft, `${'😀'.repeat(3999)}b`);
+  });
+
+  it('shows nothing stale in 10,000 keystrokes over a link that loses one call in twenty', async function () {
+    this.timeout(60_000);
+    let seed = 7;
+    const random = () => {
+      seed = (seed * 48271) % 2147483647;
+      return seed / 2147483647;
+    };
+    const answers: { draft: string; completion: string }[] = [];
+    const calls = new Map<string, number>();
+    let text = '';
+    let keystrokes = 0;
+    const link: typeof fetch = async (url, init) => {
+      if (!String(url).endsWith('/predictions')) return Response.json({ status: 'recorded' });
+      const { request_id, draft } = JSON.parse(String(init?.body));
+      // A retry is no other call.
+      if (!calls.has(request_id)) calls.set(request_id, keystrokes);
+      const lost = random();
+      if (lost < 0.025) throw new TypeError('lost on the way there');
+      await new Promise((resolve) => setTimeout(resolve, 50 + random() * 500));
+      if (init?.signal?.aborted) throw new TypeError('aborted');
+      if (lost < 0.05) throw new TypeError('lost on the way back');
+      const completion = ' and so on, until the end'.slice(0, 3 + random() * 22);
+      answers.push({ draft: draft.text, completion });
+      return Response.json({ request_id, status: random() < 0.2 ? 'abstained' : 'suggested', completion });
+    };
+    let shown = 0;
+    const check = () => {
+      const { suggestion } = completer;
+      if (suggestion === '') return;
+      shown += 1;
+      const whole = text + suggestion;
+      assert.ok(
+        answers.some(({ draft, completion }) => draft + completion === whole && text.startsWith(draft)),
+        JSON.stringify({ text, suggestion }),
+      );
+    };
+    const client = createAppClient({ baseUrl: 'http://forecue.example', fetch: link });
+    const completer = createCompleter(client, { userId: 'u', onSuggestion: () => check() });
+    while (keystrokes < 10_000) {
+      const { suggestion } = completer;
+      const choice = random();
+      if (text.length > 300) completer.submit();
+      if (text.length > 300) text = '';
+      else if (suggestion && choice < 0.5) text += suggestion[0];
+      else if (suggestion && choice < 0.55) text += completer.accept();
+      else if (choice < 0.8 || text === '') text += 'abcdefg '[Math.floor(random() * 8)];
+      else text = text.slice(0, -1);
+      keystrokes += 1;
+      completer.update(text);
+      check();
+      for (let left = random() < 0.15 ? 900 : 20 + random() * 100; left > 0; left -= 30) {
+        await pass(30);
+        check();
+      }
+    }
+    completer.close();
+    const perPause = new Map<number, number>();
+    for (const at of calls.values()) perPause.set(at, (perPause.get(at) ?? 0) + 1);
+    assert.deepEqual(
+      [...perPause.values()].filter((count) => count > 1),
+      [],
+    );
+    assert.ok(shown > 1000 && calls.size > 1000, `${shown} shown, ${calls.size} calls`);
+  });
+});

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { signUp, type UserClient } from '../support/account.ts';
+import { bareEnvironment } from '../support/environment.ts';
+import { installClient, type PackedClient } from '../support/packed-client.ts';
+import { countOf, recording } from '../support/recording.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { claudeCodeFile, claudeRecord, codexFile } from '../support/transcripts.ts';
+import { until } from '../support/until.ts';
+
+const SECRET = 'sk-proj-AbCdEf0123456789abcdef';
+const OTHER_HOOK = { matcher: '', hooks: [{ type: 'command', command: 'say done' }] };
+
+describe('npx forecue record', function () {
+  this.timeout(120_000);
+  let system: System;
+  let installed: PackedClient;
+  let ann: UserClient;
+  let key: string;
+  let home: string;
+  let sessions = 0;
+  before(async () => {
+    [system, installed] = await Promise.all([startSystem(), installClient()]);
+  });
+  after(() => Promise.all([system?.stop(), installed?.remove()]));
+  beforeEach(async () => {
+    ann = await signUp(system);
+    const { body } = await ann.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'recorder' });
+    key = body.key;
+    home = await mkdtemp(join(tmpdir(), 'forecue-home-'));
+    await mkdir(join(home, '.claude/projects/engine'), { recursive: true });
+  });
+  afterEach(() => rm(home, { recursive: true }));
+
+  const run = async (command: string, args: string[], env: Record<string, string> = {}, input = '') => {
+    const child = spawn(command, args, {
+      cwd: installed.folder,
+      env: { ...bareEnvironment(), HOME: home, ...env },
+    });
+    child.stdin.end(input);
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    return { code, stdout, stderr };
+  };
+  const record = (args: string[] = [], env: Record<string, string> = {}) =>
+    run(join(installed.folder, 'node_modules/.bin/forecue'), ['record', ...args], {
+      FORECUE_URL: ann.url,
+      FORECUE_KEY: key,
+      ...env,
+    });
+  const settings = async () => JSON.parse(await readFile(join(home, '.claude/settings.json'), 'utf8'));
+  /** Does what Claude Code does at such an event. */
+  const happens = async (hook_event_name: string, transcript_path: string) => {
+    const [group] = (await settings()).hooks[hook_event_name].slice(-1);
+    const input = JSON.stringify({ hook_event_name, transcript_path, session_id: 'x', cwd: '/' });
+    return run('sh', ['-c', group.hooks[0].command], {}, input);
+  };
+  const transcript = async (content: (session: string) => string, name = 'session.jsonl') => {
+    sessions += 1;
+    const session = `recorded-${process.pid}-${sessions}`;
+    const path = join(home, '.claude/projects/engine', name);
+    await writeFile(path, content(session));
+    return { path, session };
+  };
+  /** A line of a session that goes on. */
+  const line = (session: string, number: number, type: string, message: object) =>
+    `${JSON.stringify(claudeRecord(session, number, { type, message, timestamp: new Date().toISOString() }))}\n`;
+  const said = (session: string, number: number, content: string) =>
+    line(session, number, 'user', { role: 'user', content });
+  const answered = (session: string, number: number, text: string) =>
+    line(session, number, 'assistant', {
+      role: 'assistant',
+      content: [{ type: 'text', text }],
+      stop_reason: 'end_turn',
+    });
+  const typesOf = async (session: string) => {
+    const { body } = await recording.sessionEvents(ann, `claude-code:${session}`);
+    return (body.results ?? []).map(({ type }) => type);
+  };
+
+  it('shows what is masked and for whom, and does nothing unless it is told so', async () => {
+    await transcript(claudeCodeFile);
+    const { code, stdout } = await run('npx', ['--offline', 'forecue', 'record'], {
+      FORECUE_URL: ann.url,
+      FORECUE_KEY: key,
+    });
+    assert.equal(code, 1);
+    for (const shown of [ann.url, ann.email, 'private keys, tokens', '…use key [masked key]…', '--yes'])
+      assert.ok(stdout.includes(shown), `${shown} is not in ${stdout}`);
+    assert.ok(!stdout.includes(SECRET));
+    await assert.rejects(stat(join(home, '.forecue')), { code: 'ENOENT' });
+    await assert.rejects(settings(), { code: 'ENOENT' });
+  });
+
+  it("records each turn once as it ends, beside a person's own hooks, and without the secrets", async () => {
+    const own = { model: 'some-model', hooks: { Stop: [OTHER_HOOK] } };
+    await writeFile(join(home, '.claude/settings.json'), JSON.stringify(own));
+    assert.equal((await record(['--yes'])).code, 0);
+    await record(['--yes']);
+    const { hooks, ...others } = await settings();
+    assert.deepEqual(others, { model: 'some-model' });
+    assert.deepEqual([hooks.Stop.length, hooks.Stop[0], hooks.SessionEnd.length], [2, OTHER_HOOK, 1]);
+    const { mode } = await stat(join(home, '.forecue/connection.json'));
+    assert.equal(mode & 0o777, 0o600);
+
+    const { path, session } = await transcript(
+      (one) => said(one, 1, `go on with ${SECRET}`) + answered(one, 2, 'Shall I commit?'),
+    );
+    assert.deepEqual(await happens('Stop', path), { code: 0, stdout: '', stderr: '' });
+    const first = ['session.started', 'user.message', 'agent.prompt'];
+    await until(async () => (await typesOf(session)).join() === first.join());
+    await appendFile(path, said(session, 3, 'yes') + answered(session, 4, 'Done.'));
+    await happens('Stop', path);
+    await until(async () => (await typesOf(session)).length === 5);
+    await happens('SessionEnd', path);
+    await until(async () => (await typesOf(session)).includes('session.stopped'));
+    assert.deepEqual(await countOf(system, ann), { events: 6, ids: 6 });
+    const { body } = await recording.event(ann, `claude-code:${session}-1`);
+    assert.equal(body['text'], 'go on with [masked key]');
+  });
+
+  it('tells the person at the next turn that it could not record, and then makes up for it', async () => {
+    await record(['--yes']);
+    const { path, session } = await transcript((one) => said(one, 1, 'hello') + answered(one, 2, 'Hello.'));
+    const connection = join(home, '.forecue/connection.json');
+    const kept = await readFile(connection, 'utf8');
+    await writeFile(connection, JSON.stringify({ ...JSON.parse(kept), key: 'service_revoked' }));
+    await happens('Stop', path);
+    const failure = await until(() =>
+      readFile(join(home, '.forecue/failure.txt'), 'utf8').catch(() => undefined),
+    );
+    assert.match(failure, /\(not_authenticated\)/);
+    await writeFile(connection, kept);
+    const { stdout } = await happens('Stop', path);
+    assert.equal(JSON.parse(stdout).systemMessage, `Forecue did not record: ${failure}`);
+    await until(async () => (await typesOf(session)).length === 3);
+    await until(async () => (await happens('Stop', path)).stdout === '');
+  });
+
+  it('records transcripts of every format that are there already, once', async () => {
+    await transcript(claudeCodeFile);
+    await transcript(codexFile, 'rollout.jsonl');
+    const { code, stdout } = await record([join(home, '.claude/projects')]);
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /^2 transcripts: 21 events recorded, 0 were there/);
+    assert.match(
+      (await record([join(home, '.claude/projects')])).stdout,
+      /: 0 events recorded, 21 were there/,
+    );
+    assert.deepEqual(await countOf(system, ann), { events: 21, ids: 21 });
+  });
+
+  it('ends, and leaves nothing of its own behind', async () => {
+    await writeFile(join(home, '.claude/settings.json'), JSON.stringify({ hooks: { Stop: [OTHER_HOOK] } }));
+    await record(['--yes']);
+    assert.equal((await record(['--remove'], { FORECUE_KEY: '' })).code, 0);
+    assert.deepEqual(await settings(), { hooks: { Stop: [OTHER_HOOK] } });
+    await assert.rejects(stat(join(home, '.forecue')), { code: 'ENOENT' });
+  });
+
+  it('refuses what cannot work, in one line, and touches no settings that it cannot read', async () => {
+    const refused = async (args: string[], env: Record<string, string>, message: RegExp) => {
+      const { code, stderr } = await record(args, env);
+      assert.equal(code, 1);
+      assert.match(stderr, message);
+      assert.ok(!stderr.includes(key) && !stderr.includes('    at '), stderr);
+    };
+    await refused([], { FORECUE_KEY: '' }, /^forecue: set FORECUE_URL .* and FORECUE_KEY/);
+    await refused([], { FORECUE_KEY: 'eyJ' }, /^forecue: FORECUE_KEY: .* begins with service_/);
+    await refused([], { FORECUE_URL: 'localhost' }, /^forecue: baseUrl: not an http or https address/);
+    await refused([], { FORECUE_KEY: 'service_unknown' }, /^forecue: Send a valid access token/);
+    await writeFile(join(home, '.claude/settings.json'), '{ "model": }');
+    await refused(['--yes'], {}, /settings\.json is not a JSON object: nothing was changed/);
+    assert.equal(await readFile(join(home, '.claude/settings.json'), 'utf8'), '{ "model": }');
+    const { code, stdout } = await record([join(home, 'nowhere.jsonl')]);
+    assert.equal(code, 1);
+    assert.match(stdout, /nowhere\.jsonl: ENOENT/);
+  });
+});

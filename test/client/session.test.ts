@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAccountClient, type Tokens } from '../../client/src/api.ts';
+
+/** A server that takes one access token at a time, and the refresh token `r`. */
+async function tokenServer() {
+  const state = { access: 'a0', refreshes: 0, refused: 0, takesRefresh: true, url: '' };
+  const server = createServer(async (request, response) => {
+    const answer = (status: number, body: object) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    if (request.url === '/api/auth/token/refresh/') {
+      await sleep(20);
+      if (!state.takesRefresh) return answer(401, { detail: { code: 'not_authenticated', message: 'No.' } });
+      state.refreshes += 1;
+      state.access = `a${state.refreshes}`;
+      return answer(200, { access: state.access });
+    }
+    if (request.headers.authorization === `Bearer ${state.access}`) return answer(200, { results: [] });
+    state.refused += 1;
+    return answer(401, { detail: { code: 'token_expired', message: 'Expired.' } });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  state.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return Object.assign(state, {
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  });
+}
+
+/** Storage that two tabs share. */
+function sharedStorage(kept?: object) {
+  const items = new Map<string, string>(kept && [['forecue.tokens', JSON.stringify(kept)]]);
+  return {
+    getItem: (key: string) => items.get(key) ?? null,
+    setItem: (key: string, value: string) => items.set(key, value),
+    removeItem: (key: string) => items.delete(key),
+  };
+}
+
+describe("the client's tokens", () => {
+  it('are renewed once for 200 concurrent calls whose token has expired', async () => {
+    await using server = await tokenServer();
+    const seen: (Tokens | undefined)[] = [];
+    const client = createAccountClient({
+      baseUrl: server.url,
+      credential: { access: 'old', refresh: 'r' },
+      onTokens: (tokens) => seen.push(tokens),
+    });
+    await Promise.all(Array.from({ length: 200 }, () => client.listSessions()));
+    assert.equal(server.refreshes, 1);
+    assert.deepEqual(seen.at(-1), { access: 'a1', refresh: 'r' });
+    client.close();
+  });
+
+  it('are renewed once for two clients that share their storage', async () => {
+    await using server = await tokenServer();
+    const storage = sharedStorage({ access: 'old', refresh: 'r', at: Date.now() });
+    const clients = [1, 2].map(() => createAccountClient({ baseUrl: server.url, storage }));
+    await Promise.all(clients.flatMap((client) => Array.from({ length: 20 }, () => client.listSessions())));
+    assert.equal(server.refreshes, 1);
+    for (const client of clients) client.close();
+  });
+
+  it('are renewed before a call when they are 50 minutes old, as after a sleep', async () => {
+    await using server = await tokenServer();
+    const at = Date.now() - 50 * 60_000;
+    const client = createAccountClient({
+      baseUrl: server.url,
+      storage: sharedStorage({ access: 'a0', refresh: 'r', at }),
+    });
+    await client.listSessions();
+    assert.deepEqual([server.refreshes, server.refused], [1, 0]);
+    client.close();
+  });
+
+  it('are gone when they cannot be renewed: the call says what to do, and the page is told', async () => {
+    await using server = await tokenServer();
+    server.takesRefresh = false;
+    const seen: (Tokens | undefined)[] = [];
+    const client = createAccountClient({
+      baseUrl: server.url,
+      storage: sharedStorage({ access: 'old', refresh: 'r', at: Date.now() }),
+      onTokens: (tokens) => seen.push(tokens),
+    });
+    await assert.rejects(client.listSessions(), { code: 'token_expired', remedy: 'authenticate' });
+    assert.deepEqual(seen, [undefined]);
+    await assert.rejects(client.listSessions(), { status: 401 });
+  });
+
+  it('do not come back when the person logs out while they are renewed', async () => {
+    await using server = await tokenServer();
+    const storage = sharedStorage({ access: 'old', refresh: 'r', at: Date.now() });
+    const client = createAccountClient({ baseUrl: server.url, storage });
+    const calling = client.listSessions();
+    while (server.refused === 0) await sleep(1);
+    storage.removeItem('forecue.tokens');
+    await assert.rejects(calling, { code: 'token_expired' });
+    assert.equal(storage.getItem('forecue.tokens'), null);
+  });
+
+  it('may be garbage in the storage: nobody is logged in then', async () => {
+    await using server = await tokenServer();
+    const storage = sharedStorage();
+    storage.setItem('forecue.tokens', '{');
+    await assert.rejects(createAccountClient({ baseUrl: server.url, storage }).listSessions(), {
+      status: 401,
+    });
+  });
+});

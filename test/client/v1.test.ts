@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { createAppClient } from '../../client/src/v1.ts';
+import { predictionBody } from '../support/client.ts';
+import { delay, hang, status } from '../support/fake-provider.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+describe("the client's /v1", () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem();
+  });
+  after(() => system.stop());
+  beforeEach(() => system.provider.reset());
+
+  const connect = async (call?: typeof fetch) => {
+    const app = await system.app({ redirectUris: ['https://app.example/back'] });
+    const client = createAppClient({ baseUrl: app.url, appKey: app.key, ...(call && { fetch: call }) });
+    return { app, client };
+  };
+  const input = () => {
+    const { request_id: _, ...rest } = predictionBody();
+    return { ...rest, mode: 'complete_draft' as const };
+  };
+
+  it('predicts, reports what became of it, and reads the usage', async () => {
+    const { client } = await connect();
+    const prediction = await client.predict(input());
+    assert.ok(prediction.status === 'suggested');
+    assert.equal(prediction.completion, 'with care');
+    const event = { request_id: prediction.request_id, user_id: 'u-1', kind: 'accepted' as const };
+    assert.deepEqual(await client.recordPredictionEvent(event), { status: 'recorded' });
+    assert.equal((await client.readUsage()).prediction_units, 1);
+    assert.deepEqual(await client.cancelPrediction(prediction.request_id, { user_id: 'u-1' }), {
+      status: 'suggested',
+      prediction_units: 1,
+    });
+  });
+
+  it('gets the same answer after its connection was cut: one prediction, one unit', async () => {
+    system.provider.respond(delay(300));
+    let calls = 0;
+    const { app, client } = await connect(async (url, init) => {
+      calls += 1;
+      if (calls > 1) return fetch(url, init);
+      const cut = new AbortController();
+      system.provider.called(1).then(() => cut.abort());
+      return fetch(url, { ...init, signal: cut.signal });
+    });
+    let replayed: string | null = null;
+    const prediction = await client.predict(input(), {
+      onResponse: ({ headers }) => {
+        replayed = headers.get('idempotency-replayed');
+      },
+    });
+    assert.ok(prediction.status === 'suggested');
+    assert.deepEqual([calls, system.provider.calls.length, replayed], [2, 1, 'true']);
+    assert.equal((await app.usage()).body.prediction_units, 1);
+    const { rows } = await system.database.pool.query('select id from history where party = $1', [app.id]);
+    assert.deepEqual(rows, [{ id: prediction.prediction_id }]);
+  });
+
+  it('sends nothing when its signal is aborted already', async () => {
+    let calls = 0;
+    const { client } = await connect((url, init) => {
+      calls += 1;
+      return fetch(url, init);
+    });
+    const reason = new Error('left');
+    await assert.rejects(client.predict(input(), { signal: AbortSignal.abort(reason) }), reason);
+    await assert.rejects(client.readUsage({}, { signal: AbortSignal.abort(reason) }), reason);
+    assert.equal(calls, 0);
+  });
+
+  it('cancels on the server when its signal is aborted: the model is let go, and the unit is back', async () => {
+    system.provider.respond(hang());
+    const { app, client } = await connect();
+    const left = new AbortController();
+    const request_id = 'left-1';
+    const predicting = client.predict({ ...input(), request_id }, { signal: left.signal });
+    const call = await system.provider.called(1);
+    left.abort();
+    await assert.rejects(predicting, { name: 'AbortError' });
+    await call.aborted;
+    assert.equal((await app.cancel(request_id, 'u-1')).body.status, 'cancelled');
+    assert.equal((await app.usage()).body.reserved_units, 0);
+  });
+
+  it('cancels also what its cancellation overtook', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const { app, client } = await connect(async (url, init) => {
+      const isCancel = String(url).endsWith('/cancel');
+      if (!isCancel) await arrived.promise;
+      const response = await fetch(url, init);
+      if (isCancel && response.status === 404) arrived.resolve();
+      return response;
+    });
+    system.provider.respond(hang());
+    const left = new AbortController();
+    const request_id = 'overtaken-1';
+    const predicting = client.predict({ ...input(), request_id }, { signal: left.signal });
+    left.abort();
+    await assert.rejects(predicting, { name: 'AbortError' });
+    await until(async () => (await app.cancel(request_id, 'u-1')).body?.status === 'cancelled');
+    await until(async () => (await app.usage()).body.reserved_units === 0);
+  });
+
+  it('has an ending of its own for what was cancelled or superseded', async () => {
+    system.provider.respond(hang());
+    const { app, client } = await connect();
+    const first = client.predict({ ...input(), session_id: 's', request_id: 'first' });
+    await system.provider.called(1);
+    const second = client.predict({
+      ...input(),
+      session_id: 's',
+      request_id: 'second',
+      draft: { text: 'Now ', revision: 2 },
+    });
+    assert.deepEqual(await first, { status: 'superseded', request_id: 'first' });
+    await system.provider.called(2);
+    await app.cancel('second', 'u-1');
+    assert.deepEqual(await second, { status: 'cancelled', request_id: 'second' });
+  });
+
+  it('says with which code it failed, where to ask about it and what can help', async () => {
+    const { client } = await connect();
+    system.provider.respond(status(401));
+    await assert.rejects(client.predict(input()), ({ code, status, remedy, requestId }) => {
+      assert.deepEqual([code, status, remedy], ['provider_not_configured', 503, 'report']);
+      return typeof requestId === 'string';
+    });
+    const stranger = createAppClient({ baseUrl: system.webs[0]?.url ?? '', appKey: 'fc_wrong' });
+    await assert.rejects(stranger.predict(input()), { code: 'invalid_app_key', remedy: 'authenticate' });
+    await assert.rejects(client.predict({ ...input(), user_id: '' }), /^ForecueError: user_id: /);
+  });
+
+  it('performs every operation of connecting', async () => {
+    const { client } = await connect();
+    const started = await client.startConnection({
+      user_id: 'u-1',
+      redirect_uri: 'https://app.example/back',
+      state: 's'.repeat(32),
+      code_challenge: 'c'.repeat(43),
+    });
+    const exchange = {
+      request_id: started.request_id,
+      user_id: 'u-1',
+      code: 'c'.repeat(43),
+      code_verifier: 'v'.repeat(43),
+      redirect_uri: 'https://app.example/back',
+    };
+    await assert.rejects(client.exchangeConnection(exchange), { code: 'authorization_pending' });
+    await assert.rejects(client.revokeConnection('unknown', { user_id: 'u-1' }), { code: 'not_found' });
+  });
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { type System, startSystem } from '../support/system.ts';
+import { Visitor } from './visitor.ts';
+
+describe('the callback page for trying things out', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ workers: 0, env: { PUBLIC_URL: 'http://localhost:8080' } });
+  });
+  after(() => system?.stop());
+
+  const visit = (query: Record<string, string>) =>
+    new Visitor().get(`${system.webs[0]?.url}/connect/callback?${new URLSearchParams(query)}`);
+
+  it('shows the code, the state and the exchange that comes next', async () => {
+    const { status, headers, text } = await visit({
+      code: 'c0de',
+      state: 'st4te',
+      iss: 'http://localhost:8080',
+    });
+    assert.equal(status, 200);
+    assert.match(headers.get('content-security-policy') ?? '', /default-src 'none'/);
+    assert.deepEqual(
+      [headers.get('cache-control'), headers.get('referrer-policy')],
+      ['no-store', 'no-referrer'],
+    );
+    for (const shown of ['<pre>c0de</pre>', 'st4te', 'which is right', '/v1/connections/exchange'])
+      assert.ok(text.includes(shown), text);
+    assert.match((await visit({ code: 'c', iss: 'http://evil.example' })).text, /which is wrong/);
+  });
+
+  it('says so when the person denied', async () => {
+    const { text } = await visit({ error: 'access_denied', state: 's' });
+    assert.match(text, /The app may not use the memory/);
+    assert.ok(!text.includes('exchange'));
+  });
+
+  it('shows what is in the address as text, whatever it is', async () => {
+    for (const name of ['code', 'state', 'iss', 'error']) {
+      const { status, text } = await visit({ [name]: '<script>alert(1)</script>' });
+      assert.equal(status, 200);
+      assert.ok(!text.includes('<script>'), text);
+    }
+  });
+});
+
+it('in production there is no callback page', async () => {
+  const system = await startSystem({
+    workers: 0,
+    env: {
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PUBLIC_URL: 'http://localhost:8080',
+      JWT_SECRET: 'a-secret-that-has-32-bytes-or-more',
+    },
+  });
+  try {
+    assert.equal((await new Visitor().get(`${system.webs[0]?.url}/connect/callback?code=c`)).status, 404);
+  } finally {
+    await system.stop();
+  }
+});

@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict';
+import { anonymously, signUp, someEmail, type UserClient } from '../support/account.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+import { type Seen, Visitor } from './visitor.ts';
+
+const NEW = 'a horse with 10 staples';
+
+describe('a forgotten password', () => {
+  let system: System;
+  let mail: MailServer;
+  let url: string;
+
+  before(async () => {
+    mail = await startMailServer();
+    const env = { SMTP_URL: mail.url, MAIL_FROM: 'Forecue <forecue@example.com>', TRUST_PROXY: 'loopback' };
+    system = await startSystem({ workers: 0, env });
+    url = `${system.webs[0]?.url}/connect/`;
+  });
+  after(async () => {
+    await system?.stop();
+    await mail?.close();
+  });
+  beforeEach(() => {
+    mail.mails.length = 0;
+  });
+
+  let networks = 0;
+  /** Each person has a network of their own. */
+  async function ask(email: string, from = network()): Promise<Seen> {
+    const visitor = new Visitor();
+    const { csrf } = await visitor.get(`${url}forgotten-password`);
+    return visitor.post(`${url}forgotten-password`, { csrf, email }, { 'x-forwarded-for': from });
+  }
+  function network(): string {
+    networks += 1;
+    return `203.0.113.${networks}`;
+  }
+
+  /** The link in the only mail, at this ingress. */
+  async function mailed(): Promise<string> {
+    const [one] = await until(() => mail.mails.length > 0 && mail.mails);
+    const decoded = (one?.data ?? '').replace(/=\n/g, '').replaceAll('=3D', '=');
+    const [link = ''] = /http:\S+\/connect\/new-password\?token=[\w-]{43}/.exec(decoded) ?? [];
+    assert.ok(link, decoded);
+    return link;
+  }
+
+  /** Opens a link as a browser does; the visitor is on the page behind it. */
+  async function open(link: string): Promise<{ visitor: Visitor; page: Seen }> {
+    const visitor = new Visitor();
+    const moved = await visitor.get(link);
+    assert.deepEqual([moved.status, moved.location], [303, 'new-password']);
+    return { visitor, page: await visitor.get(`${url}new-password`) };
+  }
+
+  const save = async ({ visitor, page }: Awaited<ReturnType<typeof open>>, fields: Record<string, string>) =>
+    visitor.post(`${url}new-password`, { csrf: page.csrf, ...fields });
+
+  const logIn = async (email: string, password: string) =>
+    (await anonymously(system, 'POST', '/api/auth/login/', { email, password })).status;
+
+  it('is replaced by a link that comes by mail, which ends every log-in', async () => {
+    const person = await signUp(system);
+    const asked = await ask(person.email.toUpperCase());
+    assert.equal(asked.status, 200);
+    assert.match(asked.text, /Look into your mail/);
+    const link = await mailed();
+    assert.deepEqual([mail.mails[0]?.from, mail.mails[0]?.to], ['forecue@example.com', [person.email]]);
+    const opened = await open(link);
+    assert.match(opened.page.text, new RegExp(`<bdi>${person.email}</bdi>`));
+    const saved = await save(opened, { password: NEW });
+    assert.equal(saved.status, 200);
+    assert.match(saved.text, /Your password is changed[\s\S]*href="\.\.\/console\/"/);
+    assert.deepEqual(
+      [await logIn(person.email, person.password), await logIn(person.email, NEW)],
+      [401, 200],
+    );
+    await until(async () => (await person.request('GET', '/api/auth/me/')).code === 'token_expired');
+    const { refresh } = person;
+    assert.equal((await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status, 401);
+  });
+
+  it('is replaced once by a link: then it says that it has ended, as every other link of the account does', async () => {
+    const { email } = await signUp(system);
+    await ask(email);
+    const first = await open(await mailed());
+    mail.mails.length = 0;
+    await ask(email);
+    const link = await mailed();
+    const second = await open(link);
+    assert.equal((await save(second, { password: NEW })).status, 200);
+    for (const again of [await save(first, { password: `${NEW}!` }), (await open(link)).page]) {
+      assert.equal(again.status, 410);
+      assert.match(again.text, /This link has ended[\s\S]*href="forgotten-password"/);
+    }
+    assert.equal(await logIn(email, NEW), 200);
+  });
+
+  it('is changed by one of two who use a link at once', async () => {
+    const { email } = await signUp(system);
+    await ask(email);
+    const link = await mailed();
+    const opened = await Promise.all([open(link), open(link)]);
+    const saved = await Promise.all(opened.map((one, nth) => save(one, { password: `${NEW} ${nth}` })));
+    assert.deepEqual(saved.map(({ status }) => status).sort(), [200, 410]);
+    assert.equal(await logIn(email, `${NEW} ${saved.findIndex(({ status }) => status === 200)}`), 200);
+  });
+
+  it('has an expired link say so, and one that was never given out', async () => {
+    const { email } = await signUp(system);
+    await ask(email);
+    const opened = await open(await mailed());
+    await system.database.pool.query('update password_resets set expires_at = now()');
+    assert.equal((await save(opened, { password: NEW })).status, 410);
+    const never = await open(`${url}new-password?token=${'x'.repeat(43)}`);
+    for (const page of [never.page, await new Visitor().get(`${url}new-password?token=<b>`)]) {
+      assert.equal(page.status, 410);
+      assert.match(page.text, /This link has ended/);
+    }
+    assert.equal(await logIn(email, NEW), 401);
+  });
+
+  it('has a link end with the account’s present password, and with the account', async () => {
+    const person = await signUp(system);
+    await ask(person.email);
+    const opened = await open(await mailed());
+    const change = { password: NEW, current_password: person.password };
+    assert.equal((await person.request('PATCH', '/api/auth/me/', change)).status, 200);
+    assert.equal((await save(opened, { password: `${NEW}!` })).status, 410);
+
+    const gone = await signUp(system);
+    mail.mails.length = 0;
+    await ask(gone.email);
+    const left = await open(await mailed());
+    await gone.request('DELETE', '/api/auth/me/');
+    assert.equal((await save(left, { password: NEW })).status, 410);
+  });
+
+  it('keeps keys unless the person wants them revoked', async () => {
+    const keyOf = async (person: UserClient) =>
+      (await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' })).body.key;
+    for (const revoke of [false, true]) {
+      const person = await signUp(system);
+      const headers = { 'x-service-api-key': await keyOf(person) };
+      mail.mails.length = 0;
+      await ask(person.email);
+      await save(await open(await mailed()), { password: NEW, ...(revoke && { revoke_keys: 'yes' }) });
+      const status = async () =>
+        (await anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers })).status;
+      await until(async () => (await status()) === (revoke ? 401 : 200));
+    }
+  });
+
+  it('takes no weak password, and leaves the link good', async () => {
+    const { email } = await signUp(system);
+    await ask(email);
+    const opened = await open(await mailed());
+    const weak: [string, RegExp][] = [
+      ['short', /Use at least 10 characters/],
+      ['password123', /too common/],
+      [email, /should not be the e-mail address/],
+    ];
+    for (const [password, says] of weak) {
+      const { status, text } = await save(opened, { password });
+      assert.equal(status, 422);
+      assert.match(text, says);
+    }
+    assert.equal((await save(opened, { password: NEW })).status, 200);
+  });
+
+  it('is answered alike for an address that nobody has, to which no mail goes', async () => {
+    const { email } = await signUp(system);
+    const nobody = someEmail();
+    const strangers = await ask(nobody);
+    const persons = await ask(email);
+    const shown = ({ status, text }: Seen, address: string) => [status, text.replace(address, '')];
+    assert.deepEqual(shown(strangers, nobody), shown(persons, email));
+    await mailed();
+    assert.deepEqual(
+      mail.mails.flatMap(({ to }) => to),
+      [email],
+    );
+  });
+
+  it('is answered before the account is looked up, so that the time tells nothing', async () => {
+    const { email, id } = await signUp(system);
+    const lock = await system.database.pool.connect();
+    try {
+      await lock.query('begin');
+      await lock.query('select from accounts where id = $1 for update', [id]);
+      assert.equal((await ask(email)).status, 200);
+      assert.equal(mail.mails.length, 0);
+    } finally {
+      await lock.query('rollback');
+      lock.release();
+    }
+    await mailed();
+  });
+
+  it('sends five mails an hour to an address, whoever has it, and counts networks apart', async () => {
+    for (const email of [(await signUp(system)).email, someEmail()]) {
+      const answers: Seen[] = [];
+      for (let nth = 0; nth < 6; nth += 1) answers.push(await ask(email));
+      assert.deepEqual(
+        answers.map(({ status }) => status),
+        [200, 200, 200, 200, 200, 429],
+      );
+      assert.ok(Number(answers[5]?.headers.get('retry-after')) > 0);
+      assert.match(answers[5]?.text ?? '', /Too many tries/);
+    }
+    const office = network();
+    const statuses = await Promise.all(Array.from({ length: 51 }, () => ask(someEmail(), office)));
+    assert.equal(statuses.filter(({ status }) => status === 429).length, 1);
+    assert.equal((await ask(someEmail())).status, 200);
+  });
+
+  it('is mailed again when the mail server was busy, and not when it refuses the address', async () => {
+    const { email } = await signUp(system);
+    mail.refusals.push('451 later');
+    await ask(email);
+    await mailed();
+    mail.mails.length = 0;
+    mail.refusals.push('550 no such person');
+    const other = await signUp(system);
+    await ask(other.email);
+    await until(() => system.webs[0]?.log.includes('a mail was not sent'));
+    assert.equal(mail.mails.length, 0);
+    assert.ok(!system.webs[0]?.log.includes(other.email));
+  });
+
+  it('goes to the one address that the account has, however odd it is', async () => {
+    const odd = `"a,b"-${someEmail()}`;
+    const { email } = await signUp(system, { email: odd });
+    await ask(email);
+    await mailed();
+    assert.deepEqual(
+      mail.mails.map(({ to }) => to.length),
+      [1],
+    );
+  });
+
+  it('has pages that take forms of their own only, and leak no link', async () => {
+    const { email } = await signUp(system);
+    await ask(email);
+    const link = await mailed();
+    const opened = await open(link);
+    const { headers, text } = opened.page;
+    assert.equal(headers.get('referrer-policy'), 'no-referrer');
+    assert.equal(headers.get('cache-control'), 'no-store');
+    assert.match(
+      headers.get('content-security-policy') ?? '',
+      /default-src 'none'.*form-action 'self';.*frame-ancestors 'none'/,
+    );
+    const token = new URL(link).searchParams.get('token') ?? '';
+    assert.ok(!text.includes(token) && !system.webs[0]?.log.includes(token));
+    const given = (await new Visitor().get(link)).headers.getSetCookie();
+    assert.deepEqual(given, [`forecue-reset=${token}; path=/connect/new-password; samesite=lax; httponly`]);
+    const visitor = new Visitor();
+    const { csrf } = await visitor.get(`${url}forgotten-password`);
+    const refused = [
+      await save(opened, { csrf: '', password: NEW }),
+      await save(opened, { csrf, password: NEW }),
+      await opened.visitor.post(
+        `${url}new-password`,
+        { csrf: opened.page.csrf, password: NEW },
+        { 'sec-fetch-site': 'same-site' },
+      ),
+      await new Visitor().post(`${url}new-password`, { csrf: opened.page.csrf, password: NEW }),
+      await visitor.post(`${url}forgotten-password`, { email }),
+      await visitor.post(`${url}forgotten-password`, { csrf, email }, { origin: 'https://evil.example' }),
+    ];
+    assert.deepEqual(
+      refused.map(({ status }) => status),
+      refused.map(() => 403),
+    );
+    const nonsense = await visitor.post(`${url}forgotten-password`, { csrf, email: 'nobody' });
+    assert.equal(nonsense.status, 422);
+    assert.match(nonsense.text, /Enter an e-mail address/);
+  });
+
+  it('is the operator’s to replace where no mail is sent, and the sign-in leads to where that is said', async () => {
+    const { url: silent } = await system.startWeb({ SMTP_URL: '', CONSOLE: 'off' });
+    const visitor = new Visitor();
+    for (const answer of [
+      await visitor.get(`${silent}/connect/forgotten-password`),
+      await visitor.post(`${silent}/connect/forgotten-password`, { email: someEmail() }),
+    ]) {
+      assert.equal(answer.status, 200);
+      assert.match(answer.text, /Ask whoever runs it for a link/);
+    }
+  });
+});

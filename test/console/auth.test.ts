@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { createInvite } from '../../shared/db/stores/invites.ts';
+import type { LoginResponse } from '../../shared/schemas/accounts.ts';
+import { anonymously, signUp, someEmail } from '../support/account.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+const PASSWORD = 'a horse with 9 staples';
+const IN_COOKIE = { refresh: 'cookie' };
+const ELSEWHERE = { 'sec-fetch-site': 'same-site' };
+
+describe('logging in to the console', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ workers: 0, env: { PUBLIC_URL: 'http://localhost:8080/here' } });
+  });
+  after(() => system?.stop());
+
+  const post = <Body = LoginResponse>(path: string, body: object, headers: Record<string, string> = {}) =>
+    anonymously<Body>(system, 'POST', `/console/auth/${path}/`, body, { headers });
+
+  /** A person who has signed up, with the cookie that a browser would keep. */
+  async function enter(email = someEmail()) {
+    const { status, headers, body } = await post('signup', { email, password: PASSWORD });
+    assert.equal(status, 201);
+    const [given = ''] = headers.getSetCookie();
+    return { email, given, cookie: given.split(';')[0] ?? '', ...body };
+  }
+
+  it('keeps the refresh token in a cookie for these endpoints alone, and out of the body', async () => {
+    const { given, refresh, access, email } = await enter();
+    assert.match(
+      given,
+      /^forecue-console=[\w-]{43}; Max-Age=2592000; Path=\/here\/console\/auth; HttpOnly; SameSite=Strict$/,
+    );
+    assert.equal(refresh, 'cookie');
+    const { body } = await anonymously<{ email: string }>(system, 'GET', '/api/auth/me/', undefined, {
+      headers: { authorization: `Bearer ${access}` },
+    });
+    assert.equal(body.email, email);
+  });
+
+  it('is secure under https, and for no other host', async () => {
+    const { url } = await system.startWeb({ PUBLIC_URL: 'https://forecue.example' });
+    const { headers } = await anonymously(
+      system,
+      'POST',
+      '/console/auth/signup/',
+      { email: someEmail(), password: PASSWORD },
+      { at: { url } },
+    );
+    assert.match(headers.getSetCookie()[0] ?? '', /^__Host-forecue-console=.*; Path=\/; .*; Secure$/);
+  });
+
+  it('gives new access tokens for the cookie, until it is logged out', async () => {
+    const { email, cookie } = await enter();
+    const again = await post('login', { email, password: PASSWORD });
+    assert.equal(again.status, 200);
+    const renewed = await post('token/refresh', IN_COOKIE, { cookie: `other=1; ${cookie}` });
+    assert.equal(renewed.status, 200);
+    const authorization = `Bearer ${renewed.body.access}`;
+    const left = await post('logout', IN_COOKIE, { cookie, authorization });
+    assert.equal(left.status, 200);
+    assert.match(left.headers.getSetCookie()[0] ?? '', /^forecue-console=; Max-Age=0; /);
+    const { status, code } = await post('token/refresh', IN_COOKIE, { cookie });
+    assert.deepEqual([status, code], [401, 'not_authenticated']);
+    // The other log-in goes on.
+    const other = again.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    assert.equal((await post('token/refresh', IN_COOKIE, { cookie: other })).status, 200);
+  });
+
+  it('logs out everywhere', async () => {
+    const { email, cookie, access } = await enter();
+    const there = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', {
+      email,
+      password: PASSWORD,
+    });
+    assert.equal(
+      (await post('logout', { all: true }, { cookie, authorization: `Bearer ${access}` })).status,
+      200,
+    );
+    assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 401);
+    const refresh = await anonymously(system, 'POST', '/api/auth/token/refresh/', {
+      refresh: there.body.refresh,
+    });
+    assert.equal(refresh.status, 401);
+  });
+
+  it('takes no token from anywhere but the cookie, and /api none from the cookie', async () => {
+    const { refresh, access } = await signUp(system);
+    assert.equal((await post('token/refresh', { refresh })).status, 401);
+    const { cookie } = await enter();
+    const { status } = await anonymously(system, 'POST', '/api/auth/token/refresh/', IN_COOKIE, {
+      headers: { cookie },
+    });
+    assert.equal(status, 401);
+    const me = await anonymously(system, 'GET', '/api/auth/me/', undefined, { headers: { cookie } });
+    assert.equal(me.status, 401);
+    // Somebody else's cookie is left alone.
+    assert.equal(
+      (await post('logout', IN_COOKIE, { cookie, authorization: `Bearer ${access}` })).status,
+      200,
+    );
+    assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
+  });
+
+  it('refuses what a page of another origin sends, sibling hosts too', async () => {
+    const { cookie, access, email } = await enter();
+    const calls: [string, object][] = [
+      ['signup', { email: someEmail(), password: PASSWORD }],
+      ['login', { email, password: PASSWORD }],
+      ['token/refresh', IN_COOKIE],
+      ['logout', IN_COOKIE],
+    ];
+    for (const [path, body] of calls) {
+      const headers = { cookie, authorization: `Bearer ${access}`, ...ELSEWHERE };
+      const refused = await post(path, body, headers);
+      assert.deepEqual([refused.status, refused.code], [403, 'access_denied'], path);
+      assert.deepEqual(refused.headers.getSetCookie(), []);
+    }
+    assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
+  });
+
+  it('says like /api what is wrong', async () => {
+    const { email } = await enter();
+    const wrong = await post('login', { email, password: 'not the password' });
+    assert.deepEqual([wrong.status, wrong.code], [401, 'invalid_credentials']);
+    assert.deepEqual(wrong.headers.getSetCookie(), []);
+    const taken = await post('signup', { email, password: PASSWORD });
+    assert.deepEqual([taken.status, taken.code], [409, 'email_taken']);
+    const misnamed = await post('login', { email, passwort: 'a secret of theirs' });
+    assert.equal(misnamed.status, 422);
+    assert.ok(!misnamed.text.includes('a secret of theirs'));
+  });
+
+  it('wants an invitation where signing up needs one', async () => {
+    const { url } = await system.startWeb({ INVITE_ONLY: 'true' });
+    const sign = (more: object) =>
+      anonymously(
+        system,
+        'POST',
+        '/console/auth/signup/',
+        { email: someEmail(), password: PASSWORD, ...more },
+        { at: { url } },
+      );
+    const { status, code } = await sign({});
+    assert.deepEqual([status, code], [403, 'invite_required']);
+    assert.equal((await sign({ invite_code: await createInvite(system.em()) })).status, 201);
+  });
+
+  it('is not there, nor is the page, with CONSOLE=off', async () => {
+    const { url } = await system.startWeb({ CONSOLE: 'off' });
+    for (const path of ['', 'app.js', 'auth/login/', 'auth/token/refresh/'])
+      assert.equal(
+        (await fetch(`${url}/console/${path}`, { method: path.includes('auth') ? 'POST' : 'GET' })).status,
+        404,
+      );
+    const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
+    assert.ok(!Object.keys(paths).some((path) => path.startsWith('/console')));
+  });
+});

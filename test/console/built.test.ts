@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { gunzipSync } from 'node:zlib';
+import { type System, startSystem } from '../support/system.ts';
+
+const SCRIPT_MAX = 120_000;
+
+describe('the console as it is served', () => {
+  let system: System;
+  let url: string;
+  before(async () => {
+    system = await startSystem({ workers: 0 });
+    url = system.webs[0]?.url ?? '';
+  });
+  after(() => system?.stop());
+
+  it(`has at most ${SCRIPT_MAX / 1000} kB of JavaScript, packed`, async () => {
+    const { headers } = await fetch(`${url}/console/app.js`);
+    assert.equal(headers.get('content-encoding'), 'gzip');
+    assert.equal(headers.get('vary'), 'Accept-Encoding');
+    const length = Number(headers.get('content-length'));
+    assert.ok(length > 10_000 && length <= SCRIPT_MAX, `${length} bytes`);
+  });
+
+  it('comes unpacked to those who ask for that, and not at all to those who have it', async () => {
+    const plain = await fetch(`${url}/console/app.css`, { headers: { 'accept-encoding': 'identity' } });
+    assert.equal(plain.headers.get('content-encoding'), null);
+    const text = await plain.text();
+    assert.equal(await (await fetch(`${url}/console/app.css`)).text(), text);
+    assert.throws(() => gunzipSync(text));
+    const etag = plain.headers.get('etag') ?? '';
+    const headers = { 'if-none-match': etag, 'cache-control': 'max-age=0' };
+    assert.equal((await fetch(`${url}/console/app.css`, { headers })).status, 304);
+  });
+
+  it('lets the page use nothing but its own parts, run nothing inline, and make no markup of a text', async () => {
+    const { headers } = await fetch(`${url}/console/`);
+    const policy = headers.get('content-security-policy') ?? '';
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
+    assert.match(policy, /; require-trusted-types-for 'script'; trusted-types 'none'$/);
+    assert.doesNotMatch(policy, /unsafe|https?:/);
+    assert.equal(headers.get('cross-origin-opener-policy'), 'same-origin');
+  });
+
+  it('sends those who leave out the last slash to the page', async () => {
+    const { status, headers } = await fetch(`${url}/console`, { redirect: 'manual' });
+    assert.deepEqual([status, headers.get('location')], [308, 'console/']);
+  });
+});

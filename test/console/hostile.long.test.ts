@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import type { Browser, Page } from 'playwright-core';
+import type { UserClient } from '../support/account.ts';
+import { faultsOn } from '../support/axe.ts';
+import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import { add } from '../support/memory.ts';
+import type { System } from '../support/system.ts';
+import { clientOf, goTo, type Person, personIn, press, signUp, startConsole } from './visit.ts';
+
+const PHONE = { width: 390, height: 844 };
+const DESKTOP = { width: 1440, height: 900 };
+
+const HACK = 'window.hacked=1';
+/** Ways out of the places where a text may stand: an element, an attribute, a comment, a style, a script, an address. */
+const BEFORE = ['', '">', "'>", '-->', '</textarea>', '</title>', '</style>', '</script>', '&#60;'];
+/** What runs, or asks for something, where it becomes markup. */
+const MARKUP = [
+  `img src=x onerror="${HACK}">`,
+  `script>${HACK}</script>`,
+  `svg/onload=${HACK}>`,
+  `iframe srcdoc="&lt;script&gt;parent.hacked=1&lt;/script&gt;">`,
+  `details open ontoggle=${HACK}>`,
+  `body onpageshow=${HACK}>`,
+  `input autofocus onfocus=${HACK}>`,
+  `a href="javascript:${HACK}" id=content>x</a>`,
+  `form action=https://evil.example><button>Sign in</button></form>`,
+];
+/** What leaves its line or its box, or is not what it seems. */
+const ODD = [
+  '<img src=x onerror="window.hacked = 1">',
+  '<script>window.hacked = 1</script>',
+  '<style>* { display: none }</style>',
+  '<iframe srcdoc="<script>parent.hacked = 1</script>"></iframe>',
+  '{{constructor.constructor("window.hacked = 1")()}}',
+  "javascript:window.hacked='1'",
+  '\u202Egnp.exe\u2066 reversed',
+  '\u200B\u200D\uFEFF\u2060 zero width',
+  `${'e\u0301\u0302\u0303'.repeat(60)} combining`,
+  'W'.repeat(5000),
+  `${'long words '.repeat(720)}end`,
+  '&lt;b&gt;not bold&lt;/b&gt; &amp;',
+  '</bdi></li></ul></main><h1>Escaped</h1>',
+  '\u2067\u202Eevil\u2069 isolates',
+  '\u{E0041}\u{E0042} tags',
+  '\uFFFD\uFFFE\u{1F468}\u200D\u{1F469}\u200D\u{1F467} joined',
+  '\u2028a line separator',
+  '%3Cscript%3Ealert(1)%3C/script%3E%00',
+  '\u001b[2J\u001b]0;terminal\u0007 sequences',
+];
+const HOSTILE = [...ODD, ...BEFORE.flatMap((before) => MARKUP.map((markup) => `${before}<${markup}`))];
+
+describeInBrowser('a hundred hostile texts in the console', () => {
+  let system: System;
+  let browser: Browser;
+  let person: Person;
+  let page: Page;
+  let client: UserClient;
+
+  before(async function () {
+    this.timeout(60_000);
+    assert.equal(new Set(HOSTILE).size, 100);
+    [system, browser] = await Promise.all([startConsole(), openBrowser()]);
+    person = await personIn(browser, system);
+    page = await person.open();
+    await signUp(page, person.email);
+    client = await clientOf(system, person);
+  });
+
+  after(async () => {
+    await browser?.close();
+    await system?.stop();
+  });
+
+  /** Nothing of it ran, nothing became an element, and nothing is wider than the window. */
+  async function assertHarmless(): Promise<void> {
+    assert.equal(await page.evaluate('window.hacked'), undefined);
+    for (const tag of [
+      'iframe',
+      'img',
+      'main script',
+      'main style',
+      'main form[action]',
+      'main a[href^="javascript"]',
+    ])
+      assert.equal(await page.locator(tag).count(), 0, tag);
+    for (const size of [DESKTOP, PHONE]) {
+      await page.setViewportSize(size);
+      const surplus = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      assert.ok((await page.evaluate<number>(surplus)) <= 0, 'something is too wide');
+    }
+    await page.setViewportSize(DESKTOP);
+    assert.deepEqual(person.complaints, []);
+  }
+
+  /** Each is there, as the text that it is. */
+  async function assertShown(selector: string, texts: readonly string[], length = 500): Promise<void> {
+    const shown = await page.locator(selector).allTextContents();
+    for (const text of texts)
+      assert.ok(
+        shown.some((one) => one.trim().startsWith(text.slice(0, length).trim())),
+        text.slice(0, 60),
+      );
+  }
+
+  async function showAll(): Promise<void> {
+    const more = page.getByRole('button', { name: 'Show more', exact: true });
+    for (let pages = 1; pages < HOSTILE.length / 30; pages += 1) {
+      await page
+        .locator('.words')
+        .nth(30 * pages - 1)
+        .waitFor();
+      await more.click();
+    }
+    await page
+      .locator('.words')
+      .nth(HOSTILE.length - 1)
+      .waitFor();
+  }
+
+  it('are harmless as messages, episodes and facts', async () => {
+    const source = (text: string) => text.slice(0, 60);
+    for (const content of HOSTILE) {
+      await add(client, 'raw', { content, kind: 'message', role: 'human', source: source(content) });
+      await add(client, 'episodes', { title: content.slice(0, 200), summary: content });
+      await add(client, 'facts', { text: content.slice(0, 2000) });
+    }
+    for (const tier of ['Messages', 'Episodes', 'Facts']) {
+      await goTo(page, 'Memory');
+      await page
+        .getByRole('navigation', { name: 'Memory' })
+        .getByRole('link', { name: new RegExp(tier) })
+        .click();
+      await showAll();
+      await assertShown('.words', HOSTILE);
+      await page.getByRole('button', { name: 'Show all of it' }).first().click();
+      await assertHarmless();
+    }
+    assert.deepEqual(await faultsOn(page), []);
+  }).timeout(120_000);
+
+  it('are harmless as questions, agents and candidates', async () => {
+    for (const agent_input of HOSTILE.slice(0, 50)) {
+      const asked = { agent: agent_input.slice(0, 200), agent_input, k: 3, threshold: 1 };
+      const { status, text } = await client.request('POST', '/api/predictions/predict/', asked);
+      assert.equal(status, 200, text);
+    }
+    await goTo(page, 'Inbox');
+    for (let nth = 0; nth < 50; nth += 1) {
+      await page.locator('blockquote').waitFor();
+      await assertShown('blockquote .words', [HOSTILE[49 - nth] ?? '']);
+      assert.equal(await page.evaluate('window.hacked'), undefined);
+      await page.keyboard.press('j');
+      if (nth < 49)
+        await page
+          .locator('.waiting li')
+          .nth(nth + 1)
+          .locator('[aria-current=true]')
+          .waitFor();
+    }
+    await assertHarmless();
+    await goTo(page, 'Predictions');
+    await page.locator('summary').nth(5).waitFor();
+    await assertHarmless();
+    await goTo(page, 'Try it');
+    await page.getByLabel('What it asks').fill(HOSTILE.slice(0, 8).join('\n'));
+    await press(page, 'Predict my reply');
+    await page.getByRole('heading', { name: 'What it rests on' }).waitFor();
+    await assertHarmless();
+  }).timeout(120_000);
+
+  it('are harmless as keys, as the profile and as a name', async () => {
+    for (const text of HOSTILE.slice(0, 99)) {
+      const { status } = await client.request('POST', '/api/auth/keys/', { label: text.slice(0, 200) });
+      assert.equal(status, 201);
+    }
+    await goTo(page, 'Keys');
+    await page.locator('.card').nth(99).waitFor();
+    await assertHarmless();
+    const summary = HOSTILE.filter(({ length }) => length < 100)
+      .join('\n')
+      .slice(0, 8000);
+    await client.request('POST', '/api/memory/profile/', { summary });
+    await client.request('PATCH', '/api/auth/me/', { name: (HOSTILE[0] ?? '').slice(0, 200) });
+    for (const path of ['#/memory/profile', '#/account']) {
+      const other = await person.open(path);
+      await other.getByRole('main').getByRole('textbox').first().waitFor();
+      assert.equal(await other.evaluate('window.hacked'), undefined);
+      await other.close();
+    }
+    await assertHarmless();
+  }).timeout(120_000);
+});

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import type { Browser, Page } from 'playwright-core';
+import { faultsOn } from '../support/axe.ts';
+import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import type { System } from '../support/system.ts';
+import { until } from '../support/until.ts';
+import { clientOf, goTo, loadSample, type Person, personIn, signUp, startConsole } from './visit.ts';
+
+/** In the order in which they are asked; to the first one nothing is predicted. */
+const QUESTIONS = ['Wie spät ist es?', 'Shall I run the tests with coverage now?', 'Run tests?'];
+
+describeInBrowser('the inbox of the console', () => {
+  let system: System;
+  let browser: Browser;
+  let person: Person;
+  let page: Page;
+
+  before(async function () {
+    this.timeout(90_000);
+    [system, browser] = await Promise.all([startConsole(), openBrowser()]);
+    person = await personIn(browser, system);
+    page = await person.open();
+    await signUp(page, person.email);
+    await loadSample(page);
+  });
+  after(async () => {
+    await browser?.close();
+    await system?.stop();
+  });
+
+  /** What was decided, by the questions' order. */
+  async function decisions(): Promise<string[]> {
+    const { rows } = await system.database.pool.query<{ status: string }>(
+      'select status from replies order by created_at desc, id desc',
+    );
+    return rows.map(({ status }) => status);
+  }
+
+  const question = (nth: number) =>
+    page.locator('blockquote').getByText(QUESTIONS.at(-1 - nth) ?? '', { exact: true });
+
+  it('says that nothing waits, and where to go', async () => {
+    await goTo(page, 'Inbox');
+    await page.getByText('Nothing waits for you.').waitFor();
+    await page.getByRole('main').getByRole('link', { name: 'Try it' }).waitFor();
+  });
+
+  it('shows what waits, with candidates, confidence and what they rest on', async () => {
+    await ask();
+    await page.reload();
+    await question(0).waitFor();
+    assert.equal(await page.locator('.waiting li').count(), 3);
+    await page.getByText('% sure').first().waitFor();
+    await page.locator('.quotes li').first().waitFor();
+    assert.deepEqual(await faultsOn(page), []);
+  });
+
+  it('moves with j and k, and not while the person types', async () => {
+    await page.keyboard.press('j');
+    await question(1).waitFor();
+    await page.keyboard.press('k');
+    await question(0).waitFor();
+    await page.keyboard.press('e');
+    const field = page.getByLabel('What you would reply');
+    await field.waitFor();
+    await field.fill('');
+    await page.keyboard.type('jx1');
+    assert.equal(await field.inputValue(), 'jx1');
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+  });
+
+  it('holds a decision back until it is undone', async () => {
+    await page.getByRole('region', { name: 'Waiting for you' }).focus();
+    await page.keyboard.press('x');
+    await page.getByText('Rejected.').waitFor();
+    await question(1).waitFor();
+    assert.deepEqual(await decisions(), ['escalated', 'escalated', 'escalated']);
+    await page.keyboard.press('u');
+    await question(0).waitFor();
+    assert.equal(await page.locator('.waiting li').count(), 3);
+    assert.deepEqual(await decisions(), ['escalated', 'escalated', 'escalated']);
+  });
+
+  it('accepts, edits and rejects by keyboard, and sends the last decision by itself', async () => {
+    await page.keyboard.press('1');
+    await question(1).waitFor();
+    await page.keyboard.press('e');
+    await page.getByLabel('What you would reply').fill('Only the unit tests.');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await question(2).waitFor();
+    await page.getByText('It predicts nothing').waitFor();
+    await page.keyboard.press('x');
+    await page.getByText('Nothing waits for you.').waitFor();
+    await until(async () => (await decisions()).join() === 'accepted,edited,rejected', 20_000);
+    await page.reload();
+    await page.getByText('Nothing waits for you.').waitFor();
+    assert.deepEqual(person.complaints, []);
+  });
+
+  /** Three predictions that are never sure enough. */
+  async function ask(): Promise<void> {
+    const client = await clientOf(system, person);
+    for (const agent_input of QUESTIONS) {
+      const asked = { agent: 'coder', agent_input, k: 3, threshold: 1 };
+      const { status } = await client.request('POST', '/api/predictions/predict/', asked);
+      assert.equal(status, 200);
+    }
+  }
+});

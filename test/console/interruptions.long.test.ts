@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
+import type { Browser, Page } from 'playwright-core';
+import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import type { System } from '../support/system.ts';
+import { goTo, type Person, personIn, press, signUp, startConsole } from './visit.ts';
+
+describeInBrowser('the console, when something comes in between', () => {
+  let system: System;
+  let browser: Browser;
+  let person: Person;
+  let page: Page;
+
+  before(async function () {
+    this.timeout(60_000);
+    [system, browser] = await Promise.all([startConsole(), openBrowser()]);
+    person = await personIn(browser, system);
+    page = await person.open();
+    await signUp(page, person.email);
+  });
+  after(async () => {
+    await browser?.close();
+    await system?.stop();
+  });
+
+  it('renews an access token that has expired, and the person notices nothing', async () => {
+    await goTo(page, 'Account');
+    let sent = 0;
+    await page.route('**/api/auth/keys/', async (route, request) => {
+      sent += 1;
+      if (sent > 1) return route.fallback();
+      const headers = await request.allHeaders();
+      const authorization = await expired(headers['authorization'] ?? '');
+      await route.continue({ headers: { ...headers, authorization } });
+    });
+    const refusal = page.waitForResponse('**/api/auth/keys/');
+    const renewing = page.waitForResponse('**/console/auth/token/refresh/');
+    await goTo(page, 'Keys');
+    assert.equal((await renewing).status(), 200);
+    await page.getByText('You have no keys.').waitFor();
+    assert.equal((await refusal).status(), 401);
+    assert.equal(sent, 2);
+    await page.unroute('**/api/auth/keys/');
+  });
+
+  /** The same access token an hour later. */
+  function expired(authorization: string): Promise<string> {
+    const token = authorization.replace('Bearer ', '');
+    const { alg = '', ...header } = decodeProtectedHeader(token);
+    return new SignJWT({ ...decodeJwt(token), exp: 1 })
+      .setProtectedHeader({ ...header, alg })
+      .sign(new TextEncoder().encode(system.env['JWT_SECRET']))
+      .then((signed) => `Bearer ${signed}`);
+  }
+
+  it('says that no answer came while it is offline, and goes on by itself when it is back', async () => {
+    await person.context.setOffline(true);
+    await goTo(page, 'Memory');
+    await page.getByText('No answer came.').first().waitFor();
+    await person.context.setOffline(false);
+    await page.getByText('No facts yet.').waitFor();
+  });
+
+  it('outlives a restart of the server: who was signed in still is', async () => {
+    const [first] = system.webs;
+    assert.ok(first);
+    const { port } = new URL(first.url);
+    await first.stop();
+    await goTo(page, 'Keys');
+    await page.getByRole('alert').getByRole('button', { name: 'Try again' }).waitFor();
+    await system.startWeb({ PORT: port });
+    await press(page, 'Try again');
+    await page.getByText('You have no keys.').waitFor();
+    await page.reload();
+    await page.getByText('You have no keys.').waitFor();
+  });
+});

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import type { Browser, Page } from 'playwright-core';
+import { faultsOn } from '../support/axe.ts';
+import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import type { System } from '../support/system.ts';
+import { goTo, loadSample, type Person, personIn, press, signUp, startConsole } from './visit.ts';
+
+const PHONE = { width: 390, height: 844 };
+const DESKTOP = { width: 1440, height: 900 };
+const LOOKS = [
+  { colorScheme: 'light', size: DESKTOP },
+  { colorScheme: 'dark', size: PHONE },
+] as const;
+const PAGES = ['First minute', 'Try it', 'Inbox', 'Memory', 'Predictions', 'Connections', 'Keys', 'Account'];
+
+describeInBrowser('the pages of the console', () => {
+  let system: System;
+  let browser: Browser;
+  let person: Person;
+  let page: Page;
+
+  before(async function () {
+    this.timeout(60_000);
+    [system, browser] = await Promise.all([startConsole(), openBrowser()]);
+    person = await personIn(browser, system);
+    page = await person.open();
+  });
+
+  after(async () => {
+    await browser?.close();
+    await system?.stop();
+  });
+
+  /** Neither axe nor the window's width finds a fault with the page, however it is looked at. */
+  async function assertFine(what: string): Promise<void> {
+    for (const { colorScheme, size } of LOOKS) {
+      await page.setViewportSize(size);
+      await page.emulateMedia({ colorScheme });
+      assert.deepEqual(await faultsOn(page), [], `${what} ${colorScheme}`);
+      const surplus = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+      assert.ok((await page.evaluate<number>(surplus)) <= 0, `${what} is too wide`);
+    }
+  }
+
+  it('have no fault that axe can see, empty, in both themes and widths', async () => {
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await assertFine('signing in');
+    await signUp(page, person.email);
+    for (const name of PAGES) {
+      await goTo(page, name);
+      await page.getByRole('main').locator('.skeleton').first().waitFor({ state: 'detached' });
+      await assertFine(`${name}, empty`);
+    }
+  }).timeout(60_000);
+
+  it('have none when they are full, either', async () => {
+    await goTo(page, 'First minute');
+    await loadSample(page);
+    await goTo(page, 'Try it');
+    await press(page, 'Predict my reply');
+    await page
+      .getByRole('button', { name: /^That is my reply/ })
+      .first()
+      .click();
+    await page.getByText('Accepted.').waitFor();
+    await assertFine('a prediction');
+    await goTo(page, 'Predictions');
+    await page.getByRole('img', { name: 'Stated against observed' }).waitFor();
+    await assertFine('the calibration');
+    await goTo(page, 'Memory');
+    await page.getByText('Why do you think that?').first().click();
+    await page
+      .getByRole('button', { name: /^Forget: / })
+      .first()
+      .click();
+    await assertFine('a fact');
+  }).timeout(60_000);
+
+  it('have said nothing bad to the browser’s console', () => {
+    assert.deepEqual(person.complaints, []);
+  });
+});

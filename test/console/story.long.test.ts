@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import type { Browser, Page } from 'playwright-core';
+import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import type { System } from '../support/system.ts';
+import { claudeCodeFile } from '../support/transcripts.ts';
+import { goTo, loadSample, type Person, personIn, press, signUp, startConsole } from './visit.ts';
+
+const REPLY = 'yes, I always want coverage';
+const SECRET = 'sk-proj-abcdefghijklmnop0123456789';
+
+describeInBrowser('a person in the console', () => {
+  let system: System;
+  let browser: Browser;
+  let person: Person;
+  let page: Page;
+
+  before(async function () {
+    this.timeout(60_000);
+    [system, browser] = await Promise.all([startConsole(), openBrowser()]);
+    person = await personIn(browser, system);
+    page = await person.open();
+  });
+
+  after(async () => {
+    await browser?.close();
+    await system?.stop();
+  });
+
+  it('signs up, and is led to the first minute', async () => {
+    await signUp(page, person.email);
+    await page.getByText('Nothing yet: begin with step 1.').waitFor();
+  });
+
+  it('brings a session: secrets are masked and shown before anything is sent', async () => {
+    const file = {
+      name: 'session.jsonl',
+      mimeType: 'application/jsonl',
+      buffer: Buffer.from(
+        claudeCodeFile('console').replace('be quick</system-reminder>', `</system-reminder>Use ${SECRET}. `),
+      ),
+    };
+    await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles(file);
+    await page.getByText('2 secrets were masked:').waitFor();
+    await page.getByText('Use [masked key]').waitFor();
+    assert.equal(await recorded(), 0);
+    await press(page, 'Send and learn from them');
+    await page.getByText(/messages, \d+ episodes?, \d+ facts are remembered/).waitFor();
+    assert.ok((await recorded()) > 2);
+    const { rows } = await system.database.pool.query('select body from recording_events');
+    assert.ok(rows.every(({ body }) => !body.includes(SECRET)));
+  });
+
+  it('meets the sample person, and sees what was learnt', async () => {
+    await loadSample(page);
+    await goTo(page, 'Memory');
+    await page.getByText(REPLY).first().waitFor();
+    await page.getByText('Why do you think that?').first().click();
+    await page.locator('.quotes li').first().waitFor();
+  });
+
+  it('predicts a reply with what it rests on, and accepts it', async () => {
+    await goTo(page, 'Try it');
+    await press(page, 'Predict my reply');
+    await page.locator('.candidates').getByText(REPLY).waitFor();
+    await page.locator('.quotes').getByText(REPLY).first().waitFor();
+    await page.getByRole('button', { name: `That is my reply: ${REPLY}` }).click();
+    await page.getByText('Accepted.').waitFor();
+    await goTo(page, 'Predictions');
+    await page.getByText('of those were right').waitFor();
+    await page.getByRole('img', { name: 'Stated against observed' }).waitFor();
+  });
+
+  it('forgets a fact, and is told what else changed', async () => {
+    await goTo(page, 'Memory');
+    const fact = page.locator('.card', { hasText: REPLY }).first();
+    await fact.getByRole('button', { name: 'Forget' }).click();
+    await fact.getByRole('group').getByRole('button', { name: 'Forget' }).click();
+    await page.getByText(/^Forgotten/).waitFor();
+    const { rows } = await system.database.pool.query('select text from facts where invalidated_at is null');
+    assert.ok(
+      rows.every(({ text }) => text !== REPLY),
+      JSON.stringify(rows),
+    );
+  });
+
+  it('opens a second tab without signing in, and signing out there ends this one', async () => {
+    const other = await person.open('#/account');
+    await other.getByText(`You are ${person.email}.`).waitFor();
+    await press(other, 'Sign out');
+    for (const tab of [other, page]) {
+      await tab.getByRole('heading', { name: 'Sign in' }).waitFor();
+      await tab.getByText('You are signed out.').waitFor();
+    }
+    await page.reload();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await other.close();
+  });
+
+  it('breaks no rule of the page’s policy, and keeps no token where a script can read it', async () => {
+    assert.deepEqual(person.complaints, []);
+    const kept = await page.evaluate<string>('JSON.stringify({ ...localStorage }) + document.cookie');
+    assert.doesNotMatch(kept, /eyJ|[\w-]{43}/);
+  });
+
+  async function recorded(): Promise<number> {
+    const { rows } = await system.database.pool.query('select count(*)::int as count from recording_events');
+    return rows[0].count;
+  }
+});

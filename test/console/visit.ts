@@ -1,0 +1,79 @@
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { LoginResponse } from '../../shared/schemas/accounts.ts';
+import { anonymously, someEmail, UserClient } from '../support/account.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+export const PASSWORD = 'a horse with 9 staples';
+const DESKTOP = { width: 1440, height: 900 };
+const WITHIN_MS = 30_000;
+
+/** An installation with the built-in predictor and every worker. */
+export function startConsole(env: Record<string, string> = {}): Promise<System> {
+  return startSystem({
+    workerEntry: ['workers/main.ts', 'all'],
+    env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local', ...env },
+  });
+}
+
+/** A browser of a person's own, which keeps in mind what its console complained about. */
+export interface Person {
+  context: BrowserContext;
+  email: string;
+  complaints: string[];
+  open(path?: string): Promise<Page>;
+}
+
+export async function personIn(
+  browser: Browser,
+  { webs }: System,
+  options: BrowserContextOptions = {},
+): Promise<Person> {
+  const context = await browser.newContext({ viewport: DESKTOP, locale: 'en-GB', ...options });
+  context.setDefaultTimeout(WITHIN_MS);
+  const complaints: string[] = [];
+  return {
+    context,
+    email: someEmail(),
+    complaints,
+    async open(path = '') {
+      const page = await context.newPage();
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(String(error)));
+      await page.goto(`${webs[0]?.url}/console/${path}`);
+      return page;
+    },
+  };
+}
+
+/** Signs up in the page, and waits for the first one of a new account. */
+export async function signUp(page: Page, email: string): Promise<void> {
+  await press(page, 'Create an account');
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await press(page, 'Create an account');
+  await page.getByRole('heading', { name: 'Your first minute' }).waitFor();
+}
+
+/** The person's own client of `/api`, for what they do elsewhere. */
+export async function clientOf(system: System, { email }: Person): Promise<UserClient> {
+  const login = { email, password: PASSWORD };
+  const { body } = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', login);
+  const { access, refresh, user } = body;
+  return new UserClient({ id: user.id, ...login, access, refresh }, system);
+}
+
+export async function loadSample(page: Page): Promise<void> {
+  await press(page, 'Load the sample person');
+  await page.getByRole('button', { name: 'Remove the sample person' }).waitFor();
+}
+
+/** Leads to one of the pages in the head. */
+export async function goTo(page: Page, name: string): Promise<void> {
+  await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
+}
+
+export function press(page: Page, name: string): Promise<void> {
+  return page.getByRole('button', { name, exact: true }).first().click();
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse } from 'yaml';
+import { POOLS } from '../../shared/config/config.ts';
+import { SECRETS } from '../../shared/config/settings.ts';
+import { type KubernetesObject, OBJECTS, objectsOf } from '../support/deployments.ts';
+
+/** The module of `kubernetes-types` that has the kinds of an API; KEDA's and Prometheus' are not Kubernetes' own. */
+const MODULES: Record<string, string> = { v1: 'core/v1' };
+const moduleOf = (apiVersion: string) => MODULES[apiVersion] ?? apiVersion.replace('.k8s.io', '');
+const OTHERS = ['keda.sh/v1alpha1', 'monitoring.coreos.com/v1'];
+
+const pods = objectsOf('Deployment', 'Job').map(({ spec }) => spec.template);
+const labelled = (labels: object) =>
+  pods.filter(({ metadata }) =>
+    Object.entries(labels).every(([name, value]) => metadata.labels[name] === value),
+  );
+const portsOf = (pod: KubernetesObject) => pod.spec.containers[0].ports ?? [];
+
+describe('the objects of Kubernetes', () => {
+  it('are all named by the base', async () => {
+    const { resources } = parse(await readFile('deploy/kubernetes/kustomization.yaml', 'utf8'));
+    const files = (await readdir('deploy/kubernetes')).filter((file) => file !== 'kustomization.yaml');
+    assert.deepEqual([...resources].sort(), files.sort());
+  });
+
+  it('have the fields of their kinds, and no others', async () => {
+    const own = OBJECTS.filter(({ apiVersion }) => !OTHERS.includes(apiVersion));
+    // Inside the checkout, where the compiler finds the types.
+    const folder = await mkdtemp('node_modules/.forecue-kubernetes-');
+    try {
+      const lines = own.map(
+        (one) =>
+          `(${JSON.stringify(one)}) satisfies import('kubernetes-types/${moduleOf(one.apiVersion)}').${one.kind};`,
+      );
+      const file = join(folder, 'objects.ts');
+      await writeFile(file, `export {};\n${lines.join('\n')}\n`);
+      const args = [
+        '--noEmit',
+        '--strict',
+        '--ignoreConfig',
+        '--module',
+        'esnext',
+        '--moduleResolution',
+        'bundler',
+      ];
+      await promisify(execFile)('node_modules/.bin/tsc', [...args, file]).catch(({ stdout }) =>
+        assert.fail(stdout.replaceAll(/^/gm, '  ')),
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('probe paths and ports that a process answers', () => {
+    for (const { spec } of objectsOf('Deployment')) {
+      const [{ name, livenessProbe, readinessProbe }] = spec.template.spec.containers;
+      assert.deepEqual(livenessProbe.httpGet, { path: '/healthz', port: 'operator' }, name);
+      assert.deepEqual(readinessProbe.httpGet, { path: '/readyz', port: 'operator' }, name);
+      assert.ok(portsOf(spec.template).some((port: { name: string }) => port.name === 'operator'));
+    }
+  });
+
+  it('run as nobody, without a writable root or a token of the cluster', () => {
+    for (const { spec } of pods) {
+      assert.equal(spec.automountServiceAccountToken, false);
+      assert.equal(spec.securityContext.runAsNonRoot, true);
+      assert.deepEqual(spec.securityContext.seccompProfile, { type: 'RuntimeDefault' });
+      assert.deepEqual(spec.containers[0].securityContext, {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+  });
+
+  it('give a process longer to stop than it takes', () => {
+    for (const { spec } of objectsOf('Deployment')) {
+      const [{ lifecycle }] = spec.template.spec.containers;
+      const before = Number(lifecycle?.preStop.exec.command[1] ?? 0);
+      assert.ok(spec.template.spec.terminationGracePeriodSeconds >= before + 30);
+    }
+  });
+
+  it('select pods that exist: services with their ports, disruption budgets, and the spread of each Deployment', () => {
+    for (const { metadata, spec } of objectsOf('Service')) {
+      const [pod] = labelled(spec.selector);
+      for (const { targetPort } of spec.ports)
+        assert.ok(
+          portsOf(pod).some((port: { name: string }) => port.name === targetPort),
+          metadata.name,
+        );
+    }
+    const budgets = objectsOf('PodDisruptionBudget').map(({ spec }) => spec.selector.matchLabels);
+    for (const { spec } of objectsOf('Deployment')) {
+      const { labels } = spec.template.metadata;
+      assert.deepEqual(spec.selector.matchLabels, labels);
+      assert.ok(budgets.some((selected) => JSON.stringify(selected) === JSON.stringify(labels)));
+      for (const { labelSelector } of spec.template.spec.topologySpreadConstraints)
+        assert.deepEqual(labelSelector.matchLabels, labels);
+    }
+    for (const { spec } of objectsOf('PodMonitor')) {
+      assert.ok(labelled(spec.selector.matchLabels).length >= 6);
+      assert.equal(pods[0].metadata.labels[spec.jobLabel], 'forecue', 'the job of the alerts');
+    }
+  });
+
+  it('let in and out what is needed: each policy selects pods, and its ports are theirs', () => {
+    for (const { metadata, spec } of objectsOf('NetworkPolicy')) {
+      const { matchLabels = {}, matchExpressions = [] } = spec.podSelector;
+      const selected = labelled(matchLabels).filter(({ metadata: { labels } }) =>
+        matchExpressions.every(({ key, values }: { key: string; values: string[] }) =>
+          values.includes(labels[key]),
+        ),
+      );
+      const wanted =
+        matchExpressions.flatMap(({ values }: { values: string[] }) => values).length || pods.length;
+      assert.equal(selected.length, wanted, metadata.name);
+      for (const { port } of (spec.ingress ?? []).flatMap((rule: { ports: object[] }) => rule.ports))
+        assert.ok(selected.some((pod) => portsOf(pod).some(({ name }: { name: string }) => name === port)));
+    }
+  });
+
+  it('mount keys of one Secret, each where its variable says', () => {
+    for (const { spec } of pods) {
+      const [{ env = [], volumeMounts = [] }] = spec.containers;
+      const items =
+        spec.volumes?.flatMap(({ secret }: { secret: { items: { key: string }[] } }) => secret.items) ?? [];
+      const named = env.filter(({ name }: { name: string }) => name.endsWith('_FILE'));
+      assert.deepEqual(
+        named.map(({ name, value }: { name: string; value: string }) => [name, value]),
+        items.map(({ key, path }: { key: string; path: string }) => [
+          `${key}_FILE`,
+          `${volumeMounts[0].mountPath}/${path}`,
+        ]),
+      );
+      for (const { key } of items)
+        assert.ok(
+          [...SECRETS].some((secret) => secret === key),
+          key,
+        );
+    }
+  });
+});
+
+describe('the scaling of Kubernetes', () => {
+  const scaled = objectsOf('ScaledObject');
+
+  it('follows the signal of each pool, at a service that has it', () => {
+    const urls = scaled.map(({ spec }) => new URL(spec.triggers[0].metadata.url));
+    assert.deepEqual(
+      urls.map(({ pathname }) => pathname),
+      POOLS.map((pool) => `/scale/${pool}`),
+    );
+    const services = objectsOf('Service').map(({ metadata }) => metadata.name);
+    for (const { hostname, port } of urls) {
+      const [service = '', namespace] = hostname.split('.');
+      assert.ok(services.includes(service));
+      assert.equal(namespace, 'forecue');
+      assert.equal(port, '9460');
+    }
+  });
+
+  it('has a Deployment for each, whose number of replicas no deploy sets back', () => {
+    for (const { spec, metadata } of scaled) {
+      const target = objectsOf('Deployment').find((one) => one.metadata.name === spec.scaleTargetRef.name);
+      assert.ok(target, metadata.name);
+      assert.equal(target.spec.replicas, undefined);
+      assert.ok(spec.minReplicaCount >= 1, 'a pool without a worker refuses its work');
+      assert.deepEqual(spec.triggers[0].metadata.valueLocation, 'desired');
+    }
+  });
+});

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ingressConfig, migrateConfig, POOLS, workerConfig } from '../../shared/config/config.ts';
+import { mcpConfig } from '../../shared/config/mcp.ts';
+import { SECRETS, SETTINGS } from '../../shared/config/settings.ts';
+import {
+  COMPOSE,
+  type Deployed,
+  type Deployment,
+  ofCompose,
+  ofKubernetes,
+  ofSystemd,
+  PROCFILE,
+} from '../support/deployments.ts';
+
+const PRODUCTION = readFileSync('docs/production.md', 'utf8');
+
+/** What an operator sets for compose; each name is in docs/production.md. */
+const DOTENV = {
+  POSTGRES_PASSWORD: 'p',
+  JWT_SECRET: 'a secret of 32 bytes at the least',
+  ADMIN_TOKEN: 'a token of 32 bytes at the very least',
+  PUBLIC_URL: 'https://forecue.example',
+  OPENAI_API_KEY: 'sk-1',
+  DEFAULT_MODEL: 'one',
+  GRAFANA_PASSWORD: 'g',
+};
+
+const FORMS = {
+  compose: ofCompose(DOTENV),
+  kubernetes: ofKubernetes(),
+  systemd: ofSystemd({ PUBLIC_URL: 'https://forecue.example', DEFAULT_MODEL: 'one' }),
+};
+
+const NAMES = new Set<string>(Object.values(SETTINGS).flatMap((group) => Object.keys(group)));
+const SECRET_FILES = new Set([...SECRETS].map((name) => `${name}_FILE`));
+
+/** The values of secrets that the files of `deploy/` leave to the operator. */
+const VALUES: Record<string, string> = {
+  DATABASE_URL: 'postgres://db.example/forecue',
+  JWT_SECRET: DOTENV.JWT_SECRET,
+  ADMIN_TOKEN: DOTENV.ADMIN_TOKEN,
+  OPENAI_API_KEY: 'sk-1',
+};
+
+/** The environment with the secrets that it names by file. */
+function withSecrets(env: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).map(([name, value]) => {
+      const secret = name.replace(/_FILE$/, '');
+      return SECRET_FILES.has(name) ? [secret, VALUES[secret] ?? assert.fail(name)] : [name, value];
+    }),
+  );
+}
+
+/** The configuration that a process makes of its environment. Throws if one is missing or wrong. */
+function configured({ args, env }: Deployed) {
+  const values = withSecrets(env);
+  if (args.startsWith('workers/')) return { kind: 'worker', ...workerConfig(values) };
+  if (args === 'ingress/main.ts') return { kind: 'web', ...ingressConfig(values) };
+  if (args === 'ingress/mcp/main.ts') return { kind: 'mcp', ...mcpConfig(values) };
+  return { kind: 'release', ...migrateConfig(values) };
+}
+
+for (const [form, deployment] of Object.entries(FORMS))
+  describe(`the processes of ${form}`, () => {
+    it('are those of the Procfile, with its commands', () => {
+      const commands = new Map([...deployment].map(([name, { args }]) => [name, args]));
+      assert.deepEqual(new Map([...commands].sort()), new Map([...PROCFILE].sort()));
+      for (const args of commands.values()) assert.ok(existsSync(args.split(' ', 1).join()), args);
+      for (const pool of POOLS) assert.ok(deployment.has(pool), pool);
+    });
+
+    it('set only variables that exist, and start with them in production', () => {
+      for (const [name, process] of deployment) {
+        const unknown = Object.keys(process.env).filter((key) => !NAMES.has(key) && !SECRET_FILES.has(key));
+        assert.deepEqual(unknown, [], name);
+        assert.equal(process.env['NODE_ENV'], 'production', name);
+        configured(process);
+      }
+    });
+
+    it('get no secret that they do not need', () => {
+      const secrets = (name: string) =>
+        Object.keys(withSecrets(deployment.get(name)?.env ?? {}))
+          .filter((key) => [...SECRETS].some((secret) => secret === key && key in VALUES))
+          .sort();
+      assert.deepEqual(secrets('web'), ['ADMIN_TOKEN', 'DATABASE_URL', 'JWT_SECRET']);
+      for (const pool of POOLS) assert.deepEqual(secrets(pool), ['DATABASE_URL', 'OPENAI_API_KEY']);
+      assert.deepEqual(secrets('mcp'), []);
+      assert.deepEqual(secrets('release'), ['DATABASE_URL']);
+    });
+  });
+
+interface Ports {
+  operator: { host: string; port: number };
+  /** Where it serves the public. */
+  host?: string;
+  port?: number;
+}
+
+/** The ports of each process that has any. */
+function portsOf(deployment: Deployment): Map<string, Ports> {
+  const ports = new Map<string, Ports>();
+  for (const [name, process] of deployment) {
+    const config = configured(process);
+    if ('port' in config)
+      ports.set(name, { operator: config.operator, host: config.host, port: config.port });
+    else if ('operator' in config) ports.set(name, { operator: config.operator });
+  }
+  return ports;
+}
+
+describe('the ports of containers', () => {
+  it('are 9460 for operators, from outside of the container, and the published ones', () => {
+    for (const form of ['compose', 'kubernetes'] as const)
+      for (const [name, { operator, host, port }] of portsOf(FORMS[form])) {
+        assert.deepEqual(operator, { host: '0.0.0.0', port: 9460 }, `${form} ${name}`);
+        assert.equal(port, { web: 8080, mcp: 8090 }[name], `${form} ${name}`);
+        if (port !== undefined) assert.equal(host, '0.0.0.0');
+      }
+    const exposed = readFileSync('deploy/Dockerfile', 'utf8').match(/^EXPOSE (.+)$/m)?.[1];
+    assert.equal(exposed, '8080 8090 9460');
+  });
+
+  it('are those that compose publishes, on the loopback address alone', () => {
+    for (const [name, { ports = [] }] of Object.entries(COMPOSE.services))
+      for (const published of ports) {
+        assert.match(published, /^127\.0\.0\.1:/, name);
+        const inside = Number(published.split(':').at(-1));
+        const own = portsOf(FORMS.compose).get(name);
+        if (own !== undefined)
+          assert.ok(inside === own.port || (name === 'web' && inside === own.operator.port));
+      }
+  });
+});
+
+it('each unit of systemd has an operator port of its own, on the loopback address', () => {
+  const operators = [...portsOf(FORMS.systemd).values()].map(({ operator }) => operator);
+  assert.equal(new Set(operators.map(({ port }) => port)).size, PROCFILE.size - 1);
+  for (const { host } of operators) assert.equal(host, '127.0.0.1');
+});
+
+describe('the compose file', () => {
+  it('mounts files that exist', () => {
+    const files = Object.values(COMPOSE.services)
+      .flatMap(({ volumes = [] }) => volumes)
+      .flatMap((volume) => (volume.startsWith('./') ? volume.split(':', 1) : []));
+    assert.ok(files.length >= 5);
+    for (const file of files) assert.ok(existsSync(join('deploy', file)), file);
+  });
+
+  it('names only variables that docs/production.md explains', () => {
+    const text = readFileSync('deploy/compose.yaml', 'utf8');
+    for (const [, name = ''] of text.matchAll(/\$\{(\w+)/g))
+      assert.ok(PRODUCTION.includes(name) || NAMES.has(name), name);
+    for (const [, name = ''] of text.matchAll(/\$\{(\w+):\?/g))
+      assert.ok(PRODUCTION.includes(`${name}=`), name);
+  });
+
+  it('keeps Redis from dropping what is queued, and every process of ours from writing files', () => {
+    assert.match(COMPOSE.services['redis']?.command.join(' ') ?? '', /--maxmemory-policy noeviction/);
+    for (const [name, service] of Object.entries(COMPOSE.services))
+      if (service.image === 'forecue') assert.ok('read_only' in service && service.read_only, name);
+  });
+});
+
+it('Prometheus scrapes the operator port of each process of compose, for the alerts of its job', () => {
+  const text = readFileSync('deploy/observability/prometheus.yml', 'utf8');
+  const [, scraped = ''] = text.match(/names: \[(.+)\]/) ?? [];
+  assert.deepEqual(scraped.split(', ').sort(), [...portsOf(FORMS.compose).keys()].sort());
+  assert.match(text, /port: 9460$/m);
+  assert.match(text, /job_name: forecue$/m);
+});

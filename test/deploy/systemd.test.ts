@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { UNITS } from '../support/deployments.ts';
+import { describeWhere } from '../support/describe-where.ts';
+
+const INSTALLED = '/opt/forecue';
+const has = spawnSync('systemd-analyze', ['--version']).status === 0;
+
+describeWhere(has, 'the units of systemd', 'no systemd-analyze', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'forecue-units-'));
+    await cp(UNITS, folder, { recursive: true });
+    // The checkout is what an installation has.
+    for (const name of await readdir(folder, { recursive: true }))
+      if (/\.(service|conf)$/.test(name)) {
+        const file = join(folder, name);
+        await writeFile(file, (await readFile(file, 'utf8')).replaceAll(INSTALLED, process.cwd()));
+      }
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  // Its own units too, which end the path with an empty entry.
+  const analyze = (...args: string[]) =>
+    promisify(execFile)('systemd-analyze', args, {
+      env: { ...process.env, SYSTEMD_UNIT_PATH: `${folder}:` },
+    });
+  const units = async () => (await readdir(UNITS)).filter((name) => /\.(service|target)$/.test(name));
+
+  it('are valid, and start programs that exist', async () => {
+    const { stderr } = await analyze('verify', '--man=no', ...(await units()));
+    assert.equal(
+      stderr
+        .split('\n')
+        .filter((line) => line.includes('forecue'))
+        .join('\n'),
+      '',
+    );
+  });
+
+  it('expose little of the machine: at most 2.0 of 10', async () => {
+    const services = (await units()).filter((name) => name.endsWith('.service'));
+    await analyze('security', '--no-pager', '--offline=yes', '--threshold=20', ...services);
+  });
+});

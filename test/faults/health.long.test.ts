@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { predictionBody } from '../support/client.ts';
+import { freePort } from '../support/free-port.ts';
+import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+/** Ten seconds of silence, counted from the last answer, which may be a pulse of 5 s ago. */
+const STUCK_AFTER_MS = { least: 4000, most: 13_000 };
+/** The connections of the silence are given up, and new ones are made. */
+const WELL_WITHIN_MS = 20_000;
+/** The pulse of a connection, or the time-out of the question, and the second for which an answer counts. */
+const UNREADY_WITHIN_MS = 6000;
+
+/** The statuses on the public port and on the operator's. */
+async function healthOf(urls: readonly string[], path = '/healthz'): Promise<string> {
+  const answers = await Promise.all(urls.map((url) => fetch(`${url}${path}`)));
+  return answers.map(({ status }) => status).join();
+}
+
+/** An ingress that reaches some of its stores by a proxy only: silent for 10 s it is unhealthy, until it is heard again. */
+async function assertSaysSo(
+  system: System<TestProcess>,
+  proxy: SilentProxy,
+  env: Record<string, string>,
+): Promise<void> {
+  const operatorPort = await freePort();
+  const web = await system.startWeb({ ...env, OPERATOR_PORT: `${operatorPort}` });
+  try {
+    const urls = [web.url, `http://127.0.0.1:${operatorPort}`];
+    assert.equal(await healthOf(urls), '200,200');
+    proxy.mute();
+    const since = performance.now();
+    await until(async () => (await healthOf(urls)) === '503,503', STUCK_AFTER_MS.most);
+    assert.ok(performance.now() - since > STUCK_AFTER_MS.least, 'a short silence is none');
+    proxy.unmute();
+    await until(async () => (await healthOf(urls)) === '200,200', WELL_WITHIN_MS);
+  } finally {
+    await web.stop();
+    await proxy.close();
+  }
+}
+
+/** An ingress that reaches the store of its queue by a proxy only: silent, it is not ready, and healthy all the same. */
+async function assertServesWithout(
+  system: System<TestProcess>,
+  proxy: SilentProxy,
+  env: Record<string, string>,
+): Promise<void> {
+  const operatorPort = await freePort();
+  const web = await system.startWeb({ ...env, OPERATOR_PORT: `${operatorPort}` });
+  try {
+    const urls = [web.url, `http://127.0.0.1:${operatorPort}`];
+    const app = await system.app();
+    assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
+    proxy.mute();
+    const over = performance.now() + STUCK_AFTER_MS.most;
+    await until(async () => (await healthOf(urls, '/readyz')) === '503,503', UNREADY_WITHIN_MS);
+    while (performance.now() < over) {
+      const reply = await app.predict(predictionBody(), { at: web });
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(await healthOf(urls), '200,200');
+      await sleep(200);
+    }
+    proxy.unmute();
+    await until(async () => (await healthOf(urls, '/readyz')) === '200,200', WELL_WITHIN_MS);
+  } finally {
+    await web.stop();
+    await proxy.close();
+  }
+}
+
+describe('the health of an ingress', function () {
+  this.timeout(60_000);
+  let system: System<TestProcess>;
+  before(async () => {
+    // Queue and wake-ups are on PostgreSQL, wherever the other suites have them.
+    const env = { REDIS_URL: '', QUEUE_PREFIX: 'forecue' };
+    system = await startProcesses({ webs: 0, env });
+  });
+  after(() => system?.stop());
+
+  const through = (proxy: SilentProxy) => {
+    const url = new URL(system.database.url);
+    url.hostname = '127.0.0.1';
+    url.port = new URL(proxy.url).port;
+    return url.href;
+  };
+
+  it('is bad while it writes no heartbeat', async () => {
+    const proxy = await silentProxy(system.database.url);
+    await assertSaysSo(system, proxy, { DATABASE_URL: through(proxy) });
+  });
+
+  it('is good while it reaches no queue and hears no wake-ups, since calls are answered, if later', async () => {
+    const proxy = await silentProxy(system.database.url);
+    await assertServesWithout(system, proxy, { DATABASE_DIRECT_URL: through(proxy) });
+  });
+});
+
+describeWithRedis('the health of an ingress whose queues are on Redis', function () {
+  this.timeout(60_000);
+  let redis: RedisServer;
+  let system: System<TestProcess>;
+  before(async () => {
+    redis = await startRedisServer();
+    system = await startProcesses({ webs: 0, env: { REDIS_URL: redis.url } });
+  });
+  after(async () => {
+    await system?.stop();
+    await redis?.kill();
+  });
+
+  it('is good while it reaches no Redis, since calls are answered, if later', async () => {
+    const proxy = await silentProxy(redis.url);
+    await assertServesWithout(system, proxy, { REDIS_URL: proxy.url });
+  });
+});

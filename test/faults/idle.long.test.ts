@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+
+const WATCHED_MS = 12_000;
+/** Transactions a second. */
+const MOST = { onPostgres: 20, onRedis: 10 };
+/** The processes have read what they need at their start. */
+const SETTLED_MS = 10_000;
+
+/** An ingress and a worker of all pools, schedules included. */
+const installation = (redisUrl: string) => ({
+  workerEntry: ['workers/main.ts', 'all'],
+  env: { REDIS_URL: redisUrl, QUEUE_PREFIX: 'forecue', SYNC_EVERY: '', PROMOTE_EVERY: '', LEASE_MS: '' },
+});
+
+/** Nothing is logged that calls for somebody, and the database commits at most so often a second. */
+async function assertRests(
+  { database, webs, workers }: System<TestProcess>,
+  mostPerSecond: number,
+): Promise<void> {
+  const transactions = async () => {
+    const { rows } = await database.pool.query<{ n: number }>(
+      `select (xact_commit + xact_rollback)::int as n from pg_stat_database where datname = current_database()`,
+    );
+    return rows[0]?.n ?? 0;
+  };
+  await sleep(SETTLED_MS);
+  const [since, before] = [performance.now(), await transactions()];
+  await sleep(WATCHED_MS);
+  const perSecond = (1000 * ((await transactions()) - before)) / (performance.now() - since);
+  const lines = [...webs, ...workers].flatMap(({ log }) => log.split('\n'));
+  assert.deepEqual(
+    lines.filter((line) => /"level":[456]0/.test(line)),
+    [],
+  );
+  assert.ok(perSecond <= mostPerSecond, `${perSecond} transactions a second`);
+}
+
+describe('an idle installation on PostgreSQL alone', function () {
+  this.timeout(90_000);
+  let system: System<TestProcess>;
+  before(async () => {
+    system = await startProcesses(installation(''));
+  });
+  after(() => system?.stop());
+
+  it('logs no warning, and hardly asks the database', () => assertRests(system, MOST.onPostgres));
+});
+
+describeWithRedis('an idle installation whose queues are on Redis', function () {
+  this.timeout(90_000);
+  let redis: RedisServer;
+  let system: System<TestProcess>;
+  before(async () => {
+    redis = await startRedisServer();
+    system = await startProcesses(installation(redis.url));
+  });
+  after(async () => {
+    await system?.stop();
+    await redis?.kill();
+  });
+
+  it('logs no warning, and hardly asks the database', () => assertRests(system, MOST.onRedis));
+});

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { openDatabase } from '../../shared/db/orm.ts';
+import { createLog } from '../../shared/log.ts';
+import { type AppClient, call, fetchPublished, predictionBody } from '../support/client.ts';
+import { delay, ok } from '../support/fake-provider.ts';
+import { type Call, startLoad } from '../support/load.ts';
+import { type OwnServer, SLOTS, startOwnServer } from '../support/own-server.ts';
+import { silentProxy } from '../support/silent-proxy.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { until, untilDone } from '../support/until.ts';
+
+const SERVICE_MS = 50;
+const CALLERS = 20;
+const POOL = 4;
+/** Far less than the second after which polling finds an answer whose wake-up was lost. */
+const PROMPT_MS = 500;
+
+describe('PostgreSQL that fails', function () {
+  this.timeout(60_000);
+  let server: OwnServer;
+  let system: System<TestProcess>;
+  let app: AppClient;
+  /** What a test opens, closed also when it fails: it is tried again, and the next one needs the server's slots. */
+  let opened: AsyncDisposableStack;
+  before(async () => {
+    server = await startOwnServer();
+    const env = { SANDBOX_UNITS: '1000000', DATABASE_POOL: String(POOL), LEASE_MS: '3000' };
+    system = await startProcesses({ env });
+    system.provider.respond(delay(SERVICE_MS, ok()));
+  });
+  after(async () => {
+    await system?.stop();
+    await server?.close();
+  });
+  beforeEach(async () => {
+    opened = new AsyncDisposableStack();
+    // A server that has just started may still count the connections of clients that gave up.
+    app = await untilDone(() => system.app());
+  });
+  afterEach(async () => {
+    await opened.disposeAsync();
+    for (const { child, log } of [...system.webs, ...system.workers])
+      assert.equal(child.exitCode ?? child.signalCode, null, `a process ended:\n${log}`);
+  });
+
+  /** Terminates every connection to the product's database. */
+  const terminateAll = () =>
+    administer(
+      server,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(system.database.url)}'`,
+    );
+
+  it('loses all connections once: every call ends as documented, answers are prompt again, the books balance', async () => {
+    const load = startLoad((body) => app.predict(body), { callers: CALLERS });
+    await sleep(500);
+    await terminateAll();
+    const over = performance.now();
+    await sleep(1500);
+    const calls = await load.stop();
+    assertHonest(calls);
+    assertBack(calls, over);
+    await assertPrompt(app);
+    await assertBooks(system, app, calls);
+  });
+
+  it('loses all connections every 500 ms, more often than a pool has places: the same', async () => {
+    const load = startLoad((body) => app.predict(body), { callers: CALLERS });
+    for (let n = 0; n < 10; n += 1) {
+      await sleep(500);
+      await terminateAll();
+    }
+    const over = performance.now();
+    await sleep(1500);
+    const calls = await load.stop();
+    assertHonest(calls);
+    assertBack(calls, over);
+    await assertPrompt(app);
+    await assertBooks(system, app, calls);
+  });
+
+  it('ends connections inside transactions: each frees its place in the pool', async () => {
+    const { url } = system.database;
+    const database = await openDatabase(
+      { database: { url, directUrl: url, poolSize: 2 } },
+      createLog('test', 'silent'),
+      'forecue test',
+    );
+    for (let n = 0; n < 3; n += 1) {
+      const transactions = Array.from({ length: 2 }, () =>
+        database.orm.em.fork().transactional((em) => em.execute('select pg_sleep(5)')),
+      );
+      const ended = Promise.allSettled(transactions);
+      await until(async () => (await sleepers(server)) === 2);
+      await terminateAll();
+      assert.ok((await ended).every(({ status }) => status === 'rejected'));
+    }
+    assert.equal((await database.pool.query('select 1')).rowCount, 1);
+    assert.equal(database.pool.waitingCount, 0);
+    await database.orm.em.fork().transactional((em) => em.execute('select 1'));
+    await database.close();
+  });
+
+  for (const how of ['fast', 'immediate'] as const) {
+    it(`stops (${how}) and starts: 503 meanwhile, then everything works, and every answer given is unchanged`, async () => {
+      const load = startLoad((body) => app.predict(body), { callers: CALLERS });
+      await sleep(500);
+      await server.stop(how);
+      await sleep(2500);
+      const away = await app.predict(predictionBody());
+      assertUnavailable(away);
+      await server.start();
+      const over = performance.now();
+      await sleep(3500);
+      const calls = await load.stop();
+      assertHonest(calls);
+      assertBack(calls, over);
+      await assertPrompt(app);
+      await assertBooks(system, app, calls);
+      for (const { body, reply } of calls.filter((call) => call.reply.status === 200)) {
+        assert.equal((await app.predict(body)).text, reply.text);
+      }
+    });
+  }
+
+  it('has no slot free: 503 within 3 s while /healthz is fine, and all works once there are slots', async () => {
+    const fillers: pg.Client[] = [];
+    const freeSlots = () => Promise.all(fillers.splice(0).map((client) => client.end()));
+    opened.defer(async () => {
+      await freeSlots();
+    });
+    const keep = await connected(server);
+    assert.ok(keep);
+    fillers.push(keep);
+    // Every connection that the product gives up is taken by another client, until it has none left.
+    await until(async () => {
+      for (let more = await connected(server); more; more = await connected(server)) fillers.push(more);
+      await keep.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [
+        nameOf(system.database.url),
+      ]);
+      return fillers.length === SLOTS;
+    });
+    const replies = await Promise.all(Array.from({ length: 10 }, () => app.predict(predictionBody())));
+    replies.forEach(assertUnavailable);
+    const { status } = await fetchPublished(`${app.url}/healthz`);
+    assert.equal(status, 200);
+    await sleep(2000);
+    const unready = await fetchPublished(`${app.url}/readyz`);
+    assert.equal(unready.status, 503);
+
+    const over = performance.now();
+    await freeSlots();
+    await until(async () => (await app.predict(predictionBody())).status === 200, 3000);
+    assert.ok(performance.now() - over < 3000);
+    await assertPrompt(app);
+    const { body: usage } = await app.usage();
+    assert.equal(usage.reserved_units, 0);
+  });
+
+  it('goes silent on every connection of an ingress: 503 soon after the deadline, and recovery by itself', async () => {
+    const proxy = await silentProxy(server.url);
+    opened.defer(() => proxy.close());
+    const behind = new URL(system.database.url);
+    behind.port = new URL(proxy.url).port;
+    const web = system.launch('web', { DATABASE_URL: behind.href, PREDICTION_TIMEOUT_MS: '1000' });
+    opened.defer(async () => {
+      await web.stop();
+      system.webs.pop();
+    });
+    await web.ready();
+    const ask = () => app.predict(predictionBody(), { at: web });
+    const warm = await Promise.all(Array.from({ length: POOL }, ask));
+    assert.ok(warm.every(({ status }) => status === 200));
+
+    proxy.mute();
+    for (const reply of await Promise.all(Array.from({ length: 2 * POOL }, ask))) assertUnavailable(reply);
+    proxy.unmute();
+    const account = async () => {
+      const credentials = { email: 'nobody@example.com', password: 'a password' };
+      return (await call('POST', `${web.url}/api/auth/login/`, credentials)).status;
+    };
+    await until(async () => (await ask()).status === 200 && (await account()) === 401, 30_000);
+  });
+});
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1);
+
+/** A connection that takes a slot from the product; undefined when there is none left. */
+async function connected({ url }: OwnServer): Promise<pg.Client | undefined> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    assert.equal((error as { code?: string }).code, '53300');
+    return undefined;
+  }
+}
+
+async function administer(server: OwnServer, statement: string): Promise<pg.QueryResult> {
+  const client = await connected(server);
+  assert.ok(client);
+  try {
+    return await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function sleepers(server: OwnServer): Promise<number> {
+  const { rowCount } = await administer(
+    server,
+    "select from pg_stat_activity where query like '%pg_sleep(5)%' and pid <> pg_backend_pid()",
+  );
+  return rowCount ?? 0;
+}
+
+function assertUnavailable({ status, code, headers, tookMs }: Call['reply']): void {
+  assert.deepEqual([status, code], [503, 'service_unavailable']);
+  assert.match(headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+  assert.ok(tookMs < 3000, `${tookMs} ms`);
+}
+
+/** Answered, or refused with a Retry-After. */
+function assertHonest(calls: readonly Call[]): void {
+  for (const { reply } of calls) {
+    if (reply.status === 200 || reply.code === 'prediction_timeout') continue;
+    assert.equal(reply.code, 'service_unavailable', reply.text);
+    assert.match(reply.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+  }
+  assert.ok(calls.every(({ reply }) => reply.tookMs < 11_000));
+}
+
+/** The first answer came within three seconds after the fault. */
+function assertBack(calls: readonly Call[], over: number): void {
+  const answered = calls.filter(({ reply, endedAt }) => reply.status === 200 && endedAt > over);
+  const first = Math.min(...answered.map(({ endedAt }) => endedAt));
+  assert.ok(first - over < 3000, `back after ${first - over} ms`);
+}
+
+/** Wake-ups arrive again. Without them, consecutive calls all wait for the poll; a busy machine delays only a few. */
+async function assertPrompt(app: AppClient): Promise<void> {
+  const isPrompt = async () => {
+    const { status, tookMs } = await app.predict(predictionBody());
+    return status === 200 && tookMs < PROMPT_MS;
+  };
+  await until(isPrompt, 15_000);
+  let prompt = 0;
+  for (let n = 0; n < 10; n += 1) prompt += (await isPrompt()) ? 1 : 0;
+  assert.ok(prompt > 5, `${prompt} of 10 did not wait`);
+}
+
+/** Every failed call succeeds when repeated, and each answer has cost one unit, however often it was requested. */
+async function assertBooks(
+  system: System<TestProcess>,
+  app: AppClient,
+  calls: readonly Call[],
+): Promise<void> {
+  const failed = calls.filter(({ reply }) => reply.status !== 200);
+  const repeat = async () => {
+    for (let call = failed.pop(); call !== undefined; call = failed.pop()) {
+      const { status, text } = await app.predict(call.body, { headers: { prefer: 'wait' } });
+      assert.equal(status, 200, text);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, repeat));
+  await until(async () => (await app.usage()).body.reserved_units === 0);
+  const { rows } = await system.database.pool.query<{ request_id: string }>(
+    "select facts::json ->> 'requestId' as request_id from history where party = $1 and state = 'suggested'",
+    [app.id],
+  );
+  const suggested = new Set(rows.map(({ request_id }) => request_id));
+  assert.ok(calls.every(({ body }) => suggested.has(body.request_id)));
+  assert.equal((await app.usage()).body.prediction_units, suggested.size);
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { notify } from '../../shared/db/notify.ts';
+import { createLog } from '../../shared/log.ts';
+import type { Bus } from '../../shared/queue/bus.ts';
+import { postgresBus, redisBus } from '../../shared/queue/bus.ts';
+import type { TicketQueue } from '../../shared/queue/queues.ts';
+import { openQueues } from '../../shared/queue/queues.ts';
+import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { freePort } from '../support/free-port.ts';
+import { describeOnEachStore } from '../support/queue-stores.ts';
+import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { type SilentProxy, silentProxy } from '../support/silent-proxy.ts';
+import { until } from '../support/until.ts';
+
+const LOG = createLog('test', 'silent');
+const [WARN, INFO] = [40, 30];
+const NOTICED_WITHIN_MS = 12_000;
+/** Well under the ten seconds after which an idle worker asks by itself. */
+const PROMPTLY_MS = 500;
+/** A ticket that was on its way to it goes to another worker within twenty seconds; then it asks within ten. */
+const TAKEN_AGAIN_WITHIN_MS = 35_000;
+const CLOSED_WITHIN_MS = 3000;
+
+describeOnEachStore('connections that go silent without closing', function (store) {
+  this.timeout(60_000);
+  let proxy: SilentProxy;
+  let opened: { close(): Promise<void> }[] = [];
+  beforeEach(async () => {
+    proxy = await store().proxy();
+  });
+  afterEach(async () => {
+    await Promise.all(opened.map((one) => one.close()));
+    opened = [];
+    await proxy.close();
+  });
+
+  const open = async (way?: SilentProxy) => {
+    const queues = await openQueues(store().config(way), LOG);
+    opened.push(queues);
+    return queues;
+  };
+  let taken = 0;
+  const take = async () => {
+    taken += 1;
+  };
+  /** Whether a ticket reaches the worker within this time. */
+  const comes = async (queue: TicketQueue, withinMs: number) => {
+    const before = taken;
+    queue.add(['a']);
+    return until(() => taken > before, withinMs).catch(() => false);
+  };
+
+  it('a worker takes tickets again after its connection to the queue fell silent', async () => {
+    const queue = (await open()).queue('silent');
+    (await open(proxy)).worker('silent', take);
+    await until(() => comes(queue, PROMPTLY_MS));
+    proxy.silence();
+    await until(() => comes(queue, PROMPTLY_MS), TAKEN_AGAIN_WITHIN_MS);
+  });
+
+  it('a producer adds tickets again after its connection to the queue fell silent', async () => {
+    const queue = (await open(proxy)).queue('silent');
+    (await open()).worker('silent', take);
+    await until(() => comes(queue, PROMPTLY_MS));
+    proxy.silence();
+    await until(() => comes(queue, PROMPTLY_MS), NOTICED_WITHIN_MS);
+  });
+
+  it('listeners for wake-ups reconnect and hear them after their connections fell silent', async () => {
+    const { config } = store();
+    const pool = new pg.Pool({ connectionString: config().database.url });
+    opened.push({ close: () => pool.end() });
+    const publish: Bus['publish'] = (messages) => notify(pool, messages);
+    const through = config(proxy);
+    const listening =
+      through.redis === undefined
+        ? postgresBus(publish, through.database, LOG)
+        : redisBus(through.redis, LOG);
+    const direct = config();
+    const sending =
+      direct.redis === undefined ? postgresBus(publish, direct.database, LOG) : redisBus(direct.redis, LOG);
+    opened.push(listening, sending);
+    const heard = new Set<string>();
+    await listening.listen('silent_test', (payload) => heard.add(payload));
+    const arrives = async (payload: string) => {
+      await sending.publish([{ channel: 'silent_test', payload }]).catch(() => {});
+      return heard.has(payload);
+    };
+    await until(() => arrives('before'));
+    proxy.silence();
+    await until(() => arrives('after'), NOTICED_WITHIN_MS);
+  });
+
+  it('a shutdown does not wait for silent connections to the queue', async () => {
+    const queues = await open(proxy);
+    const worker = queues.worker('silent', take);
+    const queue = queues.queue('silent');
+    await until(() => comes(queue, PROMPTLY_MS));
+    proxy.silence();
+    const since = performance.now();
+    await worker.close();
+    await queues.close();
+    assert.ok(performance.now() - since < CLOSED_WITHIN_MS, `${performance.now() - since} ms`);
+  });
+});
+
+describeWithRedis(
+  'a connection to a cluster of Redis that listens for wake-ups and goes silent',
+  function () {
+    this.timeout(60_000);
+    let redis: RedisServer;
+    before(async () => {
+      redis = await startRedisServer({ isCluster: true });
+    });
+    after(() => redis?.kill());
+
+    it('is replaced, and wake-ups are heard again', async () => {
+      const proxy = await silentProxy(redis.url);
+      await redis.serveAllSlots(proxy.url);
+      const port = Number(new URL(proxy.url).port);
+      const bus = redisBus({ kind: 'cluster', hosts: [{ host: '127.0.0.1', port }] }, LOG);
+      try {
+        const heard = new Set<string>();
+        await bus.listen('silent_test', (payload) => heard.add(payload));
+        const arrives = async (payload: string) => {
+          await bus.publish([{ channel: 'silent_test', payload }]).catch(() => {});
+          return heard.has(payload);
+        };
+        await until(() => arrives('before'));
+        proxy.silence('listening');
+        await until(() => arrives('after'), NOTICED_WITHIN_MS);
+      } finally {
+        await bus.close();
+        await proxy.close();
+      }
+    });
+  },
+);
+
+describe('a PostgreSQL that cannot be reached when the queues are opened', function () {
+  this.timeout(30_000);
+  let database: TestDatabase;
+  before(async () => {
+    database = await createDatabase();
+  });
+  after(() => database.drop());
+
+  it('is used as soon as it can be, and the outage is logged once', async () => {
+    const levels: number[] = [];
+    const log = createLog('test', 'info', { write: (line) => void levels.push(JSON.parse(line).level) });
+    const { hostname, port } = new URL(database.url);
+    const way = createServer((client) => {
+      const server = connect(Number(port), hostname);
+      for (const socket of [client, server]) socket.on('error', () => {});
+      client.pipe(server).pipe(client);
+    });
+    const directUrl = new URL(database.url);
+    directUrl.port = `${await freePort()}`;
+    const urls = { url: database.url, directUrl: directUrl.href };
+    const config = { database: { ...urls, poolSize: 4 }, queuePrefix: 'forecue', redis: undefined };
+    const queues = await openQueues(config, log);
+    let taken = 0;
+    queues.worker('late', async () => {
+      taken += 1;
+    });
+    try {
+      const queue = queues.queue('late');
+      for (let n = 0; n < 5; n += 1) {
+        queue.add([`${n}`]);
+        await sleep(250);
+      }
+      assert.equal(taken, 0);
+      way.listen(Number(directUrl.port), '127.0.0.1');
+      await until(() => {
+        queue.add(['again']);
+        return taken > 0;
+      }, 2000);
+      assert.deepEqual(levels, [WARN, INFO]);
+    } finally {
+      await queues.close();
+      way.close();
+    }
+  });
+});

@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { STOP_LIMITS } from '../../shared/process/stop-limits.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { delay } from '../support/fake-provider.ts';
+import { freePort } from '../support/free-port.ts';
+import { percentile } from '../support/keep-alive-client.ts';
+import { type Call, type Load, startLoad } from '../support/load.ts';
+import { pacedUntil } from '../support/paced-until.ts';
+import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { silentProxy } from '../support/silent-proxy.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const CALLERS = 20;
+const CALLS_PER_SECOND = 50;
+const PAUSE_MS = 10_000;
+/** The long version, of 60 s, is run by hand. */
+const OUTAGE_MS = 1000 * Number(process.env['REDIS_OUTAGE_S'] ?? 8);
+/** Workers and waiting callers look once a second, or oftener; half of the calls need less than both looks. */
+const P50_MS = 1200;
+const NOTICED_AS_REPLICA_MS = 5000;
+const RESUMED_WITHIN_MS = 5000;
+/** With wake-ups, a provider of 50 to 100 ms, and a busy machine. */
+const PROMPT_MS = 400;
+/** A silence is noticed at a worker's connection after 8 s, at an ingress's after 7 s; one may come after the other. */
+const NOTICED_WITHIN_MS = 25_000;
+
+describeWithRedis('a Redis that may lose everything', function () {
+  this.timeout(60_000 + OUTAGE_MS);
+  let redis: RedisServer;
+  let system: System<TestProcess>;
+  let app: AppClient;
+  /** The operator's ports of the ingress and the worker. */
+  let operators: { url: string }[];
+
+  before(async () => {
+    redis = await startRedisServer();
+    system = await startProcesses({
+      webs: 0,
+      workers: 0,
+      env: { REDIS_URL: redis.url, SANDBOX_UNITS: '1000000' },
+    });
+    system.provider.respond((response, call) => delay(50 + 50 * Math.random())(response, call));
+    const ports = [await freePort(), await freePort()] as const;
+    operators = ports.map((port) => ({ url: `http://127.0.0.1:${port}` }));
+    await Promise.all([
+      system.startWeb({ OPERATOR_PORT: `${ports[0]}` }),
+      system.startWorker({ OPERATOR_PORT: `${ports[1]}` }),
+    ]);
+  });
+  after(async () => {
+    await system?.stop();
+    await redis?.kill();
+  });
+  beforeEach(async () => {
+    app = await system.app();
+  });
+  afterEach(async () => {
+    await redis.start();
+    await asking?.stop();
+  });
+
+  /** The load of the running test. */
+  let asking: Load | undefined;
+  const load = () => {
+    asking = startLoad((body) => app.predict(body), { callers: CALLERS });
+    return asking;
+  };
+  const ready = async (of = operators) => {
+    const answers = await Promise.all(of.map(({ url }) => fetch(`${url}/readyz`)));
+    return answers.map(({ status }) => status).join();
+  };
+
+  /** Nothing admitted is lost, nothing is charged without an answer, and no process was restarted. */
+  async function assertBalanced(calls: readonly Call[]): Promise<void> {
+    const { rows } = await system.database.pool.query<{ live: number; suggested: number }>(
+      `select (select count(*) from work where party = $1)::int as live,
+              (select count(*) from history where party = $1 and state = 'suggested')::int as suggested`,
+      [app.id],
+    );
+    const answered = calls.filter(({ reply }) => reply.status === 200).length;
+    const { body: usage } = await app.usage();
+    assert.deepEqual(
+      { ...rows[0], units: usage.prediction_units, reserved: usage.reserved_units },
+      { live: 0, suggested: answered, units: answered, reserved: 0 },
+    );
+    for (const { child } of [...system.webs, ...system.workers])
+      assert.deepEqual([child.exitCode, child.signalCode], [null, null]);
+  }
+
+  it('FLUSHALL, again and again: every call still gets its 200', async () => {
+    const asking = load();
+    for (let n = 0; n < 4; n += 1) {
+      await sleep(700);
+      await redis.flush();
+    }
+    await sleep(700);
+    const calls = await asking.stop();
+    assert.deepEqual(tally(calls), { '200': calls.length });
+    await assertBalanced(calls);
+  });
+
+  it('SIGKILL, and back at once with nothing: every call still gets its 200', async () => {
+    const asking = load();
+    for (let n = 0; n < 2; n += 1) {
+      await sleep(700);
+      await redis.kill();
+      await redis.start();
+    }
+    await sleep(2000);
+    const calls = await asking.stop();
+    assert.deepEqual(tally(calls), { '200': calls.length });
+    await assertBalanced(calls);
+  });
+
+  it('a pause: every call gets its 200, if later, and the processes say that they are not ready', async () => {
+    const asking = load();
+    await sleep(500);
+    const over = performance.now() + PAUSE_MS;
+    await redis.pause(PAUSE_MS);
+    await assertUnready(over - 1500);
+    await sleep(over - performance.now());
+    await assertResumes(asking.calls);
+    const calls = await asking.stop();
+    assert.deepEqual(tally(calls), { '200': calls.length });
+    await assertBalanced(calls);
+  });
+
+  it('an outage under 50 calls a second: every call gets its 200, half of them within 1.2 s', async () => {
+    const call = async (): Promise<Call> => {
+      const body = predictionBody();
+      const startedAt = performance.now();
+      return { body, reply: await app.predict(body), startedAt, endedAt: performance.now() };
+    };
+    const over = performance.now() + OUTAGE_MS;
+    await redis.kill();
+    const outage = assertUnready(over - 1500).then(() => sleep(over - performance.now()));
+    const meanwhile = await pacedUntil(CALLS_PER_SECOND, call, outage);
+    await redis.start();
+    const asking = load();
+    await assertResumes(asking.calls);
+    const calls = [...meanwhile, ...(await asking.stop())];
+    assert.deepEqual(tally(calls), { '200': calls.length });
+    await assertBalanced(calls);
+    const p50 = percentile(
+      meanwhile.map(({ reply }) => reply.tookMs),
+      0.5,
+    );
+    assert.ok(p50 < P50_MS, `p50 ${p50} ms`);
+  });
+
+  it('demoted to a read-only replica: every connection leaves it within 5 s, and every call gets its 200', async () => {
+    const successor = await startRedisServer();
+    const proxy = await silentProxy(redis.url);
+    const started: TestProcess[] = [];
+    try {
+      const env = { REDIS_URL: proxy.url, QUEUE_PREFIX: 'demoted' };
+      const ports = [await freePort(), await freePort()] as const;
+      started.push(
+        await system.startWeb({ ...env, OPERATOR_PORT: `${ports[0]}` }),
+        await system.startWorker({ ...env, OPERATOR_PORT: `${ports[1]}` }),
+      );
+      const urls = ports.map((port) => ({ url: `http://127.0.0.1:${port}` }));
+      const [web] = system.webs.slice(-1);
+      assert.equal((await app.predict(predictionBody(), { at: web ?? app })).status, 200);
+      asking = startLoad((body) => app.predict(body, { at: web ?? app }), { callers: CALLERS });
+      const before = await redis.clients();
+      const names = ['forecue-producer', 'forecue-consumer', 'forecue-listener'];
+      assert.deepEqual(
+        names.filter((name) => ![...before.values()].includes(name)),
+        [],
+      );
+
+      await redis.follow(successor);
+      // While its name still leads there.
+      const since = performance.now();
+      await until(async () => (await ready(urls)) === '503,503', NOTICED_AS_REPLICA_MS);
+      await until(async () => {
+        const now = await redis.clients();
+        return [...before.keys()].every((id) => !now.has(id));
+      }, NOTICED_AS_REPLICA_MS);
+      assert.ok(performance.now() - since < NOTICED_AS_REPLICA_MS, `${performance.now() - since} ms`);
+
+      proxy.move(successor.url);
+      await until(async () => (await ready(urls)) === '200,200', NOTICED_AS_REPLICA_MS);
+      await until(async () => {
+        const [left, arrived] = [await redis.clients(), await successor.clients()];
+        return names.every((name) => [...arrived.values()].includes(name)) && left.size < before.size;
+      }, NOTICED_AS_REPLICA_MS);
+      const calls = await asking.stop();
+      assert.deepEqual(tally(calls), { '200': calls.length });
+    } finally {
+      await asking?.stop();
+      await Promise.all(started.map((one) => one.stop()));
+      system.webs.pop();
+      system.workers.pop();
+      await redis.follow(undefined);
+      await Promise.all([proxy.close(), successor.kill()]);
+    }
+  });
+
+  it('connections that go silent without closing: they are dropped, and work is as fast as before', async () => {
+    const proxy = await silentProxy(redis.url);
+    try {
+      const env = { REDIS_URL: proxy.url, QUEUE_PREFIX: 'silent' };
+      const [web, worker] = await Promise.all([system.startWeb(env), system.startWorker(env)]);
+      assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
+      proxy.silence();
+      const answer = () => app.predict(predictionBody(), { at: web });
+      // A wake-up saves its caller the wait for the next poll: several fast answers in a row show that wake-ups arrive.
+      await until(async () => {
+        const replies = [await answer(), await answer(), await answer()];
+        return replies.every(({ status, tookMs }) => status === 200 && tookMs < 500);
+      }, NOTICED_WITHIN_MS);
+      await Promise.all([web.stop(), worker.stop()]);
+      system.webs.pop();
+      system.workers.pop();
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it('unreachable when the processes start: they start unready, and become ready when it is up', async () => {
+    await redis.kill();
+    const ports = [await freePort(), await freePort()] as const;
+    const [web, worker] = await Promise.all([
+      system.startWeb({ OPERATOR_PORT: `${ports[0]}` }),
+      system.startWorker({ OPERATOR_PORT: `${ports[1]}` }),
+    ]);
+    await system.workers[0]?.stop('SIGKILL');
+    const answers = () =>
+      Promise.all(ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/readyz`)).status));
+    assert.deepEqual(await answers(), [503, 503]);
+    const answered = await app.predict(predictionBody(), { at: web });
+    assert.equal(answered.status, 200, answered.text);
+    await redis.start();
+    await until(async () => (await answers()).join() === '200,200', RESUMED_WITHIN_MS);
+    const reply = await app.predict(predictionBody(), { at: web });
+    assert.equal(reply.status, 200, reply.text);
+    assert.equal(worker.child.exitCode, null);
+  });
+
+  it('unreachable when the processes stop: they end in time, and in order', async () => {
+    const [web, worker] = await Promise.all([system.startWeb(), system.startWorker()]);
+    assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
+    await redis.kill();
+    const since = performance.now();
+    const ends = [web, worker].map(async (one) => {
+      await one.stop('SIGTERM');
+      return { code: one.child.exitCode, inTime: performance.now() - since < STOP_LIMITS.process };
+    });
+    assert.deepEqual(await Promise.all(ends), [
+      { code: 0, inTime: true },
+      { code: 0, inTime: true },
+    ]);
+  });
+
+  /** Until then, each time it is asked. */
+  async function assertUnready(until: number): Promise<void> {
+    // A frozen server is noticed after the time that a pulse may take.
+    await sleep(2500);
+    do {
+      assert.equal(await ready(), '503,503');
+      await sleep(200);
+    } while (performance.now() < until);
+  }
+
+  /** Without a restart: every process is ready soon, and answers are as prompt as before. */
+  async function assertResumes(calls: readonly Call[]): Promise<void> {
+    await until(async () => (await ready()) === '200,200', RESUMED_WITHIN_MS);
+    await until(() => {
+      const latest = calls.slice(-CALLERS).map(({ reply }) => reply.tookMs);
+      return percentile(latest, 0.5) < PROMPT_MS;
+    }, RESUMED_WITHIN_MS);
+  }
+});
+
+function tally(calls: readonly Call[]): Record<string, number> {
+  const ends = Map.groupBy(calls, ({ reply }) => endOf(reply));
+  return Object.fromEntries([...ends].map(([end, of]) => [end, of.length]));
+}
+
+function endOf({ status, code }: { status: number; code: string | undefined }): string {
+  return code === undefined ? `${status}` : `${status} ${code}`;
+}

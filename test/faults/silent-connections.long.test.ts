@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { predictionBody } from '../support/client.ts';
+import { freePort } from '../support/free-port.ts';
+import { percentile } from '../support/keep-alive-client.ts';
+import { describeWithRedis, type RedisServer, startRedisServer } from '../support/redis-server.ts';
+import { silentProxy } from '../support/silent-proxy.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const BACK_WITHIN_MS = 12_000;
+const NORMAL_P50_MS = 150;
+const CALLS = 7;
+const ROUNDS = 3;
+
+/** Which process's connections go silent, which of them, and how it reaches its server through a proxy. */
+interface Silence {
+  of: 'web' | 'worker';
+  which: 'all' | 'listening';
+  server: string;
+  through(proxyUrl: string): Record<string, string>;
+}
+
+/** The wake-ups and the queue of one process go silent; then calls are as fast as before, or the process is unhealthy. */
+async function assertIsNoticed(
+  system: System<TestProcess>,
+  { of, which, server, through }: Silence,
+): Promise<void> {
+  const proxy = await silentProxy(server);
+  const operatorPort = await freePort();
+  const env = { ...through(proxy.url), OPERATOR_PORT: `${operatorPort}` };
+  const [web, worker] = await Promise.all([
+    system.startWeb({ PREDICTION_TIMEOUT_MS: '1000', ...(of === 'web' && env) }),
+    system.startWorker(of === 'worker' ? env : {}),
+  ]);
+  try {
+    const app = await system.app();
+    const isNormal = async () => {
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const took: number[] = [];
+        for (let n = 0; n < CALLS; n += 1) {
+          const { status, tookMs } = await app.predict(predictionBody(), { at: web });
+          if (status !== 200) return false;
+          took.push(tookMs);
+        }
+        if (percentile(took, 0.5) >= NORMAL_P50_MS) return false;
+      }
+      return true;
+    };
+    await until(isNormal);
+
+    proxy.silence(which);
+    const isBack = await until(isNormal, BACK_WITHIN_MS).catch(() => false);
+    if (!isBack) assert.equal(await isHealthy(operatorPort, of === 'web' ? web : worker), false, 'not back');
+  } finally {
+    await Promise.all([web.stop(), worker.stop()]);
+    await proxy.close();
+  }
+}
+
+/** A process that exits, and is restarted, counts as unhealthy too. */
+async function isHealthy(operatorPort: number, { child }: TestProcess): Promise<boolean> {
+  if (child.exitCode !== null || child.signalCode !== null) return false;
+  const { status } = await fetch(`http://127.0.0.1:${operatorPort}/healthz`);
+  return status === 200;
+}
+
+describe('connections to PostgreSQL that go silent without closing', function () {
+  this.timeout(60_000);
+  let system: System<TestProcess>;
+  before(async () => {
+    // Queue and wake-ups are on PostgreSQL, wherever the other suites have them.
+    const env = { REDIS_URL: '', QUEUE_PREFIX: 'forecue', SANDBOX_UNITS: '1000000' };
+    system = await startProcesses({ webs: 0, workers: 0, env });
+  });
+  after(() => system?.stop());
+
+  const fallSilent = (of: Silence['of'], which: Silence['which']) =>
+    assertIsNoticed(system, {
+      of,
+      which,
+      server: system.database.url,
+      through(proxyUrl) {
+        const url = new URL(system.database.url);
+        url.hostname = '127.0.0.1';
+        url.port = new URL(proxyUrl).port;
+        return { DATABASE_DIRECT_URL: url.href };
+      },
+    });
+
+  it("the queue's, of a worker: calls are normal within 12 s, or the worker is unhealthy", () =>
+    fallSilent('worker', 'all'));
+
+  it("the queue's, of an ingress: calls are normal within 12 s, or the ingress is unhealthy", () =>
+    fallSilent('web', 'all'));
+
+  it('the one that listens, of an ingress: answers are prompt within 12 s, or the ingress is unhealthy', () =>
+    fallSilent('web', 'listening'));
+});
+
+describeWithRedis('connections to Redis that go silent without closing', function () {
+  this.timeout(60_000);
+  let redis: RedisServer;
+  let system: System<TestProcess>;
+  before(async () => {
+    redis = await startRedisServer();
+    const env = { REDIS_URL: redis.url, SANDBOX_UNITS: '1000000' };
+    system = await startProcesses({ webs: 0, workers: 0, env });
+  });
+  after(async () => {
+    await system?.stop();
+    await redis?.kill();
+  });
+
+  const fallSilent = (of: Silence['of']) =>
+    assertIsNoticed(system, {
+      of,
+      which: 'all',
+      server: redis.url,
+      through: (proxyUrl) => ({ REDIS_URL: proxyUrl }),
+    });
+
+  it("calls are normal 12 s after a worker's connections fell silent, or the worker is unhealthy", () =>
+    fallSilent('worker'));
+
+  it("calls are normal 12 s after an ingress's connections fell silent, or the ingress is unhealthy", () =>
+    fallSilent('web'));
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import type { Browser } from 'playwright-core';
+import { faultsOn } from '../support/axe.ts';
+import { describeInBrowser, openBrowser } from '../support/browser.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+
+let system: System;
+let url: string;
+
+before(async () => {
+  system = await startSystem({
+    workers: 0,
+    env: { PUBLIC_URL: 'https://forecue.example/here', CONSOLE: 'on' },
+  });
+  url = system.webs[0]?.url ?? '';
+});
+
+after(() => system.stop());
+
+describe('GET /', () => {
+  it('tells a program in JSON whether the service is ready, and where to go on', async () => {
+    for (const accept of ['*/*', 'application/json', 'text/plain']) {
+      const response = await fetch(`${url}/`, { headers: { accept } });
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('vary'), 'Accept');
+      assert.deepEqual(await response.json(), {
+        name: 'Forecue',
+        status: 'ready',
+        docs: 'https://forecue.example/here/docs',
+        openapi: 'https://forecue.example/here/openapi.json',
+        console: 'https://forecue.example/here/console/',
+      });
+    }
+  });
+
+  it('is a page for a browser, with the way to the console and to the docs', async () => {
+    const response = await fetch(`${url}/`, { headers: BROWSER });
+    assert.equal(response.headers.get('vary'), 'Accept');
+    assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
+    const policy = response.headers.get('content-security-policy') ?? '';
+    assert.match(policy, /^default-src 'none';/);
+    assert.doesNotMatch(policy, /unsafe/);
+    const text = await response.text();
+    for (const shown of [
+      'Healthy.',
+      'href="console/"',
+      'href="docs"',
+      'https://forecue.example/here/v1/predict',
+    ])
+      assert.ok(text.includes(shown), shown);
+  });
+
+  it('names no console where there is none', async () => {
+    const { url: other } = await system.startWeb({ CONSOLE: 'off' });
+    const { console } = (await (await fetch(`${other}/`)).json()) as { console: unknown };
+    assert.equal(console, null);
+    assert.ok(!(await (await fetch(`${other}/`, { headers: BROWSER })).text()).includes('console/'));
+  });
+
+  it('has the mark for its tab, also at the address that browsers guess', async () => {
+    for (const path of ['/favicon.svg', '/favicon.ico']) {
+      const response = await fetch(url + path);
+      assert.equal(response.headers.get('content-type'), 'image/svg+xml');
+      assert.match(await response.text(), /^<svg xmlns/);
+    }
+  });
+});
+
+describeInBrowser('the page at /', () => {
+  let browser: Browser;
+  before(async () => {
+    browser = await openBrowser();
+  });
+  after(() => browser?.close());
+
+  for (const colorScheme of ['light', 'dark'] as const)
+    it(`has no fault that axe can see, and breaks no rule of its policy, in ${colorScheme}`, async () => {
+      const page = await browser.newPage({ colorScheme, viewport: { width: 390, height: 844 } });
+      const refused: string[] = [];
+      page.on('console', (message) => refused.push(message.text()));
+      await page.goto(`${url}/`);
+      assert.deepEqual(await faultsOn(page), []);
+      assert.deepEqual(refused, []);
+    });
+});

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import pg from 'pg';
+import { preparePostgresHome, run } from '../../bin/start/postgres-home.ts';
+import { AppClient, predictionBody } from '../support/client.ts';
+import { bareEnvironment } from '../support/environment.ts';
+import { until } from '../support/until.ts';
+
+const START = resolve(import.meta.dirname, '../../bin/start/main.ts');
+const BACK_WITHIN_MS = 5000;
+
+describe('npm start, when its PostgreSQL ends', () => {
+  let directory: string;
+  let forecue: Started;
+
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'forecue-start-'));
+  });
+  beforeEach(async () => {
+    forecue = await start(directory);
+  });
+  afterEach(async () => {
+    await forecue.stop('SIGINT');
+  });
+  after(async () => {
+    const postgres = await realpath(join(directory, 'postgres'));
+    for (const path of [postgres, directory]) await rm(path, { recursive: true, force: true });
+  });
+
+  it('starts it again within 5 s of a SIGKILL, each time, with nothing lost, and reports it', async () => {
+    const body = predictionBody();
+    const first = await forecue.app.predict(body);
+    assert.equal(first.status, 200);
+    const url = await forecue.databaseUrl();
+
+    for (const time of [1, 2]) {
+      process.kill(await forecue.postmaster(), 'SIGKILL');
+      await forecue.predictsAgain();
+      assert.equal((await forecue.app.predict(body)).text, first.text);
+      await until(() => count(forecue.output, /^PostgreSQL is back after \d\.\d s$/gm) === time);
+      assert.equal(count(forecue.output, /^PostgreSQL stopped unexpectedly \(SIGKILL\); starting/gm), time);
+    }
+    assert.equal(await forecue.databaseUrl(), url);
+    assert.doesNotMatch(forecue.output, /^(web|worker) ended/m);
+  });
+
+  it('starts it again although a statement of the dead server still runs', async () => {
+    const client = new pg.Client(await forecue.databaseUrl());
+    client.on('error', () => undefined);
+    await client.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const pid = rows[0]?.pid ?? 0;
+    const endless = client.query('do $$ begin loop end loop; end $$').catch(() => undefined);
+    try {
+      await until(
+        async () =>
+          (await forecue.query(`select state from pg_stat_activity where pid = ${pid}`)) === 'active',
+      );
+      process.kill(await forecue.postmaster(), 'SIGKILL');
+      await forecue.predictsAgain();
+      await endless;
+    } finally {
+      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+    }
+  });
+
+  it('restarts it when something else stops it', async () => {
+    const { programs, account, folder } = await preparePostgresHome(join(directory, 'postgres'));
+    const args = ['stop', '-m', 'fast', '-W', '-D', join(folder, 'data')];
+    assert.ok((await run(programs.pg_ctl, args, account)).ok);
+    await until(() => /^PostgreSQL stopped unexpectedly \(exit code 0\)/m.test(forecue.output));
+    await forecue.predictsAgain();
+  });
+
+  it('says why it does not start, keeps trying, and reports when it is back', async () => {
+    const control = join(directory, 'postgres/data/global/pg_control');
+    const postmaster = await forecue.postmaster();
+    await rename(control, `${control}.aside`);
+    try {
+      process.kill(postmaster, 'SIGKILL');
+      await until(
+        () =>
+          /^PostgreSQL did not start \(exit code \d\): see .*\n(?:.*\n)*?.*pg_control/m.test(forecue.output),
+        20_000,
+      );
+    } finally {
+      await rename(`${control}.aside`, control);
+    }
+    await until(() => /^PostgreSQL is back after/m.test(forecue.output), 20_000);
+    await forecue.predictsAgain();
+    assert.doesNotMatch(forecue.output, /^(web|worker) ended/m);
+  });
+
+  it('is stopped in order during a restart, and leaves nothing running', async () => {
+    const url = await forecue.databaseUrl();
+    process.kill(await forecue.postmaster(), 'SIGKILL');
+    await until(() => forecue.output.includes('PostgreSQL stopped unexpectedly'));
+    await forecue.stop('SIGINT');
+    assert.match(forecue.output, /\nStopped\.\n$/);
+    await refused(url);
+  });
+
+  it('takes a normal stop for what it is', async () => {
+    const url = await forecue.databaseUrl();
+    await forecue.stop('SIGINT');
+    assert.doesNotMatch(forecue.output, /unexpectedly/);
+    await refused(url);
+  });
+
+  it('leaves no server behind when it is killed itself after a restart', async () => {
+    const url = await forecue.databaseUrl();
+    process.kill(await forecue.postmaster(), 'SIGKILL');
+    await until(() => forecue.output.includes('PostgreSQL is back'));
+    await forecue.stop('SIGKILL');
+    await refused(url);
+  });
+});
+
+/** One `npm start` over the directory, ready. */
+class Started {
+  readonly #child: ChildProcess;
+  readonly #directory: string;
+  output = '';
+  app = new AppClient('', '', '');
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    this.#child = spawn(process.execPath, [START, directory], {
+      env: { ...bareEnvironment(), PORT: '0', OPERATOR_PORT: '0', RATE_LIMIT_RPS: '0' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.on('data', (chunk) => {
+        this.output += chunk;
+      });
+  }
+
+  async ready(): Promise<this> {
+    await until(() => this.output.includes('Forecue is ready') || !this.#runs, 30_000);
+    assert.ok(this.#runs, this.output);
+    this.app = new AppClient('', await this.#text('app-key'), await this.#text('address'));
+    return this;
+  }
+
+  get #runs(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  async #text(file: string): Promise<string> {
+    return (await readFile(join(this.#directory, file), 'utf8')).trim();
+  }
+
+  databaseUrl(): Promise<string> {
+    return this.#text('database-url');
+  }
+
+  async postmaster(): Promise<number> {
+    return Number((await this.#text('postgres/data/postmaster.pid')).split('\n')[0]);
+  }
+
+  /** The only value of a statement's only row. */
+  async query(statement: string): Promise<unknown> {
+    return Object.values((await query(await this.databaseUrl(), statement))[0] ?? {})[0];
+  }
+
+  /** Call it when the server ends: the 5 s start then. */
+  async predictsAgain(): Promise<void> {
+    const body = predictionBody();
+    const since = performance.now();
+    await until(async () => (await this.app.predict(body)).status === 200);
+    const tookMs = performance.now() - since;
+    assert.ok(tookMs < BACK_WITHIN_MS, `${tookMs} ms\n${this.output}`);
+  }
+
+  async stop(signal: NodeJS.Signals): Promise<void> {
+    if (!this.#runs) return;
+    const closed = once(this.#child, 'close');
+    this.#child.kill(signal);
+    await closed;
+  }
+}
+
+function start(directory: string): Promise<Started> {
+  return new Started(directory).ready();
+}
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(url);
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function refused(url: string): Promise<void> {
+  await until(async () => {
+    const fault = await query(url, 'select 1').catch((error) => error);
+    return fault.code === 'ECONNREFUSED';
+  });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { createDatabase } from '../support/database.ts';
+import { bareEnvironment } from '../support/environment.ts';
+
+const START = resolve(import.meta.dirname, '../../bin/start/main.ts');
+const OPERATOR_PORT = 9460;
+
+/** Holds the port of another checkout's ingress, unless one does already. */
+async function holdOperatorPort(): Promise<Server> {
+  const server = createServer().listen(OPERATOR_PORT, '127.0.0.1');
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) =>
+    assert.equal(error.code, 'EADDRINUSE'),
+  );
+  return server;
+}
+
+it('a second checkout starts with a PORT of its own, and nothing else', async () => {
+  const [held, database, data] = await Promise.all([
+    holdOperatorPort(),
+    createDatabase(),
+    mkdtemp(join(tmpdir(), 'forecue-second-')),
+  ]);
+  try {
+    const env = { ...bareEnvironment(), PORT: '0', DATABASE_URL: database.url };
+    const child = spawn(process.execPath, [START, data], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [said, exited] = [text(child.stderr), once(child, 'exit')];
+    let shown = '';
+    for await (const chunk of child.stdout) {
+      shown += chunk;
+      if (shown.includes('Forecue is ready')) child.kill('SIGTERM');
+    }
+    await exited;
+    assert.match(shown, /Forecue is ready/, await said);
+    assert.match(shown, /^ +board +http:\/\/127\.0\.0\.1:\d+\/admin\/ /m);
+  } finally {
+    held.close();
+    await rm(data, { recursive: true, force: true });
+    await database.drop();
+  }
+});

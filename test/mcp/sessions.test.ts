@@ -1,0 +1,289 @@
+import assert from 'node:assert/strict';
+import { signUp, type UserClient } from '../support/account.ts';
+import * as fake from '../support/fake-provider.ts';
+import { proposing } from '../support/replies.ts';
+import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { called, keyOf, openSession, startToolServer, startWatchedUpstream } from '../support/tool-server.ts';
+import { until } from '../support/until.ts';
+
+const REVISION = '2025-11-25';
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: REVISION, capabilities: {}, clientInfo: { name: 'test', version: '1' } },
+};
+const LIST = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} };
+
+interface Answer {
+  status: number;
+  session: string;
+  headers: Headers;
+  text: string;
+}
+
+describe('a session of the tool server', function () {
+  this.timeout(120_000);
+  let system: System;
+  let upstream: Awaited<ReturnType<typeof startWatchedUpstream>>;
+  let server: TestProcess;
+  let ann: UserClient;
+  let ben: UserClient;
+  let keys: Record<'ann' | 'ben', string>;
+
+  before(async () => {
+    system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
+    upstream = await startWatchedUpstream(system.webs[0]?.url ?? '');
+    server = await startToolServer(upstream.url);
+    [ann, ben] = await Promise.all([signUp(system), signUp(system)]);
+    keys = { ann: await keyOf(ann), ben: await keyOf(ben) };
+    system.provider.respond(proposing([{ response: 'Blue' }]));
+  });
+  after(async () => {
+    await server?.stop('SIGTERM');
+    upstream?.close();
+    await system.stop();
+  });
+
+  const post = async (
+    body: object | string,
+    headers: Record<string, string> = {},
+    { method = 'POST', url = server.url } = {},
+  ): Promise<Answer> => {
+    const answer = await fetch(url, {
+      method,
+      headers: {
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...headers,
+      },
+      ...(method === 'POST' && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const session = answer.headers.get('mcp-session-id') ?? '';
+    return { status: answer.status, session, headers: answer.headers, text: await answer.text() };
+  };
+  const bearer = (credential: string) => ({ authorization: `Bearer ${credential}` });
+  const open = async (credential: string, at = server) => {
+    const { status, session, text } = await post(INITIALIZE, bearer(credential), { url: at.url });
+    assert.equal(status, 200, text);
+    return session;
+  };
+  const list = (session: string, credential: string) =>
+    post(LIST, { ...bearer(credential), 'mcp-session-id': session });
+  const codeOf = ({ status, text }: Answer) => [status, JSON.parse(text).error.data?.code];
+
+  it('carries its own credential on every upstream call: 50 of two accounts, interleaved', async () => {
+    const people = [keys.ann, keys.ben];
+    const sessions = await Promise.all(
+      Array.from({ length: 50 }, async (_, at) => {
+        const credential = people[at % 2] ?? '';
+        return { ...(await openSession(server, credential)), credential, mark: `mark-${at}` };
+      }),
+    );
+    upstream.calls.length = 0;
+    await Promise.all(
+      sessions.map(async ({ client, mark }) => {
+        await called(client, 'stats');
+        const event = { type: 'note', id: mark, session_id: mark, text: mark };
+        assert.equal((await called(client, 'record_events', { events: [event] }))['accepted'], 1);
+      }),
+    );
+    assert.equal(upstream.calls.length, 3 * 50);
+    const counts = people.map(
+      (key) => upstream.calls.filter(({ headers }) => headers['x-service-api-key'] === key).length,
+    );
+    assert.deepEqual(counts, [75, 75]);
+    // Whose events they became says that each call had the credential of its session, not just any.
+    const recorded = async (person: UserClient) =>
+      (
+        await person.request<{ results: { session_id: string }[] }>('GET', '/api/recording/sessions/')
+      ).body.results
+        .map(({ session_id }) => Number(session_id.slice('mark-'.length)))
+        .sort((one, other) => one - other);
+    assert.deepEqual(
+      await recorded(ann),
+      Array.from({ length: 25 }, (_, at) => 2 * at),
+    );
+    assert.deepEqual(
+      await recorded(ben),
+      Array.from({ length: 25 }, (_, at) => 2 * at + 1),
+    );
+    await Promise.all(sessions.map(({ client }) => client.close()));
+  });
+
+  it('takes a key and an access token, in either header', async () => {
+    for (const headers of [bearer(keys.ann), { 'x-service-api-key': keys.ann }, bearer(ann.access)])
+      assert.equal((await post(INITIALIZE, headers)).status, 200);
+  });
+
+  it('is opened by no credential that the interface refuses', async () => {
+    const refused: Record<string, string>[] = [
+      {},
+      bearer('service_x'),
+      bearer('made.up.token'),
+      { cookie: 'a=b' },
+    ];
+    for (const headers of refused) {
+      const answer = await post(INITIALIZE, headers);
+      assert.deepEqual(codeOf(answer), [401, 'not_authenticated']);
+      assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
+    }
+    const both = { ...bearer(keys.ann), 'x-service-api-key': keys.ann };
+    assert.deepEqual(codeOf(await post(INITIALIZE, both)), [400, 'invalid_request']);
+  });
+
+  it('of one account is 403 with the credential of another, and goes on', async () => {
+    const session = await open(keys.ann);
+    assert.deepEqual(codeOf(await list(session, keys.ben)), [403, 'access_denied']);
+    assert.equal((await list(session, '')).status, 401);
+    const stolen = await post({}, { ...bearer(keys.ben), 'mcp-session-id': session }, { method: 'DELETE' });
+    assert.deepEqual(codeOf(stolen), [403, 'access_denied']);
+    assert.equal((await list(session, keys.ann)).status, 200);
+  });
+
+  it('that is made up, ended, or of another process is 404', async () => {
+    const other = await startToolServer(upstream.url);
+    const elsewhere = await open(keys.ann, other);
+    const ended = await open(keys.ann);
+    assert.equal(
+      (await post({}, { ...bearer(keys.ann), 'mcp-session-id': ended }, { method: 'DELETE' })).status,
+      200,
+    );
+    for (const session of ['made-up', ended, elsewhere, 'x'.repeat(5000)])
+      assert.deepEqual(codeOf(await list(session, keys.ann)), [404, 'not_found']);
+    await other.stop('SIGTERM');
+  });
+
+  it('ends when the interface no longer takes its credential', async () => {
+    const { status, body } = await ann.request<{ id: string; key: string }>('POST', '/api/auth/keys/', {
+      label: 'x',
+    });
+    assert.equal(status, 201);
+    const { client } = await openSession(server, body.key);
+    await ann.request('DELETE', `/api/auth/keys/${body.id}/`);
+    // Whom a credential belongs to is remembered for a moment.
+    const refused = await until(async () => {
+      const answer = await client.callTool({ name: 'stats', arguments: {} });
+      return answer.isError && JSON.stringify(answer.structuredContent);
+    });
+    assert.match(refused, /not_authenticated.*Start a new session/);
+    await assert.rejects(client.callTool({ name: 'stats', arguments: {} }), /404|no such session/i);
+  });
+
+  it('ends when nothing is asked of it, but not while it answers', async () => {
+    const hasty = await startToolServer(upstream.url, { MCP_SESSION_IDLE_S: '1' });
+    const slow = await openSession(hasty, keys.ann);
+    const answered = Promise.withResolvers<void>();
+    system.provider.reset();
+    system.provider.respond(fake.when(answered.promise, proposing([{ response: 'Blue' }])));
+    const calling = called(slow.client, 'predict_reply', { agent_input: 'Now?' });
+    await system.provider.called(1);
+    const later = await open(keys.ann, hasty);
+    // Another's credential is 403 for as long as there is a session, and does not keep it.
+    await until(async () => {
+      const headers = { ...bearer(keys.ben), 'mcp-session-id': later };
+      return (await post(LIST, headers, { url: hasty.url })).status === 404;
+    });
+    answered.resolve();
+    assert.equal((await calling)['predicted_response'], 'Blue');
+    await hasty.stop('SIGTERM');
+  });
+
+  it('is 503 when the process has as many as it may, and one too many of a credential ends its oldest', async () => {
+    const full = await startToolServer(upstream.url, { MCP_MAX_SESSIONS: '1' });
+    await open(keys.ann, full);
+    const refused = await post(INITIALIZE, bearer(keys.ben), { url: full.url });
+    assert.deepEqual(codeOf(refused), [503, 'overloaded']);
+    assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/);
+    await full.stop('SIGTERM');
+    const bounded = await startToolServer(upstream.url);
+    const first = await open(keys.ann, bounded);
+    const kept = await open(keys.ben, bounded);
+    for (let opened = 0; opened < 100; opened += 1) await open(keys.ann, bounded);
+    const at = (session: string, key: string) =>
+      post(LIST, { ...bearer(key), 'mcp-session-id': session }, { url: bounded.url });
+    assert.deepEqual([(await at(first, keys.ann)).status, (await at(kept, keys.ben)).status], [404, 200]);
+    await bounded.stop('SIGTERM');
+  });
+
+  describe('and bad input', () => {
+    let session: string;
+    before(async () => {
+      session = await open(keys.ann);
+    });
+    const send = (body: object | string) => post(body, { ...bearer(keys.ann), 'mcp-session-id': session });
+
+    it('a message of 5 MB is 413', async () => {
+      const answer = await send({ ...LIST, params: { filler: 'x'.repeat(5 * 1024 * 1024) } });
+      assert.deepEqual(codeOf(answer), [413, 'body_too_large']);
+    });
+
+    it('what is not JSON, or of another type, is 400', async () => {
+      assert.deepEqual(codeOf(await send('{')), [400, 'invalid_json']);
+      const plain = await post('{}', { ...bearer(keys.ann), 'content-type': 'text/plain' });
+      assert.deepEqual(codeOf(plain), [400, 'invalid_content_type']);
+    });
+
+    it('an unknown method is -32601', async () => {
+      const { text } = await send({ ...LIST, method: 'tools/destroy' });
+      assert.match(text, /-32601/);
+    });
+
+    it('what is no message of the protocol is refused', async () => {
+      for (const body of [{}, [], 7, 'null', { jsonrpc: '1.0' }, { jsonrpc: '2.0', id: {}, method: 1 }])
+        assert.equal((await send(typeof body === 'number' ? String(body) : body)).status, 400);
+    });
+
+    it('a request before initialize is 400', async () => {
+      assert.deepEqual(codeOf(await post(LIST, bearer(keys.ann))), [400, 'invalid_request']);
+    });
+
+    it('a credential in the query is refused, whatever it is', async () => {
+      const answer = await post(INITIALIZE, bearer(keys.ann), { url: `${server.url}?api_key=${keys.ann}` });
+      assert.deepEqual(codeOf(answer), [400, 'invalid_request']);
+    });
+
+    it('a batch is refused by a revision that has none, and answered by the one that has', async () => {
+      assert.deepEqual(codeOf(await send([LIST, { ...LIST, id: 3 }])), [400, 'invalid_request']);
+      const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
+      const { session: batching } = await post(older, bearer(keys.ann));
+      const batch = (length: number) =>
+        post(
+          Array.from({ length }, (_, id) => ({ ...LIST, id })),
+          { ...bearer(keys.ann), 'mcp-session-id': batching },
+        );
+      const answered = await batch(2);
+      assert.equal(answered.status, 200);
+      assert.equal(answered.text.match(/"name":"predict_reply"/g)?.length, 2);
+      assert.deepEqual(codeOf(await batch(21)), [400, 'invalid_request']);
+    });
+
+    it('pages of other origins are 403, those of this machine and of CORS_ORIGINS are not', async () => {
+      const origin = 'https://app.example';
+      const strict = await startToolServer(upstream.url, { CORS_ORIGINS: origin });
+      const from = (from: string) =>
+        post(INITIALIZE, { ...bearer(keys.ann), origin: from }, { url: strict.url });
+      for (const foreign of ['https://evil.example', 'null', 'http://localhost.evil.example'])
+        assert.deepEqual(codeOf(await from(foreign)), [403, 'access_denied']);
+      for (const known of [origin, 'http://localhost:6274']) {
+        const { status, headers } = await from(known);
+        assert.deepEqual([status, headers.get('access-control-allow-origin')], [200, known]);
+      }
+      const preflight = await post({}, { origin }, { method: 'OPTIONS', url: strict.url });
+      assert.equal(preflight.status, 204);
+      await strict.stop('SIGTERM');
+    });
+
+    it('other methods are 405, other paths 404', async () => {
+      for (const method of ['GET', 'PUT']) {
+        const { status, headers } = await post({}, bearer(keys.ann), { method });
+        assert.deepEqual([status, headers.get('allow')], [405, 'DELETE, POST']);
+      }
+      assert.equal((await post(LIST, bearer(keys.ann), { url: `${server.url}/x` })).status, 404);
+    });
+
+    it('leaves nothing of itself in the log', () => {
+      assert.doesNotMatch(server.log, /service_|tools\/destroy|api_key|evil|"level":50/);
+    });
+  });
+});

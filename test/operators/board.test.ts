@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict';
+import { signUp } from '../support/account.ts';
+import { Operator, startBoard } from '../support/board.ts';
+import { predictionBody } from '../support/client.ts';
+import { status } from '../support/fake-provider.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const HOSTILE = '<img src=x onerror=alert(1)>‮"evil&';
+
+describe('the board of the operators', () => {
+  let system: System;
+  let operator: Operator;
+  let token: string;
+  before(async () => {
+    system = await startSystem({ webs: 0, env: { MODEL_PRICES: 'fake-model=0.15:0.6' } });
+    token = system.env['ADMIN_TOKEN'] ?? '';
+    operator = new Operator(await startBoard(system));
+    assert.equal((await operator.signIn(token)).status, 303);
+  });
+  after(() => system?.stop());
+  beforeEach(() => system.provider.reset());
+
+  const stranger = () => new Operator(Number(new URL(operator.origin).port));
+  const board = async () => (await operator.get('')).text();
+  /** Each of them is on the board within a few refreshes. */
+  const shows = (...texts: string[]) =>
+    until(async () => {
+      const page = await board();
+      return texts.every((text) => page.includes(text));
+    }, 30_000);
+
+  it('asks for its token, and shows nothing without it', async () => {
+    const page = await stranger().get('');
+    assert.equal(page.status, 200);
+    assert.match(await page.text(), /type="password"/);
+    for (const path of ['events', 'find?id=x']) assert.equal((await stranger().get(path)).status, 401);
+    const forged = stranger();
+    assert.equal((await forged.post('queue', { do: 'pause', pool: 'predict' })).status, 401);
+    const foreign = { cookie: operator.cookie.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')) };
+    assert.equal((await stranger().get('events', foreign)).status, 401);
+  });
+
+  it('is not on the public port', async () => {
+    for (const path of ['/admin', '/admin/', '/admin/board.js', '/admin/events'])
+      assert.equal((await fetch(`${system.webs[0]?.url}${path}`)).status, 404);
+  });
+
+  it('keeps a session in a cookie that is not the token and that no script reads', async () => {
+    const [cookie = ''] = (await stranger().signIn(token)).headers.getSetCookie();
+    assert.match(cookie, /; HttpOnly/);
+    assert.match(cookie, /; SameSite=Strict/);
+    assert.match(cookie, /; Path=\/admin;/);
+    assert.ok(!cookie.includes(token) && !cookie.includes(encodeURIComponent(token)));
+    assert.doesNotMatch(cookie, /Secure/);
+    const proxied = await stranger().post('sign-in', { token }, { 'x-forwarded-proto': 'https' });
+    assert.match(proxied.headers.getSetCookie()[0] ?? '', /; Secure/);
+  });
+
+  it('allows no inline script or style, no frame and no cache', async () => {
+    for (const path of ['', 'find?id=x', 'nowhere']) {
+      const { headers } = await operator.get(path);
+      const policy = headers.get('content-security-policy') ?? '';
+      assert.match(policy, /default-src 'none'/);
+      assert.match(policy, /frame-ancestors 'none'/);
+      assert.doesNotMatch(policy, /unsafe/);
+      assert.equal(headers.get('cache-control'), 'no-store');
+    }
+  });
+
+  it('acts only on its own forms: not without their token, with that of another session, or from another site', async () => {
+    const other = stranger();
+    await other.signIn(token);
+    const pause = { do: 'pause', pool: 'batch' };
+    const own = await operator.csrf();
+    for (const csrf of ['', 'x', await other.csrf()])
+      assert.equal((await operator.post('queue', { ...pause, csrf })).status, 403);
+    const foreign: Record<string, string>[] = [
+      { origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+    ];
+    for (const headers of foreign) {
+      assert.equal((await operator.post('queue', { ...pause, csrf: own }, headers)).status, 403);
+      assert.equal((await stranger().post('sign-in', { token }, headers)).status, 403);
+    }
+    assert.equal((await operator.post('sign-out', {})).status, 403);
+    assert.match(await board(), /<h3>batch <span class="badge bad">no worker/);
+  });
+
+  it('pauses, resumes, drains after a question, and retries, as the command line does', async () => {
+    const csrf = await operator.csrf();
+    const act = (action: string, more = {}) =>
+      operator.post('queue', { csrf, do: action, pool: 'predict', ...more });
+    assert.equal((await act('pause')).headers.get('location'), './?did=pause');
+    await shows('paused');
+    const app = await system.app();
+    const call = app.predict(predictionBody());
+    await until(async () => /<dt>Waiting<\/dt><dd>1</.test(await board()));
+    const question = await act('drain');
+    assert.equal(question.status, 200);
+    assert.match(await question.text(), /Drain predict\?[\s\S]*1 wait in this pool/);
+    assert.equal((await act('drain', { sure: 'yes' })).status, 303);
+    assert.equal((await call).status, 503);
+    assert.equal((await act('resume')).status, 303);
+    assert.equal((await app.predict(predictionBody())).status, 200);
+    assert.equal((await act('retry')).headers.get('location'), './?did=retry-none');
+    assert.match(await (await operator.get('?did=retry-none')).text(), /There was no job to retry/);
+    assert.equal((await act('explode')).status, 404);
+    assert.equal((await operator.post('queue', { csrf, do: 'pause', pool: 'nowhere' })).status, 404);
+  });
+
+  it('shows what runs and who holds it; names of apps stay text', async () => {
+    system.provider.respond(() => {});
+    const gone = new AbortController();
+    const app = await system.app({ name: HOSTILE });
+    const call = app.predict(predictionBody(), { signal: gone.signal }).catch(() => undefined);
+    await shows('&#60;img src=x onerror=alert(1)&#62;\\u{202e}&#34;evil&#38;');
+    const page = await board();
+    assert.ok(!page.includes('<img') && !page.includes('‮'));
+    assert.match(page, /data-head="Holds">1</);
+    assert.match(page, /data-head="Version"><bdi>\d+\.\d+\.\d+/);
+    gone.abort();
+    await call;
+  });
+
+  it('shows failures by code with an example that leads to its timeline, models, and what they cost', async () => {
+    const app = await system.app({ name: 'Of the timeline' });
+    await app.predict(predictionBody());
+    system.provider.next(status(400));
+    const failed = await app.predict(predictionBody(), { headers: { 'X-Request-Id': 'seen-by-a-client' } });
+    assert.equal(failed.status, 502);
+    await shows('provider_failed', 'fake-model', 'data-head="Cost in 24 h"');
+    assert.match(await board(), /data-head="Cost in 24 h">(&#60; )?\$0\.\d{4}/);
+    const [, example = ''] = /href="find\?id=([\w-]+)"/.exec(await board()) ?? [];
+    for (const asked of [example, 'seen-by-a-client']) {
+      const timeline = await (await operator.get(`find?id=${asked}`)).text();
+      for (const text of [
+        'Of the timeline',
+        'seen-by-a-client',
+        example,
+        'failed: provider_failed',
+        'claimed by',
+        'asked ',
+      ])
+        assert.ok(timeline.includes(text), `${asked}: ${text}\n${timeline}`);
+    }
+  });
+
+  it('shows the timeline of work in each state by its id, and says when there is none', async () => {
+    const app = await system.app();
+    const suggested = await app.predict(predictionBody());
+    const timelineOf = async (id: string) => (await operator.get(`find?id=${encodeURIComponent(id)}`)).text();
+    const ended = await timelineOf(suggested.body.prediction_id);
+    assert.match(ended, /badge good">suggested/);
+    assert.match(ended, /<dt>Unit<\/dt><dd>settled/);
+    assert.match(ended, /admitted, and its unit reserved/);
+    const nothing = await timelineOf('<b>nothing</b>‮');
+    assert.match(nothing, /Nothing found/);
+    assert.ok(!nothing.includes('<b>nothing'));
+    assert.match(await timelineOf('019a9fd0-5a11-7e3c-b0a4-9c2f6d1e8b30'), /Nothing found/);
+  });
+
+  it('shows accounts that are being erased by their ids, never an address', async () => {
+    const { email } = await signUp(system);
+    const holder = await system.database.pool.connect();
+    try {
+      // Lets the erasure begin, and not end.
+      await holder.query('begin');
+      const held = 'select id from accounts where email = $1 for key share';
+      const { rows } = await holder.query<{ id: string }>(held, [email]);
+      const id = rows[0]?.id ?? '';
+      const erase = 'update accounts set active = false, erasing_at = now() where id = $1';
+      await system.database.pool.query(erase, [id]);
+      await shows(`data-head="Account"><code>${id}`);
+      assert.ok(!(await board()).includes(email));
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+  });
+
+  it('adds up a day of the ledger, page by page', async () => {
+    await system.database.pool.query(
+      `insert into provider_calls (id, at, kind, work_id, attempt, model, input_tokens, cached_tokens, output_tokens,
+                                   cost_microcents, aborted, outcome, latency_ms)
+       select (lpad(to_hex((extract(epoch from t) * 1000)::bigint), 12, '0') || '7000' || lpad(to_hex(n), 16, '0'))::uuid,
+              t, 'predict', gen_random_uuid(), 1, 'busy-model', 1, 0, 1, 100000000, false, 'answered', 1
+         from (select n, now() - interval '5 minutes' - n * interval '2 s' as t from generate_series(1, 25000) n) x`,
+    );
+    // The ledger only grows at its end: another ingress begins with all of it.
+    const fresh = new Operator(await startBoard(system));
+    await fresh.signIn(token);
+    const model = /busy-model.*?data-head="Calls in 24 h">25,000<.*?data-head="Cost in 24 h">\$25000\.00</s;
+    await until(async () => {
+      const page = await (await fresh.get('')).text();
+      return model.test(page) && !page.includes('Earlier hours');
+    }, 30_000);
+  });
+
+  it('takes two connections at most, however many look at it', async () => {
+    const gone = new AbortController();
+    const streams = await Promise.all(
+      Array.from({ length: 10 }, () =>
+        fetch(`${operator.origin}/admin/events`, {
+          headers: { cookie: operator.cookie },
+          signal: gone.signal,
+        }),
+      ),
+    );
+    assert.ok(streams.every(({ status }) => status === 200));
+    const firsts = streams.map(({ body }) => body?.getReader().read());
+    await Promise.all([...firsts, board()]);
+    const { rows } = await system.database.pool.query<{ open: number }>(
+      `select count(*)::int as open from pg_stat_activity
+        where datname = current_database() and application_name = 'forecue web board'`,
+    );
+    // Of this ingress and that of the ledger.
+    assert.ok((rows[0]?.open ?? 0) <= 4, `${rows[0]?.open}`);
+    gone.abort();
+  });
+
+  it('streams what changes, and only that', async () => {
+    const gone = new AbortController();
+    const stream = await fetch(`${operator.origin}/admin/events`, {
+      headers: { cookie: operator.cookie },
+      signal: gone.signal,
+    });
+    assert.equal(stream.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+    const events: Record<string, string>[] = [];
+    const reading = (async () => {
+      let text = '';
+      for await (const chunk of stream.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+        text += chunk;
+        const parts = text.split('\n\n');
+        text = parts.pop() ?? '';
+        for (const part of parts) if (part.startsWith('data: ')) events.push(JSON.parse(part.slice(6)));
+      }
+    })().catch(() => undefined);
+    await until(() => events.length >= 2, 30_000);
+    assert.ok(events[0]?.['pools']?.includes('<h3>predict'));
+    const shown = new Map<string, string>();
+    for (const event of events)
+      for (const [id, text] of Object.entries(event)) {
+        assert.notEqual(shown.get(id), text);
+        shown.set(id, text);
+      }
+    gone.abort();
+    await reading;
+  });
+
+  it('signs out', async () => {
+    const other = stranger();
+    await other.signIn(token);
+    assert.equal((await other.post('sign-out', { csrf: await other.csrf() })).status, 303);
+    assert.equal((await other.get('events')).status, 401);
+  });
+
+  it('never logs the token, nor what was typed in its place', async () => {
+    await stranger().signIn('wrong-and-never-logged');
+    assert.ok(!system.webs.some(({ log }) => log.includes('wrong-and-never-logged') || log.includes(token)));
+  });
+});
+
+describe('the sign-in of the board', () => {
+  let system: System;
+  let port: number;
+  before(async () => {
+    system = await startSystem({ webs: 0, workers: 0 });
+    port = await startBoard(system);
+  });
+  after(() => system?.stop());
+
+  it('ends all sessions with another token', async () => {
+    const other = await startBoard(system, { ADMIN_TOKEN: 'another token of the tests, of 32 bytes' });
+    const operator = new Operator(other);
+    await operator.signIn('another token of the tests, of 32 bytes');
+    assert.equal((await operator.get('find?id=x')).status, 200);
+    const elsewhere = new Operator(port);
+    assert.equal((await elsewhere.get('find?id=x', { cookie: operator.cookie })).status, 401);
+  });
+
+  it('refuses a wrong token with 401, and slows down who tries many', async () => {
+    const guesser = new Operator(port);
+    const statuses: number[] = [];
+    for (let n = 0; n < 12; n += 1) {
+      const { status, headers } = await guesser.signIn(`wrong ${n}`);
+      statuses.push(status);
+      if (status === 429) assert.ok(Number(headers.get('retry-after')) >= 1);
+    }
+    assert.deepEqual(statuses.slice(0, 10), Array(10).fill(401));
+    assert.deepEqual(statuses.slice(10), [429, 429]);
+  });
+});

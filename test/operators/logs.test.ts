@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { predictionBody } from '../support/client.ts';
+import { status } from '../support/fake-provider.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+interface Line {
+  level: number;
+  msg: string;
+  requestId?: string;
+  work?: string;
+}
+
+/** Pino's number of `info`. */
+const INFO = 30;
+
+describe('the logs of a running system', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem();
+  });
+  after(() => system?.stop());
+  beforeEach(() => system.provider.reset());
+
+  const lines = () =>
+    [...system.webs, ...system.workers].flatMap(({ log }) =>
+      log.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as Line] : [])),
+    );
+  const linesOf = (requestId: string) => lines().filter((line) => line.requestId === requestId);
+
+  it('join a request to its prediction, in the ingress and in the worker', async () => {
+    const app = await system.app();
+    const answered = await app.predict(predictionBody(), { headers: { 'X-Request-Id': 'answered-1' } });
+    const [access] = await until(() => linesOf('answered-1').length > 0 && linesOf('answered-1'));
+    assert.equal(access?.msg, 'request');
+    assert.equal(access?.work, answered.body.prediction_id);
+
+    system.provider.next(status(500));
+    await app.predict(predictionBody(), { headers: { 'X-Request-Id': 'failed-1' } });
+    const both = await until(() => linesOf('failed-1').length === 2 && linesOf('failed-1'));
+    assert.deepEqual(both.map(({ msg }) => msg).sort(), ['provider failed', 'request']);
+    assert.equal(new Set(both.map(({ work }) => work)).size, 1);
+    assert.ok(both.every(({ work }) => work !== undefined));
+  });
+
+  it('have nothing above info while calls are answered, refused and cancelled', async () => {
+    const before = lines().filter(({ level }) => level > INFO).length;
+    const app = await system.app();
+    await Promise.all(Array.from({ length: 20 }, () => app.predict(predictionBody())));
+    await app.predict({});
+    await app.predict('{');
+    await fetch(`${app.url}/v1/predictions`, { method: 'POST' });
+    const gone = new AbortController();
+    const call = app.predict(predictionBody(), { signal: gone.signal }).catch(() => undefined);
+    gone.abort();
+    await call;
+    assert.equal(lines().filter(({ level }) => level > INFO).length, before);
+  });
+
+  it('have no key, token or password', async () => {
+    const app = await system.app();
+    const password = 'a password of the log test';
+    await app.predict(predictionBody());
+    const signUp = { email: 'log@example.com', password };
+    const { body } = await app.request<{ access: string; refresh: string }>(
+      'POST',
+      '/api/auth/signup/',
+      signUp,
+    );
+    await app.request('GET', '/api/me/', undefined, { headers: { authorization: `Bearer ${body.access}` } });
+    const all = [...system.webs, ...system.workers].map(({ log }) => log).join('\n');
+    for (const secret of [app.key, password, body.access, body.refresh, 'log@example.com', 'sk-test'])
+      assert.equal(all.includes(secret), false, 'a secret is in a log');
+  });
+});

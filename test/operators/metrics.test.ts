@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { predictionBody } from '../support/client.ts';
+import { freePort } from '../support/free-port.ts';
+import { type Scrape, scrape, sumOf } from '../support/metrics.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const SERIES_MAX = 10_000;
+
+describe('the metrics of a running system', () => {
+  let system: System<TestProcess>;
+  let ports: { web: number; worker: number };
+  before(async () => {
+    ports = { web: await freePort(), worker: await freePort() };
+    system = await startProcesses({
+      webs: 0,
+      workers: 0,
+      env: { MODEL_PRICES: 'fake-model=0.15:0.6' },
+    });
+    await system.startWeb({ OPERATOR_PORT: String(ports.web) });
+    await system.startWorker({ OPERATOR_PORT: String(ports.worker) });
+  });
+  after(() => system?.stop());
+
+  it('count requests by route, status and code, and never by what a client chose', async () => {
+    const app = await system.app();
+    assert.equal((await app.predict(predictionBody())).status, 200);
+    assert.equal((await app.predict({})).status, 422);
+    for (let n = 0; n < 50; n += 1) await fetch(`${app.url}/v1/nowhere/${n}`);
+    await fetch(`${app.url}/v1/predictions/of-a-client/cancel`, { method: 'LOCK' });
+    const web = await scrape(ports.web);
+    const predictions = { method: 'POST', route: '/v1/predictions' };
+    assert.equal(sumOf(web, 'forecue_http_requests_total', { ...predictions, status: '200' }), 1);
+    assert.equal(sumOf(web, 'forecue_http_requests_total', { ...predictions, code: 'validation_error' }), 1);
+    assert.equal(sumOf(web, 'forecue_http_requests_total', { route: 'none', code: 'not_found' }), 50);
+    assert.equal(sumOf(web, 'forecue_http_request_duration_seconds_count', predictions), 2);
+    assert.equal(
+      [...web.keys()].find((series) => /nowhere|of-a-client|LOCK/.test(series)),
+      undefined,
+    );
+  });
+
+  it('tell the stages of a prediction, at the ingress and at the worker', async () => {
+    const before = await both();
+    const app = await system.app();
+    await app.predict(predictionBody());
+    const after = await both();
+    for (const stage of ['admission', 'queue', 'handler', 'commit', 'wait']) {
+      const name = 'forecue_work_stage_duration_seconds_count';
+      assert.equal(difference(before, after, name, { kind: 'predict', stage }), 1, stage);
+    }
+    assert.equal(difference(before, after, 'forecue_work_attempts_total', { end: 'suggested' }), 1);
+    assert.equal(difference(before, after, 'forecue_outcomes_found_total', {}), 1);
+    assert.equal(sumOf(after.worker, 'forecue_slots_held', { pool: 'predict' }), 0);
+  });
+
+  it('agree with the count of the provider', async () => {
+    const before = await both();
+    system.provider.reset();
+    const app = await system.app();
+    await Promise.all(Array.from({ length: 5 }, () => app.predict(predictionBody())));
+    const after = await both();
+    const count = 'forecue_provider_call_duration_seconds_count';
+    assert.equal(difference(before, after, count, { model: 'fake-model', outcome: 'answered' }), 5);
+    assert.equal(system.provider.calls.length, 5);
+    assert.ok(difference(before, after, 'forecue_provider_tokens_total', { type: 'input' }) > 0);
+    assert.ok(difference(before, after, 'forecue_provider_cost_dollars_total', {}) > 0);
+    assert.equal(difference(before, after, 'forecue_work_admissions_total', { decision: 'admitted' }), 5);
+    assert.equal(difference(before, after, 'forecue_units_month', { state: 'settled' }), 5);
+  });
+
+  it('show what waits: callers, queue and slots', async () => {
+    system.provider.respond(() => {});
+    const gone = new AbortController();
+    const app = await system.app();
+    const call = app.predict(predictionBody(), { signal: gone.signal }).catch(() => undefined);
+    await until(async () => {
+      const { web, worker } = await both();
+      return (
+        sumOf(web, 'forecue_callers_waiting') === 1 &&
+        sumOf(worker, 'forecue_slots_held', { pool: 'predict' }) === 1 &&
+        sumOfBoth({ web, worker }, 'forecue_work_running', { kind: 'predict' }) === 1
+      );
+    });
+    gone.abort();
+    await call;
+    system.provider.reset();
+  });
+
+  it('have what is read from tables once, from the leader', async () => {
+    const { web, worker } = await both();
+    const leaders = [web, worker].filter((one) => sumOf(one, 'forecue_housekeeping_leads') === 1);
+    assert.equal(leaders.length, 1);
+    for (const name of [
+      'forecue_work_queued',
+      'forecue_pool_slots',
+      'forecue_units_month',
+      'forecue_processes',
+    ])
+      assert.equal([web, worker].filter((one) => sumOf(one, name) !== undefined).length, 1, name);
+    assert.equal(sumOf(leaders[0] as Scrape, 'forecue_processes', { kind: 'worker' }), 1);
+  });
+
+  it('are few, and not on the public port', async () => {
+    const { web, worker } = await both();
+    assert.ok(web.size + worker.size < SERIES_MAX, `${web.size} and ${worker.size} series`);
+    assert.equal((await fetch(`${system.webs[0]?.url}/metrics`)).status, 404);
+  });
+
+  const both = async () => ({ web: await scrape(ports.web), worker: await scrape(ports.worker) });
+});
+
+type Both = { web: Scrape; worker: Scrape };
+
+function sumOfBoth({ web, worker }: Both, name: string, labels: Record<string, string>): number {
+  return (sumOf(web, name, labels) ?? 0) + (sumOf(worker, name, labels) ?? 0);
+}
+
+function difference(before: Both, after: Both, name: string, labels: Record<string, string>): number {
+  return sumOfBoth(after, name, labels) - sumOfBoth(before, name, labels);
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { predictionBody } from '../support/client.ts';
+import { freePort } from '../support/free-port.ts';
+import { scrape, sumOf } from '../support/metrics.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+describe('the scaling signal', () => {
+  let system: System<TestProcess>;
+  let port: number;
+  let workerPort: number;
+  before(async () => {
+    [port, workerPort] = [await freePort(), await freePort()];
+    system = await startProcesses({ webs: 0, workers: 0, env: { WORKER_CONCURRENCY: '4' } });
+    await system.startWeb({ OPERATOR_PORT: String(port) });
+    await startWorker();
+  });
+  const startWorker = () => system.startWorker({ OPERATOR_PORT: String(workerPort) });
+  after(() => system?.stop());
+
+  const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+  const desired = async () => ((await (await get('/scale/predict')).json()) as { desired: number }).desired;
+
+  it('asks for more workers while calls fill the slots and wait, and for one when all is done', async () => {
+    assert.equal(await desired(), 1);
+    system.provider.respond(() => {});
+    const gone = new AbortController();
+    const app = await system.app();
+    const calls = Array.from({ length: 12 }, () =>
+      app.predict(predictionBody(), { signal: gone.signal }).catch(() => undefined),
+    );
+    await until(async () => (await desired()) >= 4);
+    gone.abort();
+    await Promise.all(calls);
+    // What its callers have left ends with them.
+    system.provider.reset();
+    await system.workers[0]?.stop();
+    await startWorker();
+    await until(async () => (await desired()) === 1, 30_000);
+  });
+
+  it('is a metric as well, of the one process that leads', async () => {
+    const signalOf = async (from: number) =>
+      sumOf(await scrape(from), 'forecue_pool_desired_workers', { pool: 'predict' });
+    await until(async () => {
+      const signals = await Promise.all([port, workerPort].map(signalOf));
+      return signals.filter((signal) => signal === 1).length === 1 && signals.includes(undefined);
+    });
+  });
+
+  it('knows no other pool', async () => {
+    assert.equal((await get('/scale/nothing')).status, 404);
+    assert.equal((await get('/scale/')).status, 404);
+  });
+});

@@ -1,0 +1,379 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { signUp } from '../support/account.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { type CollectedSpan, type Collector, startCollector } from '../support/collector.ts';
+import { hang, json, ok, status, when } from '../support/fake-provider.ts';
+import { freePort } from '../support/free-port.ts';
+import { echoing, inputsOf, predictBatch } from '../support/replies.ts';
+import { rowOf } from '../support/rows.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { called, keyOf, openSession, startToolServer } from '../support/tool-server.ts';
+import { until } from '../support/until.ts';
+
+/** The way of one prediction that one worker performed. */
+const ONE_ATTEMPT = `
+POST /v1/predictions server
+  admit predict producer
+    process predict consumer
+      chat fake-model client
+    queue predict internal`;
+
+describe('the traces of predictions', function () {
+  this.timeout(120_000);
+  let collector: Collector;
+  let system: System<TestProcess>;
+  let app: AppClient;
+  before(async () => {
+    collector = await startCollector();
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+      LEASE_MS: '3000',
+      PREDICTION_TIMEOUT_MS: '60000',
+    };
+    system = await startProcesses({ env, workerEntry: ['workers/main.ts', 'all'] });
+    app = await system.app();
+  });
+  after(async () => {
+    await system?.stop();
+    await collector?.close();
+  });
+  beforeEach(() => system.provider.reset());
+
+  /** A prediction whose caller has a trace of its own. */
+  const predict = (caller: Caller, body: object) => app.predict(body, { headers: headersOf(caller) });
+
+  it('lead from the caller through admission, queue and worker to the provider', async () => {
+    const caller = newCaller();
+    const usage = { prompt_tokens: 12, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } };
+    system.provider.next(ok({ usage }));
+    const { body } = await predict(caller, predictionBody());
+    const spans = await collector.trace(caller.traceId, 5);
+    assert.equal(outlineOf(spans), ONE_ATTEMPT);
+    const [request, admission, attempt, call] = ['POST', 'admit', 'process', 'chat'].map((name) =>
+      named(spans, name),
+    );
+    assert.equal(request?.parent, caller.spanId);
+    const work = {
+      'forecue.work.id': body.prediction_id,
+      'forecue.work.kind': 'predict',
+      'forecue.work.attempt': 1,
+    };
+    assert.deepEqual(
+      pick(request?.attributes, ['http.request.method', 'http.route', 'http.response.status_code']),
+      {
+        'http.request.method': 'POST',
+        'http.route': '/v1/predictions',
+        'http.response.status_code': 200,
+      },
+    );
+    assert.deepEqual(admission?.attributes, {
+      ...work,
+      'forecue.admission': 'admitted',
+      'forecue.work.superseded': [],
+    });
+    assert.deepEqual(attempt?.attributes, { ...work, 'forecue.work.end': 'suggested' });
+    assert.deepEqual(call?.attributes, {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.request.model': 'fake-model',
+      'gen_ai.request.max_tokens': 128,
+      'gen_ai.output.type': 'json',
+      'gen_ai.response.model': 'fake',
+      'gen_ai.response.finish_reasons': ['stop'],
+      'gen_ai.usage.input_tokens': 12,
+      'gen_ai.usage.cache_read.input_tokens': 4,
+      'gen_ai.usage.output_tokens': 5,
+      'forecue.provider.outcome': 'answered',
+    });
+    assert.deepEqual(pick(request?.resource, ['service.name', 'deployment.environment.name']), {
+      'service.name': 'forecue-web',
+      'deployment.environment.name': 'test',
+    });
+    assert.equal(attempt?.resource['service.name'], 'forecue-all');
+    const sent = system.provider.calls[0]?.headers['traceparent'];
+    assert.equal(sent, `00-${caller.traceId}-${call?.id}-01`);
+  });
+
+  it('join the lines of the log, in the ingress and in the worker', async () => {
+    const caller = newCaller();
+    system.provider.next(status(500));
+    await predict(caller, predictionBody());
+    const logs = () =>
+      [...system.webs, ...system.workers].map(({ log }) =>
+        log.split('\n').filter((line) => line.includes(`"traceId":"${caller.traceId}"`)),
+      );
+    const [ofWeb, ofWorker] = await until(() => logs().every((lines) => lines.length > 0) && logs());
+    assert.match(ofWeb?.[0] ?? '', /"msg":"request"/);
+    assert.match(ofWorker?.[0] ?? '', /"msg":"provider failed"/);
+  });
+
+  it('show a cancelled prediction as no failure of anybody', async () => {
+    const caller = newCaller();
+    system.provider.respond(hang());
+    const body = predictionBody();
+    const waiting = predict(caller, body);
+    await system.provider.called(1);
+    await app.cancel(body.request_id, body.user_id);
+    assert.equal((await waiting).status, 499);
+    const spans = await collector.trace(caller.traceId, 5);
+    assert.equal(outlineOf(spans), ONE_ATTEMPT);
+    assert.equal(named(spans, 'POST')?.attributes['forecue.error.code'], 'prediction_cancelled');
+    assert.equal(named(spans, 'process')?.attributes['forecue.work.end'], 'taken_away');
+    assert.equal(named(spans, 'chat')?.attributes['forecue.provider.outcome'], 'aborted');
+  });
+
+  it('name in the admission of a draft the one that it superseded', async () => {
+    const [older, newer] = [newCaller(), newCaller()];
+    const body = predictionBody();
+    system.provider.next(hang());
+    const waiting = predict(older, body);
+    await system.provider.called(1);
+    const { id } = await rowOf(system, body);
+    const draft = { text: `${body.draft.text}the`, revision: 2 };
+    await predict(newer, { ...body, request_id: `${body.request_id}-2`, draft });
+    assert.equal((await waiting).code, 'prediction_superseded');
+    const [before, after] = [
+      await collector.trace(older.traceId, 5),
+      await collector.trace(newer.traceId, 5),
+    ];
+    assert.deepEqual([outlineOf(before), outlineOf(after)], [ONE_ATTEMPT, ONE_ATTEMPT]);
+    assert.equal(named(before, 'POST')?.attributes['forecue.error.code'], 'prediction_superseded');
+    assert.equal(named(before, 'process')?.attributes['forecue.work.end'], 'taken_away');
+    assert.deepEqual(named(after, 'admit')?.attributes['forecue.work.superseded'], [id]);
+  });
+
+  it('link a request that runs again to its attempt that failed, and a repeat to the one that it repeats', async () => {
+    const [first, second, third] = [newCaller(), newCaller(), newCaller()];
+    const body = predictionBody();
+    system.provider.next(status(500));
+    assert.equal((await predict(first, body)).status, 502);
+    assert.equal((await predict(second, body)).status, 200);
+    assert.equal((await predict(third, body)).headers.get('idempotency-replayed'), 'true');
+    const failed = await collector.trace(first.traceId, 5);
+    assert.equal(
+      outlineOf(failed),
+      `
+POST /v1/predictions server failed: provider_failed
+  admit predict producer
+    process predict consumer failed: provider_failed
+      chat fake-model client failed: failed
+    queue predict internal`,
+    );
+    const again = await collector.trace(second.traceId, 5);
+    assert.equal(outlineOf(again), ONE_ATTEMPT);
+    assert.deepEqual(named(again, 'admit')?.links, [named(failed, 'admit')?.id]);
+    assert.equal(named(again, 'process')?.attributes['forecue.work.attempt'], 2);
+    const repeat = await collector.trace(third.traceId, 2);
+    assert.deepEqual(named(repeat, 'POST')?.links, [named(again, 'admit')?.id]);
+  });
+
+  it('have both attempts of work that was taken over from a dead worker below one admission', async () => {
+    const caller = newCaller();
+    const [victim] = system.workers.splice(0);
+    const answer = Promise.withResolvers<void>();
+    system.provider.respond(when(answer.promise));
+    const waiting = predict(caller, predictionBody());
+    await system.provider.called(1);
+    // What has ended is exported before the worker dies.
+    assert.equal((await collector.trace(caller.traceId, 2)).length, 2);
+    await victim?.stop('SIGKILL');
+    await system.startWorker();
+    answer.resolve();
+    assert.equal((await waiting).status, 200);
+    const spans = await collector.trace(caller.traceId, 6);
+    const attempts = (name: string) =>
+      spans
+        .filter((span) => span.name === name)
+        .map((span) => [span.attributes['forecue.work.attempt'], span.parent]);
+    const admission = named(spans, 'admit')?.id;
+    assert.deepEqual(attempts('queue predict'), [
+      [1, admission],
+      [2, admission],
+    ]);
+    assert.deepEqual(attempts('process predict'), [[2, admission]]);
+    assert.equal(named(spans, 'chat')?.parent, named(spans, 'process')?.id);
+  });
+
+  it('have the parts of a batch below the attempt that admitted them', async () => {
+    const caller = newCaller();
+    const person = await signUp(system);
+    system.provider.respond(echoing);
+    const { status } = await predictBatch(person, inputsOf(1), { headers: headersOf(caller) });
+    assert.equal(status, 200);
+    assert.equal(
+      outlineOf(await collector.trace(caller.traceId, 7)),
+      `
+POST /api/predictions/predict/batch/ server
+  admit predict_batch producer
+    process predict_batch consumer
+      process batch_reply consumer
+        chat fake-model client
+      queue batch_reply internal
+    queue predict_batch internal`,
+    );
+  });
+
+  for (const mode of ['legacy', 'auto'] as const)
+    it(`lead through the tool server, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
+      const caller = newCaller();
+      const person = await signUp(system);
+      const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' };
+      const server = await startToolServer(system.webs[0]?.url ?? '', env);
+      const headers = headersOf(caller);
+      const { client } = await openSession(server, await keyOf(person), { mode, headers });
+      try {
+        await called(client, 'stats');
+        const { name, parent, resource } = await until(async () => {
+          const spans = await collector.trace(caller.traceId, 2);
+          const inner = named(spans, 'GET /api/memory/stats/');
+          return spans.find(({ id }) => id === inner?.parent);
+        });
+        const service = resource['service.name'];
+        assert.deepEqual([name, parent, service], ['POST /mcp', caller.spanId, 'forecue-mcp']);
+      } finally {
+        await client.close();
+        await server.stop('SIGTERM');
+      }
+    });
+
+  it('go on nowhere from a header that is no trace context', async () => {
+    const { traceId } = newCaller();
+    const hostile = ['', `00-${traceId}-0000000000000000-01`, `00-${traceId}-x-01`, 'a'.repeat(5000)];
+    for (const traceparent of hostile)
+      assert.equal((await app.predict(predictionBody(), { headers: { traceparent } })).status, 200);
+    const sent = system.provider.calls.map(({ headers }) => String(headers['traceparent']));
+    assert.equal(sent.length, hostile.length);
+    for (const one of sent) assert.match(one, /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    assert.ok(sent.every((one) => !one.includes(traceId)));
+  });
+
+  it('have no text of a person or a provider, no key and no token', async () => {
+    const caller = newCaller();
+    const marker = 'Zanzibar marker';
+    const body = predictionBody({ draft: { text: `Please send ${marker}`, revision: 1 } });
+    const message = { role: 'assistant', content: JSON.stringify({ next: `0 ${marker}` }) };
+    const choices = [{ index: 0, finish_reason: 'stop', message }];
+    system.provider.next(json({ model: `model of ${marker}`, choices }));
+    const headers = { ...headersOf(caller), tracestate: 'vendor=Zanzibar', baggage: 'name=Zanzibar' };
+    await app.predict(body, { headers });
+    assert.equal((await collector.trace(caller.traceId, 5)).length, 5);
+    const { tracestate, baggage } = system.provider.calls[0]?.headers ?? {};
+    assert.deepEqual([tracestate, baggage], [undefined, undefined]);
+    for (const secret of ['Zanzibar', app.key, 'sk-test', body.user_id, body.session_id])
+      assert.equal(collector.received.includes(secret), false, 'a secret is in a span');
+  });
+});
+
+describe('a process whose collector is down', function () {
+  this.timeout(120_000);
+
+  it('answers as ever, says so once, and stops in order', async () => {
+    const env = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+      // The exporter retries until then.
+      OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+    };
+    const system = await startProcesses({ env });
+    try {
+      const app = await system.app();
+      for (let n = 0; n < 3; n += 1) assert.equal((await app.predict(predictionBody())).status, 200);
+      const [web] = system.webs;
+      const said = () => web?.log.split('the collector takes no traces').length;
+      await until(() => said() === 2, 60_000);
+      assert.equal((await app.predict(predictionBody())).status, 200);
+      await web?.stop('SIGTERM');
+      assert.equal(web?.child.exitCode, 0);
+      assert.equal(said(), 2);
+    } finally {
+      await system.stop();
+    }
+  });
+});
+
+describe('a process that samples no trace', function () {
+  this.timeout(120_000);
+
+  it('exports none, whatever the caller asks for, and still joins the logs and passes the context on', async () => {
+    const collector = await startCollector();
+    const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
+    const system = await startProcesses({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...sampler } });
+    try {
+      const app = await system.app();
+      const caller = newCaller();
+      await app.predict(predictionBody(), { headers: headersOf(caller) });
+      const sent = String(system.provider.calls[0]?.headers['traceparent']);
+      assert.match(sent, new RegExp(`^00-${caller.traceId}-[0-9a-f]{16}-00$`));
+      await until(() => system.webs[0]?.log.includes(`"traceId":"${caller.traceId}"`));
+      // The last spans would be sent at the stop.
+      await Promise.all([...system.webs, ...system.workers].map((one) => one.stop('SIGTERM')));
+      assert.equal(collector.received, '');
+    } finally {
+      await system.stop();
+      await collector.close();
+    }
+  });
+});
+
+describe('a process without a collector', function () {
+  this.timeout(120_000);
+  const guarded = { NODE_OPTIONS: `--import=${new URL('../support/no-tracing-sdk.ts', import.meta.url)}` };
+
+  it('loads no SDK, exports nothing, and sends the provider no trace context', async () => {
+    const collector = await startCollector();
+    const disabled = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' };
+    const system = await startProcesses({ env: { ...guarded, ...disabled } });
+    try {
+      const app = await system.app();
+      const { status } = await app.predict(predictionBody(), { headers: headersOf(newCaller()) });
+      assert.equal(status, 200);
+      assert.equal(system.provider.calls[0]?.headers['traceparent'], undefined);
+      assert.ok([...system.webs, ...system.workers].every(({ log }) => !log.includes('traceId')));
+      // The last spans would be sent at the stop.
+      await Promise.all([...system.webs, ...system.workers].map((one) => one.stop('SIGTERM')));
+      assert.equal(collector.received, '');
+      const enabled = { OTEL_SDK_DISABLED: 'false' };
+      await assert.rejects(system.startWeb(enabled), /loaded @opentelemetry/, 'the check cannot fail');
+    } finally {
+      await system.stop();
+      await collector.close();
+    }
+  });
+});
+
+interface Caller {
+  traceId: string;
+  spanId: string;
+}
+
+function newCaller(): Caller {
+  return { traceId: randomBytes(16).toString('hex'), spanId: randomBytes(8).toString('hex') };
+}
+
+function headersOf({ traceId, spanId }: Caller) {
+  return { traceparent: `00-${traceId}-${spanId}-01` };
+}
+
+/** The tree of a trace: a span a line, below its parent, with its kind and why it failed. */
+function outlineOf(spans: readonly CollectedSpan[], parents?: readonly string[], depth = 0): string {
+  const ids = new Set(spans.map(({ id }) => id));
+  const level = spans.filter(({ parent }) => (parents ? parents.includes(parent) : !ids.has(parent)));
+  const lines = level
+    .sort((a, b) => a.name.localeCompare(b.name))
+    .map(({ id, name, kind, failed, attributes }) => {
+      const why = failed ? ` failed: ${attributes['error.type']}` : '';
+      return `\n${'  '.repeat(depth)}${name} ${kind}${why}${outlineOf(spans, [id], depth + 1)}`;
+    });
+  return lines.join('');
+}
+
+function named(spans: readonly CollectedSpan[], name: string): CollectedSpan | undefined {
+  return spans.find((span) => span.name.startsWith(name));
+}
+
+function pick(from: Record<string, unknown> = {}, keys: readonly string[]) {
+  return Object.fromEntries(keys.map((key) => [key, from[key]]));
+}

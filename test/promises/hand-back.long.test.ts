@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { STOP_LIMITS } from '../../shared/process/stop-limits.ts';
+import { predictionBody } from '../support/client.ts';
+import { hang, ok } from '../support/fake-provider.ts';
+import { rowOf } from '../support/rows.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+
+const STOPPED_WITHIN_MS = STOP_LIMITS.process;
+
+describe('what a process that shuts down cannot finish', function () {
+  this.timeout(STOPPED_WITHIN_MS + 15_000);
+  let system: System<TestProcess>;
+  before(async () => {
+    const env = { PREDICTION_TIMEOUT_MS: '60000', PROVIDER_TIMEOUT_MS: '60000' };
+    system = await startProcesses({ webs: 2, env });
+  });
+  after(() => system.stop());
+
+  it('is handed back by a worker, as the same attempt, and left by an ingress with 503, within 25 s; nothing is lost', async () => {
+    const app = await system.app();
+    const [other, web] = system.webs;
+    const [worker] = system.workers;
+    assert.ok(web && other && worker);
+    // One caller waits at the ingress that stops, one at the ingress that stays, and the provider answers neither.
+    const [cutOff, patient] = [predictionBody(), predictionBody()];
+    const answer = Promise.withResolvers<void>();
+    system.provider.next(hang(), hang());
+    system.provider.respond(async (response, call) => {
+      if (call.record.draft === cutOff.draft.text) await answer.promise;
+      await ok()(response, call);
+    });
+    const waiting = app.predict(cutOff, { at: web });
+    const waitingOn = app.predict(patient, { at: other });
+    await system.provider.called(2);
+    const since = performance.now();
+    for (const process of [web, worker]) process.kill('SIGTERM');
+    await system.startWorker();
+
+    const answered = await waitingOn;
+    assert.equal(answered.status, 200, answered.text);
+    assert.equal((await rowOf(system, patient)).attempt, 1);
+    const refused = await waiting;
+    assert.deepEqual([refused.status, refused.code], [503, 'service_unavailable']);
+    assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+    await Promise.all([web.exited, worker.exited]);
+    const tookMs = performance.now() - since;
+    assert.ok(tookMs < STOPPED_WITHIN_MS, `stopped after ${tookMs} ms`);
+    assert.deepEqual([web.child.exitCode, worker.child.exitCode], [0, 0]);
+
+    const again = app.predict(cutOff, { at: other, headers: { prefer: 'wait' } });
+    answer.resolve();
+    const { status, headers } = await again;
+    assert.deepEqual([status, headers.get('idempotency-replayed')], [200, 'true']);
+    assert.equal((await rowOf(system, cutOff)).attempt, 1);
+    assert.equal(system.provider.calls.length, 4);
+    const { body: usage } = await app.usage();
+    assert.deepEqual([usage.prediction_units, usage.reserved_units], [2, 0]);
+  });
+});

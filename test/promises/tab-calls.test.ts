@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { predictionBody } from '../support/client.ts';
+import { ok } from '../support/fake-provider.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+describe('a call for the completion of a draft', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ env: { TAB_MODEL: 'small-model' } });
+  });
+  after(() => system?.stop());
+  beforeEach(() => system.provider.reset());
+
+  it('is of the model for drafts, short, with little thought', async () => {
+    const app = await system.app();
+    await app.predict(predictionBody());
+    const { body } = await system.provider.called(1);
+    assert.deepEqual([body.model, body['max_tokens'], body['reasoning_effort']], ['small-model', 128, 'low']);
+  });
+
+  it('names a cache: the same for a session of a person, and another for all others', async () => {
+    const [app, other] = [await system.app(), await system.app()];
+    const session = { user_id: 'u', session_id: 's' };
+    await app.predict(predictionBody(session));
+    await app.predict(predictionBody({ ...session, draft: { text: 'Another draft of them', revision: 2 } }));
+    await app.predict(predictionBody({ ...session, session_id: 't' }));
+    await app.predict(predictionBody({ ...session, user_id: 'v' }));
+    await other.predict(predictionBody(session));
+    const keys = system.provider.calls.map(({ body }) => body['prompt_cache_key']);
+    assert.match(String(keys[0]), /^[\w-]{22}$/);
+    assert.equal(keys[0], keys[1]);
+    assert.equal(new Set(keys).size, 4);
+  });
+
+  it('is booked with the tokens that the provider had cached', async () => {
+    const app = await system.app();
+    const details = { prompt_tokens_details: { cached_tokens: 1024 } };
+    system.provider.respond(ok({ usage: { prompt_tokens: 1200, completion_tokens: 8, ...details } }));
+    await app.predict(predictionBody());
+    const row = await until(async () => {
+      const { rows } = await system.database.pool.query('select * from provider_calls where app_id = $1', [
+        app.id,
+      ]);
+      return rows[0];
+    });
+    assert.deepEqual([row.input_tokens, row.cached_tokens, row.output_tokens], [1200, 1024, 8]);
+  });
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { signUp } from '../support/account.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { connect, connectingApp } from '../support/connection.ts';
+import { addFact } from '../support/memory.ts';
+import { type System, startSystem } from '../support/system.ts';
+
+describe('a suggestion that the person is typing', () => {
+  let system: System;
+  let app: AppClient;
+  let session: object;
+  let revision: number;
+  before(async () => {
+    system = await startSystem();
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    system.provider.reset();
+    app = await system.app();
+    session = { session_id: `s-${crypto.randomUUID()}`, user_id: 'ada' };
+    revision = 0;
+  });
+
+  const type = (text: string, part: object = {}) => {
+    revision += 1;
+    return app.predict(predictionBody({ ...session, draft: { text, revision }, ...part }));
+  };
+  const typed = async (text: string, part: object = {}) => {
+    const { body } = await type(text, part);
+    return [body.status, body.completion, body.usage.prediction_units, system.provider.calls.length];
+  };
+  const settled = async () => {
+    const { body } = await app.usage();
+    return [body.prediction_units, body.reserved_units];
+  };
+
+  it('is answered with the rest of it, key by key, without a call and without a unit', async () => {
+    assert.deepEqual(await typed('Send it'), ['suggested', ' with care', 1, 1]);
+    assert.deepEqual(await typed('Send it '), ['suggested', 'with care', 0, 1]);
+    assert.deepEqual(await typed('Send it w'), ['suggested', 'ith care', 0, 1]);
+    assert.deepEqual(await typed('Send it with ca'), ['suggested', 're', 0, 1]);
+    assert.deepEqual(await settled(), [1, 0]);
+  });
+
+  it('ends where all of it is typed, or something else', async () => {
+    await typed('Send it');
+    assert.deepEqual(await typed('Send it with care'), ['suggested', ' with care', 1, 2]);
+    assert.deepEqual(await typed('Send it with care by'), ['suggested', ' with care', 1, 3]);
+    assert.deepEqual(await typed('Read it with care by w'), ['suggested', ' with care', 1, 4]);
+    assert.deepEqual(await settled(), [4, 0]);
+  });
+
+  it('is answered the same when the request is repeated, and takes events', async () => {
+    await typed('Send it');
+    const body = predictionBody({ ...session, draft: { text: 'Send it wi', revision: 9 } });
+    const first = await app.predict(body);
+    const again = await app.predict(body);
+    assert.equal(again.text, first.text);
+    assert.equal(again.headers.get('idempotency-replayed'), 'true');
+    const event = { event_id: 'e', request_id: body.request_id, user_id: 'ada', kind: 'accepted' };
+    assert.equal((await app.request('POST', '/v1/prediction-events', event)).status, 200);
+    assert.deepEqual([system.provider.calls.length, ...(await settled())], [1, 1, 0]);
+  });
+
+  const changes: [what: string, part: object][] = [
+    ['another message', { messages: [{ role: 'assistant', content: 'Shall I?', origin: 'agent' }] }],
+    ['another revision of the context', { context_revision: 'c-2' }],
+    ['another language', { language: 'de' }],
+    ['the other mode', { mode: 'next_prompt' }],
+    ['another session', { session_id: 'elsewhere' }],
+    ['another person', { user_id: 'bob' }],
+  ];
+  for (const [what, part] of changes)
+    it(`is not used for ${what}`, async () => {
+      await typed('Send it');
+      await type('Send it with', part);
+      assert.equal(system.provider.calls.length, 2);
+    });
+
+  it('is not used once it was dismissed, nor what continues it', async () => {
+    const { body } = await type('Send it');
+    await typed('Send it w');
+    const event = { event_id: 'd', request_id: body.request_id, user_id: 'ada', kind: 'dismissed' };
+    assert.equal((await app.request('POST', '/v1/prediction-events', event)).status, 200);
+    await type('Send it wi');
+    assert.equal(system.provider.calls.length, 2);
+  });
+
+  it('is not used once the memory that it was made with has changed, or the grant has ended', async () => {
+    const connecting = await connectingApp(system);
+    const person = await signUp(system);
+    const { connection_id } = await connect(system, connecting, person);
+    const ask = async (text: string, draftRevision: number) => {
+      const draft = { text, revision: draftRevision };
+      const { body } = await connecting.predict(
+        predictionBody({ ...session, user_id: 'u-1', connection_id, draft }),
+      );
+      return [body.usage?.prediction_units, system.provider.calls.length];
+    };
+    assert.deepEqual(await ask('Send it', 1), [1, 1]);
+    assert.deepEqual(await ask('Send it w', 2), [0, 1]);
+    await addFact(system, person, { text: 'Reports to Ada' });
+    assert.deepEqual(await ask('Send it wi', 3), [1, 2]);
+  });
+});

@@ -1,0 +1,20 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+/** The faults that axe-core finds on a page: what is wrong, and with which elements. */
+export async function faultsOn(page: Page): Promise<string[]> {
+  // Evaluated by the browser's debugger: the policy of a page forbids a script element.
+  await page.evaluate(`${axe.source}; undefined`);
+  const options = JSON.stringify({ runOnly: TAGS });
+  const { violations } = await page.evaluate<{ violations: Violation[] }>(`axe.run(document, ${options})`);
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+  );
+}

@@ -1,0 +1,59 @@
+import { freePort } from './free-port.ts';
+import type { Part, System } from './system.ts';
+
+/** An operator's browser, as far as the board needs one: a cookie, and the forms of the last page. */
+export class Operator {
+  readonly origin: string;
+  #cookie = '';
+
+  constructor(port: number) {
+    this.origin = `http://127.0.0.1:${port}`;
+  }
+
+  get cookie(): string {
+    return this.#cookie;
+  }
+
+  async get(path: string, headers: Record<string, string> = {}): Promise<Response> {
+    return this.#keep(
+      await fetch(`${this.origin}/admin/${path}`, {
+        headers: { cookie: this.#cookie, ...headers },
+        redirect: 'manual',
+      }),
+    );
+  }
+
+  async post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}) {
+    return this.#keep(
+      await fetch(`${this.origin}/admin/${path}`, {
+        method: 'POST',
+        headers: { cookie: this.#cookie, origin: this.origin, ...headers },
+        body: new URLSearchParams(fields),
+        redirect: 'manual',
+      }),
+    );
+  }
+
+  signIn(token: string): Promise<Response> {
+    return this.post('sign-in', { token });
+  }
+
+  /** The token in the forms of the board. */
+  async csrf(): Promise<string> {
+    const page = await (await this.get('')).text();
+    return /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  }
+
+  #keep(response: Response): Response {
+    const [set] = response.headers.getSetCookie();
+    if (set !== undefined) this.#cookie = set.split(';')[0] ?? '';
+    return response;
+  }
+}
+
+/** Starts an ingress with a board. */
+export async function startBoard(system: System<Part>, env: Record<string, string> = {}): Promise<number> {
+  const port = await freePort();
+  await system.startWeb({ OPERATOR_PORT: String(port), ...env });
+  return port;
+}

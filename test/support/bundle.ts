@@ -1,0 +1,18 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+/** A module of this source, from the root of the project, with all that it imports, as a browser takes it. */
+export async function bundled(source: string, options: { minify?: boolean } = {}): Promise<string> {
+  const resolveDir = fileURLToPath(new URL('../..', import.meta.url));
+  const { outputFiles } = await build({
+    stdin: { contents: source, resolveDir, loader: 'tsx' },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    jsx: 'automatic',
+    target: 'es2022',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    minify: options.minify ?? false,
+  });
+  return outputFiles[0]?.text ?? '';
+}

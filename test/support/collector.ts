@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { until } from './until.ts';
+
+/** OTLP's numbers of the kinds of spans. */
+const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
+
+interface Value {
+  stringValue?: string;
+  intValue?: number | string;
+  arrayValue?: { values: Value[] };
+}
+
+interface Attribute {
+  key: string;
+  value: Value;
+}
+
+/** A span as OTLP has it in JSON, as far as tests look at it. */
+interface ExportedSpan {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  attributes: Attribute[];
+  links?: { traceId: string; spanId: string }[];
+  status?: { code?: number };
+}
+
+interface Export {
+  resourceSpans: {
+    resource: { attributes: Attribute[] };
+    scopeSpans: { spans: ExportedSpan[] }[];
+  }[];
+}
+
+export interface CollectedSpan {
+  traceId: string;
+  id: string;
+  /** Empty for a root. */
+  parent: string;
+  name: string;
+  kind: string | undefined;
+  /** What its process says of itself. */
+  resource: Record<string, unknown>;
+  attributes: Record<string, unknown>;
+  links: string[];
+  failed: boolean;
+}
+
+export interface Collector {
+  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  url: string;
+  /** Everything received, as it came. */
+  readonly received: string;
+  /** The spans of a trace, once they are as many as that. */
+  trace(traceId: string, spans: number): Promise<CollectedSpan[]>;
+  close(): Promise<void>;
+}
+
+/** A collector of OpenTelemetry that keeps what processes post to it. */
+export async function startCollector(): Promise<Collector> {
+  const bodies: string[] = [];
+  const spans: CollectedSpan[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    if (request.method !== 'POST' || request.url !== '/v1/traces') return void response.writeHead(404).end();
+    bodies.push(body);
+    spans.push(...spansIn(JSON.parse(body)));
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const of = (traceId: string) => spans.filter((span) => span.traceId === traceId);
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    get received() {
+      return bodies.join('\n');
+    },
+    async trace(traceId, count) {
+      await until(() => of(traceId).length >= count, 20_000).catch(() => {});
+      return of(traceId);
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function spansIn({ resourceSpans }: Export): CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    const from = recordOf(resource.attributes);
+    return scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ ...readable(span), resource: from })));
+  });
+}
+
+function readable(span: ExportedSpan): Omit<CollectedSpan, 'resource'> {
+  const { traceId, spanId: id, parentSpanId: parent = '', name, kind, attributes, links = [], status } = span;
+  return {
+    traceId,
+    id,
+    parent,
+    name,
+    kind: KINDS[kind],
+    attributes: recordOf(attributes),
+    links: links.map((link) => link.spanId),
+    failed: status?.code === 2,
+  };
+}
+
+function recordOf(attributes: Attribute[]): Record<string, unknown> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, plain(value)]));
+}
+
+function plain({ stringValue, intValue, arrayValue }: Value): unknown {
+  if (arrayValue !== undefined) return arrayValue.values.map(plain);
+  return stringValue ?? (intValue === undefined ? undefined : Number(intValue));
+}

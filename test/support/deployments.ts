@@ -1,0 +1,122 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { parse, parseAllDocuments } from 'yaml';
+
+/** A process as a file of `deploy/` starts it. */
+export interface Deployed {
+  args: string;
+  env: Record<string, string>;
+}
+
+/** By the name of the Procfile. */
+export type Deployment = Map<string, Deployed>;
+
+/** What `bin/node` runs in each process of the Procfile. */
+export const PROCFILE = new Map(
+  [...readFileSync('Procfile', 'utf8').matchAll(/^(\w+): bin\/node (.+)$/gm)].map(
+    ([, name = '', args = '']) => [name, args] as const,
+  ),
+);
+
+/** The variables that the image sets. */
+const ENV = /^ENV (.+)$/m;
+const IMAGE = Object.fromEntries(
+  (readFileSync('deploy/Dockerfile', 'utf8').match(ENV)?.[1] ?? '').split(' ').map((pair) => pair.split('=')),
+);
+
+interface ComposeService {
+  image: string;
+  command: string[];
+  environment?: Record<string, string>;
+  ports?: string[];
+  volumes?: string[];
+}
+
+/** The compose file. */
+export const COMPOSE: { services: Record<string, ComposeService> } = parse(
+  readFileSync('deploy/compose.yaml', 'utf8'),
+  { merge: true },
+);
+
+/** A variable of compose as an operator sets it, or its default. */
+function interpolated(value: string, settings: Record<string, string>): string {
+  return value.replace(/\$\{(\w+):([?-])([^}]*)\}/g, (_, name, kind, other) => {
+    const set = settings[name] ?? (kind === '-' ? other : undefined);
+    if (set === undefined) throw new Error(`${name} is not set: ${other}`);
+    return set;
+  });
+}
+
+/** The processes of the compose file, with the settings of an operator. */
+export function ofCompose(settings: Record<string, string>): Deployment {
+  const ours = Object.entries(COMPOSE.services).filter(([, { image }]) => image === 'forecue');
+  return new Map(
+    ours.map(([name, { command, environment = {} }]) => {
+      const env = Object.entries(environment).map(([key, value]) => [key, interpolated(value, settings)]);
+      return [name, { args: command.join(' '), env: { ...IMAGE, ...Object.fromEntries(env) } }];
+    }),
+  );
+}
+
+/** Any object of Kubernetes. What it must have, its kind's type says: test/deploy/kubernetes.test.ts. */
+export interface KubernetesObject {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string };
+  // biome-ignore lint/suspicious/noExplicitAny: its shape is checked by the compiler, from its text
+  spec: any;
+  data?: Record<string, string>;
+}
+
+const KUBERNETES = 'deploy/kubernetes';
+
+/** The objects of the base, by the files that it names. */
+export const OBJECTS: KubernetesObject[] = parse(
+  readFileSync(`${KUBERNETES}/kustomization.yaml`, 'utf8'),
+).resources.flatMap((file: string) =>
+  parseAllDocuments(readFileSync(`${KUBERNETES}/${file}`, 'utf8')).map((document) => {
+    if (document.errors.length > 0) throw new Error(`${file}: ${document.errors.join('; ')}`);
+    return document.toJS();
+  }),
+);
+
+/** Those of a kind. */
+export function objectsOf(...kinds: string[]): KubernetesObject[] {
+  return OBJECTS.filter(({ kind }) => kinds.includes(kind));
+}
+
+/** The processes of the Deployments and Jobs. */
+export function ofKubernetes(): Deployment {
+  const [settings] = objectsOf('ConfigMap');
+  return new Map(
+    objectsOf('Deployment', 'Job').map(({ spec }) => {
+      const [{ name, args, env = [] }] = spec.template.spec.containers;
+      const own = env.map((one: { name: string; value: string }) => [one.name, one.value]);
+      return [
+        name,
+        { args: args.join(' '), env: { ...IMAGE, ...settings?.data, ...Object.fromEntries(own) } },
+      ];
+    }),
+  );
+}
+
+export const UNITS = 'deploy/systemd';
+
+/** The processes of the units; `environment` is what /etc/forecue/environment has. */
+export function ofSystemd(environment: Record<string, string>): Deployment {
+  const files = readdirSync(UNITS).filter((file) => file.endsWith('.service'));
+  const common = variablesOf(readFileSync(`${UNITS}/forecue-.service.d/common.conf`, 'utf8'));
+  return new Map(
+    files.map((file) => {
+      const text = readFileSync(`${UNITS}/${file}`, 'utf8');
+      const args = text.match(/^ExecStart=\/opt\/forecue\/bin\/node (.+)$/m)?.[1] ?? '';
+      const name = file.replace(/^forecue-|\.service$/g, '');
+      return [name, { args, env: { ...common, ...environment, ...variablesOf(text) } }];
+    }),
+  );
+}
+
+function variablesOf(unit: string): Record<string, string> {
+  return Object.fromEntries(
+    [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  );
+}

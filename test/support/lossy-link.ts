@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { createServer, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A proxy that loses the first answer to each of `paths`: a stream after its first result, any other before its first byte. */
+interface LossyLink extends AsyncDisposable {
+  url: string;
+  /** Paths whose first answer was lost, in that order. */
+  cut: string[];
+}
+
+export async function lossyLink(target: string, paths: readonly string[]): Promise<LossyLink> {
+  const cut: string[] = [];
+  const server = createServer((incoming, outgoing) => {
+    const { method, headers, url: path = '/' } = incoming;
+    const forwarded = send(target + path, { method, headers }, (answer) => {
+      const isLost = paths.includes(path) && !cut.includes(path);
+      if (isLost) cut.push(path);
+      const isStream = answer.headers['content-type'] === 'text/event-stream';
+      if (isLost && !isStream) return outgoing.destroy();
+      outgoing.writeHead(answer.statusCode ?? 0, answer.headers);
+      if (!isLost) return answer.pipe(outgoing);
+      let sent = '';
+      answer.setEncoding('utf8').on('data', (chunk: string) => {
+        const begun = /^.*?event: result\n.*?\n\n/s.exec(sent + chunk)?.[0];
+        outgoing.write(begun === undefined ? chunk : begun.slice(sent.length), () => {
+          if (begun !== undefined) outgoing.destroy();
+        });
+        sent += chunk;
+        if (begun !== undefined) forwarded.destroy();
+      });
+    });
+    forwarded.on('error', () => outgoing.destroy());
+    outgoing.on('close', () => forwarded.destroy());
+    incoming.pipe(forwarded);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

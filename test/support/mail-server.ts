@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+
+/** A mail as the server got it. */
+export interface Received {
+  from: string;
+  to: string[];
+  /** Its head and body, as they were sent. */
+  data: string;
+}
+
+export interface MailServer {
+  /** With user and password. */
+  url: string;
+  mails: Received[];
+  /** Answers that the next recipients get, such as `451 later`. */
+  refusals: string[];
+  close(): Promise<void>;
+}
+
+const PLAIN = Buffer.from('\0forecue\0a password').toString('base64');
+
+/** A mail server on loopback that takes every mail of the one user it knows (RFC 5321, RFC 4954). */
+export async function startMailServer(): Promise<MailServer> {
+  const mails: Received[] = [];
+  const refusals: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}).on('close', () => sockets.delete(socket)));
+    void serve(socket, mails, refusals).catch(() => socket.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `smtp://forecue:a%20password@127.0.0.1:${port}`,
+    mails,
+    refusals,
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function serve(socket: Socket, mails: Received[], refusals: string[]): Promise<void> {
+  const say = (...lines: string[]) => socket.write(lines.map((line) => `${line}\r\n`).join(''));
+  let mail: Received = { from: '', to: [], data: '' };
+  let isIn = false;
+  let isData = false;
+  say('220 test ESMTP');
+  for await (const line of createInterface(socket)) {
+    if (isData) {
+      isData = line !== '.';
+      if (isData) mail.data += `${line.replace(/^\./, '')}\n`;
+      else {
+        mails.push(mail);
+        mail = { from: '', to: [], data: '' };
+        say('250 taken');
+      }
+      continue;
+    }
+    const verb = line.slice(0, 4).toUpperCase();
+    const path = /<([^>]*)>/.exec(line)?.[1] ?? '';
+    if (verb === 'EHLO') say('250-test', '250-SMTPUTF8', '250-8BITMIME', '250 AUTH PLAIN');
+    else if (verb === 'AUTH') {
+      isIn = line === `AUTH PLAIN ${PLAIN}`;
+      say(isIn ? '235 welcome' : '535 who?');
+    } else if (verb === 'QUIT') {
+      socket.end('221 bye\r\n');
+      return;
+    } else if (!isIn) say('530 who?');
+    else if (verb === 'RCPT') {
+      const refusal = refusals.shift();
+      if (refusal === undefined) mail.to.push(path);
+      say(refusal ?? '250 yes');
+    } else if (verb === 'DATA') {
+      isData = true;
+      say('354 go on');
+    } else {
+      if (verb === 'MAIL' || verb === 'RSET') mail = { from: path, to: [], data: '' };
+      say('250 yes');
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A request that reached the server. */
+export interface ScriptedRequest {
+  method: string;
+  url: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** Undefined: the connection is cut without an answer. */
+export type ScriptedAnswer = { status?: number; headers?: Record<string, string>; body?: string } | undefined;
+
+export interface ScriptedServer extends AsyncDisposable {
+  url: string;
+  requests: ScriptedRequest[];
+}
+
+/** A server that stands where the product would, or a proxy before it: answers each request as scripted, the last step repeats. */
+export async function scriptedServer(...steps: ScriptedAnswer[]): Promise<ScriptedServer> {
+  const requests: ScriptedRequest[] = [];
+  const server = createServer(async (request, response) => {
+    const { method = '', url = '', headers } = request;
+    requests.push({ method, url, headers, body: await text(request) });
+    const step = steps.length > 1 ? steps.shift() : steps[0];
+    if (step === undefined) return void response.destroy();
+    const { status = 200, body = '{}' } = step;
+    response.writeHead(status, { 'content-type': 'application/json', ...step.headers }).end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** An error's answer, as `/v1` writes it. */
+export function refusal(status: number, code: string, headers: Record<string, string> = {}): ScriptedAnswer {
+  return { status, headers, body: JSON.stringify({ detail: { code } }) };
+}

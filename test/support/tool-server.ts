@@ -1,0 +1,80 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { UserClient } from './account.ts';
+import { bareEnvironment } from './environment.ts';
+import { TestProcess } from './system.ts';
+
+const ENTRY = fileURLToPath(new URL('../../ingress/mcp/main.ts', import.meta.url));
+
+/** A tool server in a process of its own, in front of this upstream. */
+export function startToolServer(upstream: string, env: Record<string, string> = {}): Promise<TestProcess> {
+  const ports = { MCP_PORT: '0', OPERATOR_PORT: '0' };
+  const settings = { ...bareEnvironment(), ...ports, MCP_UPSTREAM_URL: upstream, ...env };
+  return new TestProcess(fork(ENTRY, [], { env: settings, silent: true })).ready();
+}
+
+/** A session of the SDK's own client. */
+export async function openSession(
+  { url }: Pick<TestProcess, 'url'>,
+  credential: string,
+  { mode = 'legacy', headers = {} }: { mode?: 'legacy' | 'auto'; headers?: Record<string, string> } = {},
+): Promise<{ client: Client; transport: StreamableHTTPClientTransport }> {
+  const client = new Client({ name: 'coder', version: '1' }, { versionNegotiation: { mode } });
+  const transport = new StreamableHTTPClientTransport(new URL(url), {
+    requestInit: { headers: { authorization: `Bearer ${credential}`, ...headers } },
+  });
+  await client.connect(transport);
+  return { client, transport };
+}
+
+/** What a tool answered. */
+export async function called<Result = Record<string, unknown>>(
+  client: Client,
+  name: string,
+  args: Record<string, unknown> = {},
+): Promise<Result> {
+  const answer = await client.callTool({ name, arguments: args });
+  if (answer.isError) throw new Error(JSON.stringify(answer.structuredContent));
+  return answer.structuredContent as Result;
+}
+
+/** A key of the person's account. */
+export async function keyOf(person: UserClient, scopes?: readonly string[]): Promise<string> {
+  const body = { label: 'agent', ...(scopes && { scopes }) };
+  const issued = await person.request<{ key: string }>('POST', '/api/auth/keys/', body);
+  return issued.body.key;
+}
+
+/** A proxy in front of an ingress that notes the headers of every call. */
+export async function startWatchedUpstream(target: string) {
+  const calls: { path: string; headers: IncomingHttpHeaders }[] = [];
+  const server = createServer(async (request, response) => {
+    const { method = 'GET', url: path = '/', headers } = request;
+    calls.push({ path, headers });
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { host: _, connection: __, 'content-length': ___, ...passed } = headers;
+    const answer = await fetch(target + path, {
+      method,
+      headers: passed as Record<string, string>,
+      ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
+    });
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    calls,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

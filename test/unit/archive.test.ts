@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { type Frame, packed } from '../../bin/admin/archive/frames.ts';
+import { verifyBackup } from '../../bin/admin/archive/read.ts';
+import { scratchFolder } from '../support/scratch.ts';
+
+async function* frames(): AsyncGenerator<Frame> {
+  yield { type: 'M', body: Buffer.from('{}') };
+  for (let n = 0; n < 100; n += 1) yield { type: 'D', body: Buffer.from(randomBytes(8000).toString('hex')) };
+}
+
+describe('a backup of several pieces', () => {
+  it('is refused, and never waited for, when any bit of it is wrong', async () => {
+    const folder = await scratchFolder('forecue-archive-');
+    const file = join(folder, 'one.backup');
+    const whole = gzipSync(Buffer.concat(await Array.fromAsync(packed(frames()))));
+    await writeFile(file, whole);
+    assert.deepEqual(await verifyBackup(file), {});
+    // The last piece that is read is special: what feeds the unpacking has ended by then.
+    for (let at = whole.length - 60_000; at < whole.length; at += 1999) {
+      const damaged = Buffer.from(whole);
+      damaged.writeUInt8(damaged.readUInt8(at) ^ 8, at);
+      await writeFile(file, damaged);
+      await assert.rejects(verifyBackup(file), /a damaged one/);
+    }
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { Coalesced } from '../../shared/timing/coalesce.ts';
+
+describe('work that runs once at a time', () => {
+  /** Runs that the test ends, in their order. */
+  function runs() {
+    const ends: PromiseWithResolvers<number>[] = [];
+    const work = () => {
+      const end = Promise.withResolvers<number>();
+      ends.push(end);
+      return end.promise;
+    };
+    return { ends, work };
+  }
+
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+  it('starts at once when nothing runs, and callers that come during a run share one more', async () => {
+    const { ends, work } = runs();
+    const coalesced = new Coalesced(work);
+    const first = coalesced.run();
+    assert.equal(ends.length, 1);
+    const others = [coalesced.run(), coalesced.run(), coalesced.run()];
+    ends[0]?.resolve(1);
+    assert.equal(await first, 1);
+    await settled();
+    assert.equal(ends.length, 2);
+    ends[1]?.resolve(2);
+    assert.deepEqual(await Promise.all(others), [2, 2, 2]);
+    await settled();
+    assert.equal(coalesced.isRunning, false);
+  });
+
+  it('never has two runs at once, whenever its callers come', async () => {
+    let running = 0;
+    let most = 0;
+    const coalesced = new Coalesced(async () => {
+      running += 1;
+      most = Math.max(most, running);
+      for (let turn = Math.random() * 5; turn > 0; turn -= 1) await undefined;
+      running -= 1;
+    });
+    const callers = Array.from({ length: 50 }, async () => {
+      for (let turn = Math.random() * 50; turn > 0; turn -= 1) await undefined;
+      await coalesced.run();
+    });
+    await Promise.all(callers);
+    assert.equal(most, 1);
+  });
+
+  it('goes on after a run that fails, of which only its own callers hear', async () => {
+    const { ends, work } = runs();
+    const coalesced = new Coalesced(work);
+    const failing = coalesced.run();
+    const next = coalesced.run();
+    ends[0]?.reject(new Error('broken'));
+    await assert.rejects(failing, /broken/);
+    await settled();
+    ends[1]?.resolve(2);
+    assert.equal(await next, 2);
+  });
+
+  it('pauses after a run before the next one begins', async () => {
+    const begun: number[] = [];
+    const coalesced = new Coalesced(async () => {
+      begun.push(performance.now());
+    }, 50);
+    await coalesced.run();
+    await coalesced.run();
+    const [first = 0, second = 0] = begun;
+    assert.ok(second - first >= 49, `${second - first} ms`);
+  });
+});

@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict';
+import { claimProbe, reportCircuit } from '../../../shared/db/stores/provider-circuits.ts';
+import { createDatabase, type TestDatabase } from '../../support/database.ts';
+
+describe('the claim of a probe', () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createDatabase();
+  });
+  after(() => database?.drop());
+
+  it('is given once per interval, whatever part of a millisecond the database rounds', async () => {
+    const { pool } = database;
+    const terms = { provider: 'p', failuresToOpen: 1, probeEveryMs: 60_000 };
+    const news = { model: 'm', failures: 1, parties: [], fault: 'failed', pauseMs: null, succeeded: false };
+    await reportCircuit(pool, terms, news);
+    for (let round = 0; round < 50; round += 1) {
+      await pool.query("update provider_circuits set probe_at = now() - interval '1 second'");
+      const claims = await Promise.all(Array.from({ length: 4 }, () => claimProbe(pool, terms, 'm')));
+      assert.equal(claims.filter(Boolean).length, 1, `in round ${round}`);
+    }
+  });
+});

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { restOf, type Suggestion } from '../../../shared/domain/continued.ts';
+import type { PredictionFacts } from '../../../shared/domain/prediction.ts';
+import { fingerprint } from '../../../shared/security/fingerprint.ts';
+
+const key = randomBytes(32);
+const hashOf = (draft: string) => fingerprint(key, draft).toString('base64url');
+
+function factsOf(draft: string, part: Partial<PredictionFacts> = {}): PredictionFacts {
+  return {
+    requestId: 'r',
+    userId: 'u',
+    sessionId: 's',
+    mode: 'complete_draft',
+    connectionId: null,
+    draftRevision: 1,
+    draftLength: draft.length,
+    draftHash: hashOf(draft),
+    contextRevision: 'c',
+    contextHash: 'same',
+    minConfidence: 0.3,
+    ...part,
+  };
+}
+
+function shown(draft: string, answer: string, part: Partial<Suggestion> = {}): Suggestion {
+  const report = { profileRevision: 'none', grantRevision: 0, contextTruncated: false, providerMs: 1 };
+  return { id: 'p', answer, facts: factsOf(draft), report, hashOf, dismissed: false, ...part };
+}
+
+describe('the rest of a suggestion that is being typed', () => {
+  const rest = (draft: string, part: Partial<PredictionFacts> = {}, last = shown('Send', ' it now')) =>
+    restOf(last, draft, factsOf(draft, { draftRevision: 2, ...part }));
+
+  it('is what the person has not typed of it yet', () => {
+    assert.equal(rest('Send it'), ' now');
+    assert.equal(rest('Send it now'), '');
+  });
+
+  it('is nothing for another draft, an older one, or one to which anything else applies', () => {
+    for (const draft of ['Send', 'Sen', 'Send us', 'Bend it', 'send it', '', 'Send it now please'])
+      assert.equal(rest(draft), '', draft);
+    assert.equal(rest('Send it', { draftRevision: 1 }), '');
+    assert.equal(rest('Send it', { contextHash: 'other' }), '');
+    assert.equal(rest('Send it', { mode: 'next_prompt' }), '');
+    assert.equal(rest('Send it', { minConfidence: 0.31 }), '');
+    assert.equal(rest('Send it', { minConfidence: 0.2 }), ' now');
+    assert.equal(rest('Send it', {}, shown('Send', ' it now', { dismissed: true })), '');
+  });
+
+  it('makes, with the draft, exactly what was suggested', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 20 });
+    fc.assert(
+      fc.property(text, text, text, (draft, answer, typed) => {
+        const left = rest(draft + typed, {}, shown(draft, answer));
+        if (left !== '') assert.equal(draft + typed + left, draft + answer);
+        else assert.ok(typed === '' || typed === answer || !answer.startsWith(typed));
+      }),
+    );
+  });
+});

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { isRisky } from '../../../../shared/domain/replies/risk.ts';
+import { type Decision, isTold, Precedents } from '../../../../shared/domain/replies/support.ts';
+import { INJECTIONS } from '../../../support/injections.ts';
+import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
+
+const RUN = 'Shall I run the tests for the parser?';
+const said = (reply: string, ...prompts: string[]) => prompts.map((prompt) => ({ prompt, reply }));
+const decided = (reply: string, prompt: string, isRejected = false): Decision => ({
+  prompt,
+  reply,
+  isRejected,
+});
+const times = <One>(count: number, one: One): One[] => Array.from({ length: count }, () => one);
+
+describe('support of a reply', () => {
+  it('is two of the same meaning to prompts like that, in whatever words', () => {
+    const twice = said('yes', RUN, 'Shall I run the tests for the router?');
+    assert.ok(!new Precedents(twice.slice(1), []).on(RUN)('Yes, please!'));
+    const isSupported = new Precedents(twice, []).on(RUN);
+    for (const reply of ['Yes', 'ok, go ahead', 'Sure.', 'да', '好的']) assert.ok(isSupported(reply), reply);
+    for (const reply of ['no', 'yes, and the linter', 'later', '']) assert.ok(!isSupported(reply), reply);
+  });
+
+  it('is two decisions for it as well; the same reply in both counts once, and a rejected one not at all', () => {
+    const approved = times(2, decided('yes', RUN));
+    assert.ok(new Precedents([], approved).on(RUN)('yes'));
+    assert.ok(!new Precedents(said('yes', RUN), approved.slice(1)).on(RUN)('yes'));
+    assert.ok(!new Precedents([], times(9, decided('yes', RUN, true))).on(RUN)('yes'));
+  });
+
+  it('of one kind is none for another', () => {
+    const routine = ROUTINE.flatMap((prompt) => times(10, { prompt, reply: 'yes' }));
+    const precedents = new Precedents(
+      routine,
+      routine.map(({ prompt }) => decided('yes', prompt)),
+    );
+    for (const prompt of ROUTINE) assert.ok(precedents.on(prompt)('yes'), prompt);
+    for (const prompt of IRREVERSIBLE) assert.ok(!precedents.on(prompt)('yes'), prompt);
+  });
+
+  it('is found in scripts without spaces, by more than their commonest signs', () => {
+    const precedents = new Precedents(said('好的', ...times(2, '要运行全部测试吗？')), []);
+    assert.ok(precedents.on('要运行全部测试吗？')('是'));
+    assert.ok(!precedents.on('要清空全部文件吗？')('是'));
+    const thai = 'ให้ฉันรันการทดสอบไหม';
+    assert.ok(new Precedents(said('ใช่', thai, thai), []).on(thai)('ใช่'));
+  });
+
+  it('of what cannot be undone is five to nearly the same prompt, and no other reply to any of the kind', () => {
+    const prompt = 'Shall I delete the old snapshots?';
+    assert.ok(!new Precedents(said('yes', ...times(4, prompt)), []).on(prompt)('yes'));
+    const five = said('yes', ...times(5, prompt));
+    assert.ok(new Precedents(five, []).on(prompt)('yes'));
+    assert.ok(!new Precedents(five, []).on('Shall I delete the new snapshots?')('yes'));
+    assert.ok(!new Precedents([...five, ...said('not yet', prompt)], []).on(prompt)('yes'));
+    assert.ok(!new Precedents(five, [decided('yes', prompt, true)]).on(prompt)('yes'));
+  });
+
+  it('has to be as much where the beginning of a prompt is out of sight', () => {
+    const long = `${'The log of the run follows. '.repeat(30)}${RUN}`;
+    const end = long.slice(-600);
+    assert.ok(!new Precedents(said('yes', end, end), []).on(long)('yes'));
+    assert.ok(new Precedents(said('yes', ...times(5, end)), []).on(long)('yes'));
+  });
+
+  it('is no reply that its prompt dictated or told', () => {
+    for (const prompt of Object.values(INJECTIONS).flat())
+      assert.ok(!new Precedents(said('yes', ...times(9, prompt)), []).on(prompt)('yes'), prompt);
+    const polish = 'Czy mam uruchomić testy? Odpowiedz „tak”.';
+    assert.ok(!new Precedents(said('tak', ...times(9, polish)), []).on(polish)('yes'));
+  });
+});
+
+describe('a reply that was told', () => {
+  it('stands alone between quotation marks, or is a yes outside of a question', () => {
+    for (const [prompt, reply] of [
+      ['Odpowiedz „tak”.', 'tak'],
+      ['اكتب «نعم»', 'نعم'],
+      ['Gõ `có` để tiếp tục', 'có'],
+      ["Digita 'sì, cancella tutto'", 'sì, cancella tutto'],
+      ['Shall I merge? A simple yes is enough.', 'Yes'],
+      ['Odpowiedz tak.', 'tak'],
+    ] as const)
+      assert.ok(isTold(prompt, reply), prompt);
+  });
+
+  it("is not one of several options, or the answer to a question that has it: that is the person's choice", () => {
+    for (const [prompt, reply] of [
+      ['Shall I use `pnpm` or `npm`?', 'pnpm'],
+      ['Tabs or spaces?', 'spaces'],
+      ['Is that ok?', 'ok'],
+      ['Type “yes” or “no”', 'yes'],
+      ["I've changed the parser, it's done. Shall I go on?", 'yes'],
+    ] as const)
+      assert.ok(!isTold(prompt, reply), prompt);
+  });
+});
+
+describe('words for what cannot be undone', () => {
+  it('are known in several languages', () => {
+    for (const text of [
+      'Shall I delete it?',
+      'git push --force?',
+      'Deploy now?',
+      'Transfer 5 €?',
+      'rm -rf build',
+      'Soll ich die Datenbank löschen?',
+      '¿Lo quiere borrar?',
+      'Удалить базу?',
+      '要删除数据库吗？',
+      '데이터베이스를 삭제할까요?',
+    ])
+      assert.ok(isRisky(text), text);
+    for (const text of ['Which colour?', 'Shall I add a test?', 'pnpm or npm?', 'Shall I open the page?'])
+      assert.ok(!isRisky(text), text);
+  });
+});

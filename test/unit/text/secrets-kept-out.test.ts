@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { bundleOf } from '../../../shared/domain/context-bundle.ts';
+import type { Offer } from '../../../shared/domain/context-rows.ts';
+import { extractiveDraft, type RawToPromote } from '../../../shared/domain/episodes.ts';
+import { createLog } from '../../../shared/log.ts';
+import type { Message } from '../../../shared/schemas/predictions.ts';
+import { newAppKey, newServiceKey } from '../../../shared/security/keys.ts';
+import { Conversation } from '../../../shared/transcripts/conversation.ts';
+import { readEpisode } from '../../../workers/memory/episode-prompt.ts';
+import { statementsIn } from '../../../workers/memory/extract-facts.ts';
+import { admitted, type Proposed } from '../../../workers/memory/gate.ts';
+import { LocalProvider } from '../../../workers/providers/local.ts';
+import { proposeLocally } from '../../../workers/replies/reply.ts';
+import { anyCharge } from '../../support/charge.ts';
+
+const SMALL = 'abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz';
+const MIXED = 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7cF0iL3oR6uX9a';
+const DIGITS = '12345678901234567890';
+
+/** Secrets as people write them: the words around one, and the part of them that must go nowhere. */
+const SECRETS: [name: string, words: string, secret: string][] = [
+  ['a password in words', 'my password is hunter2', 'hunter2'],
+  ['a password after a colon', 'password: hunter2', 'hunter2'],
+  ['a password in a variable', 'DB_PASSWORD=hunter2', 'hunter2'],
+  ['a German password', 'mein Passwort ist geheim99', 'geheim99'],
+  ['a labelled API key', 'the API key: zanzibar', 'zanzibar'],
+  ['a labelled access token', 'access_token=zanzibar', 'zanzibar'],
+  ['a PIN', 'my PIN is 4711', '4711'],
+  ['a database address with a password', 'postgres://ann:hunter2@db.example/engine', 'hunter2'],
+  ['a password with an at sign in an address', 'redis://ann:hun@ter2@db.example', 'ter2'],
+  ['a bearer token', `Authorization: Bearer ${SMALL}`, SMALL],
+  ['basic credentials', 'Authorization: Basic YW5uOmh1bnRlcjI=', 'YW5uOmh1bnRlcjI'],
+  ['a card number', '4111 1111 1111 1111', '1111'],
+  ['a card number without spaces', '5105105105105100', '5105105105105100'],
+  ['a card number of 15 digits', '3782-822463-10005', '822463'],
+  ['a private key', `-----BEGIN RSA PRIVATE KEY-----${SMALL}-----END RSA PRIVATE KEY-----`, SMALL],
+  ['a PGP key', `-----BEGIN PGP PRIVATE KEY BLOCK-----${SMALL}`, SMALL],
+  ['a JWT', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcdefgh', 'eyJzdWIiOiIxMjM0In0'],
+  ['an encrypted JWT', 'eyJhbGciOiJkaXIifQ..abcdefghijkl.abcdefgh.abcdefgh', 'abcdefghijkl'],
+  ['an old OpenAI key', 'sk-abcdefghijklmnopqrstuvwx', 'abcdefghijklmnop'],
+  ['an OpenAI key of a project', `sk-proj-${SMALL.slice(0, 24)}`, SMALL.slice(0, 24)],
+  ['an OpenAI key of an account', `sk-svcacct-${MIXED}`, MIXED],
+  ['an Anthropic key', `sk-ant-api03-${MIXED}-AA`, MIXED],
+  ['an OpenRouter key', `sk-or-v1-${SMALL}${DIGITS}`, SMALL],
+  ['a Hugging Face token', `hf_${SMALL.slice(0, 34)}`, SMALL.slice(0, 34)],
+  ['a Groq key', `gsk_${MIXED}`, MIXED],
+  ['a Replicate token', `r8_${MIXED.slice(0, 37)}`, MIXED.slice(0, 37)],
+  ['a GitHub token', 'ghp_abcdefghijklmnopqrstuvwxyz0123456789', 'abcdefghijklmnopqrstuvwxyz0123456789'],
+  ['a fine-grained GitHub token', `github_pat_${MIXED.slice(0, 22)}_${MIXED}`, MIXED],
+  ['a GitLab token', `glpat-${SMALL.slice(0, 20)}`, SMALL.slice(0, 20)],
+  ['an npm token', `npm_${SMALL.slice(0, 36)}`, SMALL.slice(0, 36)],
+  ['a PyPI token', `pypi-${SMALL}`, SMALL],
+  ['a Slack bot token', `xoxb-${DIGITS}-${SMALL.slice(0, 24)}`, SMALL.slice(0, 24)],
+  ['a Slack user token', `xoxo-${SMALL.slice(0, 24)}`, SMALL.slice(0, 24)],
+  ['a Slack app token', `xapp-1-A0-${DIGITS}-${SMALL}`, SMALL],
+  ['a secret Stripe key', `sk_live_${SMALL.slice(0, 24)}`, SMALL.slice(0, 24)],
+  ['a Stripe webhook secret', `whsec_${SMALL.slice(0, 32)}`, SMALL.slice(0, 32)],
+  ['an AWS key id', 'AKIAIOSFODNN7EXAMPLE', 'IOSFODNN7EXAMPLE'],
+  [
+    'an AWS secret key',
+    'AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+    'bPxRfiCYEXAMPLEKEY',
+  ],
+  ['a Google API key', `AIza${MIXED.slice(0, 35)}`, MIXED.slice(0, 35)],
+  ['a Google access token', `ya29.${SMALL}`, SMALL],
+  ['a SendGrid key', `SG.${SMALL.slice(0, 22)}.${MIXED}`, MIXED],
+  ['a random token', 'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA', 'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA'],
+  ['an app key', newAppKey().key, ''],
+  ['a service key', newServiceKey().key, ''],
+].map(([name = '', words = '', secret = '']) => [name, words, secret === '' ? words.slice(12, 40) : secret]);
+
+const sentence = (words: string) => `I always use ${words} at work.`;
+
+const rawRow = (content: string): RawToPromote => ({
+  id: '1',
+  sessionId: 's',
+  occurredAt: new Date(0),
+  content,
+  isHuman: true,
+  role: 'human',
+  origin: 'human',
+  agent: null,
+});
+
+const said = (content: string): Message => ({ role: 'user', content, origin: 'human' });
+
+function predict(mode: 'complete_draft' | 'next_prompt', draft: string, messages: Message[]) {
+  const task = {
+    mode,
+    draft,
+    draftHead: '',
+    messages,
+    artifact: null,
+    language: 'auto',
+    preferences: '',
+    memory: null,
+  };
+  const signal = new AbortController().signal;
+  return new LocalProvider().predict(task, { model: 'local', signal, timeoutMs: 1000, charge: anyCharge });
+}
+
+/** All that each consumer makes of a text. */
+const CONSUMERS: Record<string, (text: string) => unknown> = {
+  'the import': (text) => {
+    const session = { id: 's', agent: 'codex', detail: text };
+    const conversation = new Conversation(session, 'import', Date.parse('2026-01-02T00:00:00Z'));
+    return conversation.read({ kind: 'user', id: '1', at: '2026-01-01T00:00:00Z', text });
+  },
+  'an extracted fact': (text) => statementsIn({ ...rawRow(text), role: 'human' }),
+  'a fact that a model states': (text) => {
+    const proposal = {
+      text,
+      kind: 'habit',
+      slot: null,
+      valid_from: null,
+      valid_to: null,
+      evidence: [{ source: 1, quote: text }],
+      relation: 'new',
+      target: null,
+      salience: 3,
+    } satisfies Proposed;
+    return admitted([proposal], { rows: [rawRow(text)], known: [], others: [] });
+  },
+  'an extracted episode': (text) => extractiveDraft([rawRow(text)]),
+  'an episode that a model writes': (text) =>
+    readEpisode(
+      {
+        title: text.slice(0, 150),
+        summary: text,
+        outcome: 'done',
+        tags: [text.slice(0, 75)],
+        salience: 'minor',
+        cites: [1],
+      },
+      [rawRow(text)],
+    ),
+  'the local predictor': async (text) => {
+    const begun = ['I always use', text.slice(0, 15), text.slice(0, text.length / 2)];
+    const drafts = await Promise.all(
+      begun.map((draft) => predict('complete_draft', draft, [said(text), said(text)])),
+    );
+    const question: Message = { role: 'assistant', content: 'With what?', origin: 'agent' };
+    const repeated = await predict('next_prompt', '', [question, said(text), question]);
+    return [...drafts, repeated].map(({ completion }) => completion);
+  },
+  'a reply of the local predictor': (text) =>
+    proposeLocally(
+      'With what?',
+      { replies: [{ response: text.slice(13), share: 1, times: 9 }], shareOf: () => 1, neighbours: [] },
+      9,
+      3,
+    ).candidates,
+  'a context': (text) =>
+    bundleOf(offerOf(text), { recencyMinutes: 9, maxFacts: 9, maxEpisodes: 9, maxRaw: 9 }),
+  'the log': (text) => {
+    const lines: string[] = [];
+    const log = createLog('test', 'info', { write: (line) => lines.push(line) });
+    log.warn({ err: new Error(text), reason: text }, 'failed');
+    return lines;
+  },
+};
+
+function offerOf(text: string): Offer {
+  const [at, none] = [new Date(0), { words: [], matched: 1, whole: true }];
+  const common = {
+    id: '1',
+    origin: 'human',
+    tags: [],
+    model: null,
+    createdAt: at,
+    updatedAt: at,
+    relevance: 0,
+  };
+  const fact = { ...common, text, kind: null, slot: null, confidence: 1, recordedAt: at, support: 0 };
+  const episode = { ...common, title: text, summary: text, status: 'closed', salience: 1, support: 0 };
+  const raw = { ...common, content: text, kind: 'note', role: 'human', agent: null, source: 'x' };
+  return {
+    revision: 1,
+    generatedAt: at,
+    since: at,
+    profile: { data: { habits: [text] }, summary: text, revision: 1, createdAt: at, updatedAt: at },
+    facts: {
+      ...none,
+      rows: [{ ...fact, validFrom: null, validTo: null, pinned: false }],
+      superseded: 0,
+      stale: 0,
+      expired: 0,
+      notYetValid: 0,
+    },
+    episodes: { ...none, rows: [{ ...episode, startedAt: at, endedAt: at, promotedAt: null }], stale: 0 },
+    raw: {
+      ...none,
+      rows: [
+        {
+          ...raw,
+          sessionId: null,
+          eventId: null,
+          occurredAt: at,
+          metadata: { note: text },
+          promotedAt: null,
+        },
+      ],
+      predicted: 0,
+    },
+    backlog: { raw: 0, episodes: 0 },
+    timedOut: false,
+  };
+}
+
+describe('secrets in what people write', () => {
+  for (const [consumer, consume] of Object.entries(CONSUMERS))
+    for (const [name, words, secret] of SECRETS)
+      it(`${consumer} passes on no ${name.replace(/^an? /, '')}`, async () => {
+        const result = JSON.stringify(await consume(sentence(words))) ?? '';
+        assert.ok(!result.includes(secret.slice(-6)), result);
+      });
+});

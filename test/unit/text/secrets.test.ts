@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { newAppKey } from '../../../shared/security/keys.ts';
+import { masked } from '../../../shared/text/secrets.ts';
+
+const random = (length: number) => randomBytes(length).toString('hex').slice(0, length);
+const upper = (length: number) => random(length).toUpperCase();
+const jwt = `eyJ${random(20)}.eyJ${random(40)}.${random(43)}`;
+const pem = (end: string) => `-----BEGIN RSA PRIVATE KEY-----\nMIIE${random(64)}\n${random(64)}\n${end}`;
+
+describe('masking credentials', () => {
+  const credentials: [string, string][] = [
+    ['a private key', pem('-----END RSA PRIVATE KEY-----')],
+    ['a private key without its end', pem('')],
+    ['a token', jwt],
+    ['an OpenAI key', `sk-proj-A1${random(40)}`],
+    ['an Anthropic key', `sk-ant-api03-A1${random(40)}-AA`],
+    ['a Stripe key', `sk_live_${random(24)}`],
+    ['a GitHub token', `ghp_${random(36)}`],
+    ['a fine-grained GitHub token', `github_pat_${random(22)}_${random(59)}`],
+    ['an npm token', `npm_${random(36)}`],
+    ['a GitLab token', `glpat-${random(20)}`],
+    ['a Slack token', `xoxb-${random(12)}-${random(24)}`],
+    ['an AWS key id', `AKIA${upper(16)}`],
+    ['a Google key', `AIza${random(35)}`],
+    ['a bearer token', random(40)],
+  ];
+
+  for (const [name, secret] of credentials)
+    it(`takes out ${name}`, () => {
+      for (const [before, after] of [
+        ['use Bearer ', ''],
+        ['use Bearer ', '\n'],
+      ]) {
+        const text = masked(`${before}${secret}${after}`);
+        assert.doesNotMatch(text, new RegExp(secret.slice(12, 30)));
+        assert.match(text, /^use Bearer \[masked [a-z ]+\]\n?$/);
+      }
+    });
+
+  it('takes the password out of an address, and leaves the rest', () => {
+    const text = masked('psql postgres://ada:hunter2@db.example:5432/engine, see https://example.com/a:b@c');
+    assert.equal(
+      text,
+      'psql postgres://ada:[masked password]@db.example:5432/engine, see https://example.com/a:b@c',
+    );
+  });
+
+  it('takes out what is called a password', () => {
+    const texts: [string, string][] = [
+      ['log in with password: hunter2 and go', 'log in with password: [masked password] and go'],
+      ['DB_PASSWORD=a,b;c', 'DB_PASSWORD=[masked password]'],
+      ['{"user":"ada","password":"correct horse"}', '{"user":"ada","password":[masked password]}'],
+      ["passwd = 'correct horse';", 'passwd = [masked password];'],
+      ['**Passwort:** geheim', '**Passwort:** [masked password]'],
+      [`password: sk-proj-A1${random(40)}`, 'password: [masked key]'],
+    ];
+    for (const [text, expected] of texts) assert.equal(masked(text), expected);
+  });
+
+  it('leaves what is no credential', () => {
+    for (const text of [
+      'commit 3f786850e387550fdab836ed7e6dc881de23001b',
+      'class="sk-folding-cube-with-a-long-name"',
+      'the ghp_ prefix, sk- and AKIA',
+      '-----BEGIN PUBLIC KEY-----\nMFww\n-----END PUBLIC KEY-----',
+      'service_account_of_the_engine, fc_test',
+      'at 12:30@home',
+      'getUserById2FromDatabaseAsync in src/components/Button2/IndexPage',
+      'order 4111 1111 1111 1112 at 1700000000000',
+      'the secret is that there is none, my password is wrong',
+      'const secret: string;',
+      'the password is long, and the passwords: none',
+      'password:\n- at least 10 characters',
+    ])
+      assert.equal(masked(text), text);
+  });
+
+  it('takes out our own keys', () => {
+    const { key } = newAppKey();
+    assert.equal(masked(`key=${key}.`), 'key=[masked key].');
+  });
+
+  it('changes nothing in a masked text', () => {
+    const part = fc.oneof(
+      fc.string(),
+      fc.constantFrom(
+        ...credentials.map(([, secret]) => secret),
+        '://a:b@',
+        'Bearer ',
+        'password:',
+        'password="',
+        "password: 'a",
+        'my password is ',
+        'secret=',
+        'api key is',
+        'authorization: basic abcdef',
+        'PIN: 1234',
+        '4111 1111 1111 1111',
+        'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MA',
+      ),
+    );
+    fc.assert(
+      fc.property(fc.array(part), (parts) => {
+        const once = masked(parts.join(' '));
+        assert.equal(masked(once), once);
+      }),
+    );
+  });
+
+  it('takes linear time', () => {
+    const starts = [
+      '-----BEGIN PRIVATE KEY-----',
+      'eyJaaaaaaaaa.',
+      'eyJ-',
+      'sk-a',
+      '://a:',
+      'Bearer ',
+      'ghp_a',
+      'xoxb-',
+      'password:',
+      'password: "',
+      'password is ',
+      'password: password ',
+      'api_key=',
+      'authorization: basic ',
+      'eyJaaaaaaaaa.a.',
+      '4',
+      '4 ',
+      'aB3',
+      'aB3/',
+      'service_',
+    ];
+    for (const start of starts) {
+      const began = performance.now();
+      masked(start.repeat(1_000_000 / start.length));
+      assert.ok(performance.now() - began < 2000, start);
+    }
+  });
+});

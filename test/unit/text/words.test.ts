@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { beginning, codePointsIn, shortened, withoutMiddle } from '../../../shared/text/cut.ts';
+import { similarity } from '../../../shared/text/similarity.ts';
+import { estimateTokens, TokenBudget } from '../../../shared/text/tokens.ts';
+import { placedWords, wordsOf } from '../../../shared/text/words.ts';
+
+const text = fc.string({ unit: 'binary' }).map((any) => any.toWellFormed());
+
+describe('words of a text', () => {
+  it('are compared without regard to case, marks and punctuation', () => {
+    assert.deepEqual(wordsOf('Ein Café, “naïve” ﬁle-name: 2×'), [
+      'ein',
+      'cafe',
+      'naive',
+      'file',
+      'name',
+      '2',
+    ]);
+    assert.deepEqual(wordsOf('हिन्दी में'), ['हनद', 'म']);
+  });
+
+  it('are single characters in scripts without spaces, beside words of others', () => {
+    assert.deepEqual(wordsOf('我用pnpm。ขา မြ'), ['我', '用', 'pnpm', 'ข', 'า', 'မ']);
+  });
+
+  it('stand where their places say', () => {
+    const sentence = 'Wé moved, to 东京!';
+    const cut = placedWords(sentence).map(({ start, end }) => sentence.slice(start, end));
+    assert.deepEqual(cut, ['Wé', 'moved', 'to', '东', '京']);
+    assert.deepEqual(
+      placedWords(sentence).map(({ word }) => word),
+      wordsOf(sentence),
+    );
+  });
+});
+
+describe('a text that is cut', () => {
+  it('has at most so many code points, and is well-formed', () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 4, max: 20 }), (any, max) => {
+        for (const cut of [beginning(any, max), shortened(any, max), withoutMiddle(any, max)]) {
+          assert.ok(codePointsIn(cut) <= max && cut.isWellFormed());
+          if (codePointsIn(any) <= max) assert.equal(cut, any);
+        }
+      }),
+    );
+  });
+});
+
+describe('a budget of tokens', () => {
+  it('gives a beginning and an end that it holds', () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 0, max: 20 }), (any, tokens) => {
+        const [first, last] = [new TokenBudget(tokens), new TokenBudget(tokens)];
+        const [head, tail] = [first.beginning(any), last.end(any)];
+        assert.ok(any.startsWith(head) && any.endsWith(tail));
+        assert.ok(Math.max(estimateTokens(head), estimateTokens(tail)) <= tokens);
+        assert.equal(first.isExceeded, head !== any);
+      }),
+    );
+  });
+});
+
+describe('the similarity of two texts', () => {
+  it('is from 0 to 1, the same in both directions, and 1 for the same words', () => {
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        const likeness = similarity(a, b);
+        assert.ok(likeness >= 0 && likeness <= 1);
+        assert.equal(likeness, similarity(b, a));
+        assert.equal(similarity(a, a), wordsOf(a).length === 0 ? 0 : 1);
+      }),
+    );
+  });
+});

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import type { ImportedEvent } from '../../../shared/transcripts/conversation.ts';
+import { FileReport } from '../../../shared/transcripts/report.ts';
+import { Transcript } from '../../../shared/transcripts/transcript.ts';
+import {
+  claudeCodeFile,
+  claudeRecord,
+  clineMessages,
+  codexFile,
+  geminiDocument,
+  geminiFile,
+  specStoryFile,
+} from '../../support/transcripts.ts';
+
+/** A day on which the sessions of the tests still go on. */
+const NOW = Date.parse('2026-05-01T20:00:00Z');
+
+function read(text: string, now = NOW) {
+  const report = new FileReport('test');
+  const transcript = new Transcript(report, now);
+  const lines = text.split('\n').map((line, i) => ({ number: i + 1, bytes: line.length, text: line }));
+  const events = [...lines.flatMap((line) => transcript.read(line)), ...transcript.end()];
+  return { report, events };
+}
+
+/** Who said what, in short. */
+const words = (events: ImportedEvent[]) =>
+  events.map(({ type, prompt, reply, text }) => `${type}: ${prompt ?? reply ?? text ?? ''}`.trim());
+
+describe('formats of transcripts', () => {
+  it('reads a session of Claude Code: the words of the person and of the agent, nobody else', () => {
+    const { report, events } = read(claudeCodeFile('s1'));
+    assert.deepEqual(words(events), [
+      'session.started:',
+      'user.message: Add a test for the parser',
+      'agent.message: Let me look at the parser.',
+      'agent.prompt: Which runner shall I use?\n- mocha: as the other tests\n- node:test',
+      'user.reply: mocha\nas everywhere',
+      'agent.prompt: The test is there. Shall I commit it?',
+      'user.reply: yes, but split it',
+      'agent.message: Committing.',
+      'user.message: sign it off first',
+      'agent.message: I will sign it',
+      'agent.message: I go on.',
+      'user.message: in the margin',
+      'user.message: use key [masked key]',
+    ]);
+    const { format, skipped, broken, problems } = report;
+    assert.deepEqual(
+      { format, skipped, broken, problems },
+      { format: 'claude-code', skipped: 6, broken: 0, problems: [] },
+    );
+    const [started, first] = events;
+    assert.deepEqual(started, {
+      id: 'claude-code:s1:started',
+      session_id: 'claude-code:s1',
+      type: 'session.started',
+      source: 'claude-code',
+      occurred_at: '2026-05-01T10:03:00.000Z',
+      source_detail: '/home/ada/engine',
+    });
+    assert.deepEqual(first, {
+      id: 'claude-code:s1-3',
+      session_id: 'claude-code:s1',
+      type: 'user.message',
+      source: 'claude-code',
+      occurred_at: '2026-05-01T10:03:00.000Z',
+      text: 'Add a test for the parser',
+    });
+  });
+
+  it('reads a rollout of the Codex CLI', () => {
+    const { report, events } = read(codexFile('c1'));
+    assert.deepEqual(words(events), [
+      'session.started:',
+      'user.message: Make it faster',
+      'agent.message: I measure first.',
+      'agent.prompt: Which database?',
+      'user.reply: PostgreSQL',
+      'agent.prompt: Twice as fast. Is that enough?',
+    ]);
+    assert.deepEqual([report.format, report.broken], ['codex', 0]);
+  });
+
+  it('skips the rollout of a subagent', () => {
+    const { report, events } = read(codexFile('c1').replace('"cwd"', '"thread_source":"subagent","cwd"'));
+    assert.deepEqual([events, report.skipped > 0], [[], true]);
+  });
+
+  it('reads a history of SpecStory, not what a tool printed in it', () => {
+    const { report, events } = read(specStoryFile('p1'));
+    assert.deepEqual(words(events), [
+      'session.started:',
+      'user.message: can we run all the tests\n\nand the linter?',
+      'agent.message: Running them now.',
+      'agent.prompt: All green.',
+      'user.reply: then commit',
+    ]);
+    assert.deepEqual([report.format, report.skipped], ['specstory', 4]);
+    assert.deepEqual(
+      events.map(({ occurred_at }) => occurred_at),
+      [
+        ...Array(2).fill('2026-05-01T10:00:00Z'),
+        ...Array(2).fill('2026-05-01T10:00:05Z'),
+        '2026-05-01T12:05:00+02:00',
+      ],
+    );
+    assert.equal(events[3]?.['agent'], 'claude-code');
+  });
+
+  it('reads a chat of the Gemini CLI', () => {
+    const { report, events } = read(geminiFile('g1'));
+    assert.deepEqual(words(events), [
+      'session.started:',
+      'user.message: Explain @a.ts',
+      'agent.message: It parses.',
+      'agent.prompt: Shall I document it?',
+      'user.reply: please do',
+    ]);
+    assert.deepEqual([report.format, report.skipped], ['gemini-cli', 1]);
+  });
+
+  it('reads the same chat of an older Gemini CLI', () => {
+    const { report, events } = read(geminiDocument('g1'));
+    assert.deepEqual(events, read(geminiFile('g1')).events);
+    assert.deepEqual([report.format, report.broken], ['gemini-cli', 0]);
+  });
+
+  it('takes for a reply only what was said to the last prompt', () => {
+    const asked = claudeCodeFile('s1').split('\n').slice(0, 11);
+    const more = { type: 'user', message: { role: 'user', content: 'by the way' } };
+    const { events } = read([...asked, JSON.stringify(claudeRecord('s1', 99, more))].join('\n'));
+    assert.deepEqual(words(events.slice(-2)), [
+      'user.reply: mocha\nas everywhere',
+      'user.message: by the way',
+    ]);
+  });
+
+  it('reads a task of Cline', () => {
+    const { report, events } = read(JSON.stringify(clineMessages()));
+    assert.deepEqual(words(events), [
+      'session.started:',
+      'user.message: Write a changelog',
+      'agent.message: I read the commits.',
+      'agent.prompt: Which version?\n- 1.0\n- 2.0',
+      'user.reply: 2.0',
+      'agent.prompt: Dated?\n- today',
+      'user.reply: yes',
+      'agent.prompt: Written.',
+    ]);
+    assert.equal(report.format, 'cline');
+  });
+
+  it('names the prompt that a reply answers', () => {
+    for (const file of [claudeCodeFile('s1'), codexFile('c1'), specStoryFile('p1'), geminiFile('g1')]) {
+      const { events } = read(file);
+      const replies = events.filter(({ type }) => type === 'user.reply');
+      assert.ok(replies.length > 0);
+      for (const reply of replies) {
+        const before = events.slice(0, events.indexOf(reply));
+        const prompt = before.findLast(({ type }) => type === 'agent.prompt');
+        assert.equal(reply['in_reply_to'], prompt?.id);
+      }
+    }
+  });
+
+  it('gives the messages that a fork of a Codex session copied the ids that they had', () => {
+    const original = read(codexFile('c1')).events.slice(1);
+    const fork = read(codexFile('c2', { from: 'c1', more: ['try the other way'] })).events.slice(1);
+    assert.deepEqual(
+      fork.slice(0, -1).map(({ id }) => id),
+      original.map(({ id }) => id),
+    );
+    assert.deepEqual(words(fork.slice(-1)), ['user.reply: try the other way']);
+    assert.ok(fork.every(({ session_id }) => session_id === 'codex:c2'));
+  });
+
+  it('tells the same words apart, said twice', () => {
+    const { events } = read(codexFile('c1', { more: ['go on', 'go on'] }));
+    assert.equal(new Set(events.map(({ id }) => id)).size, events.length);
+    assert.deepEqual(words(events.slice(-2)), ['user.reply: go on', 'user.message: go on']);
+  });
+
+  it('ends a session in which nothing was said for a day', () => {
+    const later = NOW + 48 * 60 * 60 * 1000;
+    const { events } = read(geminiFile('g1'), later);
+    const end = '2026-05-01T10:06:00.000Z';
+    const { id, type, ...rest } = events.at(-1) ?? assert.fail();
+    assert.deepEqual([id, type], [`gemini-cli:g1:stopped:${Date.parse(end)}`, 'session.stopped']);
+    assert.equal(rest['occurred_at'], end);
+  });
+
+  it('names a broken line by its number, never by its text', () => {
+    const [first = '', ...rest] = claudeCodeFile('s1').split('\n');
+    const { report, events } = read([first, '{"type":"user", my secret', ...rest].join('\n'));
+    assert.deepEqual([report.broken, report.problems], [1, ['line 2: is broken']]);
+    assert.deepEqual(events, read(claudeCodeFile('s1')).events);
+  });
+
+  it('recognises no format in what is none', () => {
+    for (const text of [
+      '',
+      'hello',
+      '{}',
+      '[{}]',
+      '[{"ts":1}]',
+      '{"type":"user"}',
+      '{"sessionId":1}',
+      '<!-- x -->',
+    ]) {
+      const { report, events } = read(text);
+      assert.deepEqual([report.format, events], [null, []]);
+    }
+  });
+});

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { checkBatch } from '../../../shared/domain/recording.ts';
+import { FileReport } from '../../../shared/transcripts/report.ts';
+import { Transcript } from '../../../shared/transcripts/transcript.ts';
+import {
+  claudeCodeFile,
+  clineMessages,
+  codexFile,
+  geminiDocument,
+  geminiFile,
+  specStoryFile,
+} from '../../support/transcripts.ts';
+
+const NOW = Date.parse('2026-05-01T20:00:00Z');
+const FILES = [
+  claudeCodeFile('s'),
+  codexFile('c'),
+  specStoryFile('p'),
+  geminiFile('g'),
+  geminiDocument('g'),
+  JSON.stringify(clineMessages()),
+];
+
+const odd = fc.oneof(
+  fc.jsonValue({ maxDepth: 3 }),
+  fc.constantFrom(
+    '',
+    '\0',
+    '\uD800',
+    '__proto__',
+    'x'.repeat(70_000),
+    '0000-00-00T00:00:00Z',
+    1e308,
+    { toString: 1 },
+    [],
+  ),
+);
+
+/** A copy of a JSON value in which one value, somewhere, is another. */
+function withOdd(value: unknown, path: number[], other: unknown): unknown {
+  const [step, ...rest] = path;
+  if (step === undefined || typeof value !== 'object' || value === null) return other;
+  const keys = Object.keys(value);
+  const key = keys[step % keys.length];
+  if (key === undefined) return other;
+  const changed = withOdd(Object.getOwnPropertyDescriptor(value, key)?.value, rest, other);
+  return Array.isArray(value) ? value.with(Number(key), changed) : { ...value, [key]: changed };
+}
+
+/** A transcript, one of whose lines is odd: a value is another, or characters are. */
+const transcripts = fc
+  .record({
+    file: fc.constantFrom(...FILES),
+    line: fc.nat(),
+    path: fc.array(fc.nat(7), { maxLength: 6 }),
+    other: odd,
+    at: fc.nat(),
+    characters: fc.string({ maxLength: 5 }),
+  })
+  .map(({ file, line, path, other, at, characters }) => {
+    const lines = file.split('\n');
+    const place = line % lines.length;
+    const text = lines[place] ?? '';
+    let changed = text.slice(0, at % (text.length + 1)) + characters + text.slice(at % (text.length + 1));
+    try {
+      changed = JSON.stringify(withOdd(JSON.parse(text), path, other));
+    } catch {
+      // A line of Markdown, or a part of a document.
+    }
+    return lines.with(place, changed).join('\n').split('\n');
+  });
+
+describe('a transcript that somebody tampered with', () => {
+  it('gives events that can be stored, or are invalid for a reason; nothing throws', async () => {
+    await fc.assert(
+      fc.asyncProperty(transcripts, async (lines) => {
+        const report = new FileReport('test');
+        const transcript = new Transcript(report, NOW);
+        const events = lines.flatMap((text, i) =>
+          transcript.read({ number: i + 1, bytes: text.length, text }),
+        );
+        events.push(...transcript.end());
+        const { invalid } = await checkBatch(events, NOW);
+        assert.ok(invalid.every(({ errors }) => errors.length > 0));
+        // Only an id can hold what no store keeps.
+        const texts = events.flatMap(({ prompt, reply, text }) => prompt ?? reply ?? text ?? []);
+        assert.ok(texts.every((text) => text.isWellFormed() && !text.includes('\0')));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

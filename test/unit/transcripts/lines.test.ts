@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import type { Line } from '../../../shared/transcripts/line.ts';
+import { linesOf } from '../../../shared/transcripts/lines.ts';
+
+describe('the lines of a file', () => {
+  let path: string;
+  let directory: string;
+  before(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'forecue-lines-'));
+    path = join(directory, 'file');
+  });
+  after(() => rm(directory, { recursive: true }));
+
+  const read = async (content: string | Buffer, lineMax?: number): Promise<Line[]> => {
+    await writeFile(path, content);
+    const lines: Line[] = [];
+    for await (const line of linesOf(path, lineMax)) lines.push(line);
+    return lines;
+  };
+  const shown = (lines: Line[]) => lines.map((line) => line.text ?? line.fault);
+
+  it('are those between line breaks, wherever the chunks end', async () => {
+    const long = 'é'.repeat(700_000);
+    assert.deepEqual(shown(await read(`${long}\n\n${long}`)), [long, '', long]);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.string().map((text) => text.replaceAll(/[\r\n\uFEFF]/g, ' ').toWellFormed())),
+        async (texts) => {
+          const lines = await read(texts.map((text) => `${text}\n`).join(''));
+          assert.deepEqual(
+            lines.map(({ number, text }) => [number, text]),
+            texts.map((text, i) => [i + 1, text]),
+          );
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('are read without a byte order mark, and without a carriage return', async () => {
+    assert.deepEqual(shown(await read('\uFEFFone\r\ntwo\r\n')), ['one', 'two']);
+  });
+
+  it('are faulty when they are not UTF-8, or too long; the others are read', async () => {
+    const lines = await read(Buffer.from('one\n\xff\xfe\ntwo\n', 'latin1'));
+    assert.deepEqual(shown(lines), ['one', 'is not UTF-8', 'two']);
+    assert.deepEqual(shown(await read('short\nfar too long\nend', 8)), ['short', 'is too long', 'end']);
+    const huge = `${'x'.repeat(3_000_000)}\nend`;
+    assert.deepEqual(shown(await read(huge, 2_000_000)), ['is too long', 'end']);
+  });
+
+  it('are counted in bytes, all of them', async () => {
+    const lines = await read('é\n\nabc');
+    assert.deepEqual(
+      lines.map(({ bytes }) => bytes),
+      [3, 1, 3],
+    );
+  });
+});

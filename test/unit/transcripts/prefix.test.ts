@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { ImportedEvent } from '../../../shared/transcripts/conversation.ts';
+import { FileReport } from '../../../shared/transcripts/report.ts';
+import { Transcript } from '../../../shared/transcripts/transcript.ts';
+import {
+  claudeCodeFile,
+  claudeRecord,
+  clineMessages,
+  codexFile,
+  geminiDocument,
+  geminiFile,
+  specStoryFile,
+} from '../../support/transcripts.ts';
+
+/** A day on which the sessions of the tests still go on. */
+const NOW = Date.parse('2026-05-01T20:00:00Z');
+
+function eventsOf(bytes: string): ImportedEvent[] {
+  const transcript = new Transcript(new FileReport('test'), NOW);
+  const lines = bytes.split('\n').map((text, i) => ({ number: i + 1, bytes: text.length, text }));
+  return [...lines.flatMap((line) => transcript.read(line)), ...transcript.end()];
+}
+
+const words = fc.constantFrom('yes', 'no', 'go on', 'what now?', '<system-reminder>x</system-reminder>', '');
+const claudeRecordPart = fc.oneof(
+  words.map((content) => ({ type: 'user', message: { role: 'user', content } })),
+  fc.record({ words, stop: fc.constantFrom(null, 'end_turn', 'tool_use') }).map(({ words: text, stop }) => ({
+    type: 'assistant',
+    message: { role: 'assistant', content: [{ type: 'text', text }], stop_reason: stop },
+  })),
+  fc.constant({
+    type: 'assistant',
+    message: { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'Bash', input: {} }] },
+  }),
+  fc.constant({
+    type: 'user',
+    message: { content: [{ type: 'tool_result', tool_use_id: 't', content: 'x' }] },
+  }),
+);
+
+/** Whole transcripts: those of the tests, and sessions of any turns. */
+const transcripts = fc.oneof(
+  fc.constantFrom(
+    claudeCodeFile('s'),
+    codexFile('c', { more: ['go on', 'go on'] }),
+    specStoryFile('p'),
+    geminiFile('g'),
+    geminiDocument('g'),
+  ),
+  fc
+    .array(claudeRecordPart, { maxLength: 12 })
+    .map((records) =>
+      records.map((record, i) => `${JSON.stringify(claudeRecord('s', i + 1, record))}\n`).join(''),
+    ),
+);
+
+describe('a transcript that grows', () => {
+  it('gives, cut anywhere, the first of the events that it gives as a whole', () => {
+    fc.assert(
+      fc.property(transcripts, fc.double({ min: 0, max: 1, noNaN: true }), (whole, share) => {
+        const part = eventsOf(whole.slice(0, Math.floor(whole.length * share)));
+        assert.deepEqual(part, eventsOf(whole).slice(0, part.length));
+      }),
+    );
+  });
+
+  it('gives them also when it is an array that is written anew', () => {
+    const whole = clineMessages();
+    for (let count = 1; count <= whole.length; count += 1) {
+      const part = eventsOf(JSON.stringify(whole.slice(0, count)));
+      assert.deepEqual(part, eventsOf(JSON.stringify(whole)).slice(0, part.length));
+    }
+  });
+
+  it('gives no two events the same id, and only replies to prompts', () => {
+    fc.assert(
+      fc.property(transcripts, (whole) => {
+        const events = eventsOf(whole);
+        assert.equal(new Set(events.map(({ id }) => id)).size, events.length);
+        const prompts = events.filter(({ type }) => type === 'agent.prompt').map(({ id }) => id);
+        for (const { type, in_reply_to: asked } of events)
+          assert.equal(asked !== undefined && prompts.includes(asked), type === 'user.reply');
+      }),
+    );
+  });
+});

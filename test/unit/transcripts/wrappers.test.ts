@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { personsWords } from '../../../shared/transcripts/wrappers.ts';
+
+describe("a person's words in a message", () => {
+  it('are what is left without what the tool added', () => {
+    const messages: [string, string][] = [
+      ['fix it', 'fix it'],
+      ['<system-reminder>x</system-reminder>\nfix it', 'fix it'],
+      ['fix it\n<system-reminder>x</system-reminder>', 'fix it'],
+      ['<ide_opened_file>a.ts</ide_opened_file><ide_selection line="1">x</ide_selection> fix it', 'fix it'],
+      ['<my-button>ok</my-button> is wrong', 'is wrong'],
+      ['in <my-button>ok</my-button>', 'in <my-button>ok</my-button>'],
+      ['<div>ok</div> is wrong', '<div>ok</div> is wrong'],
+      ['[Image #1] what is this?', 'what is this?'],
+      ['a < b && c > d', 'a < b && c > d'],
+    ];
+    for (const [message, words] of messages) assert.equal(personsWords(message), words);
+  });
+
+  it('are none in what a tool wrote', () => {
+    for (const message of [
+      '',
+      '<command-name>/clear</command-name>\n<command-args></command-args>',
+      '<local-command-stdout>done</local-command-stdout>',
+      '<bash-input>ls</bash-input>',
+      '<task-notification>done</task-notification>\nRead the output file to retrieve the result: /tmp/x',
+      '<environment_context>cut off',
+      '[Request interrupted by user for tool use]',
+      'This session is being continued from a previous conversation that ran out of context.',
+      '# AGENTS.md instructions for /home/ada',
+      '[Image: source: /tmp/x.png]',
+    ])
+      assert.equal(personsWords(message), '');
+  });
+
+  it('are found in linear time', () => {
+    for (const part of ['<a-b>', '<system-reminder>', '<a-b>x</a-b>', '[Image #']) {
+      const began = performance.now();
+      personsWords(part.repeat(1_000_000 / part.length));
+      assert.ok(performance.now() - began < 2000, part);
+    }
+  });
+});
