@@ -1,56 +1,72 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { BASE, RULES } from './import-rules.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const DOCUMENT = join(ROOT, 'docs/architecture.md');
-const BEGIN = '<!-- imports: npm run imports -->\n';
-const END = '<!-- /imports -->';
+const IMPORT =
+  /^(?:import|export)\s+((?:type\s+)?[\w*{][\w\s,{}*]*?)\s+from\s+'([^']+)'|\bimport\('([^']+)'\)/gm;
 
-/** Writes which room imports which into docs/architecture.md; with `--check`, exits with 1 when that is out of date. */
-const document = readFileSync(DOCUMENT, 'utf8');
-const [before = '', rest = ''] = document.split(BEGIN);
-const [, after = ''] = rest.split(END);
-const current = before + BEGIN + table() + END + after;
-if (!process.argv.includes('--check')) writeFileSync(DOCUMENT, current);
-else if (current !== document) {
-  process.stderr.write('docs/architecture.md: the imports between rooms have changed: npm run imports\n');
-  process.exitCode = 1;
+interface Import {
+  file: string;
+  /** A path from the top of the project, or a package. */
+  target: string;
+  isPackage: boolean;
+  names: string[];
 }
 
-/** A line for each room: what it imports of its own process, and of `shared`. Types count. */
-function table(): string {
-  const rooms = new Map<string, Set<string>>();
-  for (const file of ['bin', 'ingress', 'workers', 'shared'].flatMap(sources)) {
-    const room = roomOf(file);
-    const imported = rooms.get(room) ?? new Set();
-    rooms.set(room, imported);
-    for (const [, path = ''] of readFileSync(join(ROOT, file), 'utf8').matchAll(/from '(\.[^']+\.ts)'/g))
-      imported.add(roomOf(join(dirname(file), path)));
-    imported.delete(room);
-  }
-  const lines = [...rooms.keys()].sort().map((room) => {
-    const names = [...(rooms.get(room) ?? [])].sort();
-    const [process = ''] = room.split('/');
-    const own = names.filter((name) => name.split('/')[0] === process);
-    const shared = names.filter((name) => !own.includes(name));
-    return `| \`${room}\` | ${short(own)} | ${short(shared)} |\n`;
+/** Exits with 1 for an import that the rules do not allow. Types count. */
+const imports = ['bin', 'client', 'ingress', 'workers', 'shared', 'migrations']
+  .flatMap(sources)
+  .flatMap(importsOf);
+for (const { file, target } of imports.filter((one) => !isAllowed(one)))
+  fail(`${file} may not import ${target}: .ci/import-rules.ts`);
+
+function isAllowed({ file, target, isPackage, names }: Import): boolean {
+  const [prefix, rule] = longest(Object.entries(RULES).filter(([room]) => file.startsWith(room)));
+  if (!isPackage) return [...BASE, ...rule.rooms, roomOf(prefix)].some((room) => target.startsWith(room));
+  return (rule.packages ?? []).some((allowed) => {
+    const [name = '', only] = allowed.split(': ');
+    const isNamed = name.endsWith('/*')
+      ? target.startsWith(name.slice(0, -1))
+      : target.split('/')[0] === name || target === name;
+    return isNamed && (only === undefined || names.every((one) => only.split(' ').includes(one)));
   });
-  return `| room | imports from its own process | from shared |\n|---|---|---|\n${lines.join('')}`;
 }
 
-/** The names without the process; its own top level is said in full. */
-function short(rooms: string[]): string {
-  return rooms.map((room) => room.split('/')[1] ?? `\`${room}/*.ts\``).join(', ');
+function longest<T>(rules: [string, T][]): [string, T] {
+  const [first] = rules.sort(([a], [b]) => b.length - a.length);
+  if (first === undefined) throw new Error('a file without a rule: .ci/import-rules.ts');
+  return first;
 }
 
-/** The first two folders of a file, or the one that it lies in. */
-function roomOf(file: string): string {
-  return dirname(file).split('/').slice(0, 2).join('/');
+/** The folder that a rule's prefix names or lies in; that of a top-level file of `shared/` is the file itself. */
+function roomOf(prefix: string): string {
+  return prefix.endsWith('/') ? prefix : `${dirname(prefix)}/`;
+}
+
+/** The imports of a file, without those of Node. */
+function importsOf(file: string): Import[] {
+  const found = [...readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORT)];
+  return found.flatMap(([, clause = '', named = '', dynamic = '']) => {
+    const target = named || dynamic;
+    if (target.startsWith('node:')) return [];
+    const isPackage = !target.startsWith('.');
+    const names = clause
+      .replace(/\btype\b|[{}*\n]/g, ' ')
+      .split(',')
+      .flatMap((one) => one.trim().split(/\s+/)[0] || []);
+    return [{ file, target: isPackage ? target : join(dirname(file), target), isPackage, names }];
+  });
 }
 
 function sources(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !entry.parentPath.includes('/dist'))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
     .sort();
+}
+
+function fail(message: string): void {
+  process.stderr.write(`${message}\n`);
+  process.exitCode = 1;
 }
