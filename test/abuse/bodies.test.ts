@@ -87,7 +87,7 @@ describe('hostile bodies', () => {
     assert.match(answer, /^HTTP\/1.1 413 [\s\S]*"body_too_large"/);
   });
 
-  it('a hundred that never end hold neither memory nor the budget', async () => {
+  it('a hundred bodies that never end hold neither memory nor the budget', async () => {
     const request = unfinished(RECORDING, Buffer.alloc(16 * MIB, ' '), user.access);
     const memory = () => residentMb(system.webs[0]?.child.pid);
     const isLinux = process.platform === 'linux';
@@ -103,7 +103,7 @@ describe('hostile bodies', () => {
     await until(async () => (await post(user, large)).status === 201);
   });
 
-  it('one that comes too slowly is 408, and frees its share; one that comes at a fair pace is read', async () => {
+  it('a body that comes too slowly is 408, and frees its share; one that comes at a fair pace is read', async () => {
     const stalled = sendRaw(user.url, [announced(RECORDING, 16 * MIB, user.access), '[']);
     const trickling = sendRaw(
       user.url,
@@ -126,7 +126,7 @@ describe('hostile bodies', () => {
   });
 });
 
-describe('the size of a body', () => {
+describe('size of a body', () => {
   const POINTS = 20;
   let system: System<TestProcess>;
   let web: TestProcess;
@@ -143,7 +143,7 @@ describe('the size of a body', () => {
   /** An array that is no batch, of so many bytes; it is 422. */
   const body = (bytes: number) => '[]'.padStart(bytes);
 
-  it('costs a point of the rate limit for each 512 KiB, packed or not, and every answer says what is left', async () => {
+  it('a body costs a point of the rate limit for each 512 KiB, packed or not, and every answer says what is left', async () => {
     const user = await signUp({ webs: [web] });
     const left = async (answer: Promise<{ headers: Headers }>) =>
       Number(/r=(\d+)/.exec((await answer).headers.get('ratelimit') ?? '')?.[1]);

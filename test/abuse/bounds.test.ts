@@ -16,7 +16,7 @@ import { tally } from '../support/flood.ts';
 import { rowOf } from '../support/rows.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-describe('what a client can add to a table ends', () => {
+describe('bounds', () => {
   let system: System;
   before(async () => {
     system = await startSystem();

@@ -10,7 +10,7 @@ import { type System, startSystem } from '../support/system.ts';
 const marks = (count: number) => `a${'\u0301'.repeat(count / 2)}${'\u0327'.repeat(count / 2 - 1)}`;
 const SOON_MS = 1000;
 
-describe('a text of combining marks alone', function () {
+describe('text of combining marks alone', function () {
   this.timeout(60_000);
   let system: System;
   before(async () => {
@@ -25,7 +25,7 @@ describe('a text of combining marks alone', function () {
     return Math.max(...times);
   }
 
-  it('delays nobody as a prompt', async () => {
+  it('a text of combining marks alone delays nobody as a prompt', async () => {
     const ann = await signUp(system);
     system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
     const asked = predictReply(ann, { agent_input: marks(32_000) });
@@ -34,7 +34,7 @@ describe('a text of combining marks alone', function () {
     assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
   });
 
-  it('delays nobody as a completion', async () => {
+  it('a text of combining marks alone delays nobody as a completion', async () => {
     const app = await system.app();
     const isLong = (draft: string) => draft.startsWith('Long');
     system.provider.respond((response, call) =>

@@ -27,7 +27,7 @@ const DRAFT = { text: 'Please send', revision: 1 };
 const PROMPT = { mode: 'next_prompt', draft: { text: '', revision: 1 } };
 const ESCAPE = '\u001b[31m';
 
-describe('a completion', () => {
+describe('completion', () => {
   describe('of a provider', () => {
     let system: System;
     let app: AppClient;
@@ -53,7 +53,7 @@ describe('a completion', () => {
         assert.deepEqual([prediction_units, reserved_units], [0, 0]);
       });
 
-    it('may have line breaks, tabs, joiners and the marks of right-to-left scripts', async () => {
+    it('a completion of a provider may have line breaks, tabs, joiners and the marks of right-to-left scripts', async () => {
       for (const continuation of HARMLESS)
         assert.equal((await ask(continuation)).body.completion, continuation);
     });
@@ -64,7 +64,7 @@ describe('a completion', () => {
         assert.equal((await ask(continuation, { draft })).body.completion, ' third');
     });
 
-    it("abstains where it would echo the draft's own", async () => {
+    it('a completion of a provider abstains where it would echo the control characters of the draft', async () => {
       const draft = { text: `Please ${ESCAPE}send`, revision: 1 };
       const { status, body } = await ask(' the report', { mode: 'next_prompt', draft });
       assert.deepEqual([status, body.status, body.completion], [200, 'abstained', '']);
@@ -87,7 +87,7 @@ describe('a completion', () => {
       return [...said.flatMap((message) => [asked, message]), asked];
     }
 
-    it('never has such characters of the draft or the messages', async () => {
+    it('a completion of the built-in predictor never has control characters of the draft or the messages', async () => {
       const learned = 'Please summarise the quarterly sales report for the board';
       for (const hostile of Object.values(HOSTILE)) {
         const messages = answered(learned, `${learned}${hostile} now`, `Well ${hostile} ${learned}`);
@@ -102,7 +102,7 @@ describe('a completion', () => {
       }
     });
 
-    it('suggests another prompt instead', async () => {
+    it('the built-in predictor suggests another prompt than one with control characters', async () => {
       const messages = answered('continue', `${ESCAPE}continue`);
       const { body } = await app.predict(predictionBody({ ...PROMPT, messages }));
       assert.deepEqual([body.status, body.completion], ['suggested', 'continue']);

@@ -70,7 +70,7 @@ describe('connections', () => {
       return { statuses: statuses(), isClosed: socket.closed };
     };
 
-    it('answer them in their order', async () => {
+    it('pipelined requests are answered in their order', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const paths = ['/nothing', '/healthz', '/api/auth/me/', '/nothing', '/api/connections/', '/healthz'];
@@ -95,7 +95,7 @@ describe('connections', () => {
       return received;
     };
 
-    it('answer a thousand of them in their order: more are read when those before are answered', async () => {
+    it('a thousand pipelined requests are answered in their order: more are read when those before are answered', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const row = event({ id: 'e', type: 'custom.large', payload: { filler: 'x'.repeat(20_000) } });
@@ -120,7 +120,7 @@ describe('connections', () => {
       assert.ok(await isServed(socket));
     });
 
-    it('close after the answers to those before one that is no HTTP', async () => {
+    it('a connection closes after the answers to the pipelined requests before one that is no HTTP', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const authorization = `Authorization: Bearer ${person.access}`;
@@ -133,7 +133,7 @@ describe('connections', () => {
       assert.deepEqual([first, second, third?.slice(0, 4)], ['200 r-0', '200 r-1', '400 ']);
     });
 
-    it('close before one whose body is broken is answered, and after those before it', async () => {
+    it('a connection closes before a pipelined request whose body is broken is answered, and after those before it', async () => {
       web = await system.startWeb();
       const person = await signUp({ webs: [web] });
       const authorization = `Authorization: Bearer ${person.access}`;
@@ -149,7 +149,7 @@ describe('connections', () => {
       assert.deepEqual([first, second?.slice(0, 4), more], ['200 r-0', '400 ', []]);
     });
 
-    it('are closed when too many wait on all of them together, and others are served', async () => {
+    it('connections are closed when too many pipelined requests wait on all of them together, and others are served', async () => {
       web = await system.startWeb();
       const smallest = 'GET /connect/x HTTP/1.1\r\nHost:\r\n\r\n';
       const sockets = await Promise.all(Array.from({ length: 20 }, () => open()));

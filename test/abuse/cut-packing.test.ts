@@ -9,7 +9,7 @@ const CUT = -5;
 const EXCESSES = [1, 100, 4000, 16_385];
 
 /** Packed bytes that are cut short fail after whoever read them has stopped listening. */
-describe('compression that is cut just past a limit', () => {
+describe('cut compression', () => {
   let system: System<TestProcess>;
 
   before(async () => {
@@ -32,7 +32,7 @@ describe('compression that is cut just past a limit', () => {
       body,
     });
 
-  it('ends no process in a form, since no packed form is taken', async () => {
+  it('a packed form that is cut just past a limit ends no process, since no packed form is taken', async () => {
     for (const excess of EXCESSES) {
       const packed = gzipSync(Buffer.alloc(16 * 1024 + excess, 'x'));
       for (const body of [packed.subarray(0, CUT), packed]) {
@@ -47,7 +47,7 @@ describe('compression that is cut just past a limit', () => {
     assert.equal((await postForm(Buffer.from('do=approve'), 'identity')).status, 403);
   });
 
-  it('ends no process in a body of JSON', async () => {
+  it('a packed body of JSON that is cut just past a limit ends no process', async () => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
     for (const limit of [8 * 1024, 256 * 1024])
       for (const excess of EXCESSES) {

@@ -11,7 +11,7 @@ const RAW = 1200;
 const EPISODES = 40;
 const LONGEST_MS = 1000;
 
-describe('a deletion that has much to compare', () => {
+describe('large deletions', () => {
   let system: System;
   let person: UserClient;
   before(async () => {
@@ -20,7 +20,7 @@ describe('a deletion that has much to compare', () => {
   });
   after(() => system?.stop());
 
-  it('delays no other request, and comes to an end', async () => {
+  it('a deletion that has much to compare delays no other request, and comes to an end', async () => {
     const secret = await add(person, 'raw', { content: SECRET, kind: 'reply' });
     await repeatSecret();
     let isDone = false;

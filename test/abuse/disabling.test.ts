@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const WINDOW_S = 600;
 
-describe('consent that is given while an operator disables the account', () => {
+describe('disabling an account', () => {
   let system: System;
 
   before(async () => {
@@ -37,7 +37,7 @@ describe('consent that is given while an operator disables the account', () => {
       return rows.length >= count;
     });
 
-  it('does not survive when it comes while the connections are being revoked', async () => {
+  it('consent does not survive when it is given while the disabling of its account revokes connections', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
     const earlier = await connect(system, app, person, 'u-1');
     const [granted, approved] = [await startConnection(app, 'u-2'), await startConnection(app, 'u-3')];
@@ -55,7 +55,7 @@ describe('consent that is given while an operator disables the account', () => {
     assert.deepEqual(await consentOf(person.id), []);
   });
 
-  it('does not survive when it has begun just before', async () => {
+  it('consent does not survive when it has begun just before its account is disabled', async () => {
     const [person, app] = await Promise.all([signUp(system), connectingApp(system)]);
     const attempt = await startConnection(app);
     const lock = await lockRow(system, 'connection_attempts', 'id = $1', [attempt.request_id]);

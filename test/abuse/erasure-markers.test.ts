@@ -307,7 +307,7 @@ function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
     await redis?.kill();
   });
 
-  it('leaves nothing but tombstones, in tables and in Redis', async () => {
+  it('erasing an account leaves nothing but tombstones, in tables and in Redis', async () => {
     const before = await tablesWith(system, markers.mine);
     assert.ok(before.length > 3, `only ${before.join()} had anything of the account`);
     const exported = await fetch(`${system.webs[0]?.url}/api/export/`, {
@@ -332,19 +332,19 @@ function suite(open: () => Promise<{ system: System; redis?: RedisServer }>) {
     for (const { log } of [...system.webs, ...system.workers]) assert.ok(!log.includes(markers.mine));
   });
 
-  it('is tried on every endpoint there is', () => {
+  it('the erasure is tried on an account that used every endpoint there is', () => {
     const all = endpoints.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual([...person.used].sort(), all.sort());
   });
 }
 
-describe('erasing an account that used every endpoint', () => {
+describe('erasure markers', () => {
   suite(async () => ({
     system: await startSystem({ workerEntry: WORKER, env: { RATE_LIMIT_RPS: '1000' } }),
   }));
 });
 
-describeWithRedis('erasing an account that used every endpoint, with the queues on Redis', () => {
+describeWithRedis('erasure markers on Redis', () => {
   suite(async () => {
     const redis = await startRedisServer();
     const env = { RATE_LIMIT_RPS: '1000', REDIS_URL: redis.url };

@@ -86,14 +86,14 @@ describe('wrong passwords of strangers', () => {
     assert.equal((await logIn(person.email, shared)).status, 200);
   });
 
-  it('are counted alike for an account that does not exist', async () => {
+  it('wrong passwords are counted alike for an account that does not exist', async () => {
     assert.deepEqual(await guessFromEverywhere(someEmail(), PER_ACCOUNT + 1), [
       ...Array(PER_ACCOUNT).fill(401),
       429,
     ]);
   });
 
-  it('keep nobody from changing the password, from anywhere', async () => {
+  it('wrong passwords of strangers keep nobody from changing the password, from anywhere', async () => {
     const person = await resident();
     await guessFromEverywhere(person.email, PER_ACCOUNT);
     const change = { password: 'two horses with 18 staples', current_password: PASSWORD };
@@ -102,7 +102,7 @@ describe('wrong passwords of strangers', () => {
     assert.equal(status, 200, text);
   });
 
-  it('are told from known networks without storing an address, for as long as that is remembered', async () => {
+  it('networks that an account knows are told from others without storing an address, for as long as that is remembered', async () => {
     const person = await resident();
     for (const text of [HOME, person.email.replace('@', ' ')])
       assert.deepEqual(await tablesWith(system, text), []);

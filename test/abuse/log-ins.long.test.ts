@@ -13,7 +13,7 @@ const VICTIM = '203.0.113.9';
 
 const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 
-describe('a storm of sign-ups from one network', () => {
+describe('storm of sign-ups', () => {
   let system: System;
 
   before(async () => {
@@ -25,7 +25,7 @@ describe('a storm of sign-ups from one network', () => {
     ['another', VICTIM],
     ['the same', STRANGER],
   ] as const)
-    it(`lets a log-in from ${whose} network pass`, async () => {
+    it(`a storm of sign-ups from one network lets a log-in from ${whose} network pass`, async () => {
       const { email, password } = await signUp(system);
       const storm = new AbortController();
       let made = 0;
@@ -48,7 +48,7 @@ describe('a storm of sign-ups from one network', () => {
     });
 });
 
-describe('the limit of sign-ups', () => {
+describe('limit of sign-ups', () => {
   let system: System;
 
   before(async () => {
@@ -59,7 +59,7 @@ describe('the limit of sign-ups', () => {
   });
   after(() => system.stop());
 
-  it('lets a network try a hundred times an hour, and no other pays for it', async () => {
+  it('the limit of sign-ups lets a network try a hundred times an hour, and no other network pays for it', async () => {
     const { email } = await signUp(system);
     const tryFrom = (address: string, part: object = {}): Promise<Reply<object>> =>
       anonymously(system, 'POST', '/api/auth/signup/', { email, password: PASSWORD, ...part }, from(address));

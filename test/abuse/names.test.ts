@@ -217,7 +217,7 @@ const ACCOUNTS: Use[] = [
   ['a path to no key', 404, (id, clients) => read(`/api/auth/keys/${id}/`, clients)],
 ];
 
-describe('a name that every object of JavaScript inherits', function () {
+describe('inherited names', function () {
   this.timeout(60_000);
   let system: System;
   before(async () => {
@@ -229,7 +229,7 @@ describe('a name that every object of JavaScript inherits', function () {
   after(() => system?.stop());
 
   for (const name of NAMES)
-    it(`is like any other: ${name}`, async () => {
+    it(`the name ${name}, which every object of JavaScript inherits, is like any other`, async () => {
       system.provider.respond(
         bySchema({ reply: proposing([{ response: name }]), facts: structured({ facts: [] }) }),
       );

@@ -28,7 +28,7 @@ function unbounded(node: unknown): unknown[] {
   return [...(isOpen ? [node] : []), ...Object.values(node).flatMap(unbounded)];
 }
 
-describe('an answer of a provider that is larger than what was asked for', function () {
+describe('large answers', function () {
   this.timeout(60_000);
   let system: System;
   let ann: UserClient;
@@ -52,7 +52,7 @@ describe('an answer of a provider that is larger than what was asked for', funct
     return Math.max(...times);
   }
 
-  it('costs no more than a usual one in a reply: 250 candidates of 2 to 4 kB', async () => {
+  it('an answer of a provider that is larger than what was asked for costs no more than a usual one in a reply: 250 candidates of 2 to 4 kB', async () => {
     const candidates = Array.from({ length: 250 }, (_, n) => ({ response: wordsOf(n, 2000 + 8 * n) }));
     system.provider.respond(bySchema({ reply: proposing(candidates) }));
     const asked = predictReply(ann, { k: 5 });
@@ -63,7 +63,7 @@ describe('an answer of a provider that is larger than what was asked for', funct
     assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
   });
 
-  it('costs no more than a usual one in a promotion: 40 facts of 320 long quotes', async () => {
+  it('an answer of a provider that is larger than what was asked for costs no more than a usual one in a promotion: 40 facts of 320 long quotes', async () => {
     const rows = await say(
       ann,
       Array.from({ length: 5 }, (_, n) => `${n} ${'a '.repeat(3990)}`),
@@ -96,7 +96,7 @@ describe('an answer of a provider that is larger than what was asked for', funct
     assert.ok(slowest < SOON_MS, `another call took ${slowest} ms`);
   });
 
-  it('was never asked for: each question has a limit of tokens, and of the items of each list', async () => {
+  it('each question to a provider has a limit of tokens, and of the items of each list, so that no large answer was asked for', async () => {
     const malformed = message({ content: 'Certainly!' });
     const isRepair = ({ body }: ProviderCall) => body.messages?.at(-2)?.role === 'assistant';
     const repaired =

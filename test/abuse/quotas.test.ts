@@ -12,7 +12,7 @@ const EVENTS = 60;
 const SESSIONS = 8;
 const BYTES = 20_000;
 
-describe('an account', () => {
+describe('account', () => {
   let system: System;
   let user: UserClient;
   before(async () => {
@@ -28,7 +28,7 @@ describe('an account', () => {
   const anyWeb = (n: number) => system.webs[n % 2] ?? user;
   const messageOf = ({ body }: { body: unknown }) => (body as { detail: { message: string } }).detail.message;
 
-  describe('has at most 100 keys', () => {
+  describe('keys', () => {
     const issue = (n = 0) =>
       user.request('POST', '/api/auth/keys/', { label: `key ${n}` }, { at: anyWeb(n) });
     const list = (query = ''): Promise<Reply<{ results: KeyResponse[] }>> =>
@@ -73,7 +73,7 @@ describe('an account', () => {
     });
   });
 
-  describe('records as much as its quotas allow', () => {
+  describe('recording', () => {
     const inSession = (session_id: string, events: number, part: object = {}) =>
       Array.from({ length: events }, () => event({ session_id, ...part }));
 
@@ -91,7 +91,7 @@ describe('an account', () => {
       return stored as { sessions: number; events: number; bytes: number };
     };
 
-    it('exactly, however many post at the same time through any ingress', async () => {
+    it('an account records exactly as much as its quotas allow, however many post at the same time through any ingress', async () => {
       const session = randomUUID();
       const posts = Array.from({ length: 20 }, (_, n) =>
         user.request('POST', '/api/recording/events/', inSession(session, 10), { at: anyWeb(n) }),
@@ -143,7 +143,7 @@ describe('an account', () => {
       assert.equal((await usage()).bytes, bytes);
     });
 
-    it('two who race for the same sessions are counted once', async () => {
+    it('the sessions for which two posters race are counted once', async () => {
       const other = await signUp(system);
       const ids = Array.from({ length: 6 }, () => randomUUID());
       const batch = () => ids.map((session_id) => event({ session_id }));

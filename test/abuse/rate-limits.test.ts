@@ -10,7 +10,7 @@ const WINDOW_S = 100;
 /** How far an ingress may count ahead of the store. */
 const SHARE = 4;
 
-describe('rate limits that are counted by leases', () => {
+describe('leases on rate limits', () => {
   let system: System;
   before(async () => {
     const env = { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` };
@@ -18,7 +18,7 @@ describe('rate limits that are counted by leases', () => {
   });
   after(() => system?.stop());
 
-  it('hold over all ingresses within their shares, and refuse nobody below the limit', async () => {
+  it('rate limits that are counted by leases hold over all ingresses within their shares, and refuse nobody below the limit', async () => {
     const app = await system.app();
     const answers: Reply<unknown>[] = [];
     for (let batch = 0; batch < 15; batch += 1)
@@ -29,7 +29,7 @@ describe('rate limits that are counted by leases', () => {
     assert.deepEqual(refused, []);
   });
 
-  it('are exact for a caller of one ingress, headers included', async () => {
+  it('rate limits that are counted by leases are exact for a caller of one ingress, headers included', async () => {
     const app = await system.app();
     for (let left = POINTS - 1; left >= 0; left -= 1) {
       const { status, headers } = await usage(app, at(0));
@@ -41,7 +41,7 @@ describe('rate limits that are counted by leases', () => {
     assert.ok(retryAfterS > WINDOW_S / 2 && retryAfterS <= WINDOW_S);
   });
 
-  it('are told to a caller of another ingress, too', async () => {
+  it('rate limits that are counted by leases are told to a caller of another ingress, too', async () => {
     const app = await system.app();
     for (let n = 0; n < 50; n += 1) await usage(app, at(0));
     const { headers } = await usage(app, at(1));
@@ -51,7 +51,7 @@ describe('rate limits that are counted by leases', () => {
   const at = (n: number) => system.webs[n % system.webs.length] as TestProcess;
 });
 
-describeWithRedis('a rate limit on Redis', () => {
+describeWithRedis('rate limit on Redis', () => {
   let redis: RedisServer;
   let system: System;
   before(async () => {
@@ -64,7 +64,7 @@ describeWithRedis('a rate limit on Redis', () => {
     await redis?.kill();
   });
 
-  it('costs no command for each call', async () => {
+  it('a rate limit on Redis costs no command for each call', async () => {
     const [web] = system.webs as [TestProcess];
     const app = await system.app();
     const before = await scriptsOf(redis);

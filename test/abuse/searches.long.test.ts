@@ -30,7 +30,7 @@ describe('searches of a large memory', () => {
   });
   after(() => system?.stop());
 
-  it('are refused when they take too long, and delay nobody else, however many are asked for', async () => {
+  it('searches of a large memory are refused when they take too long, and delay nobody else, however many are asked for', async () => {
     const app = await system.app();
     const other = await signUp(system);
     const searches = Promise.all(Array.from({ length: SEARCHES }, () => person.request('GET', SLOW)));

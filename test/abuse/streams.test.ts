@@ -48,7 +48,7 @@ describe('event streams', () => {
     return answer.status;
   };
 
-  it('are bounded for each account, and those that end make room', async () => {
+  it('event streams are bounded for each account, and those that end make room', async () => {
     const cut = new AbortController();
     for (let n = 0; n < STREAMS; n += 1) assert.equal(await open(person, cut.signal), 200);
     assert.equal(await open(person, cut.signal), 503);

@@ -56,7 +56,7 @@ describe('answers that are not read', () => {
     '/api/export/',
   ];
 
-  it('are cut off, and what they held is there for the next', async () => {
+  it('answers that are not read are cut off, and what they held is there for the next', async () => {
     for (const bytes of [0, 1000]) {
       const holding = await Promise.all([1, 2].map(() => unread(person, '/api/recording/events/large/')));
       await Promise.all(holding.map((socket) => once(socket, 'readable')));
@@ -73,14 +73,14 @@ describe('answers that are not read', () => {
     }
   });
 
-  it('arrive whole when they are read slowly', async () => {
+  it('answers that are not read arrive whole when they are read slowly', async () => {
     const since = performance.now();
     const length = await sip(await unread(person, '/api/recording/events/large/'), 150_000);
     assert.ok(performance.now() - since > 2 * SEND_TIMEOUT_MS, 'that was not slow');
     assert.ok(length > LARGE, `${length} bytes`);
   });
 
-  it('hold no more than their account’s share: what else is large gets 503, and all else its answer', async () => {
+  it('answers that are not read hold no more than their account’s share: what else is large gets 503, and all else its answer', async () => {
     const at = { at: patient };
     for (const socket of await Promise.all(
       [1, 2].map(() => unread(person, '/api/recording/events/large/', patient.url)),
@@ -99,7 +99,7 @@ describe('answers that are not read', () => {
     assert.equal((await other.request('GET', '/api/recording/events/large/', undefined, at)).status, 200);
   });
 
-  it('hold no more than that as lists either', async () => {
+  it('lists that are not read hold no more than their account’s share', async () => {
     const at = { at: patient };
     const one = await signUp(system);
     await system.database.pool.query(
@@ -129,7 +129,7 @@ describe('answers that are not read', () => {
     assert.equal((await person.request('GET', replies, undefined, at)).status, 200);
   });
 
-  it('hold no more than that as the results of a batch', async () => {
+  it('results of a batch that are not read hold no more than their account’s share', async () => {
     const at = { at: patient };
     const one = await signUp(system);
     const id = newId();

@@ -9,7 +9,7 @@ const MIB = 1024 * 1024;
 /** What the four take into buffers beyond what is read of them. */
 const BUFFERED = 32 * MIB;
 
-describe('the rest of a refused body', () => {
+describe('rest of a refused body', () => {
   let system: System;
   let url: string;
   before(async () => {
@@ -32,7 +32,7 @@ describe('the rest of a refused body', () => {
     return socket;
   };
 
-  it('is read at a bounded pace, of all connections together', async () => {
+  it('the rest of a refused body is read at a bounded pace, of all connections together', async () => {
     const sockets = Array.from({ length: 4 }, flood);
     await Promise.all(sockets.map((socket) => once(socket, 'data')));
     const sent = () => sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
@@ -44,7 +44,7 @@ describe('the rest of a refused body', () => {
     assert.ok(mibPerS < 100, `${mibPerS} MiB/s were read`);
   });
 
-  it('does not keep the answer from a client that closes, nor the connection from one that goes on', async () => {
+  it('the rest of a refused body does not keep the answer from a client that closes, nor the connection from one that goes on', async () => {
     const post = async (agent: Agent | false) => {
       const outgoing = request(`${url}/v1/predictions`, {
         method: 'POST',

@@ -37,7 +37,7 @@ describe('wrong credentials', function () {
   /** Sends so many wrong keys that the network's limit is reached, whenever its window began. */
   const flood = (from: From) => inBatches(4 * LIMIT, () => usage(newAppKey().key, from));
 
-  it('are 429 after a number per network, whatever their sort, and say when to come back', async () => {
+  it('wrong credentials are 429 after a number per network, whatever their sort, and say when to come back', async () => {
     const from = network();
     const answers = await inBatches(6 * LIMIT, (n) => {
       if (n % 3 === 0) return usage(newAppKey().key, from);
@@ -56,7 +56,7 @@ describe('wrong credentials', function () {
     }
   });
 
-  it('keep no right credential of the same network out that was right before', async () => {
+  it('wrong credentials keep out no credential of the same network that was right before', async () => {
     const from = network();
     const app = await system.app();
     const person = await signUp(system);
@@ -73,7 +73,7 @@ describe('wrong credentials', function () {
     assert.deepEqual(await honest(), [200, 200, 200]);
   });
 
-  it('keep no right credential of the same network out that was never seen, while they go on', async () => {
+  it('wrong credentials keep out no right credential of the same network that was never seen, while they go on', async () => {
     const from = network();
     const person = await signUp(system);
     const made = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'new' });
@@ -86,7 +86,7 @@ describe('wrong credentials', function () {
     await flooded;
   });
 
-  it('are all that counts: an office of right credentials that nobody has seen is let in at once', async () => {
+  it('wrong credentials alone count: an office of right credentials that nobody has seen is let in at once', async () => {
     const from = network();
     const apps: AppClient[] = [];
     for (let n = 0; n < 2 * LIMIT; n += 1) apps.push(await system.app());
@@ -111,7 +111,7 @@ describe('wrong credentials', function () {
     await until(async () => (await me(serviceKey, from)).status === 401);
   });
 
-  it('are not counted where RATE_LIMIT_RPS is 0', async () => {
+  it('wrong credentials are not counted where RATE_LIMIT_RPS is 0', async () => {
     const free = await system.startWeb({ RATE_LIMIT_RPS: '0' });
     const answers = await inBatches(2 * LIMIT, () =>
       call('GET', `${free.url}/v1/usage`, undefined, {

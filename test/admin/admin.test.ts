@@ -13,7 +13,7 @@ import { administer, createDatabase, databaseUrl, type TestDatabase } from '../s
 
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 
-describe('the command line', () => {
+describe('command line', () => {
   let test: TestDatabase;
   let database: Database;
 
@@ -40,7 +40,7 @@ describe('the command line', () => {
   const makeApp = () =>
     createApp(database.orm.em.fork(), { name: 'test', redirectUris: [], plan: 'sandbox', capCents: null });
 
-  it('makes an app whose key works, and shows the app without its key', async () => {
+  it('the command line makes an app whose key works, and shows the app without its key', async () => {
     const uris = ['https://app.example/callback?x=1', 'http://127.0.0.1:3000/'];
     const { app_id, key, ...rest } = await result(
       ...['app', 'create', '--name', 'Écran 1', '--cap-cents', '2500', '--plan', 'paid'],
@@ -69,7 +69,7 @@ describe('the command line', () => {
     assert.deepEqual(list, [{ ...app, created_at }]);
   });
 
-  it('creates a sandbox app without a cap by default, and says that the key is shown only once', async () => {
+  it('the command line creates a sandbox app without a cap by default, and says that the key is shown only once', async () => {
     const { code, stdout } = await admin('app', 'create', '--name', 'plain');
     assert.equal(code, 0);
     assert.match(stdout, /^app_id {2}[0-9a-f-]{36}\nkey {5}fc_\S+\n\nThe key is shown only this once\.\n$/);
@@ -79,7 +79,7 @@ describe('the command line', () => {
     assert.deepEqual(rows, [{ plan: 'sandbox', cap_cents: null, redirect_uris: [] }]);
   });
 
-  it('changes the named fields and nothing else', async () => {
+  it('the command line changes the named fields and nothing else', async () => {
     const { appId } = await makeApp();
     const before = await result('app', 'show', appId);
     const changed = await result(
@@ -106,7 +106,7 @@ describe('the command line', () => {
     assert.deepEqual(again, { ...changed, monthly_cap_cents: null, supersede: true, disabled });
   });
 
-  it('deactivates an app at once, and activates it again', async () => {
+  it('the command line deactivates an app at once, and activates it again', async () => {
     const { appId, key } = await makeApp();
     assert.equal((await result('app', 'deactivate', appId)).active, false);
     assert.equal(await works(key), false);
@@ -114,7 +114,7 @@ describe('the command line', () => {
     assert.ok(await works(key));
   });
 
-  it('rotates a key: the old one stops working at once, or after the grace', async () => {
+  it('the command line rotates a key: the old one stops working at once, or after the grace', async () => {
     const { appId, key: first } = await makeApp();
     const { key: second } = await result('key', 'rotate', appId, '--grace', '60');
     assert.deepEqual(await Promise.all([first, second].map(works)), [true, true]);
@@ -127,7 +127,7 @@ describe('the command line', () => {
     assert.deepEqual(await Promise.all([first, second, third].map(works)), [false, false, true]);
   });
 
-  it('leaves one working key after rotations at once', async () => {
+  it('the command line leaves one working key after rotations at once', async () => {
     const { appId } = await makeApp();
     const keys = await Promise.all(
       Array.from({ length: 4 }, () => rotateKey(database.orm.em.fork(), appId, 0)),
@@ -136,7 +136,7 @@ describe('the command line', () => {
     assert.equal(working.filter(Boolean).length, 1);
   });
 
-  it('revokes the key with the shown prefix, of this app only', async () => {
+  it('the command line revokes the key with the shown prefix, of this app only', async () => {
     const [mine, other] = await Promise.all([makeApp(), makeApp()]);
     const prefix = mine.key.slice(0, 9);
     const refused = await admin('key', 'revoke', other.appId, '--prefix', prefix);
@@ -147,7 +147,7 @@ describe('the command line', () => {
     assert.deepEqual(await Promise.all([mine.key, other.key].map(works)), [false, true]);
   });
 
-  it('reports the usage of one app and of all, of this month and another', async () => {
+  it('the command line reports the usage of one app and of all, of this month and another', async () => {
     const { appId } = await makeApp();
     await test.pool.query(
       `insert into usage (app_id, month, reserved, settled, paid_reserved, paid_settled,
@@ -208,7 +208,7 @@ describe('the command line', () => {
     );
   });
 
-  it("reports what an account's calls to providers came to, by its id or e-mail address", async () => {
+  it("the command line reports what an account's calls to providers came to, by its id or e-mail address", async () => {
     const account = { email: 'Ada@forecue.example', name: '', passwordHash: '' };
     const { id } = await createAccount(database.orm.em.fork(), account);
     await bookCalls(test.pool, [
@@ -239,7 +239,7 @@ describe('the command line', () => {
     assert.match(unknown.stderr, /^there is no such user: .*\n$/);
   });
 
-  it('finds nothing wrong with a healthy installation', async () => {
+  it('the command line finds nothing wrong with a healthy installation', async () => {
     const { ok, checks } = await result('doctor');
     const names = checks.map((check: { name: string }) => check.name);
     const stores = ['database', 'migrations', 'pooler', 'connections', 'disk', 'queue'];
@@ -248,7 +248,7 @@ describe('the command line', () => {
     for (const check of checks) assert.deepEqual([check.ok, check.to_do, check.see], [true, null, null]);
   });
 
-  it('reports which migrations a database lacks, and what to do', async () => {
+  it('the command line reports which migrations a database lacks, and what to do', async () => {
     const server = process.env['FORECUE_TEST_SERVER'] ?? '';
     const name = `${new URL(test.url).pathname.slice(1)}_empty`;
     await administer(server, `create database ${name}`);
@@ -272,7 +272,7 @@ describe('the command line', () => {
     }
   });
 
-  it('says in one line what is wrong, on standard error', async () => {
+  it('the command line says in one line what is wrong, on standard error', async () => {
     const refusals = await Promise.all([
       admin('app', 'show', NOBODY, '--json'),
       admin('usage', '17'),
@@ -286,14 +286,14 @@ describe('the command line', () => {
     assert.doesNotMatch(unreachable ?? '', /secret/);
   });
 
-  it('lists its commands when there is no such command', async () => {
+  it('the command line lists its commands when there is no such command', async () => {
     for (const { code, stdout, stderr } of await Promise.all([admin(), admin('app', 'destroy')])) {
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
       assert.match(stderr, /^Usage: npm run -s admin -- .*\n\n {2}app create +Create an app/);
     }
   });
 
-  it('shows its commands, one of them, or its version, to whoever asks', async () => {
+  it('the command line shows its commands, one of them, or its version, to whoever asks', async () => {
     const [all, short, one, version] = await Promise.all([
       admin('--help'),
       admin('-h'),

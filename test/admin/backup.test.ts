@@ -10,7 +10,7 @@ import { predictionBody } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-describe('a backup', function () {
+describe('backup', function () {
   this.timeout(120_000);
   let system: System;
   let folder: string;
@@ -43,7 +43,7 @@ describe('a backup', function () {
   const countIn = async ({ pool }: TestDatabase, table: string) =>
     (await pool.query<{ count: number }>(`select count(*)::int from ${table}`)).rows[0]?.count;
 
-  it('taken while calls run is restored elsewhere, where a repeated request gets the same bytes', async () => {
+  it('a backup that is taken while calls run is restored elsewhere, where a repeated request gets the same bytes', async () => {
     const app = await system.app({ name: 'Écran\tmit\\N "Zeilen"\n' });
     const body = predictionBody();
     const first = await app.predict(body);
@@ -99,7 +99,7 @@ describe('a backup', function () {
     await system.workers.at(-1)?.stop();
   });
 
-  it('has every row of every table, whose triggers work afterwards', async () => {
+  it('a backup has every row of every table, whose triggers work afterwards', async () => {
     const file = await backUp();
     assert.equal((await restore(file)).code, 0);
     const tables = [
@@ -120,7 +120,7 @@ describe('a backup', function () {
     assert.deepEqual(rows, []);
   });
 
-  it('goes to the embedded database of a checkout, in which `npm start` does not run', async () => {
+  it('a backup goes to the embedded database of a checkout in which `npm start` does not run', async () => {
     const file = await backUp();
     const data = join(folder, 'data');
     await using target = await openTarget({}, data);
@@ -132,7 +132,7 @@ describe('a backup', function () {
     });
   });
 
-  it('is refused by a database that is not empty, which stays as it was', async () => {
+  it('a backup is refused by a database that is not empty, which stays as it was', async () => {
     const file = await backUp();
     assert.equal((await restore(file)).code, 0);
     const before = await countIn(elsewhere, 'history');
@@ -142,7 +142,7 @@ describe('a backup', function () {
     assert.equal(await countIn(elsewhere, 'history'), before);
   });
 
-  it('is refused when it is damaged, cut short, or no backup, before anything is stored', async () => {
+  it('a backup is refused when it is damaged, cut short, or no backup, before anything is stored', async () => {
     const whole = await readFile(await backUp());
     const flipped = Buffer.from(whole);
     const middle = flipped.length >> 1;
@@ -167,7 +167,7 @@ describe('a backup', function () {
     assert.match(missing.stderr, /cannot be read \(ENOENT/);
   });
 
-  it('never replaces a file, and leaves none behind when it fails', async () => {
+  it('a backup never replaces a file, and leaves none behind when it fails', async () => {
     const file = await backUp();
     const { size } = await stat(file);
     const again = await runAdmin(['backup', file], system.env);

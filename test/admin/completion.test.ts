@@ -18,7 +18,7 @@ async function complete(...words: string[]): Promise<string[]> {
 }
 
 describe('shell completion', () => {
-  it('completes commands, their second words and their options in bash, without a database', async () => {
+  it('shell completion completes commands, their second words and their options in bash, without a database', async () => {
     const firsts = [...new Set([...COMMANDS.keys()].map((name) => name.split(' ')[0]))];
     assert.deepEqual(await complete(''), firsts);
     assert.deepEqual(await complete('app', ''), ['create', 'list', 'show', 'update', 'deactivate']);
@@ -30,25 +30,25 @@ describe('shell completion', () => {
     ]);
   });
 
-  it('leaves other words to the shell, which completes files', async () => {
+  it('shell completion leaves other words to the shell, which completes files', async () => {
     assert.deepEqual(await complete('backup', 'x'), ['']);
     assert.deepEqual(await complete('no', 'such', ''), ['']);
     assert.match(await scriptFor('bash'), /complete -o default /);
   });
 
-  it('defines the program that it completes', async () => {
+  it('shell completion defines the program that it completes', async () => {
     const script = `${await scriptFor('bash')}\nforecue-admin --version`;
     const { status, stdout } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' });
     assert.deepEqual([status, stdout], [0, (await runAdmin(['--version'], {})).stdout]);
   });
 
   for (const shell of ['bash', 'zsh', 'fish'])
-    it(`knows every command in ${shell}`, async () => {
+    it(`shell completion knows every command in ${shell}`, async () => {
       const script = await scriptFor(shell);
       for (const name of COMMANDS.keys()) assert.ok(script.includes(`'${name}'`), name);
     });
 
-  it('names the shells that there are', async () => {
+  it('shell completion names the shells that there are', async () => {
     const { code, stderr } = await runAdmin(['completion', 'tcsh'], {});
     assert.deepEqual([code, stderr], [1, 'the shell must be one of bash, zsh, fish, not "tcsh"\n']);
   });

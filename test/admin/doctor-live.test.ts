@@ -39,7 +39,7 @@ describe('`doctor --live`', function () {
     return [stage, status, code];
   };
 
-  it('sends one prediction through ingress, queue and provider, charged to an app of its own alone', async () => {
+  it('`doctor --live` sends one prediction through ingress, queue and provider, charged to an app of its own alone', async () => {
     const app = await system.app();
     const first = await live();
     // The provider's list of models is not there, which is a finding of its own.
@@ -65,7 +65,7 @@ describe('`doctor --live`', function () {
     assert.deepEqual(rows, [{ count: 0 }]);
   });
 
-  it('names the provider as the stage that failed, with what to do', async () => {
+  it('`doctor --live` names the provider as the stage that failed, with what to do', async () => {
     system.provider.respond(status(401));
     const refused = await live();
     assert.deepEqual(stageOf(refused), ['provider', 503, 'provider_not_configured']);
@@ -76,7 +76,7 @@ describe('`doctor --live`', function () {
     assert.deepEqual(stageOf(slow), ['provider', 504, 'prediction_timeout']);
   });
 
-  it('names the queue when no worker starts the prediction', async () => {
+  it('`doctor --live` names the queue as the stage that failed when no worker starts the prediction', async () => {
     await adminResult(['queue', 'pause', 'predict'], system.env);
     try {
       const found = await live();
@@ -87,7 +87,7 @@ describe('`doctor --live`', function () {
     }
   });
 
-  it('names the connection when nothing answers, or something else does', async () => {
+  it('`doctor --live` names the connection as the stage that failed when nothing answers, or something else does', async () => {
     const nothing = await live({}, `http://127.0.0.1:${await freePort()}`);
     assert.deepEqual(stageOf(nothing), ['connection', null, null]);
     assert.match(nothing.found, /ECONNREFUSED/);
@@ -95,7 +95,7 @@ describe('`doctor --live`', function () {
     assert.deepEqual(stageOf(other), ['connection', 404, null]);
   });
 
-  it('notices an ingress that uses another database', async () => {
+  it('`doctor --live` notices an ingress that uses another database', async () => {
     const database = await createDatabase();
     try {
       const found = await live({ DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.url });
@@ -106,7 +106,7 @@ describe('`doctor --live`', function () {
     }
   });
 
-  it('needs to know where the ingress is', async () => {
+  it('`doctor --live` needs to know where the ingress is', async () => {
     const { code, stderr } = await runAdmin(['doctor', '--live'], system.env);
     assert.equal(code, 1);
     assert.equal(stderr, 'the address of the ingress is not known: set PUBLIC_URL\n');

@@ -17,7 +17,7 @@ interface Check {
 const HEADINGS = [...readFileSync('docs/operating.md', 'utf8').matchAll(/^### Doctor: (.*)$/gm)];
 const PAGES = HEADINGS.map(([, name]) => `docs/operating.md#doctor-${name}`);
 
-describe('the doctor', function () {
+describe('doctor', function () {
   this.timeout(60_000);
   let system: System;
   before(async () => {
@@ -47,12 +47,12 @@ describe('the doctor', function () {
     system.database.pool.query(`delete from processes where alive_until > now() + interval '30 minutes'`);
   afterEach(forget);
 
-  it('has a page for each of its checks', async () => {
+  it('the doctor has a page for each of its checks', async () => {
     const names = (await examine()).map(({ name }) => `docs/operating.md#doctor-${name}`);
     assert.deepEqual([...names, 'docs/operating.md#doctor-live'].sort(), PAGES.sort());
   });
 
-  it('reads what an ingress and a worker say of themselves, without an address or a secret', async () => {
+  it('the doctor reads what an ingress and a worker say of themselves, without an address or a secret', async () => {
     const { ok, found } = await check('processes');
     assert.deepEqual(
       [ok, found.replace(/version \S+,/, 'version,')],
@@ -79,7 +79,7 @@ describe('the doctor', function () {
       /OPENAI_API_KEY/,
     ],
   ] as const)
-    it(`finds a process with ${what}`, async () => {
+    it(`the doctor finds a process with ${what}`, async () => {
       await state(settings);
       const fault = await check('processes');
       assert.equal(fault.ok, false);
@@ -87,13 +87,13 @@ describe('the doctor', function () {
       assert.match(fault.to_do ?? '', toDo);
     });
 
-  it("notices that it looks at another queue than the processes' itself", async () => {
+  it("the doctor notices that it looks at another queue than the processes' itself", async () => {
     const { ok, found } = await check('processes', { QUEUE_PREFIX: 'other' });
     assert.equal(ok, false);
     assert.match(found, /another queue/);
   });
 
-  it('finds that the processes may open more connections than PostgreSQL takes', async () => {
+  it('the doctor finds that the processes may open more connections than PostgreSQL takes', async () => {
     assert.equal((await check('connections')).ok, true);
     await state({ connections: 100_000 });
     const { ok, found, to_do } = await check('connections');
@@ -102,7 +102,7 @@ describe('the doctor', function () {
     assert.match(to_do ?? '', /DATABASE_POOL/);
   });
 
-  it('finds a disk that is nearly full', () => {
+  it('the doctor finds a disk that is nearly full', () => {
     const gib = 1024 ** 3;
     const rooms = [
       [0.5, 2],
@@ -121,7 +121,7 @@ describe('the doctor', function () {
       databaseUrl(pooler.url, new URL(system.database.url).pathname.slice(1));
 
     for (const mode of ['transaction', 'session'] as const)
-      it(`tells one in ${mode} mode, and whether DATABASE_DIRECT_URL leads past it`, async () => {
+      it(`the doctor tells a pooler in ${mode} mode, and whether DATABASE_DIRECT_URL leads past it`, async () => {
         const pooler = await startPgBouncer(process.env['FORECUE_TEST_SERVER'] ?? '', mode);
         try {
           const own = system.database.url;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withDatabase } from '../../bin/admin/environment.ts';
 
-describe("the command line's database", () => {
+describe("command line's database", () => {
   const address = 'postgres://postgres:x@127.0.0.1:5433/forecue';
   let folder: string;
   let file: string;
@@ -17,12 +17,12 @@ describe("the command line's database", () => {
 
   after(() => rm(folder, { recursive: true }));
 
-  it('is the one of DATABASE_URL when that is set', async () => {
+  it("the command line's database is the one of DATABASE_URL when that is set", async () => {
     const values = { DATABASE_URL: 'postgres://db.example/forecue' };
     assert.deepEqual(await withDatabase(values, file), values);
   });
 
-  it('is else the embedded one, while that runs', async () => {
+  it("the command line's database is the embedded one when DATABASE_URL is not set, while that runs", async () => {
     const values = { DATABASE_URL: '', DATABASE_DIRECT_URL: 'postgres://other.example/', PORT: '1' };
     const embedded = {
       DATABASE_URL: address,
@@ -33,7 +33,7 @@ describe("the command line's database", () => {
     assert.deepEqual(await withDatabase(values, file), embedded);
   });
 
-  it('comes with the address of its ingress, unless PUBLIC_URL names one', async () => {
+  it("the command line's database comes with the address of its ingress, unless PUBLIC_URL names one", async () => {
     await writeFile(join(folder, 'address'), 'http://127.0.0.1:8080\n');
     try {
       const [local, named] = await Promise.all([
@@ -47,12 +47,12 @@ describe("the command line's database", () => {
     }
   });
 
-  it('is never the embedded one in production', async () => {
+  it("the command line's database is never the embedded one in production", async () => {
     const values = { NODE_ENV: 'production' };
     assert.deepEqual(await withDatabase(values, file), values);
   });
 
-  it('is missed with a word about how to get one', async () => {
+  it('the command line without a database says how to get one', async () => {
     await assert.rejects(withDatabase({}, join(folder, 'none')), {
       message: 'there is no database: run `npm start` in another terminal, or set DATABASE_URL',
     });

@@ -35,7 +35,7 @@ interface Result {
   stopped: string | null;
 }
 
-describe('the command line imports transcripts', function () {
+describe('import of transcripts', function () {
   this.timeout(60_000);
   let system: System;
   let directory: string;
@@ -86,7 +86,7 @@ describe('the command line imports transcripts', function () {
     return files[0] ?? assert.fail('no file was reported');
   };
 
-  it('stores three formats once, however often; then a person reads and remembers what was said', async () => {
+  it('the import of transcripts stores three formats once, however often; then a person reads and remembers what was said', async () => {
     const [claude, codex, story] = [newSession(), newSession(), newSession()];
     // Nothing in the names says what they are.
     const paths = await Promise.all([
@@ -142,7 +142,7 @@ describe('the command line imports transcripts', function () {
       assert.ok(roles.includes(expected), expected);
   });
 
-  it('stores of a file that has grown what is new', async () => {
+  it('the import of transcripts stores what is new of a file that has grown', async () => {
     const session = newSession();
     const record = (number: number, content: object) =>
       `${JSON.stringify(claudeRecord(session, number, content))}\n`;
@@ -164,7 +164,7 @@ describe('the command line imports transcripts', function () {
     assert.equal(body.session.ended_at, '2026-05-01T10:03:00.000Z');
   });
 
-  it('continues after an interrupt', async () => {
+  it('the import of transcripts continues after an interrupt', async () => {
     const session = newSession();
     const count = 30_000;
     const lines = Array.from({ length: count }, (_, n) => {
@@ -196,7 +196,7 @@ describe('the command line imports transcripts', function () {
     assert.deepEqual(await countOf(system, ann), { events: count + 2, ids: count + 2 });
   });
 
-  it('names lines that cannot be stored, and stores the others', async () => {
+  it('the import of transcripts names lines that cannot be stored, and stores the others', async () => {
     const session = newSession();
     const said = (number: number, more: object) =>
       JSON.stringify(
@@ -230,7 +230,7 @@ describe('the command line imports transcripts', function () {
     assert.deepEqual([cut.length, cut.endsWith('x the end')], [64_000, true]);
   });
 
-  it('imports the transcripts in a directory, and says of a named file that it is none', async () => {
+  it('the import of transcripts takes those in a directory, and says of a named file that it is none', async () => {
     const session = newSession();
     await mkdir(join(directory, 'project', 'deep'), { recursive: true });
     await file('project/deep/x.jsonl', claudeCodeFile(session));
@@ -250,7 +250,7 @@ describe('the command line imports transcripts', function () {
     assert.match(files[2]?.failed ?? '', /ENOENT/);
   });
 
-  it('leaves out a pipe or a device, whose reading may never end, says so, and goes on', async () => {
+  it('the import of transcripts leaves out a pipe or a device, whose reading may never end, says so, and goes on', async () => {
     const pipe = join(directory, 'pipe.jsonl');
     execFileSync('mkfifo', [pipe]);
     const path = await file('a', claudeCodeFile(newSession()));
@@ -265,7 +265,7 @@ describe('the command line imports transcripts', function () {
     );
   });
 
-  it('shows a table, and fails when a file did', async () => {
+  it('the import of transcripts shows a table, and fails when a file did', async () => {
     const path = await file('a', claudeCodeFile(newSession()));
     const { code, stdout, stderr } = await run([
       '--user',
@@ -282,7 +282,7 @@ describe('the command line imports transcripts', function () {
     assert.match(note ?? '', /b: ENOENT/);
   });
 
-  it("keeps to the account's quotas, and to the owner of a session", async () => {
+  it("the import of transcripts keeps to the account's quotas, and to the owner of a session", async () => {
     const bob = await signUp(system);
     const session = newSession();
     const path = await file('a', claudeCodeFile(session));
@@ -300,7 +300,7 @@ describe('the command line imports transcripts', function () {
     assert.match(files[0]?.problems[0] ?? '', /session belongs to another user$/);
   });
 
-  it('refuses wrong arguments in one line', async () => {
+  it('the import of transcripts refuses wrong arguments in one line', async () => {
     const refusals: [string[], RegExp][] = [
       [['--user', 'nobody@example.com', 'a'], /^there is no active user with this e-mail address: /],
       [['a'], /^--user is missing$/],

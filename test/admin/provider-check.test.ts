@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { checkProvider } from '../../bin/admin/checks.ts';
 
-describe("the doctor's look at the provider", () => {
+describe("doctor's look at the provider", () => {
   let server: Server;
   let status: number;
   let seen: (string | undefined)[];
@@ -34,7 +34,7 @@ describe("the doctor's look at the provider", () => {
     return finding;
   };
 
-  it('asks for the list of models with the key', async () => {
+  it('the doctor asks the provider for the list of models with the key', async () => {
     const { ok, found } = await checkKey(200);
     assert.ok(ok);
     assert.match(found, /^m at 127\.0\.0\.1:\d+, which accepts the key$/);
@@ -49,20 +49,20 @@ describe("the doctor's look at the provider", () => {
     [500, /status page/],
     [302, /OPENAI_BASE_URL/],
   ] as const)
-    it(`says what to do when the provider answers ${answer}`, async () => {
+    it(`the doctor says what to do when the provider answers ${answer}`, async () => {
       const { ok, to_do } = await checkKey(answer);
       assert.equal(ok, false);
       assert.match(to_do ?? '', toDo);
     });
 
-  it('says what to do when nothing answers', async () => {
+  it('the doctor says what to do when no provider answers', async () => {
     const baseUrl = 'http://127.0.0.1:9/v1';
     const finding = await checkProvider({ defaultModel: 'm', openai: { apiKey: 'sk-secret', baseUrl } });
     assert.equal(finding.ok, false);
     assert.match(finding.found, /^m at 127\.0\.0\.1:9: no answer/);
   });
 
-  it('needs no key for the built-in predictor, but for every other model', async () => {
+  it('the doctor needs no key for the built-in predictor, but for every other model', async () => {
     const look = (defaultModel: string | undefined) => checkProvider({ defaultModel, openai: undefined });
     assert.equal((await look('local')).ok, true);
     assert.equal((await look('m')).to_do, 'set OPENAI_API_KEY, or DEFAULT_MODEL to local');

@@ -17,7 +17,7 @@ interface Listed {
   recurring: { recurring: string; every: string; last: string | null; next: string | null }[];
 }
 
-describe('the queue commands', function () {
+describe('queue commands', function () {
   this.timeout(60_000);
   let system: System;
   let ann: UserClient;
@@ -44,7 +44,7 @@ describe('the queue commands', function () {
   };
   const job = async (id: string) => (await ann.request<JobResponse>('GET', `/api/jobs/${id}/`)).body;
 
-  it('list pools, kinds and recurring work, and the rounds of the housekeeping', async () => {
+  it('the command line lists pools, kinds and recurring work, and the rounds of the housekeeping', async () => {
     const { pools, kinds, recurring } = await until(async () => {
       const listed = await list();
       return listed.recurring.some(({ recurring: name }) => name === 'housekeeping: erase') && listed;
@@ -79,7 +79,7 @@ describe('the queue commands', function () {
     assert.match(stdout, /^promotion +0 0 1 1 \* +none +\S+-01-01T00:00:00\.000Z$/m);
   });
 
-  it('pause a pool: its callers get their ordinary 504, and the other pools go on', async () => {
+  it('the command line pauses a pool: its callers get their ordinary 504, and the other pools go on', async () => {
     const app = await system.app();
     assert.deepEqual(await queue('pause', 'predict'), { paused: ['predict'], unaware_workers: 0 });
     const { status, code } = await app.predict(predictionBody());
@@ -90,7 +90,7 @@ describe('the queue commands', function () {
     await until(async () => (await app.predict(predictionBody())).status === 200);
   });
 
-  it('resume a pool: what waited meanwhile is not lost', async () => {
+  it('the command line resumes a pool: what waited meanwhile is not lost', async () => {
     const app = await system.app();
     await post(ann, [note()]);
     await queue('pause');
@@ -107,7 +107,7 @@ describe('the queue commands', function () {
     assert.equal((result as SyncResult).created, 1);
   });
 
-  it('drain a pool, and queue failed jobs again, once', async () => {
+  it('the command line drains a pool, and queues failed jobs again, once', async () => {
     await post(ann, [note()]);
     const app = await system.app();
     await queue('pause');
@@ -130,7 +130,7 @@ describe('the queue commands', function () {
     assert.deepEqual((await queue('retry-failed', 'memory')).retried, { ...again, sync: 0 });
   });
 
-  it('queue failed jobs again past the accounts that are locked, page by page, and those later', async () => {
+  it('the command line queues failed jobs again past the accounts that are locked, page by page, and those later', async () => {
     const people = 130;
     const { rows } = await system.database.pool.query<{ party: string }>(
       `with a as (
@@ -160,7 +160,7 @@ describe('the queue commands', function () {
     assert.deepEqual([code, second.retried.sync, second.locked.sync], [0, 1, 0]);
   });
 
-  it('name the pools that there are', async () => {
+  it('the command line names the pools that there are', async () => {
     const refusals = await Promise.all([
       runAdmin(['queue', 'pause', 'lane'], system.env),
       runAdmin(['queue', 'drain'], system.env),

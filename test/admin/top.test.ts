@@ -41,7 +41,7 @@ describe('`admin top`', function () {
     return pools[0];
   };
 
-  it('shows what waits, runs and is taken in each pool', async () => {
+  it('`admin top` shows what waits, runs and is taken in each pool', async () => {
     const app = await system.app();
     const idle = await predictPool();
     const { state, slots, workers, rate_per_s } = idle;
@@ -64,7 +64,7 @@ describe('`admin top`', function () {
     await adminResult(['queue', 'resume'], system.env);
   });
 
-  it('counts what the workers take per second', async () => {
+  it('`admin top` counts what the workers take per second', async () => {
     const app = await system.app();
     system.provider.reset();
     let isOver = false;
@@ -76,7 +76,7 @@ describe('`admin top`', function () {
     await calls;
   });
 
-  it('prints one look where there is no terminal', async () => {
+  it('`admin top` prints one look where there is no terminal', async () => {
     const child = spawn(process.execPath, COMMAND, { env: { ...bareEnvironment(), ...system.env } });
     const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     assert.equal(code, 0);
@@ -88,7 +88,7 @@ describe('`admin top`', function () {
   });
 
   describeWhere(hasScript, 'on a terminal', 'there is no `script` of util-linux', () => {
-    it('redraws each second, and ends cleanly with Ctrl-C', async () => {
+    it('`admin top` on a terminal redraws each second, and ends cleanly with Ctrl-C', async () => {
       const child = spawn('script', ['-qec', `exec ${process.execPath} ${COMMAND.join(' ')}`, '/dev/null'], {
         env: { ...bareEnvironment(), ...system.env },
       });

@@ -124,7 +124,7 @@ describe('another account', () => {
     return who.request<unknown>(method, path, body && JSON.stringify(example));
   };
 
-  it('is shown by the walk over every route of /api that there is', () => {
+  it('the isolation of accounts is tried on every route of /api that there is', () => {
     const prefixes = new Set(byId.map(prefixOf));
     assert.deepEqual(
       [...prefixes].sort(),
@@ -136,7 +136,7 @@ describe('another account', () => {
   for (const endpoint of byId) {
     const { method, path } = endpoint;
 
-    it(`gets 404 from ${method} ${path}, and changes nothing`, async () => {
+    it(`another account gets 404 from ${method} ${path}, and changes nothing`, async () => {
       const id = ids.get(prefixOf(endpoint)) ?? '';
       const before = await ownersRows();
       const theirs = await call(stranger, endpoint, at(path, id));
@@ -148,7 +148,7 @@ describe('another account', () => {
   }
 
   for (const { path } of whole.filter(isRead))
-    it(`gets the same from GET ${path} as before the other had anything`, async () => {
+    it(`another account gets the same from GET ${path} as before the first one had anything`, async () => {
       const { status, text } = await stranger.request('GET', path);
       assert.ok([200, 404].includes(status), text);
       assert.deepEqual({ status, text }, readBefore.get(path));
@@ -159,7 +159,7 @@ describe('another account', () => {
   for (const endpoint of whole.filter((route) => !isRead(route))) {
     const { method, path } = endpoint;
 
-    it(`changes nothing of the other's by ${method} ${path}`, async () => {
+    it(`another account changes nothing of the first one's by ${method} ${path}`, async () => {
       const before = await ownersRows();
       const { status, text } = await call(await signUp(system), endpoint, path);
       assert.ok(status < 500 && status !== 422, text);
@@ -168,7 +168,7 @@ describe('another account', () => {
     });
   }
 
-  it('cannot read what its owner reads by the same paths', async () => {
+  it('another account cannot read what its owner reads by the same paths', async () => {
     for (const endpoint of byId.filter(isRead)) {
       const { status, text } = await owner.request(
         'GET',

@@ -12,7 +12,7 @@ import { untilShed } from '../support/until-shed.ts';
 
 const SYNC = '/api/memory/sync/';
 
-describe('syncing recorded events into memory', function () {
+describe('sync', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   let ann: UserClient;
@@ -63,7 +63,7 @@ describe('syncing recorded events into memory', function () {
     return rows[0];
   };
 
-  it('reads large events a few at a time, and takes them all in', async () => {
+  it('a sync of recorded events reads large events a few at a time, and takes them all in', async () => {
     const session_id = randomUUID();
     const payload = { filler: 'x'.repeat(3_500_000) };
     for (let n = 0; n < 5; n += 1)
@@ -77,7 +77,7 @@ describe('syncing recorded events into memory', function () {
     assert.deepEqual([again.scanned, again.created], [5, 0]);
   });
 
-  it('makes one raw row of each event that says something, with who said it', async () => {
+  it('a sync of recorded events makes one raw row of each event that says something, with who said it', async () => {
     const session_id = randomUUID();
     const at = (second: number) => ({ session_id, occurred_at: `2026-05-01T12:00:0${second}Z` });
     const prompt = event({ ...at(1), prompt: 'Shall I deploy?' });
@@ -122,7 +122,7 @@ describe('syncing recorded events into memory', function () {
     assert.deepEqual(second?.metadata, { in_reply_to: prompt.id });
   });
 
-  it('does nothing the second time, and takes in what has arrived since', async () => {
+  it('a sync of recorded events does nothing the second time, and takes in what has arrived since', async () => {
     const session_id = randomUUID();
     await post(ann, notes(3, session_id));
     assert.equal((await sync()).body.created, 3);
@@ -136,7 +136,7 @@ describe('syncing recorded events into memory', function () {
     });
   });
 
-  it('never makes a row again that was deleted', async () => {
+  it('a sync of recorded events never makes a row again that was deleted', async () => {
     const batch = notes(2);
     await post(ann, batch);
     await sync();
@@ -149,7 +149,7 @@ describe('syncing recorded events into memory', function () {
     );
   });
 
-  it('leaves nothing of an event that is purged with its row, in the quotas either', async () => {
+  it('a sync of recorded events leaves nothing of an event that is purged with its row, in the quotas either', async () => {
     await post(ann, notes(2));
     await sync();
     const [first] = await rows();
@@ -168,7 +168,7 @@ describe('syncing recorded events into memory', function () {
     assert.deepEqual(counts[0], counts[1]);
   });
 
-  it('looks again at the events of a session or since a time, without doubling them', async () => {
+  it('a sync of recorded events looks again at the events of a session or since a time, without doubling them', async () => {
     const [one, other] = [randomUUID(), randomUUID()];
     await post(ann, [...notes(3, one), ...notes(2, other)]);
     assert.deepEqual(await counts({ session_id: one }), [3, 3]);
@@ -182,14 +182,14 @@ describe('syncing recorded events into memory', function () {
     return [scanned, created];
   };
 
-  it('stops at its limit, and goes on from there', async () => {
+  it('a sync of recorded events stops at its limit, and goes on from there', async () => {
     await post(ann, notes(5));
     assert.deepEqual(await counts({ limit: 2 }), [2, 2]);
     assert.deepEqual(await counts({ limit: 2 }), [2, 2]);
     assert.deepEqual(await counts({}), [1, 1]);
   });
 
-  it('keeps the beginning and the end of a text that is longer than a row', async () => {
+  it('a sync of recorded events keeps the beginning and the end of a text that is longer than a row', async () => {
     await post(ann, [event({ type: 'note', text: `begin ${'😀'.repeat(9000)} end` })]);
     assert.equal((await sync()).body.created, 1);
     const [row] = await rows();
@@ -197,7 +197,7 @@ describe('syncing recorded events into memory', function () {
     assert.match(row?.content ?? '', /^begin .* end$/su);
   });
 
-  it('is one at a time for each account: any number at once make the rows of one', async () => {
+  it('a sync of recorded events is one at a time for each account: any number at once make the rows of one', async () => {
     await post(ann, notes(500));
     const replies = await Promise.all(Array.from({ length: 8 }, () => sync()));
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
@@ -208,7 +208,7 @@ describe('syncing recorded events into memory', function () {
     assert.deepEqual(await stored(), { count: 500, ids: 500 });
   });
 
-  it('goes on where it was when its worker is killed', async () => {
+  it('a sync of recorded events goes on where it was when its worker is killed', async () => {
     await post(ann, notes(450));
     const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
     const id = await start();
@@ -225,7 +225,7 @@ describe('syncing recorded events into memory', function () {
   });
 
   describe('as a job', () => {
-    it('is answered at once, and read until it has ended, by its owner alone', async () => {
+    it('a sync of recorded events as a job is answered at once, and read until it has ended, by its owner alone', async () => {
       await post(ann, notes(3));
       const id = await start();
       const { kind, state, result, error, progress } = await ended(id);
@@ -237,7 +237,7 @@ describe('syncing recorded events into memory', function () {
       assert.equal((await job(randomUUID())).status, 404);
     });
 
-    it('can be cancelled: its waiting caller gets 499, and what it has stored stays', async () => {
+    it('a sync of recorded events can be cancelled as a job: its waiting caller gets 499, and what it has stored stays', async () => {
       await post(ann, notes(3));
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
       const key = randomUUID();
@@ -264,7 +264,7 @@ describe('syncing recorded events into memory', function () {
       assert.equal((await sync()).body.created, 3);
     });
 
-    it('is run once for each idempotency key', async () => {
+    it('a sync of recorded events as a job is run once for each idempotency key', async () => {
       const headers = { 'idempotency-key': 'Ann’s first sync'.replace('’', "'") };
       await post(ann, notes(2));
       const first = await sync({}, headers);
@@ -280,7 +280,7 @@ describe('syncing recorded events into memory', function () {
       assert.equal(others.headers.get('idempotency-replayed'), null);
     });
 
-    it('refuses a request that runs already, unless its caller wants to wait', async () => {
+    it('a sync of recorded events as a job refuses a request that runs already, unless its caller wants to wait', async () => {
       await post(ann, notes(1));
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
       const headers = { 'idempotency-key': randomUUID() };
@@ -295,7 +295,7 @@ describe('syncing recorded events into memory', function () {
       assert.equal((await attached).text, (await first).text);
     });
 
-    it('is streamed to those who accept events', async () => {
+    it('a sync of recorded events as a job is streamed to those who accept events', async () => {
       await post(ann, notes(3));
       const { status, text, headers } = await sync({}, { accept: 'text/event-stream' });
       assert.equal(status, 200);
@@ -310,7 +310,7 @@ describe('syncing recorded events into memory', function () {
     });
   });
 
-  it('refuses bad requests', async () => {
+  it('a sync of recorded events refuses bad requests', async () => {
     for (const body of [
       { since: 'yesterday' },
       { since: '1999-12-31T23:59:59Z' },
@@ -323,7 +323,7 @@ describe('syncing recorded events into memory', function () {
   });
 });
 
-describe('a sync', () => {
+describe('sync', () => {
   let system: System;
   let ann: UserClient;
   const env = { SYNC_TIMEOUT_MS: '1000', RECOVERY_WINDOW_S: '1' };
@@ -337,7 +337,7 @@ describe('a sync', () => {
     });
     after(() => system.stop());
 
-    it('is shed', () => untilShed(sync, 'job_timeout'));
+    it('a sync of recorded events is shed without a worker for it', () => untilShed(sync, 'job_timeout'));
   });
 
   describe('with a worker', () => {
@@ -349,7 +349,7 @@ describe('a sync', () => {
     });
     after(() => system.stop());
 
-    it('ends at its deadline, and the next one does what is left', async () => {
+    it('a sync of recorded events ends at its deadline, and the next one does what is left', async () => {
       await post(ann, [event()]);
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
       const { status, code } = await sync();
@@ -358,7 +358,7 @@ describe('a sync', () => {
       assert.equal((await sync()).body.created, 1);
     });
 
-    it('is not repeated after its recovery window, and what it stored stays', async () => {
+    it('a sync of recorded events is not repeated after its recovery window, and what it stored stays', async () => {
       await post(ann, [event()]);
       const headers = { 'idempotency-key': 'k' };
       assert.equal((await sync(headers)).body.created, 1);

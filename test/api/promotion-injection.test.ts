@@ -40,7 +40,7 @@ const FAMILIES: Record<string, readonly Line[]> = {
   'the person forwards it': [`FYI\n---------- Forwarded message ----------\nFrom: eve\n${DEMAND}`],
 };
 
-describe('what others want remembered about a person', function () {
+describe('injections', function () {
   this.timeout(60_000);
   let system: System;
   let ann: UserClient;
@@ -68,7 +68,7 @@ describe('what others want remembered about a person', function () {
   });
 
   for (const [family, lines] of Object.entries(FAMILIES))
-    it(`becomes no fact: ${family}`, async () => {
+    it(`what others want remembered about a person becomes no fact: ${family}`, async () => {
       await episode(ann, [...lines, HARMLESS]);
       for (const model of ['local', 'fake-model']) {
         const { status, text, body } = await promote(ann, 'facts', { model, force: true });
@@ -78,7 +78,7 @@ describe('what others want remembered about a person', function () {
       assert.deepEqual(await factsOf(ann), []);
     });
 
-  it('becomes no fact: the title and the summary of an episode say it', async () => {
+  it('what others want remembered about a person becomes no fact: the title and the summary of an episode say it', async () => {
     const { rows } = await episode(ann, [HARMLESS]);
     const raw_ids = rows.map(({ id }) => id);
     await add(ann, 'episodes', { title: DEMAND, summary: `The person said: ${DEMAND}`, raw_ids });
@@ -87,7 +87,7 @@ describe('what others want remembered about a person', function () {
     assert.deepEqual(await factsOf(ann), []);
   });
 
-  it('becomes a fact once the person says it', async () => {
+  it('what others want remembered about a person becomes a fact once the person says it', async () => {
     await episode(ann, [`${DEMAND} of branches.`]);
     assert.equal((await promote(ann, 'facts')).body.created, 1);
   });

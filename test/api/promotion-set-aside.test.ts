@@ -21,7 +21,7 @@ const POISON = 'My parrot is called Poison';
 const NOON = Date.UTC(2026, 4, 1, 12);
 const HOUR = 3_600_000;
 
-describe('what a promotion always fails about', function () {
+describe('what is set aside', function () {
   this.timeout(60_000);
   let system: System;
   let ann: UserClient;
@@ -73,7 +73,7 @@ describe('what a promotion always fails about', function () {
       [ann.id],
     );
 
-  it('is set aside, and the rows after it become episodes', async () => {
+  it('what a promotion always fails about is set aside, and the rows after it become episodes', async () => {
     await say(ann, [POISON], { session_id: 'a' });
     for (const n of [1, 2, 3]) await say(ann, [`fine ${n}`], { session_id: `b${n}`, at: NOON + n * HOUR });
     system.provider.respond(poisoned(episode()));
@@ -83,7 +83,7 @@ describe('what a promotion always fails about', function () {
     assert.deepEqual(titles, ['About fine 1', 'About fine 2', 'About fine 3']);
   });
 
-  it('is one row of a cluster: the rows around it become episodes, in the same job', async () => {
+  it('a promotion that fails about one row of a cluster makes episodes of the rows around it, in the same job', async () => {
     const said = Array.from({ length: 20 }, (_, n) => (n === 13 ? POISON : `fine ${n}`));
     await say(ann, said, { session_id: 'a' });
     system.provider.respond(poisoned(episode()));
@@ -96,7 +96,7 @@ describe('what a promotion always fails about', function () {
     assert.ok(asked > 1 && asked <= 6, `asked ${asked} times`);
   });
 
-  it('is everything: the parts of a cluster are not divided for nothing', async () => {
+  it('a promotion that fails about everything does not divide the parts of a cluster for nothing', async () => {
     await say(
       ann,
       Array.from({ length: 20 }, () => POISON),
@@ -107,7 +107,7 @@ describe('what a promotion always fails about', function () {
     assert.equal(system.provider.calls.length, 3);
   });
 
-  it('gets its turn in what a person asks for, but after all others, also those within the limit', async () => {
+  it('what a promotion always fails about gets its turn in what a person asks for, but after all others, also those within the limit', async () => {
     await say(ann, [POISON], { session_id: 'a' });
     system.provider.respond(poisoned(episode()));
     assert.equal((await promote(ann, 'episodes')).code, 'job_timeout');
@@ -124,7 +124,7 @@ describe('what a promotion always fails about', function () {
     assert.deepEqual(await backoffs('raw_memories'), []);
   });
 
-  it('is left alone by the scheduler, longer after each failure, which its jobs report', async () => {
+  it('what a promotion always fails about is left alone by the scheduler, longer after each failure, which its jobs report', async () => {
     await say(ann, [POISON], { session_id: 'a', at: Date.now() - 48 * HOUR });
     system.provider.respond(poisoned(episode()));
     assert.equal((await bySchedule('episodes')).state, 'failed');
@@ -142,7 +142,7 @@ describe('what a promotion always fails about', function () {
     assert.equal((await bySchedule('episodes')).result?.created, 1);
   });
 
-  it('is one episode of those that the model is asked about together: the others become facts', async () => {
+  it('a promotion that fails about one of the episodes that it asks about together makes facts of the others', async () => {
     const likes: Proposal[] = [];
     for (let n = 0; n < 10; n += 1) {
       const quote = n === 3 ? POISON : `I like flavour ${n}x`;
@@ -167,12 +167,12 @@ describe('what a promotion always fails about', function () {
   });
 });
 
-describe('a question that takes all the time of its promotion', function () {
+describe('question without an answer', function () {
   this.timeout(60_000);
   let system: System;
   afterEach(() => system?.stop());
 
-  it('is set aside as well', async () => {
+  it('a question that takes all the time of its promotion is set aside as well', async () => {
     const env = { PROMOTE_TIMEOUT_MS: '3000', PROVIDER_TIMEOUT_MS: '60000' };
     system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env });
     const ann = await signUp(system);

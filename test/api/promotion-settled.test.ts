@@ -7,7 +7,7 @@ import { type System, startSystem } from '../support/system.ts';
 const MINUTE = 60_000;
 const THREE = ['one', 'two', 'three'];
 
-describe('what the scheduler promotes', () => {
+describe('settled rows', () => {
   let system: System;
   let ann: UserClient;
   before(async () => {
@@ -25,21 +25,21 @@ describe('what the scheduler promotes', () => {
     return found.map(({ rows }) => rows.map(({ content }) => content));
   };
 
-  it('is what has been quiet for ten minutes; a person who asks gets everything', async () => {
+  it('the scheduler promotes what has been quiet for ten minutes; a person who asks gets everything', async () => {
     await say(ann, THREE, { session_id: 'old', at: Date.now() - 20 * MINUTE });
     await say(ann, ['four', 'five', 'six'], { session_id: 'new', at: Date.now() - MINUTE });
     assert.deepEqual(await pieces(true), [THREE]);
     assert.deepEqual(await pieces(false), [THREE, ['four', 'five', 'six']]);
   });
 
-  it('is no small talk of today, but that of yesterday', async () => {
+  it('the scheduler promotes no small talk of today, but that of yesterday', async () => {
     await say(ann, ['hello'], { session_id: 'today', at: Date.now() - 60 * MINUTE });
     await say(ann, ['bye'], { session_id: 'yesterday', at: Date.now() - 25 * 60 * MINUTE });
     assert.deepEqual(await pieces(true), [['bye']]);
     assert.deepEqual(await pieces(false), [['bye'], ['hello']]);
   });
 
-  it('is as much as the limit allows, and no half of a cluster unless it is alone', async () => {
+  it('the scheduler promotes as much as the limit allows, and no half of a cluster unless it is alone', async () => {
     await say(ann, THREE, { session_id: 'a', at: Date.now() - 90 * MINUTE });
     await say(ann, ['four', 'five'], { session_id: 'b', at: Date.now() - 80 * MINUTE });
     assert.deepEqual(await pieces(false, 5), [THREE, ['four', 'five']]);

@@ -68,7 +68,7 @@ const FIELDS = {
     createRoot(root).render(<StrictMode><Field /></StrictMode>);`,
 };
 
-describeInBrowser('a suggestion in Chromium', () => {
+describeInBrowser('suggestion in Chromium', () => {
   let browser: Browser;
   before(async () => {
     browser = await openBrowser();
@@ -102,7 +102,7 @@ describeInBrowser('a suggestion in Chromium', () => {
       });
       afterEach(() => page.close());
 
-      it('is taken over with Tab, and can be typed through', async () => {
+      it(`a suggestion in ${name} is taken over with Tab, and can be typed through`, async () => {
         await page.keyboard.type('Tea');
         await shows(page, ', and so on.');
         await page.keyboard.type(', and');
@@ -116,7 +116,7 @@ describeInBrowser('a suggestion in Chromium', () => {
         );
       });
 
-      it('is taken over by its next word', async () => {
+      it(`a suggestion in ${name} is taken over by its next word`, async () => {
         await page.keyboard.type('Tea');
         await shows(page, ', and so on.');
         await page.keyboard.press('Control+ArrowRight');
@@ -125,7 +125,7 @@ describeInBrowser('a suggestion in Chromium', () => {
         await shows(page, ' so on.');
       });
 
-      it('goes with Escape, and does not come back until the text changes', async () => {
+      it(`a suggestion in ${name} goes with Escape, and does not come back until the text changes`, async () => {
         await page.keyboard.type('Tea');
         await shows(page, ', and so on.');
         await page.keyboard.press('Escape');
@@ -137,7 +137,7 @@ describeInBrowser('a suggestion in Chromium', () => {
       });
     });
 
-  it('in a textarea stands behind the text, and only while the caret is there', async () => {
+  it('a suggestion in a textarea stands behind the text, and only while the caret is there', async () => {
     const page = await open(FIELDS['a textarea']);
     await page.keyboard.type('Tea');
     await shows(page, ', and so on.');
@@ -152,7 +152,7 @@ describeInBrowser('a suggestion in Chromium', () => {
     await page.close();
   });
 
-  it('in a textarea is undone like what was typed, and Tab leaves the field where there is none', async () => {
+  it('a suggestion in a textarea is undone like what was typed, and Tab leaves the field where there is none', async () => {
     const page = await open(FIELDS['a textarea']);
     await page.keyboard.type('Tea');
     await shows(page, ', and so on.');

@@ -57,11 +57,11 @@ function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = 
   return { completer, calls, events, errors };
 }
 
-describe('a completer', () => {
+describe('completer', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 }));
   afterEach(() => mock.timers.reset());
 
-  it('calls once when the person pauses, and shows what would follow', async () => {
+  it('a completer calls once when the person pauses, and shows what would follow', async () => {
     const { completer, calls, events } = completerFor();
     for (const text of ['H', 'He', 'Hel']) {
       completer.update(text);
@@ -80,7 +80,7 @@ describe('a completer', () => {
     assert.equal(calls.length, 1);
   });
 
-  it('makes no call while the person types what was suggested', async () => {
+  it('a completer makes no call while the person types what was suggested', async () => {
     const { completer, calls, events } = completerFor();
     completer.update('Hel');
     await pass(400);
@@ -105,7 +105,7 @@ describe('a completer', () => {
     assert.deepEqual(events, ['r0 presented']);
   });
 
-  it('shows an answer that is late if the person has typed its beginning, and no other', async () => {
+  it('a completer shows an answer that is late if the person has typed its beginning, and no other', async () => {
     const { completer, calls } = completerFor();
     completer.update('Hel');
     await pass(400);
@@ -122,7 +122,7 @@ describe('a completer', () => {
     assert.equal(completer.suggestion, '');
   });
 
-  it('gives up a call on the server whose draft the person has left', async () => {
+  it('a completer gives up a call on the server whose draft the person has left', async () => {
     const { completer, calls, errors } = completerFor();
     completer.update('Hel');
     await pass(400);
@@ -137,7 +137,7 @@ describe('a completer', () => {
     assert.deepEqual([calls.length, errors], [2, []]);
   });
 
-  it('sends a higher revision with each call, also in a session that is older', async () => {
+  it('a completer sends a higher revision with each call, also in a session that is older', async () => {
     const { completer, calls } = completerFor({ sessionId: 'old' });
     for (const text of ['a', 'ab', 'abc']) {
       completer.update(text);
@@ -150,7 +150,7 @@ describe('a completer', () => {
     );
   });
 
-  it('is taken over whole or word by word, and reports what became of it', async () => {
+  it("a completer's suggestion is taken over whole or word by word, and it reports what became of it", async () => {
     const { completer, calls, events } = completerFor();
     completer.update('Dear');
     await pass(400);
@@ -169,7 +169,7 @@ describe('a completer', () => {
     assert.equal(completer.accept(), '');
   });
 
-  it('reports a suggestion as dismissed, edited, or taken over and changed', async () => {
+  it('a completer reports a suggestion as dismissed, edited, or taken over and changed', async () => {
     const { completer, calls, events } = completerFor();
     const suggest = async (text: string, completion: string) => {
       completer.update(text);
@@ -199,7 +199,7 @@ describe('a completer', () => {
     ]);
   });
 
-  it('asks about an empty draft only where there is something to go on', async () => {
+  it('a completer asks about an empty draft only where there is something to go on', async () => {
     const messages = [{ role: 'assistant' as const, content: 'Which colour?' }];
     const { completer, calls } = completerFor();
     completer.update('');
@@ -214,7 +214,7 @@ describe('a completer', () => {
     assert.equal(other.completer.suggestion, 'ue, please');
   });
 
-  it('waits longer where answers take longer, within bounds', async () => {
+  it('a completer waits longer where answers take longer, within bounds', async () => {
     const { completer, calls } = completerFor({ minDelayMs: 20, maxDelayMs: 1000 });
     let text = '';
     const delayAfter = async (latency: number) => {
@@ -235,7 +235,7 @@ describe('a completer', () => {
     assert.ok((await delayAfter(9000)) <= 1010);
   });
 
-  it('pauses after an error, as long as the server says', async () => {
+  it('a completer pauses after an error, as long as the server says', async () => {
     const { completer, calls, errors } = completerFor();
     completer.update('a');
     await pass(400);
@@ -247,14 +247,14 @@ describe('a completer', () => {
     assert.equal(calls.length, 2);
   });
 
-  it('sends the end of a text that is too long, and no half of a character', async () => {
+  it('a completer sends the end of a text that is too long, and no half of a character', async () => {
     const { completer, calls } = completerFor();
     completer.update(`${'a'.repeat(100)}${'😀'.repeat(4000)}b`);
     await pass(400);
     assert.equal(calls[0]?.draft, `${'😀'.repeat(3999)}b`);
   });
 
-  it('shows nothing stale in 10,000 keystrokes over a link that loses one call in twenty', async function () {
+  it('a completer shows nothing stale in 10,000 keystrokes over a link that loses one call in twenty', async function () {
     this.timeout(60_000);
     let seed = 7;
     const random = () => {

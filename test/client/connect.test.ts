@@ -42,7 +42,7 @@ before(async () => {
 });
 after(() => system.stop());
 
-describe('the connector', () => {
+describe('connector', () => {
   const begin = async (options: Partial<ConnectorOptions> = {}) => {
     const app = await system.app({ redirectUris: [REDIRECT_URI] });
     const client = createAppClient({ baseUrl: app.url, appKey: app.key });
@@ -78,7 +78,7 @@ describe('the connector', () => {
   const comeBack = (connector: ReturnType<typeof createConnector>, url: string, cookie: string) =>
     connector.callback(new Request(url, { headers: { cookie: `theme=dark; ${cookie}` } }));
 
-  it('brings a person back connected, and can end the connection', async () => {
+  it('the connector brings a person back connected, and can end the connection', async () => {
     const { connector, client, connections } = await begin();
     const { url, cookie } = await leave(connector);
     const back = await decide(url, 'approve');
@@ -100,14 +100,14 @@ describe('the connector', () => {
     assert.deepEqual(await connector.revoke(connection_id, 'ada'), { status: 'revoked' });
   });
 
-  it('says that the person denied', async () => {
+  it('the connector says that the person denied', async () => {
     const { connector, failures } = await begin();
     const { url, cookie } = await leave(connector);
     await comeBack(connector, await decide(url, 'deny'), cookie);
     assert.deepEqual(failures, ['access_denied']);
   });
 
-  it('takes nobody else, and nothing that this browser did not begin', async () => {
+  it('the connector takes nobody else, and nothing that this browser did not begin', async () => {
     let user: string | undefined = 'ada';
     const { connector, connections, failures } = await begin({ userOf: () => user });
     const { url, cookie } = await leave(connector);
@@ -145,7 +145,7 @@ describe('the connector', () => {
     return new Function('connector', 'nodeHandler', `return ${line}`)(connector, nodeHandler);
   };
 
-  it('stands in Koa as its README says', async () => {
+  it('the connector stands in Koa as its README says', async () => {
     const { connector } = await begin();
     const koa = new Koa();
     koa.use((await lineOf('Koa', connector)) as Middleware);
@@ -156,7 +156,7 @@ describe('the connector', () => {
     assert.match(answer.headers.getSetCookie()[0] ?? '', /^__Host-forecue=/);
   });
 
-  it('stands in Express and in Hono as its README says', async () => {
+  it('the connector stands in Express and in Hono as its README says', async () => {
     const { connector } = await begin();
     const hono = (await lineOf('Hono', connector)) as (c: { req: { raw: Request } }) => Promise<Response>;
     const raw = new Request('https://app.example/forecue/connect');
@@ -166,13 +166,13 @@ describe('the connector', () => {
     assert.equal((await fetch(server.url, { redirect: 'manual' })).status, 303);
   });
 
-  it('passes on what is not the fault of the person', async () => {
+  it('the connector passes on what is not the fault of the person', async () => {
     const { connector } = await begin({ userOf: () => Promise.reject(new Error('no database')) });
     await assert.rejects(connector.start(new Request('https://app.example/connect')), /no database/);
   });
 });
 
-describe('the relay', () => {
+describe('relay', () => {
   const relay = async (options: { user?: string; key?: string; url?: string } = {}) => {
     const app = await system.app();
     const handler = createRelay({
@@ -192,7 +192,7 @@ describe('the relay', () => {
   const input = () => ({ ...predictionBody(), mode: 'complete_draft' as const, user_id: 'somebody else' });
   beforeEach(() => system.provider.reset());
 
-  it('predicts, cancels and reports for the user who is logged in, without a key in the browser', async () => {
+  it('the relay predicts, cancels and reports for the user who is logged in, without a key in the browser', async () => {
     await using relayed = await relay();
     const prediction = await relayed.client.predict(input());
     assert.equal(prediction.status, 'suggested');
@@ -210,7 +210,7 @@ describe('the relay', () => {
     await call.aborted;
   });
 
-  it('lets a page attach to its own prediction again', async () => {
+  it('the relay lets a page attach to its own prediction again', async () => {
     await using relayed = await relay();
     system.provider.respond(delay(200));
     const body = input();
@@ -218,7 +218,7 @@ describe('the relay', () => {
     assert.deepEqual(first, second);
   });
 
-  it('takes a plain Request, and resolves with a Response', async () => {
+  it('the relay takes a plain Request, and resolves with a Response', async () => {
     await using relayed = await relay();
     const answer = await relayed.handler(
       new Request('https://app.example/forecue/v1/predictions', {
@@ -231,7 +231,7 @@ describe('the relay', () => {
     assert.deepEqual([answer.status, status], [200, 'suggested']);
   });
 
-  it('refuses what a page has no business with', async () => {
+  it('the relay refuses what a page has no business with', async () => {
     await using relayed = await relay();
     const send = (path: string, init: RequestInit) =>
       fetch(`${relayed.url}${path}`, init).then(({ status }) => status);
@@ -250,7 +250,7 @@ describe('the relay', () => {
     assert.equal(await send('/v1/predictions', { ...post, body: `"${'x'.repeat(1024 * 1024)}"` }), 413);
   });
 
-  it('is 503 where Forecue cannot be reached', async () => {
+  it('the relay is 503 where Forecue cannot be reached', async () => {
     await using relayed = await relay({ url: 'http://127.0.0.1:1' });
     await assert.rejects(relayed.client.predict(input()), { code: 'service_unavailable', retryAfter: 1 });
   });

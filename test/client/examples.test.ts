@@ -18,7 +18,7 @@ const EXAMPLES = join(import.meta.dirname, '../../client/examples');
 /** Runs a program in a terminal of its own. */
 const hasScript = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
 
-describe("the client's examples", function () {
+describe("client's examples", function () {
   this.timeout(60_000);
   let system: System;
   let installed: PackedClient;
@@ -54,8 +54,8 @@ describe("the client's examples", function () {
     return { app, child, printed: () => text };
   }
 
-  describeWhere(hasScript, 'the chat', 'there is no `script` of util-linux here', () => {
-    it('completes in a terminal what a person types', async () => {
+  describeWhere(hasScript, 'chat', 'there is no `script` of util-linux here', () => {
+    it('the example chat completes in a terminal what a person types', async () => {
       const command = `${process.execPath} chat.ts`;
       const { app, child, printed } = await start('script', ['-qec', command, '/dev/null']);
       await until(() => printed().includes('Say something'));
@@ -75,8 +75,8 @@ describe("the client's examples", function () {
     });
   });
 
-  describeInBrowser('the editor', () => {
-    it('completes in a page what a person types, without a key in it', async () => {
+  describeInBrowser('editor', () => {
+    it('the example editor completes in a page what a person types, without a key in it', async () => {
       const { app, printed } = await start(process.execPath, ['editor.ts']);
       const url = await until(() => /http:\S+/.exec(printed())?.[0]);
       browser = await openBrowser();
@@ -96,7 +96,7 @@ describe("the client's examples", function () {
     });
   });
 
-  describe('the agent and the cron job', () => {
+  describe('agent and the cron job', () => {
     const QUESTION = 'Shall I run the tests with coverage?';
     let ann: UserClient;
     let key: string;
@@ -121,7 +121,7 @@ describe("the client's examples", function () {
       return { code, printed: printed() };
     }
 
-    it('ask the person until what they say is certain, and make memory of it', async () => {
+    it('the example agent and cron job ask the person until what they say is certain, and make memory of it', async () => {
       for (let times = 0; times < 2; times += 1)
         assert.deepEqual(await run(['agent.ts', QUESTION], 'yes, with coverage'), {
           code: 0,
@@ -139,7 +139,7 @@ describe("the client's examples", function () {
       });
     });
 
-    it('tell with which code they failed', async () => {
+    it('the example agent and cron job tell with which code they failed', async () => {
       key = 'service_unknown';
       const { code, printed } = await run(['promote.ts']);
       assert.equal(code, 1);

@@ -15,7 +15,7 @@ import { type System, startSystem } from '../support/system.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const KB = 1000;
 
-describe("the client's package, installed elsewhere", function () {
+describe("client's package", function () {
   this.timeout(120_000);
   let installed: PackedClient;
   before(async () => {
@@ -33,7 +33,7 @@ describe("the client's package, installed elsewhere", function () {
       external: ['@codemirror/*', 'react'],
     });
 
-  it('has the built modules with their types, a README and a licence, and no dependency', async () => {
+  it("the client's package has the built modules with their types, a README and a licence, and no dependency", async () => {
     const other = installed.files.filter((path) => !/^dist\/[\w/-]+\.(js|d\.ts)$/.test(path));
     assert.deepEqual(other.sort(), ['LICENSE', 'README.md', 'package.json']);
     const { packages } = JSON.parse(await readFile(join(installed.folder, 'package-lock.json'), 'utf8'));
@@ -49,7 +49,7 @@ describe("the client's package, installed elsewhere", function () {
       20,
     ],
   ] as const)
-    it(`is at most ${most} kB for ${name}, as the README says`, async () => {
+    it(`the client's package is at most ${most} kB for ${name}, as the README says`, async () => {
       const { outputFiles } = await bundle(source);
       const size = gzipSync(outputFiles[0]?.contents ?? '').length / KB;
       assert.ok(size <= most, `${size} kB`);
@@ -63,7 +63,7 @@ describe("the client's package, installed elsewhere", function () {
     ['createCompleter', 'forecue', ['v1', 'api', 'transport', 'connect']],
     ['createConnector', 'forecue/connect', ['v1', 'api', 'transport', 'relay', 'node-handler']],
   ] as const)
-    it(`puts nothing else into a bundle that imports ${name} from ${from}`, async () => {
+    it(`the client's package puts nothing else into a bundle that imports ${name} from ${from}`, async () => {
       const { metafile } = await bundle(`export { ${name} } from '${from}'`);
       const [output] = Object.values(metafile.outputs);
       const used = Object.entries(output?.inputs ?? {}).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
@@ -74,7 +74,7 @@ describe("the client's package, installed elsewhere", function () {
       );
     });
 
-  it('has types that know endings, fields and options', async () => {
+  it("the client's package has types that know endings, fields and options", async () => {
     const source = `
       import { createAccountClient, createAppClient, type Prediction } from 'forecue';
       import { createConnector, createRelay, nodeHandler } from 'forecue/connect';
@@ -112,7 +112,7 @@ describe("the client's package, installed elsewhere", function () {
     }).catch(({ stdout }) => assert.fail(stdout));
   });
 
-  describe('and its README, pasted block by block', () => {
+  describe('README', () => {
     let system: System;
     let app: AppClient;
     before(async () => {
@@ -124,7 +124,7 @@ describe("the client's package, installed elsewhere", function () {
     });
     after(() => system.stop());
 
-    it('runs', async () => {
+    it("the README of the client's package runs, pasted block by block", async () => {
       const readme = await readFile(join(ROOT, 'client/README.md'), 'utf8');
       const blocks = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, source = '']) => source);
       assert.equal(blocks.length, 11);

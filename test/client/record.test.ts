@@ -86,7 +86,7 @@ describe('npx forecue record', function () {
     return (body.results ?? []).map(({ type }) => type);
   };
 
-  it('shows what is masked and for whom, and does nothing unless it is told so', async () => {
+  it('npx forecue record shows what is masked and for whom, and does nothing unless it is told so', async () => {
     await transcript(claudeCodeFile);
     const { code, stdout } = await run('npx', ['--offline', 'forecue', 'record'], {
       FORECUE_URL: ann.url,
@@ -100,7 +100,7 @@ describe('npx forecue record', function () {
     await assert.rejects(settings(), { code: 'ENOENT' });
   });
 
-  it("records each turn once as it ends, beside a person's own hooks, and without the secrets", async () => {
+  it("npx forecue record records each turn once as it ends, beside a person's own hooks, and without the secrets", async () => {
     const own = { model: 'some-model', hooks: { Stop: [OTHER_HOOK] } };
     await writeFile(join(home, '.claude/settings.json'), JSON.stringify(own));
     assert.equal((await record(['--yes'])).code, 0);
@@ -127,7 +127,7 @@ describe('npx forecue record', function () {
     assert.equal(body['text'], 'go on with [masked key]');
   });
 
-  it('tells the person at the next turn that it could not record, and then makes up for it', async () => {
+  it('npx forecue record tells the person at the next turn that it could not record, and then makes up for it', async () => {
     await record(['--yes']);
     const { path, session } = await transcript((one) => said(one, 1, 'hello') + answered(one, 2, 'Hello.'));
     const connection = join(home, '.forecue/connection.json');
@@ -145,7 +145,7 @@ describe('npx forecue record', function () {
     await until(async () => (await happens('Stop', path)).stdout === '');
   });
 
-  it('records transcripts of every format that are there already, once', async () => {
+  it('npx forecue record records transcripts of every format that are there already, once', async () => {
     await transcript(claudeCodeFile);
     await transcript(codexFile, 'rollout.jsonl');
     const { code, stdout } = await record([join(home, '.claude/projects')]);
@@ -158,7 +158,7 @@ describe('npx forecue record', function () {
     assert.deepEqual(await countOf(system, ann), { events: 21, ids: 21 });
   });
 
-  it('ends, and leaves nothing of its own behind', async () => {
+  it('npx forecue record ends, and leaves nothing of its own behind', async () => {
     await writeFile(join(home, '.claude/settings.json'), JSON.stringify({ hooks: { Stop: [OTHER_HOOK] } }));
     await record(['--yes']);
     assert.equal((await record(['--remove'], { FORECUE_KEY: '' })).code, 0);
@@ -166,7 +166,7 @@ describe('npx forecue record', function () {
     await assert.rejects(stat(join(home, '.forecue')), { code: 'ENOENT' });
   });
 
-  it('refuses what cannot work, in one line, and touches no settings that it cannot read', async () => {
+  it('npx forecue record refuses what cannot work, in one line, and touches no settings that it cannot read', async () => {
     const refused = async (args: string[], env: Record<string, string>, message: RegExp) => {
       const { code, stderr } = await record(args, env);
       assert.equal(code, 1);

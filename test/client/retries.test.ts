@@ -23,8 +23,8 @@ async function against(
   return { answer, error, requests: server.requests, tookMs: performance.now() - since };
 }
 
-describe('the client retries', () => {
-  it('a prediction whose connection is cut: under the same id, and waits for the same answer', async () => {
+describe('client retries', () => {
+  it('the client retries a prediction whose connection is cut: under the same id, and waits for the same answer', async () => {
     const { answer, requests } = await against([undefined, undefined, ANSWER]);
     assert.deepEqual(answer, JSON.parse(ANSWER.body));
     assert.equal(requests.length, 3);
@@ -32,26 +32,26 @@ describe('the client retries', () => {
     for (const { headers } of requests) assert.equal(headers['prefer'], 'wait');
   });
 
-  it('a prediction that a proxy answers with a page of its own, and reports one that stays', async () => {
+  it('the client retries a prediction that a proxy answers with a page of its own, and reports one that stays', async () => {
     assert.deepEqual((await against([GATEWAY, ANSWER])).answer, JSON.parse(ANSWER.body));
     const { error, requests } = await against([GATEWAY]);
     assert.deepEqual([error?.code, error?.status, requests.length], ['unexpected_response', 502, 4]);
   });
 
-  it('not before Retry-After is over', async () => {
+  it('the client does not retry before Retry-After is over', async () => {
     const { answer, tookMs } = await against([refusal(429, 'rate_limited', { 'retry-after': '1' }), ANSWER]);
     assert.ok(answer);
     assert.ok(tookMs >= 1000, `${tookMs} ms`);
   });
 
-  it('not when Retry-After is longer than the call may take: it says how long at once', async () => {
+  it('the client does not retry when Retry-After is longer than the call may take: it says how long at once', async () => {
     const { error, requests, tookMs } = await against([refusal(503, 'overloaded', { 'retry-after': '60' })]);
     assert.deepEqual([error?.code, error?.retryAfter, requests.length], ['overloaded', 60, 1]);
     assert.equal(error?.remedy, 'retry');
     assert.ok(tookMs < 1000);
   });
 
-  it('after a date in Retry-After by the clock of its sender', async () => {
+  it('the client retries after a date in Retry-After by the clock of its sender', async () => {
     const anHourAgo = Date.now() - 3_600_000;
     const { error } = await against([
       refusal(503, 'overloaded', {
@@ -62,7 +62,7 @@ describe('the client retries', () => {
     assert.equal(error?.retryAfter, 90);
   });
 
-  it('nothing that cannot succeed', async () => {
+  it('the client retries nothing that cannot succeed', async () => {
     for (const [status, code] of [
       [401, 'invalid_app_key'],
       [402, 'sandbox_exhausted'],
@@ -74,7 +74,7 @@ describe('the client retries', () => {
     }
   });
 
-  it('nothing whose repetition would do something twice, unless it was refused unseen', async () => {
+  it('the client retries nothing whose repetition would do something twice, unless it was refused unseen', async () => {
     const start = (client: ReturnType<typeof createAppClient>) =>
       client.startConnection({
         user_id: 'u',
@@ -88,7 +88,7 @@ describe('the client retries', () => {
     assert.equal((await against([refusal(429, 'rate_limited'), { body: '{}' }], start)).requests.length, 2);
   });
 
-  it('within a budget: when all calls fail, few are repeated', async () => {
+  it('the client retries within a budget: when all calls fail, few are repeated', async () => {
     await using server = await scriptedServer(undefined);
     const client = createAppClient({ baseUrl: server.url, retries: 2, appKey: 'fc_test' });
     const calls = Array.from({ length: 60 }, () => client.readUsage().catch(() => {}));
@@ -96,7 +96,7 @@ describe('the client retries', () => {
     assert.equal(server.requests.length, 60 + 20);
   });
 
-  it('with an end: a server that never answers is a timeout', async () => {
+  it("the client's retries have an end: a server that never answers is a timeout", async () => {
     const never = (_: unknown, init?: RequestInit) =>
       new Promise<Response>((_, reject) =>
         init?.signal?.addEventListener('abort', () => reject(new Error())),
@@ -106,8 +106,8 @@ describe('the client retries', () => {
   });
 });
 
-describe('the client refuses', () => {
-  it('a base URL that cannot be one, when it is made, and says why', () => {
+describe('client refuses', () => {
+  it('the client refuses a base URL that cannot be one, when it is made, and says why', () => {
     for (const baseUrl of ['localhost:8080', 'forecue.example.com', '', 'ftp://a.example'])
       assert.throws(() => createAppClient({ baseUrl }), /baseUrl: not an http or https address/, baseUrl);
     for (const baseUrl of [
@@ -118,13 +118,13 @@ describe('the client refuses', () => {
       assert.throws(() => createAppClient({ baseUrl }), /baseUrl: an address has no/, baseUrl);
   });
 
-  it('an id that no path can carry', () => {
+  it('the client refuses an id that no path can carry', () => {
     const client = createAppClient({ baseUrl: 'http://127.0.0.1:1' });
     for (const id of ['', '.', '..'])
       assert.throws(() => client.revokeConnection(id, { user_id: 'u' }), /connection_id: a text/);
   });
 
-  it('an answer that is not JSON, and a redirection, which could carry its key elsewhere', async () => {
+  it('the client refuses an answer that is not JSON, and a redirection, which could carry its key elsewhere', async () => {
     for (const step of [
       { body: 'Please log in' },
       { status: 302, headers: { location: 'http://127.0.0.1:1/' }, body: '' },
@@ -135,13 +135,13 @@ describe('the client refuses', () => {
   });
 });
 
-it('a base URL may have a path, and slashes at its end', async () => {
+it('the base URL of the client may have a path, and slashes at its end', async () => {
   await using server = await scriptedServer({ body: '{}' });
   await createAppClient({ baseUrl: `${server.url}/forecue//` }).readUsage({ month: '2026-11' });
   assert.equal(server.requests[0]?.url, '/forecue/v1/usage?month=2026-11');
 });
 
-it('a path carries an id with any characters', async () => {
+it('a path of the client carries an id with any characters', async () => {
   await using server = await scriptedServer({ body: '{}' });
   await createAppClient({ baseUrl: server.url }).cancelPrediction('a/b?c d:é', { user_id: 'u' });
   assert.equal(server.requests[0]?.url, '/v1/predictions/a%2Fb%3Fc%20d%3A%C3%A9/cancel');

@@ -25,7 +25,7 @@ const answer: Step = (response, call) => {
   return call.record.draft === LEFT ? undefined : ok()(response, call);
 };
 
-describe('the client', function () {
+describe('client', function () {
   this.timeout(120_000);
   let installed: PackedClient;
   let system: System;
@@ -41,7 +41,7 @@ describe('the client', function () {
   for (const [runtime, args] of Object.entries(RUNTIMES)) {
     const isThere = spawnSync(runtime, ['--version']).status === 0;
     describeWhere(isThere, `on ${runtime}`, `no ${runtime}`, () => {
-      it('repeats, cancels, streams, renews its tokens, and then lets the program end', async () => {
+      it(`the client on ${runtime} repeats, cancels, streams, renews its tokens, and then lets the program end`, async () => {
         await using link = await lossyLink(system.webs[0]?.url ?? '', LOSING);
         const app = await system.app();
         const person = await signUp(system);

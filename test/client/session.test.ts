@@ -44,8 +44,8 @@ function sharedStorage(kept?: object) {
   };
 }
 
-describe("the client's tokens", () => {
-  it('are renewed once for 200 concurrent calls whose token has expired', async () => {
+describe("client's tokens", () => {
+  it("the client's tokens are renewed once for 200 concurrent calls whose token has expired", async () => {
     await using server = await tokenServer();
     const seen: (Tokens | undefined)[] = [];
     const client = createAccountClient({
@@ -59,7 +59,7 @@ describe("the client's tokens", () => {
     client.close();
   });
 
-  it('are renewed once for two clients that share their storage', async () => {
+  it("the client's tokens are renewed once for two clients that share their storage", async () => {
     await using server = await tokenServer();
     const storage = sharedStorage({ access: 'old', refresh: 'r', at: Date.now() });
     const clients = [1, 2].map(() => createAccountClient({ baseUrl: server.url, storage }));
@@ -68,7 +68,7 @@ describe("the client's tokens", () => {
     for (const client of clients) client.close();
   });
 
-  it('are renewed before a call when they are 50 minutes old, as after a sleep', async () => {
+  it("the client's tokens are renewed before a call when they are 50 minutes old, as after a sleep", async () => {
     await using server = await tokenServer();
     const at = Date.now() - 50 * 60_000;
     const client = createAccountClient({
@@ -80,7 +80,7 @@ describe("the client's tokens", () => {
     client.close();
   });
 
-  it('are gone when they cannot be renewed: the call says what to do, and the page is told', async () => {
+  it("the client's tokens are gone when they cannot be renewed: the call says what to do, and the page is told", async () => {
     await using server = await tokenServer();
     server.takesRefresh = false;
     const seen: (Tokens | undefined)[] = [];
@@ -94,7 +94,7 @@ describe("the client's tokens", () => {
     await assert.rejects(client.listSessions(), { status: 401 });
   });
 
-  it('do not come back when the person logs out while they are renewed', async () => {
+  it("the client's tokens do not come back when the person logs out while they are renewed", async () => {
     await using server = await tokenServer();
     const storage = sharedStorage({ access: 'old', refresh: 'r', at: Date.now() });
     const client = createAccountClient({ baseUrl: server.url, storage });
@@ -105,7 +105,7 @@ describe("the client's tokens", () => {
     assert.equal(storage.getItem('forecue.tokens'), null);
   });
 
-  it('may be garbage in the storage: nobody is logged in then', async () => {
+  it("the client's tokens may be garbage in the storage: nobody is logged in then", async () => {
     await using server = await tokenServer();
     const storage = sharedStorage();
     storage.setItem('forecue.tokens', '{');

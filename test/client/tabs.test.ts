@@ -56,7 +56,7 @@ describeInBrowser('two tabs of a page', () => {
   const inBoth = (script: string) => Promise.all(tabs.map((page) => page.evaluate(script)));
   const twice = <T>(one: T) => [one, one];
 
-  it('are logged in together, and out', async () => {
+  it('two tabs of a page are logged in together, and out', async () => {
     await second().waitForFunction("told.join() === 'tokens'");
     assert.deepEqual(await inBoth('call()'), twice(ann.email));
     const { refresh } = JSON.parse(await first().evaluate("localStorage.getItem('forecue.tokens')"));
@@ -67,7 +67,7 @@ describeInBrowser('two tabs of a page', () => {
     assert.equal(status, 401);
   });
 
-  it('renew their tokens once for both when these have expired', async () => {
+  it('two tabs of a page renew their tokens once for both when these have expired', async () => {
     await first().evaluate(`{
       const kept = JSON.parse(localStorage.getItem('forecue.tokens'));
       localStorage.setItem('forecue.tokens', JSON.stringify({ ...kept, access: 'expired' }));
@@ -77,7 +77,7 @@ describeInBrowser('two tabs of a page', () => {
     assert.equal(renewals, 1);
   });
 
-  it('renew them once for both after a sleep, and once more after the next', async () => {
+  it('two tabs of a page renew their tokens once for both after a sleep, and once more after the next', async () => {
     for (const times of [1, 2]) {
       // As when a lid is closed and opened: timers that are due fire at once.
       await context.clock.fastForward('51:00');

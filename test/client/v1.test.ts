@@ -5,7 +5,7 @@ import { delay, hang, status } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-describe("the client's /v1", () => {
+describe("client's /v1", () => {
   let system: System;
   before(async () => {
     system = await startSystem();
@@ -23,7 +23,7 @@ describe("the client's /v1", () => {
     return { ...rest, mode: 'complete_draft' as const };
   };
 
-  it('predicts, reports what became of it, and reads the usage', async () => {
+  it("the client's /v1 predicts, reports what became of it, and reads the usage", async () => {
     const { client } = await connect();
     const prediction = await client.predict(input());
     assert.ok(prediction.status === 'suggested');
@@ -37,7 +37,7 @@ describe("the client's /v1", () => {
     });
   });
 
-  it('gets the same answer after its connection was cut: one prediction, one unit', async () => {
+  it("the client's /v1 gets the same answer after its connection was cut: one prediction, one unit", async () => {
     system.provider.respond(delay(300));
     let calls = 0;
     const { app, client } = await connect(async (url, init) => {
@@ -60,7 +60,7 @@ describe("the client's /v1", () => {
     assert.deepEqual(rows, [{ id: prediction.prediction_id }]);
   });
 
-  it('sends nothing when its signal is aborted already', async () => {
+  it("the client's /v1 sends nothing when its signal is aborted already", async () => {
     let calls = 0;
     const { client } = await connect((url, init) => {
       calls += 1;
@@ -72,7 +72,7 @@ describe("the client's /v1", () => {
     assert.equal(calls, 0);
   });
 
-  it('cancels on the server when its signal is aborted: the model is let go, and the unit is back', async () => {
+  it("the client's /v1 cancels on the server when its signal is aborted: the model is let go, and the unit is back", async () => {
     system.provider.respond(hang());
     const { app, client } = await connect();
     const left = new AbortController();
@@ -86,7 +86,7 @@ describe("the client's /v1", () => {
     assert.equal((await app.usage()).body.reserved_units, 0);
   });
 
-  it('cancels also what its cancellation overtook', async () => {
+  it("the client's /v1 cancels also what its cancellation overtook", async () => {
     const arrived = Promise.withResolvers<void>();
     const { app, client } = await connect(async (url, init) => {
       const isCancel = String(url).endsWith('/cancel');
@@ -105,7 +105,7 @@ describe("the client's /v1", () => {
     await until(async () => (await app.usage()).body.reserved_units === 0);
   });
 
-  it('has an ending of its own for what was cancelled or superseded', async () => {
+  it("the client's /v1 has an ending of its own for what was cancelled or superseded", async () => {
     system.provider.respond(hang());
     const { app, client } = await connect();
     const first = client.predict({ ...input(), session_id: 's', request_id: 'first' });
@@ -122,7 +122,7 @@ describe("the client's /v1", () => {
     assert.deepEqual(await second, { status: 'cancelled', request_id: 'second' });
   });
 
-  it('says with which code it failed, where to ask about it and what can help', async () => {
+  it("the client's /v1 says with which code it failed, where to ask about it and what can help", async () => {
     const { client } = await connect();
     system.provider.respond(status(401));
     await assert.rejects(client.predict(input()), ({ code, status, remedy, requestId }) => {
@@ -134,7 +134,7 @@ describe("the client's /v1", () => {
     await assert.rejects(client.predict({ ...input(), user_id: '' }), /^ForecueError: user_id: /);
   });
 
-  it('performs every operation of connecting', async () => {
+  it("the client's /v1 performs every operation of connecting", async () => {
     const { client } = await connect();
     const started = await client.startConnection({
       user_id: 'u-1',

@@ -17,7 +17,7 @@ const PHONE = { width: 390, height: 844 };
 const WITHIN_MS = 20_000;
 const LOOK_FOR_FAULTS = readFileSync(new URL('look-for-faults.js', import.meta.url), 'utf8');
 
-describeInBrowser('the consent page in Chromium', () => {
+describeInBrowser('consent page in Chromium', () => {
   let system: System;
   let app: ConnectingApp;
   let browser: Browser;
@@ -63,7 +63,7 @@ describeInBrowser('the consent page in Chromium', () => {
     return new URL(page.url());
   }
 
-  it('signs up and approves, and the app connects', async () => {
+  it('a person signs up and approves on the consent page in Chromium, and the app connects', async () => {
     const attempt = await app.start('signs up');
     const page = await visit(attempt);
     const email = await signUp(page);
@@ -74,7 +74,7 @@ describeInBrowser('the consent page in Chromium', () => {
     assert.equal((await app.exchange(attempt, code)).status, 200);
   });
 
-  it('signs in and denies, and the app learns that alone', async () => {
+  it('a person signs in and denies on the consent page in Chromium, and the app learns that alone', async () => {
     const person = await signUpByApi(system);
     const attempt = await app.start('denies');
     const page = await visit(attempt);
@@ -90,7 +90,7 @@ describeInBrowser('the consent page in Chromium', () => {
     assert.equal((await app.exchange(attempt, 'x'.repeat(43))).code, 'access_denied');
   });
 
-  it('works without JavaScript', async () => {
+  it('the consent page in Chromium works without JavaScript', async () => {
     const attempt = await app.start('without JavaScript');
     const page = await visit(attempt, { javaScriptEnabled: false });
     await signUp(page);
@@ -99,7 +99,7 @@ describeInBrowser('the consent page in Chromium', () => {
     assert.equal((await app.exchange(attempt, code)).status, 200);
   });
 
-  it('works with the keyboard alone', async () => {
+  it('the consent page in Chromium works with the keyboard alone', async () => {
     const person = await signUpByApi(system);
     const attempt = await app.start('keyboard');
     const page = await visit(attempt);
@@ -122,7 +122,7 @@ describeInBrowser('the consent page in Chromium', () => {
     app.check(await backAtTheApp(page), attempt);
   });
 
-  it('switches to another account and continues with it', async () => {
+  it('a person switches to another account on the consent page in Chromium, and continues with it', async () => {
     const attempt = await app.start('switches');
     const page = await visit(attempt);
     const first = await signUp(page);
@@ -139,7 +139,7 @@ describeInBrowser('the consent page in Chromium', () => {
     assert.deepEqual(rows, [{ email: second }]);
   });
 
-  it('says at the form what is wrong, keeps the address, and puts the cursor there', async () => {
+  it('the consent page in Chromium says at the form what is wrong, keeps the address, and puts the cursor there', async () => {
     const page = await visit(await app.start());
     await page.getByLabel('E-mail').fill('mira@example.com');
     await page.getByLabel('Password').fill('not the password');
@@ -153,7 +153,7 @@ describeInBrowser('the consent page in Chromium', () => {
     assert.equal(await page.locator(':focus').getAttribute('id'), 'email');
   });
 
-  it('lets the browser follow where the app’s own page sends it, to another origin', async () => {
+  it('the consent page in Chromium lets the browser follow where the app’s own page sends it, to another origin', async () => {
     const elsewhere = await listenForCallbacks();
     const onward = `${elsewhere.url.replace('127.0.0.1', 'localhost')}/home`;
     const redirecting = await ConnectingApp.register(system, { onward });
@@ -172,7 +172,7 @@ describeInBrowser('the consent page in Chromium', () => {
     }
   });
 
-  it('takes a second press of the back button for what it is', async () => {
+  it('a second press of the back button on the consent page in Chromium is taken for what it is', async () => {
     const attempt = await app.start('goes back');
     const page = await visit(attempt);
     await signUp(page);
@@ -182,7 +182,7 @@ describeInBrowser('the consent page in Chromium', () => {
     await page.getByRole('heading', { name: 'This request was already answered' }).waitFor();
   });
 
-  it('shows in no frame', async () => {
+  it('the consent page in Chromium shows in no frame', async () => {
     const { url } = await app.start();
     const framing = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end(`<iframe src="${url}"></iframe>`);
@@ -200,7 +200,7 @@ describeInBrowser('the consent page in Chromium', () => {
     }
   });
 
-  it('replaces a forgotten password without JavaScript, and leaves no token in the address', async () => {
+  it('the consent page in Chromium replaces a forgotten password without JavaScript, and leaves no token in the address', async () => {
     const person = await signUpByApi(system);
     const account = await findByEmail(system.em(), person.email);
     assert.ok(account);
@@ -236,7 +236,7 @@ describeInBrowser('the consent page in Chromium', () => {
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`is readable and labelled in ${colorScheme}, and breaks no rule of its own policy`, async () => {
+    it(`the consent page in Chromium is readable and labelled in ${colorScheme}, and breaks no rule of its own policy`, async () => {
       const attempt = await app.start();
       const page = await visit(attempt, { colorScheme });
       const refused: string[] = [];
@@ -261,7 +261,7 @@ describeInBrowser('the consent page in Chromium', () => {
     });
   }
 
-  it('fits 320 pixels and doubled text, also with names that are made to burst it', async () => {
+  it('the consent page in Chromium fits 320 pixels and doubled text, also with names that are made to burst it', async () => {
     const name = `${'W'.repeat(120)}\u202Egnp.exe <b>&amp;</b> ${'i'.repeat(50)}`;
     const long = await ConnectingApp.register(system, { name });
     try {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type System, startSystem } from '../support/system.ts';
 import { Visitor } from './visitor.ts';
 
-describe('the callback page for trying things out', () => {
+describe('callback page', () => {
   let system: System;
   before(async () => {
     system = await startSystem({ workers: 0, env: { PUBLIC_URL: 'http://localhost:8080' } });
@@ -12,7 +12,7 @@ describe('the callback page for trying things out', () => {
   const visit = (query: Record<string, string>) =>
     new Visitor().get(`${system.webs[0]?.url}/connect/callback?${new URLSearchParams(query)}`);
 
-  it('shows the code, the state and the exchange that comes next', async () => {
+  it('the callback page shows the code, the state and the exchange that comes next', async () => {
     const { status, headers, text } = await visit({
       code: 'c0de',
       state: 'st4te',
@@ -29,13 +29,13 @@ describe('the callback page for trying things out', () => {
     assert.match((await visit({ code: 'c', iss: 'http://evil.example' })).text, /which is wrong/);
   });
 
-  it('says so when the person denied', async () => {
+  it('the callback page says so when the person denied', async () => {
     const { text } = await visit({ error: 'access_denied', state: 's' });
     assert.match(text, /The app may not use the memory/);
     assert.ok(!text.includes('exchange'));
   });
 
-  it('shows what is in the address as text, whatever it is', async () => {
+  it('the callback page shows what is in the address as text, whatever it is', async () => {
     for (const name of ['code', 'state', 'iss', 'error']) {
       const { status, text } = await visit({ [name]: '<script>alert(1)</script>' });
       assert.equal(status, 200);

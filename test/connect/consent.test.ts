@@ -47,8 +47,8 @@ async function expire({ requestId }: Attempt): Promise<void> {
   ]);
 }
 
-describe('the consent page', () => {
-  it('asks for a sign-in, then shows the app, the account and the request, and approves', async () => {
+describe('consent page', () => {
+  it('the consent page asks for a sign-in, then shows the app, the account and the request, and approves', async () => {
     const attempt = await app.start('approves');
     const visitor = new Visitor();
     const first = await visitor.get(attempt.url);
@@ -72,7 +72,7 @@ describe('the consent page', () => {
     assert.deepEqual([body.status, body.grant_revision], ['connected', 1]);
   });
 
-  it('sends back access_denied with state and iss when the person denies', async () => {
+  it('the consent page sends back access_denied with state and iss when the person denies', async () => {
     const attempt = await app.start('denies');
     const { visitor } = await signedIn(attempt);
     const back = await decide(attempt, visitor, 'deny');
@@ -84,13 +84,13 @@ describe('the consent page', () => {
     assert.equal((await app.exchange(attempt, 'x'.repeat(43))).code, 'access_denied');
   });
 
-  it('lets a person go back who does not want to sign in', async () => {
+  it('the consent page lets a person go back who does not want to sign in', async () => {
     const attempt = await app.start();
     const back = await decide(attempt, new Visitor(), 'deny');
     assert.equal(back.searchParams.get('error'), 'access_denied');
   });
 
-  it('keeps the query of the redirect URI as it is, byte for byte', async () => {
+  it('the consent page keeps the query of the redirect URI as it is, byte for byte', async () => {
     const queries = ['?tenant=a%20b&next=%2Fx%2f&empty=', '?', '?a&', "?it's=~!*()"];
     for (const query of queries) {
       const odd = await ConnectingApp.register(system, { path: `/callback${query}` });
@@ -107,7 +107,7 @@ describe('the consent page', () => {
     }
   });
 
-  it('is a 404 page for an unknown attempt, whatever the id', async () => {
+  it('the consent page is a 404 page for an unknown attempt, whatever the id', async () => {
     const { url } = await app.start();
     for (const id of ['018f0000-0000-7000-8000-000000000000', 'nonsense', '%00', '%', 'a/b', ''])
       assertPage(await new Visitor().get(url.replace(/[^/]*$/, id)), 404, /There is no such request/);
@@ -115,7 +115,7 @@ describe('the consent page', () => {
     assertPage(await new Visitor().get(`${url}/`), 404, /There is no such request/);
   });
 
-  it('is a 410 page once the time is over, for every button, and never a redirect', async () => {
+  it('the consent page is a 410 page once the time is over, for every button, and never a redirect', async () => {
     const attempt = await app.start();
     const { visitor } = await signedIn(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -128,7 +128,7 @@ describe('the consent page', () => {
     }
   });
 
-  it('approves once: a second click gets a 410 page that explains', async () => {
+  it('the consent page approves once: a second click gets a 410 page that explains', async () => {
     const attempt = await app.start('clicks twice');
     const { visitor } = await signedIn(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -142,7 +142,7 @@ describe('the consent page', () => {
     assert.equal((await app.exchange(attempt, code)).status, 200);
   });
 
-  it('escapes names and addresses, whatever they are', async () => {
+  it('the consent page escapes names and addresses, whatever they are', async () => {
     const name = `"><script>alert(1)</script>&amp;'\u202Egnp.exe`;
     const odd = await ConnectingApp.register(system, { name });
     try {
@@ -160,7 +160,7 @@ describe('the consent page', () => {
     }
   });
 
-  it('answers HEAD like GET, and other methods with a 405 page', async () => {
+  it('the consent page answers HEAD like GET, and other methods with a 405 page', async () => {
     const { url } = await app.start();
     const head = await new Visitor().request(url, { method: 'HEAD' });
     assert.deepEqual([head.status, head.text], [200, '']);
@@ -171,13 +171,13 @@ describe('the consent page', () => {
     }
   });
 
-  it('leaves paths that only begin alike to the API', async () => {
+  it('the consent page leaves paths that only begin alike to the API', async () => {
     const { status, headers } = await new Visitor().get(`${system.webs[0]?.url}/connected`);
     assert.equal(status, 404);
     assert.match(headers.get('content-type') ?? '', /json/);
   });
 
-  it('writes neither paths nor what people type into the log', async () => {
+  it('the consent page writes neither paths nor what people type into the log', async () => {
     const attempt = await app.start();
     const { visitor, email } = await signedIn(attempt);
     await visitor.submit(attempt.url, { do: 'approve' });
@@ -189,7 +189,7 @@ describe('the consent page', () => {
 });
 
 describe('signing in on the consent page', () => {
-  it('takes an account of the API, and keeps the typed address when the password is wrong', async () => {
+  it('the consent page takes an account of the API, and keeps the typed address when the password is wrong', async () => {
     const person = await signUpByApi(system);
     const attempt = await app.start();
     const visitor = new Visitor();
@@ -206,7 +206,7 @@ describe('signing in on the consent page', () => {
     assert.ok((await visitor.get(attempt.url)).text.includes(person.email));
   });
 
-  it('reports at the field what is wrong with a new account', async () => {
+  it('the consent page reports at the field what is wrong with a new account', async () => {
     const taken = (await signUpByApi(system)).email;
     const cases: [Record<string, string>, RegExp][] = [
       [{ email: 'nobody', password: PASSWORD }, /id="email-fault">Enter an e-mail address/],
@@ -226,7 +226,7 @@ describe('signing in on the consent page', () => {
     }
   });
 
-  it('asks for an invite code where signing up needs one', async () => {
+  it('the consent page asks for an invite code where signing up needs one', async () => {
     const invited = await system.startWeb({ INVITE_ONLY: 'true' });
     const { requestId } = await app.start();
     const url = `${invited.url}/connect/${requestId}?view=sign-up`;
@@ -242,7 +242,7 @@ describe('signing in on the consent page', () => {
     );
   });
 
-  it('switches to another account by signing out', async () => {
+  it('the consent page switches to another account by signing out', async () => {
     const attempt = await app.start();
     const { visitor, email } = await signedIn(attempt);
     const before = visitor.cookie;
@@ -254,13 +254,13 @@ describe('signing in on the consent page', () => {
     assert.ok(!seen.text.includes(email));
   });
 
-  it('serves the next attempt of the same browser, too', async () => {
+  it('a sign-in on the consent page serves the next attempt of the same browser, too', async () => {
     const { visitor, email } = await signedIn(await app.start());
     const next = await app.start('another user');
     assert.ok((await visitor.get(next.url)).text.includes(email));
   });
 
-  it('ends at once when the account is disabled or erased, or its time is over', async () => {
+  it('a sign-in on the consent page ends at once when the account is disabled or erased, or its time is over', async () => {
     const endings = [
       'update accounts set active = false where email = $1',
       'delete from accounts where email = $1',
@@ -277,7 +277,7 @@ describe('signing in on the consent page', () => {
     }
   });
 
-  it('ends when the password is changed', async () => {
+  it('a sign-in on the consent page ends when the password is changed', async () => {
     const person = await signUpByApi(system);
     const { url } = await app.start();
     const visitor = new Visitor();
@@ -288,7 +288,7 @@ describe('signing in on the consent page', () => {
     assertPage(await visitor.get(url), 200, /Sign in to continue/);
   });
 
-  it('says so in the form when there were too many wrong passwords', async () => {
+  it('the consent page says so in the form when there were too many wrong passwords', async () => {
     const { email } = await signUpByApi(system);
     const { url } = await app.start();
     const visitor = new Visitor();
@@ -301,8 +301,8 @@ describe('signing in on the consent page', () => {
   });
 });
 
-describe('a forged request', () => {
-  it('gets a 403 page: without a token, with a wrong one, another browser’s, another attempt’s', async () => {
+describe('forged request', () => {
+  it('a forged request to the consent page gets a 403 page: without a token, with a wrong one, another browser’s, another attempt’s', async () => {
     const attempt = await app.start();
     const { visitor } = await signedIn(attempt);
     const { csrf: others } = await new Visitor().get(attempt.url);
@@ -317,7 +317,7 @@ describe('a forged request', () => {
     await decide(attempt, visitor, 'approve');
   });
 
-  it('gets it without a cookie, too, and with an odd one', async () => {
+  it('a forged request to the consent page gets a 403 page without a cookie, too, and with an odd one', async () => {
     const attempt = await app.start();
     const { csrf } = await new Visitor().get(attempt.url);
     for (const cookie of [undefined, 'forecue=', 'forecue=short', `forecue=${'x'.repeat(43)}`]) {
@@ -327,7 +327,7 @@ describe('a forged request', () => {
     }
   });
 
-  it('gets it when the browser says that it comes from another site', async () => {
+  it('a forged request to the consent page gets a 403 page when the browser says that it comes from another site', async () => {
     const attempt = await app.start();
     const { visitor } = await signedIn(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -341,7 +341,7 @@ describe('a forged request', () => {
     assert.equal(own.status, 303);
   });
 
-  it('gets it when its origin is named and is not ours', async () => {
+  it('a forged request to the consent page gets a 403 page when its origin is named and is not ours', async () => {
     const attempt = await app.start();
     const { visitor } = await signedIn(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -363,7 +363,7 @@ describe('a forged request', () => {
     assert.equal(own.status, 303);
   });
 
-  it('cannot fix the session: the cookie changes at sign-in, and the token with it', async () => {
+  it('a forged request to the consent page cannot fix the session: the cookie changes at sign-in, and the token with it', async () => {
     const attempt = await app.start();
     const planted = new Visitor();
     const { csrf } = await planted.get(attempt.url);
@@ -375,7 +375,7 @@ describe('a forged request', () => {
     assertPage(await victim.post(attempt.url, { csrf, do: 'approve' }), 403, /out of date/);
   });
 
-  it('is refused as a page when it is too large or no form', async () => {
+  it('a request to the consent page is refused as a page when it is too large or no form', async () => {
     const { url } = await app.start();
     const post = (body: string, type: string) =>
       new Visitor().request(url, { method: 'POST', body, headers: { 'content-type': type } });
@@ -400,17 +400,17 @@ describe('a forged request', () => {
   });
 });
 
-describe('the cookie', () => {
+describe('cookie', () => {
   const attributes = (seen: Seen) => seen.headers.getSetCookie()[0]?.split('; ').slice(1).sort();
 
-  it('is HttpOnly, SameSite=Lax, for these paths, and ends with the browser', async () => {
+  it('the cookie of the consent page is HttpOnly, SameSite=Lax, for these paths, and ends with the browser', async () => {
     const { url } = await app.start();
     const seen = await new Visitor().get(url);
     assert.match(seen.headers.get('set-cookie') ?? '', /^forecue=[\w-]{43};/);
     assert.deepEqual(attributes(seen), ['httponly', 'path=/connect', 'samesite=lax']);
   });
 
-  it('is Secure and bound to its host under https, as its name demands, whatever the prefix of PUBLIC_URL', async () => {
+  it('the cookie of the consent page is Secure and bound to its host under https, as its name demands, whatever the prefix of PUBLIC_URL', async () => {
     const PUBLIC_URL = 'https://id.example.com/forecue';
     const secure: Part = await system.startWeb({ PUBLIC_URL });
     const elsewhere = await ConnectingApp.register(system, { issuer: PUBLIC_URL });
@@ -429,7 +429,7 @@ describe('the cookie', () => {
     }
   });
 
-  it('is no credential of the API', async () => {
+  it('the cookie of the consent page is no credential of the API', async () => {
     const { visitor } = await signedIn(await app.start());
     const token = visitor.cookie?.split('=')[1] ?? '';
     const url = `${system.webs[0]?.url}/api/connections/`;
@@ -444,7 +444,7 @@ describe('the cookie', () => {
     }
   });
 
-  it('is stored as a hash', async () => {
+  it('the cookie of the consent page is stored as a hash', async () => {
     const { visitor } = await signedIn(await app.start());
     const token = visitor.cookie?.split('=')[1] ?? '';
     const { rows } = await system.database.pool.query<{ stored: string }>(
@@ -456,8 +456,8 @@ describe('the cookie', () => {
   });
 });
 
-describe('the headers of every page', () => {
-  it('keep it out of frames, caches and referrers, errors and redirects too', async () => {
+describe('headers of every page', () => {
+  it('the headers of every consent page keep it out of frames, caches and referrers, errors and redirects too', async () => {
     const attempt = await app.start();
     const { visitor } = await signedIn(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -484,7 +484,7 @@ describe('the headers of every page', () => {
     }
   });
 
-  it('let forms lead to the scheme of the app’s address, and nowhere where there is no form', async () => {
+  it('the headers of every consent page let forms lead to the scheme of the app’s address, and nowhere where there is no form', async () => {
     const formAction = (seen: Seen) =>
       /form-action ([^;]*);/.exec(seen.headers.get('content-security-policy') ?? '')?.[1];
     const client = await system.app({ redirectUris: ['https://app.example.com/cb', 'http://[::1]:9/cb'] });
@@ -504,8 +504,8 @@ describe('the headers of every page', () => {
   });
 });
 
-describe('the consent page under load', () => {
-  it('counts requests per address, and answers too many with a 429 page', async () => {
+describe('consent page under load', () => {
+  it('the consent page counts requests per address, and answers too many with a 429 page', async () => {
     const limited = await system.startWeb({ RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: '3' });
     const { requestId } = await app.start();
     let seen = await new Visitor().get(`${limited.url}/connect/${requestId}`);

@@ -7,7 +7,7 @@ import { type Seen, Visitor } from './visitor.ts';
 
 const NEW = 'a horse with 10 staples';
 
-describe('a forgotten password', () => {
+describe('forgotten password', () => {
   let system: System;
   let mail: MailServer;
   let url: string;
@@ -61,7 +61,7 @@ describe('a forgotten password', () => {
   const logIn = async (email: string, password: string) =>
     (await anonymously(system, 'POST', '/api/auth/login/', { email, password })).status;
 
-  it('is replaced by a link that comes by mail, which ends every log-in', async () => {
+  it('a forgotten password is replaced by a link that comes by mail, which ends every log-in', async () => {
     const person = await signUp(system);
     const asked = await ask(person.email.toUpperCase());
     assert.equal(asked.status, 200);
@@ -82,7 +82,7 @@ describe('a forgotten password', () => {
     assert.equal((await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status, 401);
   });
 
-  it('is replaced once by a link: then it says that it has ended, as every other link of the account does', async () => {
+  it('a forgotten password is replaced once by a link: then that says that it has ended, as every other link of the account does', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const first = await open(await mailed());
@@ -98,7 +98,7 @@ describe('a forgotten password', () => {
     assert.equal(await logIn(email, NEW), 200);
   });
 
-  it('is changed by one of two who use a link at once', async () => {
+  it('a forgotten password is changed by one of two who use a link at once', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const link = await mailed();
@@ -108,7 +108,7 @@ describe('a forgotten password', () => {
     assert.equal(await logIn(email, `${NEW} ${saved.findIndex(({ status }) => status === 200)}`), 200);
   });
 
-  it('has an expired link say so, and one that was never given out', async () => {
+  it('an expired link for a forgotten password says so, as does one that was never given out', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const opened = await open(await mailed());
@@ -122,7 +122,7 @@ describe('a forgotten password', () => {
     assert.equal(await logIn(email, NEW), 401);
   });
 
-  it('has a link end with the account’s present password, and with the account', async () => {
+  it('a link for a forgotten password ends with the account’s present password, and with the account', async () => {
     const person = await signUp(system);
     await ask(person.email);
     const opened = await open(await mailed());
@@ -138,7 +138,7 @@ describe('a forgotten password', () => {
     assert.equal((await save(left, { password: NEW })).status, 410);
   });
 
-  it('keeps keys unless the person wants them revoked', async () => {
+  it('replacing a forgotten password keeps keys unless the person wants them revoked', async () => {
     const keyOf = async (person: UserClient) =>
       (await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' })).body.key;
     for (const revoke of [false, true]) {
@@ -153,7 +153,7 @@ describe('a forgotten password', () => {
     }
   });
 
-  it('takes no weak password, and leaves the link good', async () => {
+  it('replacing a forgotten password takes no weak one, and leaves the link good', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const opened = await open(await mailed());
@@ -170,7 +170,7 @@ describe('a forgotten password', () => {
     assert.equal((await save(opened, { password: NEW })).status, 200);
   });
 
-  it('is answered alike for an address that nobody has, to which no mail goes', async () => {
+  it('who forgot a password is answered alike for an address that nobody has, to which no mail goes', async () => {
     const { email } = await signUp(system);
     const nobody = someEmail();
     const strangers = await ask(nobody);
@@ -184,7 +184,7 @@ describe('a forgotten password', () => {
     );
   });
 
-  it('is answered before the account is looked up, so that the time tells nothing', async () => {
+  it('who forgot a password is answered before the account is looked up, so that the time tells nothing', async () => {
     const { email, id } = await signUp(system);
     const lock = await system.database.pool.connect();
     try {
@@ -199,7 +199,7 @@ describe('a forgotten password', () => {
     await mailed();
   });
 
-  it('sends five mails an hour to an address, whoever has it, and counts networks apart', async () => {
+  it('the link for a forgotten password is mailed to an address five times an hour, whoever has it, and networks are counted apart', async () => {
     for (const email of [(await signUp(system)).email, someEmail()]) {
       const answers: Seen[] = [];
       for (let nth = 0; nth < 6; nth += 1) answers.push(await ask(email));
@@ -216,7 +216,7 @@ describe('a forgotten password', () => {
     assert.equal((await ask(someEmail())).status, 200);
   });
 
-  it('is mailed again when the mail server was busy, and not when it refuses the address', async () => {
+  it('the link for a forgotten password is mailed again when the mail server was busy, and not when it refuses the address', async () => {
     const { email } = await signUp(system);
     mail.refusals.push('451 later');
     await ask(email);
@@ -230,7 +230,7 @@ describe('a forgotten password', () => {
     assert.ok(!system.webs[0]?.log.includes(other.email));
   });
 
-  it('goes to the one address that the account has, however odd it is', async () => {
+  it('the link for a forgotten password goes to the one address that the account has, however odd it is', async () => {
     const odd = `"a,b"-${someEmail()}`;
     const { email } = await signUp(system, { email: odd });
     await ask(email);
@@ -241,7 +241,7 @@ describe('a forgotten password', () => {
     );
   });
 
-  it('has pages that take forms of their own only, and leak no link', async () => {
+  it('the pages for a forgotten password take forms of their own only, and leak no link', async () => {
     const { email } = await signUp(system);
     await ask(email);
     const link = await mailed();
@@ -280,7 +280,7 @@ describe('a forgotten password', () => {
     assert.match(nonsense.text, /Enter an e-mail address/);
   });
 
-  it('is the operator’s to replace where no mail is sent, and the sign-in leads to where that is said', async () => {
+  it('a forgotten password is the operator’s to replace where no mail is sent, and the sign-in leads to where that is said', async () => {
     const { url: silent } = await system.startWeb({ SMTP_URL: '', CONSOLE: 'off' });
     const visitor = new Visitor();
     for (const answer of [

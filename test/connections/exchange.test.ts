@@ -29,7 +29,7 @@ describe('connecting a user', () => {
   after(() => system.stop());
 
   describe('to start', () => {
-    it('is answered with the address of a page, and when the attempt ends', async () => {
+    it('the start of a connection is answered with the address of a page, and when the attempt ends', async () => {
       const begin = Math.floor(Date.now() / 1000);
       const { request_id, expires_at, authorize_url } = await startConnection(app);
       assert.match(request_id, /^[A-Za-z0-9._:-]{1,80}$/);
@@ -37,7 +37,7 @@ describe('connecting a user', () => {
       assert.ok(expires_at >= begin + 600 && expires_at <= begin + 605, String(expires_at - begin));
     });
 
-    it("takes the app's own redirect URIs only, character for character", async () => {
+    it("the start of a connection takes the app's own redirect URIs only, character for character", async () => {
       const others = [
         'https://app.example/callback',
         `${REDIRECT_URI}&x=1`,
@@ -52,7 +52,7 @@ describe('connecting a user', () => {
       }
     });
 
-    it('is 404 where the operator turned connections off', async () => {
+    it('the start of a connection is 404 where the operator turned connections off', async () => {
       const off = await connectingApp(system);
       await system.database.pool.query(`update apps set disabled = '{connections}' where id = $1`, [off.id]);
       const attempt = await startConnection(app);
@@ -65,7 +65,7 @@ describe('connecting a user', () => {
   });
 
   describe('to exchange', () => {
-    it('makes the connection, and answers every repetition with the same bytes', async () => {
+    it('an exchange makes the connection, and answers every repetition with the same bytes', async () => {
       const attempt = await startConnection(app, 'first');
       const code = await approve(system, attempt, person);
       assert.match(code, /^[A-Za-z0-9_-]{43}$/);
@@ -82,7 +82,7 @@ describe('connecting a user', () => {
       for (let n = 0; n < 3; n++) assert.equal((await exchange(app, attempt, code)).text, reply.text);
     });
 
-    it('makes one connection and one grant of 1,000 exchanges at once, and answers all alike', async () => {
+    it('a thousand exchanges at once make one connection and one grant, and are answered alike', async () => {
       const attempt = await startConnection(app, 'crowd');
       const code = await approve(system, attempt, person);
       // One that waited too long for the others asks again.
@@ -101,7 +101,7 @@ describe('connecting a user', () => {
       assert.deepEqual(rows, [{ grant_revision: 1 }]);
     });
 
-    it('answers alike those who waited for each other', async () => {
+    it('exchanges that waited for each other are answered alike', async () => {
       const attempt = await startConnection(app, 'queue');
       const code = await approve(system, attempt, person);
       const holder = await system.database.pool.connect();
@@ -120,7 +120,7 @@ describe('connecting a user', () => {
       assert.match(answers[0] ?? '', /^200 /);
     });
 
-    it('keeps the id of a connection that is made anew, and counts its grants', async () => {
+    it('an exchange keeps the id of a connection that is made anew, and counts its grants', async () => {
       const first = await connect(system, app, person, 'again');
       const second = await connect(system, app, await signUp(system), 'again');
       assert.deepEqual([second.connection_id, second.grant_revision], [first.connection_id, 2]);

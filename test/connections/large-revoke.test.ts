@@ -17,7 +17,7 @@ const TOGETHER = 100;
 /** Most rows that one statement may end. */
 const STEP = 1000;
 
-describe('a revoke while very many predictions run', function () {
+describe('large revoke', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   let app: AppClient;
@@ -53,7 +53,7 @@ describe('a revoke while very many predictions run', function () {
     assert.equal((await app.usage()).body.reserved_units, 0);
   };
 
-  it('ends all of them, in steps of a thousand', async () => {
+  it('a revoke ends all of very many running predictions, in steps of a thousand', async () => {
     assert.equal((await revoke(app, connectionId)).status, 200);
     const refused = await app.predict(predictionBody({ connection_id: connectionId }));
     assert.equal(refused.code, 'connection_revoked');
@@ -61,7 +61,7 @@ describe('a revoke while very many predictions run', function () {
     assert.ok((await largestDelete(system)) <= STEP);
   });
 
-  it('ends all of them although the process dies in the middle', async () => {
+  it('a revoke ends all of very many running predictions although the process dies in the middle', async () => {
     const [victim, survivor] = system.webs;
     const last = 'id = (select id from work where connection_id = $1 order by id desc limit 1)';
     const lock = await lockRow(system, 'work', last, [connectionId]);

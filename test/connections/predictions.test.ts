@@ -30,7 +30,7 @@ describe('predictions with a connection', () => {
     predictionBody({ connection_id: connection.connection_id, ...part });
   const statusOf = ({ status, code }: { status: number; code: string | undefined }) => [status, code];
 
-  it('use the profile and the facts that hold, and answer with the revisions used', async () => {
+  it('predictions with a connection use the profile and the facts that hold, and answer with the revisions used', async () => {
     await setProfile(system, person, 'Writes short, friendly mails', { team: 'sales' });
     await addFact(system, person, { text: 'Reports to Ada', confidence: 0.8 });
     await addFact(system, person, { text: 'Signs as Max', pinned: true, confidence: 0.5 });
@@ -56,14 +56,14 @@ describe('predictions with a connection', () => {
     assert.notEqual((await app.predict(connected())).body.profile_revision, profile_revision);
   });
 
-  it('name the connection or go without it', async () => {
+  it('predictions with a connection name the connection or go without it', async () => {
     await addFact(system, person, { text: 'Reports to Ada' });
     const { body } = await app.predict(predictionBody());
     assert.deepEqual([body.connection_id, body.profile_revision, body.grant_revision], [null, 'none', 0]);
     assert.equal((await system.provider.called(1)).record.known, null);
   });
 
-  it('are 404 with an unknown connection or that of another app, 403 with that of another user', async () => {
+  it('predictions with a connection are 404 with an unknown connection or that of another app, 403 with that of another user', async () => {
     const unknown = ['c-1', '00000000-0000-7000-8000-000000000000', connection.connection_id.toUpperCase()];
     for (const connection_id of unknown)
       assert.deepEqual(statusOf(await app.predict(connected({ connection_id }))), [404, 'not_found']);
@@ -73,7 +73,7 @@ describe('predictions with a connection', () => {
     assert.equal((await app.usage()).body.reserved_units, 0);
   });
 
-  it('are refused from the revoke on, a repeated one too, until there is a new grant', async () => {
+  it('predictions with a connection are refused from the revoke on, a repeated one too, until there is a new grant', async () => {
     const body = connected();
     const first = await app.predict(body);
     assert.deepEqual((await revoke(app, connection.connection_id)).body, { status: 'revoked' });
@@ -85,7 +85,7 @@ describe('predictions with a connection', () => {
     assert.equal((await app.predict(connected())).body.grant_revision, 2);
   });
 
-  it('end 403 at once when the connection is revoked while they run, and run again after a new grant', async () => {
+  it('predictions with a connection end 403 at once when the connection is revoked while they run, and run again after a new grant', async () => {
     system.provider.next(hang());
     const body = connected();
     const waiting = app.predict(body);
@@ -120,7 +120,7 @@ describe('predictions with a connection', () => {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('go on when the same account connects again, and end when another one does', async () => {
+  it('predictions with a connection go on when the same account connects again, and end when another one does', async () => {
     system.provider.next(delay(300, ok()), hang());
     const going = app.predict(connected());
     await system.provider.called(1);
@@ -149,7 +149,7 @@ describe('predictions with a connection', () => {
   });
 
   describe('and the person', () => {
-    it('sees the connections of the account alone, and ends one: what runs with it ends', async () => {
+    it('a person sees the connections of the account alone, and ends one: what runs with it ends', async () => {
       const other = await signUp(system);
       const list = await person.request<{ results: object[] }>('GET', '/api/connections/');
       const [{ created_at, ...summary }] = list.body.results as [{ created_at: string }];

@@ -26,7 +26,7 @@ describe('logging in to the console', () => {
     return { email, given, cookie: given.split(';')[0] ?? '', ...body };
   }
 
-  it('keeps the refresh token in a cookie for these endpoints alone, and out of the body', async () => {
+  it('the log-in of the console keeps the refresh token in a cookie for these endpoints alone, and out of the body', async () => {
     const { given, refresh, access, email } = await enter();
     assert.match(
       given,
@@ -39,7 +39,7 @@ describe('logging in to the console', () => {
     assert.equal(body.email, email);
   });
 
-  it('is secure under https, and for no other host', async () => {
+  it('the cookie of the console is secure under https, and for no other host', async () => {
     const { url } = await system.startWeb({ PUBLIC_URL: 'https://forecue.example' });
     const { headers } = await anonymously(
       system,
@@ -51,7 +51,7 @@ describe('logging in to the console', () => {
     assert.match(headers.getSetCookie()[0] ?? '', /^__Host-forecue-console=.*; Path=\/; .*; Secure$/);
   });
 
-  it('gives new access tokens for the cookie, until it is logged out', async () => {
+  it('the log-in of the console gives new access tokens for the cookie, until it is logged out', async () => {
     const { email, cookie } = await enter();
     const again = await post('login', { email, password: PASSWORD });
     assert.equal(again.status, 200);
@@ -68,7 +68,7 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie: other })).status, 200);
   });
 
-  it('logs out everywhere', async () => {
+  it('the console logs out everywhere', async () => {
     const { email, cookie, access } = await enter();
     const there = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', {
       email,
@@ -85,7 +85,7 @@ describe('logging in to the console', () => {
     assert.equal(refresh.status, 401);
   });
 
-  it('takes no token from anywhere but the cookie, and /api none from the cookie', async () => {
+  it('the log-in of the console takes no token from anywhere but the cookie, and /api none from the cookie', async () => {
     const { refresh, access } = await signUp(system);
     assert.equal((await post('token/refresh', { refresh })).status, 401);
     const { cookie } = await enter();
@@ -103,7 +103,7 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
   });
 
-  it('refuses what a page of another origin sends, sibling hosts too', async () => {
+  it('the log-in of the console refuses what a page of another origin sends, sibling hosts too', async () => {
     const { cookie, access, email } = await enter();
     const calls: [string, object][] = [
       ['signup', { email: someEmail(), password: PASSWORD }],
@@ -120,7 +120,7 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
   });
 
-  it('says like /api what is wrong', async () => {
+  it('the log-in of the console says like /api what is wrong', async () => {
     const { email } = await enter();
     const wrong = await post('login', { email, password: 'not the password' });
     assert.deepEqual([wrong.status, wrong.code], [401, 'invalid_credentials']);
@@ -132,7 +132,7 @@ describe('logging in to the console', () => {
     assert.ok(!misnamed.text.includes('a secret of theirs'));
   });
 
-  it('wants an invitation where signing up needs one', async () => {
+  it('the log-in of the console wants an invitation where signing up needs one', async () => {
     const { url } = await system.startWeb({ INVITE_ONLY: 'true' });
     const sign = (more: object) =>
       anonymously(
@@ -147,7 +147,7 @@ describe('logging in to the console', () => {
     assert.equal((await sign({ invite_code: await createInvite(system.em()) })).status, 201);
   });
 
-  it('is not there, nor is the page, with CONSOLE=off', async () => {
+  it('the log-in of the console is not there, nor is the page, with CONSOLE=off', async () => {
     const { url } = await system.startWeb({ CONSOLE: 'off' });
     for (const path of ['', 'app.js', 'auth/login/', 'auth/token/refresh/'])
       assert.equal(

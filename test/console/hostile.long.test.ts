@@ -49,7 +49,7 @@ const ODD = [
 ];
 const HOSTILE = [...ODD, ...BEFORE.flatMap((before) => MARKUP.map((markup) => `${before}<${markup}`))];
 
-describeInBrowser('a hundred hostile texts in the console', () => {
+describeInBrowser('hostile texts', () => {
   let system: System;
   let browser: Browser;
   let person: Person;
@@ -117,7 +117,7 @@ describeInBrowser('a hundred hostile texts in the console', () => {
       .waitFor();
   }
 
-  it('are harmless as messages, episodes and facts', async () => {
+  it('a hundred hostile texts in the console are harmless as messages, episodes and facts', async () => {
     const source = (text: string) => text.slice(0, 60);
     for (const content of HOSTILE) {
       await add(client, 'raw', { content, kind: 'message', role: 'human', source: source(content) });
@@ -138,7 +138,7 @@ describeInBrowser('a hundred hostile texts in the console', () => {
     assert.deepEqual(await faultsOn(page), []);
   }).timeout(120_000);
 
-  it('are harmless as questions, agents and candidates', async () => {
+  it('a hundred hostile texts in the console are harmless as questions, agents and candidates', async () => {
     for (const agent_input of HOSTILE.slice(0, 50)) {
       const asked = { agent: agent_input.slice(0, 200), agent_input, k: 3, threshold: 1 };
       const { status, text } = await client.request('POST', '/api/predictions/predict/', asked);
@@ -168,7 +168,7 @@ describeInBrowser('a hundred hostile texts in the console', () => {
     await assertHarmless();
   }).timeout(120_000);
 
-  it('are harmless as keys, as the profile and as a name', async () => {
+  it('a hundred hostile texts in the console are harmless as keys, as the profile and as a name', async () => {
     for (const text of HOSTILE.slice(0, 99)) {
       const { status } = await client.request('POST', '/api/auth/keys/', { label: text.slice(0, 200) });
       assert.equal(status, 201);

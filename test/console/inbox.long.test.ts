@@ -9,7 +9,7 @@ import { clientOf, goTo, loadSample, type Person, personIn, signUp, startConsole
 /** In the order in which they are asked; to the first one nothing is predicted. */
 const QUESTIONS = ['Wie spät ist es?', 'Shall I run the tests with coverage now?', 'Run tests?'];
 
-describeInBrowser('the inbox of the console', () => {
+describeInBrowser('inbox of the console', () => {
   let system: System;
   let browser: Browser;
   let person: Person;
@@ -39,13 +39,13 @@ describeInBrowser('the inbox of the console', () => {
   const question = (nth: number) =>
     page.locator('blockquote').getByText(QUESTIONS.at(-1 - nth) ?? '', { exact: true });
 
-  it('says that nothing waits, and where to go', async () => {
+  it('the inbox of the console says that nothing waits, and where to go', async () => {
     await goTo(page, 'Inbox');
     await page.getByText('Nothing waits for you.').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Try it' }).waitFor();
   });
 
-  it('shows what waits, with candidates, confidence and what they rest on', async () => {
+  it('the inbox of the console shows what waits, with candidates, confidence and what they rest on', async () => {
     await ask();
     await page.reload();
     await question(0).waitFor();
@@ -55,7 +55,7 @@ describeInBrowser('the inbox of the console', () => {
     assert.deepEqual(await faultsOn(page), []);
   });
 
-  it('moves with j and k, and not while the person types', async () => {
+  it('the inbox of the console moves with j and k, and not while the person types', async () => {
     await page.keyboard.press('j');
     await question(1).waitFor();
     await page.keyboard.press('k');
@@ -70,7 +70,7 @@ describeInBrowser('the inbox of the console', () => {
     await field.waitFor({ state: 'detached' });
   });
 
-  it('holds a decision back until it is undone', async () => {
+  it('the inbox of the console holds a decision back until it is undone', async () => {
     await page.getByRole('region', { name: 'Waiting for you' }).focus();
     await page.keyboard.press('x');
     await page.getByText('Rejected.').waitFor();
@@ -82,7 +82,7 @@ describeInBrowser('the inbox of the console', () => {
     assert.deepEqual(await decisions(), ['escalated', 'escalated', 'escalated']);
   });
 
-  it('accepts, edits and rejects by keyboard, and sends the last decision by itself', async () => {
+  it('the inbox of the console accepts, edits and rejects by keyboard, and sends the last decision by itself', async () => {
     await page.keyboard.press('1');
     await question(1).waitFor();
     await page.keyboard.press('e');

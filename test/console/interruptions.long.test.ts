@@ -5,7 +5,7 @@ import { describeInBrowser, openBrowser } from '../support/browser.ts';
 import type { System } from '../support/system.ts';
 import { goTo, type Person, personIn, press, signUp, startConsole } from './visit.ts';
 
-describeInBrowser('the console, when something comes in between', () => {
+describeInBrowser('interruptions', () => {
   let system: System;
   let browser: Browser;
   let person: Person;
@@ -23,7 +23,7 @@ describeInBrowser('the console, when something comes in between', () => {
     await system?.stop();
   });
 
-  it('renews an access token that has expired, and the person notices nothing', async () => {
+  it('the console renews an access token that has expired, and the person notices nothing', async () => {
     await goTo(page, 'Account');
     let sent = 0;
     await page.route('**/api/auth/keys/', async (route, request) => {
@@ -53,7 +53,7 @@ describeInBrowser('the console, when something comes in between', () => {
       .then((signed) => `Bearer ${signed}`);
   }
 
-  it('says that no answer came while it is offline, and goes on by itself when it is back', async () => {
+  it('the console says that no answer came while it is offline, and goes on by itself when it is back', async () => {
     await person.context.setOffline(true);
     await goTo(page, 'Memory');
     await page.getByText('No answer came.').first().waitFor();
@@ -61,7 +61,7 @@ describeInBrowser('the console, when something comes in between', () => {
     await page.getByText('No facts yet.').waitFor();
   });
 
-  it('outlives a restart of the server: who was signed in still is', async () => {
+  it('the console outlives a restart of the server: who was signed in still is', async () => {
     const [first] = system.webs;
     assert.ok(first);
     const { port } = new URL(first.url);

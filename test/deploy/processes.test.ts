@@ -64,15 +64,15 @@ function configured({ args, env }: Deployed) {
 }
 
 for (const [form, deployment] of Object.entries(FORMS))
-  describe(`the processes of ${form}`, () => {
-    it('are those of the Procfile, with its commands', () => {
+  describe(`processes of ${form}`, () => {
+    it(`the processes of ${form} are those of the Procfile, with its commands`, () => {
       const commands = new Map([...deployment].map(([name, { args }]) => [name, args]));
       assert.deepEqual(new Map([...commands].sort()), new Map([...PROCFILE].sort()));
       for (const args of commands.values()) assert.ok(existsSync(args.split(' ', 1).join()), args);
       for (const pool of POOLS) assert.ok(deployment.has(pool), pool);
     });
 
-    it('set only variables that exist, and start with them in production', () => {
+    it(`the processes of ${form} set only variables that exist, and start with them in production`, () => {
       for (const [name, process] of deployment) {
         const unknown = Object.keys(process.env).filter((key) => !NAMES.has(key) && !SECRET_FILES.has(key));
         assert.deepEqual(unknown, [], name);
@@ -81,7 +81,7 @@ for (const [form, deployment] of Object.entries(FORMS))
       }
     });
 
-    it('get no secret that they do not need', () => {
+    it(`the processes of ${form} get no secret that they do not need`, () => {
       const secrets = (name: string) =>
         Object.keys(withSecrets(deployment.get(name)?.env ?? {}))
           .filter((key) => [...SECRETS].some((secret) => secret === key && key in VALUES))
@@ -112,8 +112,8 @@ function portsOf(deployment: Deployment): Map<string, Ports> {
   return ports;
 }
 
-describe('the ports of containers', () => {
-  it('are 9460 for operators, from outside of the container, and the published ones', () => {
+describe('ports of containers', () => {
+  it('the ports of containers are 9460 for operators, from outside of the container, and the published ones', () => {
     for (const form of ['compose', 'kubernetes'] as const)
       for (const [name, { operator, host, port }] of portsOf(FORMS[form])) {
         assert.deepEqual(operator, { host: '0.0.0.0', port: 9460 }, `${form} ${name}`);
@@ -124,7 +124,7 @@ describe('the ports of containers', () => {
     assert.equal(exposed, '8080 8090 9460');
   });
 
-  it('are those that compose publishes, on the loopback address alone', () => {
+  it('the ports of containers are those that compose publishes, on the loopback address alone', () => {
     for (const [name, { ports = [] }] of Object.entries(COMPOSE.services))
       for (const published of ports) {
         assert.match(published, /^127\.0\.0\.1:/, name);
@@ -142,8 +142,8 @@ it('each unit of systemd has an operator port of its own, on the loopback addres
   for (const { host } of operators) assert.equal(host, '127.0.0.1');
 });
 
-describe('the compose file', () => {
-  it('mounts files that exist', () => {
+describe('compose file', () => {
+  it('the compose file mounts files that exist', () => {
     const files = Object.values(COMPOSE.services)
       .flatMap(({ volumes = [] }) => volumes)
       .flatMap((volume) => (volume.startsWith('./') ? volume.split(':', 1) : []));
@@ -151,7 +151,7 @@ describe('the compose file', () => {
     for (const file of files) assert.ok(existsSync(join('deploy', file)), file);
   });
 
-  it('names only variables that docs/production.md explains', () => {
+  it('the compose file names only variables that docs/production.md explains', () => {
     const text = readFileSync('deploy/compose.yaml', 'utf8');
     for (const [, name = ''] of text.matchAll(/\$\{(\w+)/g))
       assert.ok(PRODUCTION.includes(name) || NAMES.has(name), name);
@@ -159,7 +159,7 @@ describe('the compose file', () => {
       assert.ok(PRODUCTION.includes(`${name}=`), name);
   });
 
-  it('keeps Redis from dropping what is queued, and every process of ours from writing files', () => {
+  it('the compose file keeps Redis from dropping what is queued, and every process of ours from writing files', () => {
     assert.match(COMPOSE.services['redis']?.command.join(' ') ?? '', /--maxmemory-policy noeviction/);
     for (const [name, service] of Object.entries(COMPOSE.services))
       if (service.image === 'forecue') assert.ok('read_only' in service && service.read_only, name);

@@ -10,7 +10,7 @@ import { describeWhere } from '../support/describe-where.ts';
 const INSTALLED = '/opt/forecue';
 const has = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-describeWhere(has, 'the units of systemd', 'no systemd-analyze', () => {
+describeWhere(has, 'units of systemd', 'no systemd-analyze', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'forecue-units-'));
@@ -31,7 +31,7 @@ describeWhere(has, 'the units of systemd', 'no systemd-analyze', () => {
     });
   const units = async () => (await readdir(UNITS)).filter((name) => /\.(service|target)$/.test(name));
 
-  it('are valid, and start programs that exist', async () => {
+  it('the units of systemd are valid, and start programs that exist', async () => {
     const { stderr } = await analyze('verify', '--man=no', ...(await units()));
     assert.equal(
       stderr
@@ -42,7 +42,7 @@ describeWhere(has, 'the units of systemd', 'no systemd-analyze', () => {
     );
   });
 
-  it('expose little of the machine: at most 2.0 of 10', async () => {
+  it('the units of systemd expose little of the machine: at most 2.0 of 10', async () => {
     const services = (await units()).filter((name) => name.endsWith('.service'));
     await analyze('security', '--no-pager', '--offline=yes', '--threshold=20', ...services);
   });

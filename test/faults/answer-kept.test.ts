@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 const CALLERS = 40;
 const DOWN_MS = 2500;
 
-describe('an answer that comes while PostgreSQL is down', function () {
+describe('kept answers', function () {
   this.timeout(60_000);
   let server: OwnServer;
   let system: System;
@@ -23,7 +23,7 @@ describe('an answer that comes while PostgreSQL is down', function () {
     await server?.close();
   });
 
-  it('is kept until it can be stored: every caller gets it, and the provider is not called again', async () => {
+  it('an answer that comes while PostgreSQL is down is kept until it can be stored: every caller gets it, and the provider is not called again', async () => {
     const app = await system.app();
     const { promise: isDown, resolve: answer } = Promise.withResolvers<void>();
     system.provider.respond(when(isDown, ok()));

@@ -10,8 +10,8 @@ import { type System, startSystem } from '../support/system.ts';
 import { alterRow, whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
 
-describe("when the database's clock has gone back", () => {
-  describe('the end of a request', () => {
+describe('clock that has gone back', () => {
+  describe('end of a request', () => {
     let database: TestDatabase;
     const [party, key] = [newId(), newId()];
     const [past = '', present = ''] = newIds(2);
@@ -33,7 +33,7 @@ describe("when the database's clock has gone back", () => {
         [row.id, party, key, row.state, row.attempt, row.at],
       );
 
-    it('is that of its latest attempt, for whoever asks', async () => {
+    it("the end of a request is that of its latest attempt when the database's clock has gone back, for whoever asks", async () => {
       const [found, outcomes, [job]] = await Promise.all([
         findRequest(database.pool, key),
         outcomesOf(database.pool, [key]),
@@ -46,7 +46,7 @@ describe("when the database's clock has gone back", () => {
     });
   });
 
-  describe('a prediction', () => {
+  describe('prediction', () => {
     let system: System;
     let app: AppClient;
     before(async () => {
@@ -57,7 +57,7 @@ describe("when the database's clock has gone back", () => {
       app = await system.app();
     });
 
-    it('is claimed and answered after one that was admitted when the clock was an hour ahead', async () => {
+    it('a prediction is claimed and answered after one that was admitted when the clock was an hour ahead', async () => {
       const early = predictionBody();
       const answered = await whileFrozen(system.workers, async () => {
         const waiting = app.predict(early);
@@ -99,7 +99,7 @@ describe("when the database's clock has gone back", () => {
     });
     after(() => system.stop());
 
-    it('ask a bounded number of times, and no more once they are gone', async () => {
+    it("callers at their deadline ask a bounded number of times when the database's clock has gone back, and no more once they are gone", async () => {
       const { pool } = system.database;
       const transactions = async () => {
         const { rows } = await pool.query<{ n: number }>(

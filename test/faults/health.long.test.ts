@@ -72,7 +72,7 @@ async function assertServesWithout(
   }
 }
 
-describe('the health of an ingress', function () {
+describe('health of an ingress', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   before(async () => {
@@ -89,18 +89,18 @@ describe('the health of an ingress', function () {
     return url.href;
   };
 
-  it('is bad while it writes no heartbeat', async () => {
+  it('the health of an ingress is bad while it writes no heartbeat', async () => {
     const proxy = await silentProxy(system.database.url);
     await assertSaysSo(system, proxy, { DATABASE_URL: through(proxy) });
   });
 
-  it('is good while it reaches no queue and hears no wake-ups, since calls are answered, if later', async () => {
+  it('the health of an ingress is good while it reaches no queue and hears no wake-ups, since calls are answered, if later', async () => {
     const proxy = await silentProxy(system.database.url);
     await assertServesWithout(system, proxy, { DATABASE_DIRECT_URL: through(proxy) });
   });
 });
 
-describeWithRedis('the health of an ingress whose queues are on Redis', function () {
+describeWithRedis('health of an ingress on Redis', function () {
   this.timeout(60_000);
   let redis: RedisServer;
   let system: System<TestProcess>;
@@ -113,7 +113,7 @@ describeWithRedis('the health of an ingress whose queues are on Redis', function
     await redis?.kill();
   });
 
-  it('is good while it reaches no Redis, since calls are answered, if later', async () => {
+  it('the health of an ingress whose queues are on Redis is good while it reaches no Redis, since calls are answered, if later', async () => {
     const proxy = await silentProxy(redis.url);
     await assertServesWithout(system, proxy, { REDIS_URL: proxy.url });
   });

@@ -38,7 +38,7 @@ async function assertRests(
   assert.ok(perSecond <= mostPerSecond, `${perSecond} transactions a second`);
 }
 
-describe('an idle installation on PostgreSQL alone', function () {
+describe('idle installation', function () {
   this.timeout(90_000);
   let system: System<TestProcess>;
   before(async () => {
@@ -46,10 +46,11 @@ describe('an idle installation on PostgreSQL alone', function () {
   });
   after(() => system?.stop());
 
-  it('logs no warning, and hardly asks the database', () => assertRests(system, MOST.onPostgres));
+  it('an idle installation on PostgreSQL alone logs no warning, and hardly asks the database', () =>
+    assertRests(system, MOST.onPostgres));
 });
 
-describeWithRedis('an idle installation whose queues are on Redis', function () {
+describeWithRedis('idle installation on Redis', function () {
   this.timeout(90_000);
   let redis: RedisServer;
   let system: System<TestProcess>;
@@ -62,5 +63,6 @@ describeWithRedis('an idle installation whose queues are on Redis', function () 
     await redis?.kill();
   });
 
-  it('logs no warning, and hardly asks the database', () => assertRests(system, MOST.onRedis));
+  it('an idle installation whose queues are on Redis logs no warning, and hardly asks the database', () =>
+    assertRests(system, MOST.onRedis));
 });

@@ -8,7 +8,7 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 
 const SESSIONS = 40;
 
-describe('memory jobs of one account at once, whose workers are killed', function () {
+describe('memory races', function () {
   this.timeout(120_000);
   let system: System<TestProcess>;
   before(async () => {
@@ -32,7 +32,7 @@ describe('memory jobs of one account at once, whose workers are killed', functio
 
   const memoryOf = ({ id }: UserClient) => comparableMemory(system.database.pool, id, id);
 
-  it('make the rows of one quiet run', async () => {
+  it('memory jobs of one account at once whose workers are killed make the rows of one quiet run', async () => {
     const [quiet, hurried] = [await someone(), await someone()];
     await settleMemory(quiet);
     const storm = { callers: 8, killWithinMs: 400 };

@@ -4,7 +4,7 @@ import { type OwnServer, startOwnServer } from '../support/own-server.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
 /** Other durations are run by hand: `test/acceptance/outages.ts`. */
-describe('an outage that callers wait through', function () {
+describe('outages', function () {
   this.timeout(90_000);
   let server: OwnServer;
   let system: System<TestProcess>;
@@ -28,13 +28,15 @@ describe('an outage that callers wait through', function () {
     assert.deepEqual(brokenPromises(run), [], JSON.stringify(run));
   }
 
-  it('PostgreSQL is down for 3 s: no waiting caller is cancelled, no provider call is repeated', () =>
+  it('waiting callers outlive 3 s without PostgreSQL: none is cancelled, no provider call is repeated', () =>
     assertEndures(() => takeDown(server, 3000, 'fast')));
 
-  it('PostgreSQL fails over in 4 s: the same', () =>
+  it('waiting callers outlive a failover of PostgreSQL in 4 s: none is cancelled, no provider call is repeated', () =>
     assertEndures(() => takeDown(server, 4000, 'immediate')));
 
-  it('an ingress freezes for 4 s: the same', () => assertEndures(() => freeze(system.webs[0], 4000)));
+  it('waiting callers outlive 4 s of a frozen ingress: none is cancelled, no provider call is repeated', () =>
+    assertEndures(() => freeze(system.webs[0], 4000)));
 
-  it('a worker freezes for 4 s: the same', () => assertEndures(() => freeze(system.workers[0], 4000)));
+  it('waiting callers outlive 4 s of a frozen worker: none is cancelled, no provider call is repeated', () =>
+    assertEndures(() => freeze(system.workers[0], 4000)));
 });

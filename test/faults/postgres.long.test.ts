@@ -52,7 +52,7 @@ describe('PostgreSQL that fails', function () {
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${nameOf(system.database.url)}'`,
     );
 
-  it('loses all connections once: every call ends as documented, answers are prompt again, the books balance', async () => {
+  it('PostgreSQL loses all connections once: every call ends as documented, answers are prompt again, the books balance', async () => {
     const load = startLoad((body) => app.predict(body), { callers: CALLERS });
     await sleep(500);
     await terminateAll();
@@ -65,7 +65,7 @@ describe('PostgreSQL that fails', function () {
     await assertBooks(system, app, calls);
   });
 
-  it('loses all connections every 500 ms, more often than a pool has places: the same', async () => {
+  it('PostgreSQL loses all connections every 500 ms, more often than a pool has places: calls still end as documented', async () => {
     const load = startLoad((body) => app.predict(body), { callers: CALLERS });
     for (let n = 0; n < 10; n += 1) {
       await sleep(500);
@@ -80,7 +80,7 @@ describe('PostgreSQL that fails', function () {
     await assertBooks(system, app, calls);
   });
 
-  it('ends connections inside transactions: each frees its place in the pool', async () => {
+  it('PostgreSQL ends connections inside transactions: each frees its place in the pool', async () => {
     const { url } = system.database;
     const database = await openDatabase(
       { database: { url, directUrl: url, poolSize: 2 } },
@@ -103,7 +103,7 @@ describe('PostgreSQL that fails', function () {
   });
 
   for (const how of ['fast', 'immediate'] as const) {
-    it(`stops (${how}) and starts: 503 meanwhile, then everything works, and every answer given is unchanged`, async () => {
+    it(`PostgreSQL stops (${how}) and starts: 503 meanwhile, then everything works, and every answer given is unchanged`, async () => {
       const load = startLoad((body) => app.predict(body), { callers: CALLERS });
       await sleep(500);
       await server.stop(how);
@@ -124,7 +124,7 @@ describe('PostgreSQL that fails', function () {
     });
   }
 
-  it('has no slot free: 503 within 3 s while /healthz is fine, and all works once there are slots', async () => {
+  it('PostgreSQL has no slot free: 503 within 3 s while /healthz is fine, and all works once there are slots', async () => {
     const fillers: pg.Client[] = [];
     const freeSlots = () => Promise.all(fillers.splice(0).map((client) => client.end()));
     opened.defer(async () => {
@@ -158,7 +158,7 @@ describe('PostgreSQL that fails', function () {
     assert.equal(usage.reserved_units, 0);
   });
 
-  it('goes silent on every connection of an ingress: 503 soon after the deadline, and recovery by itself', async () => {
+  it('PostgreSQL goes silent on every connection of an ingress: 503 soon after the deadline, and recovery by itself', async () => {
     const proxy = await silentProxy(server.url);
     opened.defer(() => proxy.close());
     const behind = new URL(system.database.url);

@@ -24,7 +24,7 @@ const PROMPTLY_MS = 500;
 const TAKEN_AGAIN_WITHIN_MS = 35_000;
 const CLOSED_WITHIN_MS = 3000;
 
-describeOnEachStore('connections that go silent without closing', function (store) {
+describeOnEachStore('silent queue connections', function (store) {
   this.timeout(60_000);
   let proxy: SilentProxy;
   let opened: { close(): Promise<void> }[] = [];
@@ -107,40 +107,37 @@ describeOnEachStore('connections that go silent without closing', function (stor
   });
 });
 
-describeWithRedis(
-  'a connection to a cluster of Redis that listens for wake-ups and goes silent',
-  function () {
-    this.timeout(60_000);
-    let redis: RedisServer;
-    before(async () => {
-      redis = await startRedisServer({ isCluster: true });
-    });
-    after(() => redis?.kill());
+describeWithRedis('silent connection to a cluster of Redis', function () {
+  this.timeout(60_000);
+  let redis: RedisServer;
+  before(async () => {
+    redis = await startRedisServer({ isCluster: true });
+  });
+  after(() => redis?.kill());
 
-    it('is replaced, and wake-ups are heard again', async () => {
-      const proxy = await silentProxy(redis.url);
-      await redis.serveAllSlots(proxy.url);
-      const port = Number(new URL(proxy.url).port);
-      const bus = redisBus({ kind: 'cluster', hosts: [{ host: '127.0.0.1', port }] }, LOG);
-      try {
-        const heard = new Set<string>();
-        await bus.listen('silent_test', (payload) => heard.add(payload));
-        const arrives = async (payload: string) => {
-          await bus.publish([{ channel: 'silent_test', payload }]).catch(() => {});
-          return heard.has(payload);
-        };
-        await until(() => arrives('before'));
-        proxy.silence('listening');
-        await until(() => arrives('after'), NOTICED_WITHIN_MS);
-      } finally {
-        await bus.close();
-        await proxy.close();
-      }
-    });
-  },
-);
+  it('a connection to a cluster of Redis that listens for wake-ups and goes silent is replaced, and wake-ups are heard again', async () => {
+    const proxy = await silentProxy(redis.url);
+    await redis.serveAllSlots(proxy.url);
+    const port = Number(new URL(proxy.url).port);
+    const bus = redisBus({ kind: 'cluster', hosts: [{ host: '127.0.0.1', port }] }, LOG);
+    try {
+      const heard = new Set<string>();
+      await bus.listen('silent_test', (payload) => heard.add(payload));
+      const arrives = async (payload: string) => {
+        await bus.publish([{ channel: 'silent_test', payload }]).catch(() => {});
+        return heard.has(payload);
+      };
+      await until(() => arrives('before'));
+      proxy.silence('listening');
+      await until(() => arrives('after'), NOTICED_WITHIN_MS);
+    } finally {
+      await bus.close();
+      await proxy.close();
+    }
+  });
+});
 
-describe('a PostgreSQL that cannot be reached when the queues are opened', function () {
+describe('queues without PostgreSQL', function () {
   this.timeout(30_000);
   let database: TestDatabase;
   before(async () => {
@@ -148,7 +145,7 @@ describe('a PostgreSQL that cannot be reached when the queues are opened', funct
   });
   after(() => database.drop());
 
-  it('is used as soon as it can be, and the outage is logged once', async () => {
+  it('a PostgreSQL that cannot be reached when the queues are opened is used as soon as it can be, and the outage is logged once', async () => {
     const levels: number[] = [];
     const log = createLog('test', 'info', { write: (line) => void levels.push(JSON.parse(line).level) });
     const { hostname, port } = new URL(database.url);

@@ -19,7 +19,7 @@ const BACK = 'rate-limit store reachable again';
 /** What waits for a store that says nothing waits for a quarter of it; the rest is for a busy machine. */
 const HELD_MS = 3000;
 
-describe('a rate-limit store that is down', function () {
+describe('rate-limit store that is down', function () {
   this.timeout(60_000);
 
   describe('PostgreSQL', () => {
@@ -52,7 +52,7 @@ describe('a rate-limit store that is down', function () {
       await server?.close();
     });
 
-    it('stops: callers are counted here, one line tells it, and it is asked again when it is back', async () => {
+    it('a rate-limit store on PostgreSQL stops: callers are counted here, one line tells it, and it is asked again when it is back', async () => {
       const limiter = limits.open({ name: 'app', points: POINTS, windowS: 600 });
       await limiter.take('early');
       await server.stop('fast');
@@ -73,14 +73,14 @@ describe('a rate-limit store that is down', function () {
     });
   });
 
-  describe('a table that somebody has locked', () => {
+  describe('locked table', () => {
     let system: System;
     before(async () => {
       system = await startSystem({ workers: 0, env: { ...LIMITS, REDIS_URL: '', QUEUE_PREFIX: '' } });
     });
     after(() => system?.stop());
 
-    it('holds no request for longer than a moment, and lets no more through than the limit', async () => {
+    it('a table of rate limits that somebody has locked holds no request for longer than a moment, and lets no more through than the limit', async () => {
       const [web] = system.webs as [Part];
       const app = await system.app();
       const locker = await system.database.pool.connect();
@@ -116,7 +116,7 @@ describe('a rate-limit store that is down', function () {
       await redis?.kill();
     });
 
-    it('counts for all ingresses; without it each counts for itself; then all together again', async () => {
+    it('rate limits on Redis count for all ingresses; without it each counts for itself; then all together again', async () => {
       const webs = system.webs as [Part, Part];
       const shared = await usagesAtAll(await system.app(), webs, 2 * POINTS);
       assert.equal(shared.filter(({ status }) => status === 200).length, POINTS);
@@ -136,7 +136,7 @@ describe('a rate-limit store that is down', function () {
       for (const { log } of webs) assert.equal(occurrences(log, AWAY), 1);
     });
 
-    it('is frozen: no request is held for longer than a moment, and the limit holds', async () => {
+    it('rate limits on a frozen Redis hold no request for longer than a moment, and the limit holds', async () => {
       const app = await system.app();
       await redis.pause(4000);
       assertCounted(await usages(app, 2 * POINTS));

@@ -26,7 +26,7 @@ const PROMPT_MS = 400;
 /** A silence is noticed at a worker's connection after 8 s, at an ingress's after 7 s; one may come after the other. */
 const NOTICED_WITHIN_MS = 25_000;
 
-describeWithRedis('a Redis that may lose everything', function () {
+describeWithRedis('Redis', function () {
   this.timeout(60_000 + OUTAGE_MS);
   let redis: RedisServer;
   let system: System<TestProcess>;
@@ -89,7 +89,7 @@ describeWithRedis('a Redis that may lose everything', function () {
       assert.deepEqual([child.exitCode, child.signalCode], [null, null]);
   }
 
-  it('FLUSHALL, again and again: every call still gets its 200', async () => {
+  it('every call gets its 200 although Redis loses everything again and again', async () => {
     const asking = load();
     for (let n = 0; n < 4; n += 1) {
       await sleep(700);
@@ -101,7 +101,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     await assertBalanced(calls);
   });
 
-  it('SIGKILL, and back at once with nothing: every call still gets its 200', async () => {
+  it('every call gets its 200 although Redis is killed and is back at once with nothing', async () => {
     const asking = load();
     for (let n = 0; n < 2; n += 1) {
       await sleep(700);
@@ -114,7 +114,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     await assertBalanced(calls);
   });
 
-  it('a pause: every call gets its 200, if later, and the processes say that they are not ready', async () => {
+  it('every call gets its 200, if later, while Redis pauses, and the processes say that they are not ready', async () => {
     const asking = load();
     await sleep(500);
     const over = performance.now() + PAUSE_MS;
@@ -127,7 +127,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     await assertBalanced(calls);
   });
 
-  it('an outage under 50 calls a second: every call gets its 200, half of them within 1.2 s', async () => {
+  it('every call gets its 200 in an outage of Redis under 50 calls a second, half of them within 1.2 s', async () => {
     const call = async (): Promise<Call> => {
       const body = predictionBody();
       const startedAt = performance.now();
@@ -150,7 +150,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     assert.ok(p50 < P50_MS, `p50 ${p50} ms`);
   });
 
-  it('demoted to a read-only replica: every connection leaves it within 5 s, and every call gets its 200', async () => {
+  it('a Redis that is demoted to a read-only replica is left by every connection within 5 s, and every call gets its 200', async () => {
     const successor = await startRedisServer();
     const proxy = await silentProxy(redis.url);
     const started: TestProcess[] = [];
@@ -200,7 +200,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     }
   });
 
-  it('connections that go silent without closing: they are dropped, and work is as fast as before', async () => {
+  it('connections to Redis that go silent without closing are dropped, and work is as fast as before', async () => {
     const proxy = await silentProxy(redis.url);
     try {
       const env = { REDIS_URL: proxy.url, QUEUE_PREFIX: 'silent' };
@@ -221,7 +221,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     }
   });
 
-  it('unreachable when the processes start: they start unready, and become ready when it is up', async () => {
+  it('processes that start while Redis is unreachable start unready, and become ready when it is up', async () => {
     await redis.kill();
     const ports = [await freePort(), await freePort()] as const;
     const [web, worker] = await Promise.all([
@@ -241,7 +241,7 @@ describeWithRedis('a Redis that may lose everything', function () {
     assert.equal(worker.child.exitCode, null);
   });
 
-  it('unreachable when the processes stop: they end in time, and in order', async () => {
+  it('processes that stop while Redis is unreachable end in time, and in order', async () => {
     const [web, worker] = await Promise.all([system.startWeb(), system.startWorker()]);
     assert.equal((await app.predict(predictionBody(), { at: web })).status, 200);
     await redis.kill();

@@ -64,7 +64,7 @@ async function isHealthy(operatorPort: number, { child }: TestProcess): Promise<
   return status === 200;
 }
 
-describe('connections to PostgreSQL that go silent without closing', function () {
+describe('silent connections to PostgreSQL', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   before(async () => {
@@ -87,17 +87,17 @@ describe('connections to PostgreSQL that go silent without closing', function ()
       },
     });
 
-  it("the queue's, of a worker: calls are normal within 12 s, or the worker is unhealthy", () =>
+  it("a worker's queue on PostgreSQL falls silent: calls are normal within 12 s, or the worker is unhealthy", () =>
     fallSilent('worker', 'all'));
 
-  it("the queue's, of an ingress: calls are normal within 12 s, or the ingress is unhealthy", () =>
+  it("an ingress's queue on PostgreSQL falls silent: calls are normal within 12 s, or the ingress is unhealthy", () =>
     fallSilent('web', 'all'));
 
-  it('the one that listens, of an ingress: answers are prompt within 12 s, or the ingress is unhealthy', () =>
+  it("an ingress's connection that listens to PostgreSQL falls silent: answers are prompt within 12 s, or the ingress is unhealthy", () =>
     fallSilent('web', 'listening'));
 });
 
-describeWithRedis('connections to Redis that go silent without closing', function () {
+describeWithRedis('silent connections to Redis', function () {
   this.timeout(60_000);
   let redis: RedisServer;
   let system: System<TestProcess>;
@@ -119,9 +119,9 @@ describeWithRedis('connections to Redis that go silent without closing', functio
       through: (proxyUrl) => ({ REDIS_URL: proxyUrl }),
     });
 
-  it("calls are normal 12 s after a worker's connections fell silent, or the worker is unhealthy", () =>
+  it("calls are normal 12 s after a worker's connections to Redis fell silent, or the worker is unhealthy", () =>
     fallSilent('worker'));
 
-  it("calls are normal 12 s after an ingress's connections fell silent, or the ingress is unhealthy", () =>
+  it("calls are normal 12 s after an ingress's connections to Redis fell silent, or the ingress is unhealthy", () =>
     fallSilent('web'));
 });

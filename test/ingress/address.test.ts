@@ -35,7 +35,7 @@ const limits: Limits = {
 };
 const nobody = () => Promise.reject(new AppError('not_authenticated'));
 
-describe("a client's address", () => {
+describe("client's address", () => {
   const servers: Listening[] = [];
   beforeEach(() => {
     counted = [];
@@ -64,14 +64,14 @@ describe("a client's address", () => {
     return ((await answer.json()) as { address: string }).address;
   }
 
-  it('is that of its connection, whatever it says about itself', async () => {
+  it("a client's address is that of its connection, whatever it says about itself", async () => {
     assert.equal(await seen([]), '127.0.0.1');
     assert.equal(await seen([], '203.0.113.9'), '127.0.0.1');
     assert.equal(await seen(['10.0.0.0/8'], '203.0.113.9'), '127.0.0.1');
     assert.deepEqual(new Set(counted), new Set(['address 127.0.0.1']));
   });
 
-  it('is what trusted proxies say, up to the first hop that is not one of them', async () => {
+  it("a client's address is what trusted proxies say, up to the first hop that is not one of them", async () => {
     assert.equal(await seen(['loopback'], '203.0.113.9'), '203.0.113.9');
     assert.equal(await seen(['127.0.0.1'], '1.1.1.1, 203.0.113.9'), '203.0.113.9');
     assert.equal(await seen(['loopback', '10.0.0.0/8'], '1.1.1.1, 203.0.113.9, 10.1.2.3'), '203.0.113.9');
@@ -79,19 +79,19 @@ describe("a client's address", () => {
     assert.equal(counted.at(-2), 'address 203.0.113.9');
   });
 
-  it('is never something else than an address', async () => {
+  it("a client's address is never something else than an address", async () => {
     assert.equal(await seen(['loopback'], 'unknown'), '127.0.0.1');
     assert.equal(await seen(['loopback'], '"; drop table, ,,'), '127.0.0.1');
     assert.equal(await seen(['loopback', '10.0.0.0/8'], 'x, 10.0.0.1'), '10.0.0.1');
     assert.equal(await seen(['loopback'], ','.repeat(2000)), '127.0.0.1');
   });
 
-  it('is IPv4 where IPv4 comes through IPv6', async () => {
+  it("a client's address is IPv4 where IPv4 comes through IPv6", async () => {
     assert.equal(await seen([], undefined, '::'), '127.0.0.1');
     assert.equal(await seen(['loopback'], '::ffff:203.0.113.9', '::'), '203.0.113.9');
   });
 
-  it('is counted by the /64 where it is IPv6, since one client has all of that', async () => {
+  it("a client's address is counted by the /64 where it is IPv6, since one client has all of that", async () => {
     await seen(['loopback'], '2001:db8:1:2:3:4:5:6');
     await seen(['loopback'], '2001:DB8:1:2::1');
     await seen(['loopback'], '2001:db8:1:3::1');
@@ -102,7 +102,7 @@ describe("a client's address", () => {
     ]);
   });
 
-  it('has one network, however it is written', () => {
+  it("a client's address has one network, however it is written", () => {
     const networks: Record<string, string> = {
       '203.0.113.9': '203.0.113.9',
       '::1': '0:0:0:0::/64',

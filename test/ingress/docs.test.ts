@@ -15,7 +15,7 @@ before(async () => {
 after(() => system.stop());
 
 describe('GET /openapi.json', () => {
-  it('is the document of the endpoints that are served, and without a PUBLIC_URL names its own origin as the server', async () => {
+  it('GET /openapi.json is the document of the endpoints that are served, and without a PUBLIC_URL names its own origin as the server', async () => {
     const response = await fetch(`${url}/openapi.json`);
     assert.equal(response.status, 200);
     assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
@@ -29,7 +29,7 @@ describe('GET /openapi.json', () => {
 describe('GET /docs', () => {
   const FILES = ['/docs', '/docs/', '/docs/init.js', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css'];
 
-  it('is a page and its parts, which browsers ask for again only when they have changed', async () => {
+  it('GET /docs is a page and its parts, which browsers ask for again only when they have changed', async () => {
     for (const path of FILES) {
       const first = await fetch(url + path);
       assert.equal(first.status, 200, path);
@@ -41,7 +41,7 @@ describe('GET /docs', () => {
     }
   });
 
-  it('answers HEAD like GET without the body, and takes no other method', async () => {
+  it('GET /docs answers HEAD like GET without the body, and takes no other method', async () => {
     for (const path of [...FILES, '/openapi.json']) {
       const [get, head] = [await fetch(url + path), await fetch(url + path, { method: 'HEAD' })];
       assert.deepEqual([head.status, await head.text()], [200, ''], path);
@@ -52,7 +52,7 @@ describe('GET /docs', () => {
     }
   });
 
-  it('serves no other file of the package, and none outside of it', async () => {
+  it('GET /docs serves no other file of the package, and none outside of it', async () => {
     for (const path of [
       '/docs/index.html',
       '/docs/package.json',
@@ -62,15 +62,15 @@ describe('GET /docs', () => {
       assert.equal((await fetch(url + path)).status, 404, path);
   });
 
-  it('lets the page use nothing but its own parts, and nothing inline', async () => {
+  it('GET /docs lets the page use nothing but its own parts, and nothing inline', async () => {
     const policy = (await fetch(`${url}/docs`)).headers.get('content-security-policy') ?? '';
     assert.match(policy, /^default-src 'none'; script-src 'self';/);
     assert.doesNotMatch(policy, /https?:|unsafe/);
   });
 });
 
-describeInBrowser('the page at /docs', () => {
-  it('renders every operation without a request to anybody else', async () => {
+describeInBrowser('page at /docs', () => {
+  it('the page at /docs renders every operation without a request to anybody else', async () => {
     const browser = await openBrowser();
     try {
       const page = await browser.newPage();

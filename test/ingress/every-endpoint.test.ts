@@ -130,7 +130,7 @@ describe('every endpoint', () => {
     });
   }
 
-  describe('while what its sender may send at once is on the way already', () => {
+  describe('full share of a sender', () => {
     const stalled: ClientRequest[] = [];
     before(async () => {
       for (const [path, bodies] of Object.entries(FULL_SHARES)) {
@@ -145,7 +145,7 @@ describe('every endpoint', () => {
       for (const request of stalled) request.destroy();
     });
 
-    it('is 503 overloaded for a body that is not small', async () => {
+    it('every endpoint is 503 overloaded for a body that is not small, while what its sender may send at once is on the way', async () => {
       const withBody = endpoints.filter(
         ({ body, bodyLimit }) => body !== undefined && bodyLimit !== SMALL_BODY_LIMIT,
       );
@@ -208,7 +208,7 @@ describe('every endpoint', () => {
   }
 });
 
-describe('every endpoint, when its caller has used up the rate limit', () => {
+describe('every endpoint under a rate limit', () => {
   const POINTS = 60;
   let at: Installation;
 
@@ -229,7 +229,7 @@ describe('every endpoint, when its caller has used up the rate limit', () => {
   after(() => at.system.stop());
 
   for (const endpoint of endpoints.filter(({ unlimited }) => !unlimited))
-    it(`${endpoint.name} is 429, and says when to come back`, async () => {
+    it(`${endpoint.name} is 429 when its caller has used up the rate limit, and says when to come back`, async () => {
       const reply = await send(at, endpoint, { headers: credentialFor(at, endpoint), body: '{' });
       await assertRefused(reply, endpoint, 429, 'rate_limited');
       assert.match(reply.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
@@ -237,12 +237,12 @@ describe('every endpoint, when its caller has used up the rate limit', () => {
     });
 
   for (const endpoint of endpoints.filter(({ unlimited }) => unlimited))
-    it(`${endpoint.name} is counted by no limit`, async () => {
+    it(`${endpoint.name} is counted by no rate limit`, async () => {
       assert.equal((await send(at, endpoint)).status, 200);
     });
 });
 
-describe('every endpoint, while the database is unreachable', () => {
+describe('every endpoint without a database', () => {
   let server: OwnServer;
   let at: Installation;
 
@@ -264,7 +264,7 @@ describe('every endpoint, while the database is unreachable', () => {
   });
 
   for (const endpoint of endpoints.filter(({ possible }) => possible.includes('service_unavailable')))
-    it(`${endpoint.name} is 503 service_unavailable`, async () => {
+    it(`${endpoint.name} is 503 service_unavailable while the database is unreachable`, async () => {
       const headers = { ...credentialFor(at, endpoint), ...JSON_TYPE };
       const body = JSON.stringify(endpoint.body && exampleOf(endpoint.body));
       const reply = await send(at, endpoint, { headers, body });
@@ -273,7 +273,7 @@ describe('every endpoint, while the database is unreachable', () => {
     });
 
   for (const endpoint of endpoints.filter(({ possible }) => !possible.includes('service_unavailable')))
-    it(`${endpoint.name} answers as always`, async () => {
+    it(`${endpoint.name} answers as always while the database is unreachable`, async () => {
       assert.equal((await send(at, endpoint)).status, endpoint.status);
     });
 });

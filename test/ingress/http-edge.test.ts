@@ -295,7 +295,7 @@ beforeEach(() => {
 });
 
 describe('200', () => {
-  it('hands the handler the body with its defaults and the app of the key', async () => {
+  it('a handler gets the body with its defaults and the app of the key', async () => {
     const { status, text: answer, headers } = await post('/v1/predictions', JSON.stringify(valid));
     const { request, app } = JSON.parse(answer);
     assert.deepEqual([status, app, request.language, request.draft.text], [200, 'app-1', 'auto', 'héllo']);
@@ -305,20 +305,20 @@ describe('200', () => {
     assert.equal(headers.get('x-error-source'), null);
   });
 
-  it('sends a rendered answer byte for byte, with the headers that the handler set', async () => {
+  it('a rendered answer is sent byte for byte, with the headers that the handler set', async () => {
     const { text: answer, headers } = await call('/v1/usage', { headers: { ...bearer, prefer: 'wait' } });
     assert.equal(answer, RENDERED);
     assert.equal(headers.get('idempotency-replayed'), 'true');
     assert.equal(headers.get('x-seen'), 'wait');
   });
 
-  it('answers HEAD like GET, without a body', async () => {
+  it('HEAD is answered like GET, without a body', async () => {
     const { status, text: answer, headers } = await call('/v1/usage', { method: 'HEAD' });
     assert.deepEqual([status, answer, headers.get('content-length')], [200, '', String(RENDERED.length)]);
     assert.equal((await call('/v1/usage', { method: 'HEAD', headers: {} })).status, 401);
   });
 
-  it('takes a body in gzip, whatever the case of the header', async () => {
+  it('a body in gzip is taken, whatever the case of the header', async () => {
     const packed = gzipSync(JSON.stringify(valid));
     for (const encoding of ['gzip', 'GZIP'])
       assert.equal(
@@ -332,7 +332,7 @@ describe('200', () => {
     );
   });
 
-  it('takes every spelling of JSON in UTF-8', async () => {
+  it('every spelling of JSON in UTF-8 is taken', async () => {
     for (const type of [
       'application/json; charset=utf-8',
       'Application/JSON;charset="UTF-8"',
@@ -345,7 +345,7 @@ describe('200', () => {
       );
   });
 
-  it('takes a body of just the limit', async () => {
+  it('a body of just the limit is taken', async () => {
     const body = padded(4 * MIB);
     assert.equal((await post('/v1/predictions', body)).status, 200);
     // Blanks alone are packed too well to be let in.
@@ -357,7 +357,7 @@ describe('200', () => {
     );
   });
 
-  it('decodes an id in the path once, and folds no dot segments', async () => {
+  it('an id in the path is decoded once, and no dot segments are folded', async () => {
     const ids = {
       'a%3Ab': 'a:b',
       'a:b': 'a:b',
@@ -372,11 +372,11 @@ describe('200', () => {
     }
   });
 
-  it('ignores unknown query parameters', async () => {
+  it('unknown query parameters are ignored', async () => {
     assert.equal((await call('/v1/usage?x=%ZZ&__proto__=1')).status, 200);
   });
 
-  it('takes a URL and headers of 16 KiB together', async () => {
+  it('a URL and headers of 16 KiB together are taken', async () => {
     assert.equal((await rawCall('GET', `/v1/usage?${'x'.repeat(16_000)}`)).status, 200);
     assert.match(await raw(head('GET', '/v1/usage', [`X: ${'x'.repeat(16_000)}`])), /^HTTP\/1.1 200 /);
   });
@@ -385,23 +385,23 @@ describe('200', () => {
 describe('400', () => {
   const code = 'invalid_json';
 
-  it('invalid_json: what is not JSON, and nothing is not', async () => {
+  it('a body that is not JSON is 400 invalid_json, and so is an empty one', async () => {
     for (const body of ['', ' ', '{', '{"a":1}}', "{'a':1}", 'NaN', '\u0000'])
       assertCode(await post('/v1/predictions', body), 400, code);
   });
 
-  it('invalid_json: no body at all', async () => {
+  it('a request without a body is 400 invalid_json', async () => {
     const answer = await raw(head('POST', '/v1/predictions', ['Content-Type: application/json']));
     assert.match(answer, /^HTTP\/1.1 400 [\s\S]*\{"detail":\{"code":"invalid_json"\}\}$/);
   });
 
-  it('invalid_json: what is not UTF-8', async () => {
+  it('a body that is not UTF-8 is 400 invalid_json', async () => {
     const bytes = Buffer.from(JSON.stringify(valid), 'latin1');
     assertCode(await post('/v1/predictions', bytes), 400, code);
     assertCode(await post('/v1/predictions', Buffer.from('{"user_id":"\xed\xa0\x80"}', 'latin1')), 400, code);
   });
 
-  it('invalid_json: broken compression', async () => {
+  it('a body of broken compression is 400 invalid_json', async () => {
     const packed = gzipSync(JSON.stringify(valid));
     const damaged = Buffer.from(packed);
     damaged.writeUInt8(damaged.readUInt8(20) ^ 0xff, 20);
@@ -415,7 +415,7 @@ describe('400', () => {
       assertCode(await post('/v1/predictions', body, { ...json, 'content-encoding': 'gzip' }), 400, code);
   });
 
-  it('invalid_content_type: another type, charset or encoding, or none', async () => {
+  it('a body of another type, charset or encoding, or of none, is 400 invalid_content_type', async () => {
     const body = JSON.stringify(valid);
     const types = [
       'text/plain',
@@ -442,7 +442,7 @@ describe('400', () => {
     assertCode(await post('/v1/predictions', Buffer.from(body), bearer), 400, 'invalid_content_type');
   });
 
-  it('tells the wrong type before the wrong JSON', async () => {
+  it('a body of the wrong type is refused for that before its wrong JSON', async () => {
     assertCode(
       await post('/v1/predictions', '{', { ...bearer, 'content-type': 'text/plain' }),
       400,
@@ -450,7 +450,7 @@ describe('400', () => {
     );
   });
 
-  it('closes on what is not HTTP, without a body', async () => {
+  it('a connection closes on what is not HTTP, with 400 and without a body', async () => {
     for (const bytes of ['nonsense\r\n\r\n', 'FOO /v1/usage HTTP/1.1\r\nHost: x\r\n\r\n']) {
       const answer = await raw(bytes);
       assert.match(answer, /^HTTP\/1.1 400 Bad Request\r\n/);
@@ -458,7 +458,7 @@ describe('400', () => {
     }
   });
 
-  it('invalid_request: two Host headers, or a request line without a version or with a newer one', async () => {
+  it('a request with two Host headers, without a version or with a newer one is 400 invalid_request', async () => {
     const [top = '', ...rest] = head('GET', '/v1/usage').split('\r\n');
     const requests = [
       head('GET', '/v1/usage', ['Host: y']),
@@ -474,7 +474,7 @@ describe('400', () => {
     assert.match(await raw([top.replace('1.1', '1.0'), ...rest].join('\r\n')), /^HTTP\/1.1 200 /);
   });
 
-  it('takes a body that comes byte by byte, packed or not', async () => {
+  it('a body that comes byte by byte is taken, packed or not', async () => {
     const plain = Buffer.from(JSON.stringify(valid));
     for (const [encoding, bytes] of [
       ['identity', plain],
@@ -495,7 +495,7 @@ describe('400', () => {
     }
   });
 
-  it('keeps the connection after a body that is broken before its end', async () => {
+  it('a connection outlives a body that is broken before its end', async () => {
     const socket = connect(server.port, '127.0.0.1');
     const packed = Buffer.concat([Buffer.from('nothing packed'), Buffer.alloc(MIB)]);
     const more = [
@@ -511,7 +511,7 @@ describe('400', () => {
     assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
   });
 
-  it('survives a body whose chunks are broken, and one that never ends', async () => {
+  it('the server survives a body whose chunks are broken, and one that never ends', async () => {
     const chunked = head('POST', '/v1/predictions', [
       'Content-Type: application/json',
       'Transfer-Encoding: chunked',
@@ -531,13 +531,13 @@ describe('400', () => {
 });
 
 describe('401', () => {
-  it('invalid_app_key, with WWW-Authenticate: Bearer', async () => {
+  it('a request without a key is 401 invalid_app_key, with WWW-Authenticate: Bearer', async () => {
     const reply = await call('/v1/usage', { headers: {} });
     assertCode(reply, 401, 'invalid_app_key');
     assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
   });
 
-  it('asks nobody about what cannot be a key', async () => {
+  it('nobody is asked about what cannot be a key', async () => {
     const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
     for (const authorization of [
       '',
@@ -553,7 +553,7 @@ describe('401', () => {
     assert.equal(lookUps, 0);
   });
 
-  it('refuses a well-formed key that is unknown', async () => {
+  it('a well-formed key that is unknown is 401', async () => {
     assertCode(
       await call('/v1/usage', { headers: { authorization: `Bearer ${newAppKey().key}` } }),
       401,
@@ -562,12 +562,12 @@ describe('401', () => {
     assert.equal(lookUps, 1);
   });
 
-  it('never over the case of the scheme', async () => {
+  it('the scheme of a credential may have any case', async () => {
     for (const scheme of ['bearer', 'BEARER', 'bEaReR'])
       assert.equal((await call('/v1/usage', { headers: { authorization: `${scheme} ${key}` } })).status, 200);
   });
 
-  it('comes before anything about the body', async () => {
+  it('a 401 comes before anything about the body', async () => {
     for (const [body, type] of [
       ['x'.repeat(5 * MIB), 'text/plain'],
       ['{', 'application/json'],
@@ -577,13 +577,13 @@ describe('401', () => {
 });
 
 describe('404', () => {
-  it('not_found, whatever the method and without a credential', async () => {
+  it('an unknown path is 404 not_found, whatever the method and without a credential', async () => {
     for (const method of ['GET', 'POST', 'OPTIONS', 'DELETE'])
       assertCode(await call('/v1/nowhere', { method, headers: {} }), 404, 'not_found');
     assertCode(await call('/', { headers: {} }), 404, 'not_found');
   });
 
-  it('not_found for another case, a trailing slash, a doubled one and an encoded letter', async () => {
+  it('a path in another case, with a trailing or doubled slash or an encoded letter is 404 not_found', async () => {
     for (const path of [
       '/V1/usage',
       '/v1/Usage',
@@ -596,7 +596,7 @@ describe('404', () => {
       assert.equal((await rawCall('GET', path)).status, 404, path);
   });
 
-  it('not_found for ids that cannot be ids', async () => {
+  it('an id that cannot be one is 404 not_found', async () => {
     for (const id of [
       'a%2Fb',
       '%ZZ',
@@ -617,7 +617,7 @@ describe('404', () => {
     assert.equal((await rawCall('POST', '/v1/predictions//cancel')).status, 404);
   });
 
-  it('not_found for a target that is no path', async () => {
+  it('a target that is no path is 404 not_found', async () => {
     for (const target of ['*', 'http://[/v1/usage', 'http://a:b/v1/usage']) {
       const { status, body } = await rawCall('OPTIONS', target);
       assert.deepEqual([status, body], [404, '{"detail":{"code":"not_found"}}'], target);
@@ -626,14 +626,14 @@ describe('404', () => {
 });
 
 describe('405', () => {
-  it('method_not_allowed with Allow, before the credential', async () => {
+  it('another method is 405 method_not_allowed with Allow, before the credential', async () => {
     const reply = await call('/v1/usage', { method: 'POST', headers: {} });
     assertCode(reply, 405, 'method_not_allowed');
     assert.equal(reply.headers.get('allow'), 'GET, HEAD');
     assert.equal((await call('/v1/predictions', { headers: {} })).headers.get('allow'), 'POST');
   });
 
-  it('answers every method that Node can parse but the endpoint has not', async () => {
+  it('every method that Node can parse but the endpoint has not is 405', async () => {
     for (const method of METHODS.filter((name) => !['GET', 'HEAD'].includes(name)))
       assert.equal((await rawCall(method, method === 'CONNECT' ? 'x:443' : '/v1/usage')).status, 405, method);
   });
@@ -647,7 +647,7 @@ describe('405', () => {
 describe('413', () => {
   const big = padded(4 * MIB + 1);
 
-  it('body_too_large by Content-Length, at once, and the connection closes', async () => {
+  it('a body that is too large by Content-Length is 413 body_too_large at once, and the connection closes', async () => {
     const announce = async (encoding: string) => {
       const socket = connect(server.port, '127.0.0.1');
       const more = [
@@ -663,12 +663,12 @@ describe('413', () => {
     await Promise.all([announce('identity'), announce('gzip')]);
   });
 
-  it('body_too_large reaches a client that writes its whole body first', async () => {
+  it('the 413 for a body that is too large reaches a client that writes all of it first', async () => {
     for (let i = 0; i < 10; i++)
       assertCode(await post('/v1/predictions', 'x'.repeat(16 * MIB)), 413, 'body_too_large');
   });
 
-  it('closes as soon as there is nothing left to read', async () => {
+  it('the connection of a body that is too large closes as soon as there is nothing left to read', async () => {
     for (const content of [Buffer.alloc(5 * MIB), randomBytes(16 * MIB)]) {
       const packed = gzipSync(content);
       const more = ['Content-Type: application/json', 'Content-Encoding: gzip', 'Transfer-Encoding: chunked'];
@@ -683,7 +683,7 @@ describe('413', () => {
     }
   });
 
-  it('body_too_large while reading', async () => {
+  it('a body that is found too large while it is read is 413 body_too_large', async () => {
     const stream = () => new Blob([big]).stream();
     const reply = await post('/v1/predictions', stream());
     assertCode(reply, 413, 'body_too_large');
@@ -695,7 +695,7 @@ describe('413', () => {
     );
   });
 
-  it('body_too_large after unpacking, however small the bomb', async () => {
+  it('a body that is too large once it is unpacked is 413 body_too_large, however small the bomb', async () => {
     const bombs = [gzipSync(big), gzipSync(Buffer.alloc(300 * MIB))];
     for (const bomb of bombs)
       assertCode(
@@ -705,7 +705,7 @@ describe('413', () => {
       );
   });
 
-  it('body_too_large over 256 KiB where the endpoint says nothing else', async () => {
+  it('a body over 256 KiB is 413 body_too_large where the endpoint says nothing else', async () => {
     const body = (bytes: number) => '{"user_id":"u"}'.padEnd(bytes);
     assert.equal((await post('/v1/predictions/r/cancel', body(256 * 1024))).status, 200);
     assertCode(await post('/v1/predictions/r/cancel', body(256 * 1024 + 1)), 413, 'body_too_large');
@@ -726,12 +726,12 @@ describe('what HTTP itself refuses', () => {
   }
 
   for (const length of LENGTHS) {
-    it(`414 uri_too_long: a URL of ${length} characters`, async () => {
+    it(`a URL of ${length} characters is 414 uri_too_long`, async () => {
       const answer = await raw(head('GET', `/v1/usage?${'x'.repeat(length)}`));
       assertBody(answer, '414 URI Too Long', 'uri_too_long');
     });
 
-    it(`431 headers_too_large: headers of ${length} characters`, async () => {
+    it(`headers of ${length} characters are 431 headers_too_large`, async () => {
       const many = Array.from({ length: length / 1000 }, (_, n) => `X-${n}: ${'x y '.repeat(250)}`);
       for (const headers of [[`X: ${'x y '.repeat(length / 4)}`], many])
         assertBody(
@@ -742,13 +742,13 @@ describe('what HTTP itself refuses', () => {
     });
   }
 
-  it('explains itself on /api', async () => {
+  it('a refusal of HTTP itself explains itself on /api', async () => {
     const { status, body } = await rawCall('GET', `/api/auth/me/?${'x'.repeat(17_000)}`);
     const { message } = catalogue.uri_too_long;
     assert.deepEqual([status, JSON.parse(body)], [414, { detail: { code: 'uri_too_long', message } }]);
   });
 
-  it('explains itself on /api to a target that names the host, too', async () => {
+  it('a refusal of HTTP itself explains itself on /api to a target that names the host, too', async () => {
     for (const [target, status] of [
       ['http://x/api/nowhere/', 404],
       ['HTTP://x/api/nowhere/', 404],
@@ -764,12 +764,12 @@ describe('what HTTP itself refuses', () => {
     assert.match(answer, /^HTTP\/1.1 431 /);
   });
 
-  it('417 expectation_failed: an expectation other than 100-continue', async () => {
+  it('an expectation other than 100-continue is 417 expectation_failed', async () => {
     const answer = await raw(head('GET', '/v1/usage', ['Expect: something']));
     assertBody(answer, '417 Expectation Failed', 'expectation_failed');
   });
 
-  it('408 request_timeout: headers that do not arrive within ten seconds', async () => {
+  it('headers that do not arrive within ten seconds are 408 request_timeout', async () => {
     assertBody(await raw('GET /v1/usage HTTP/1.1\r\n'), '408 Request Timeout', 'request_timeout');
   }).timeout(15_000);
 });
@@ -779,7 +779,7 @@ describe('503 overloaded', () => {
   const top = (more: string[] = []) =>
     head('POST', '/v1/predictions', ['Content-Type: application/json', ...more]);
 
-  it('is the answer to a body for which there is no room for two seconds, and leaves the connection usable', async () => {
+  it('503 overloaded is the answer to a body for which there is no room for two seconds, and leaves the connection usable', async () => {
     const stalled = Array.from({ length: 4 }, () => {
       const socket = connect(server.port, '127.0.0.1');
       socket.write(top([`Content-Length: ${size}`]));
@@ -806,7 +806,7 @@ describe('503 overloaded', () => {
 });
 
 describe('422', () => {
-  it('lists each faulty field of the body', async () => {
+  it('a 422 lists each faulty field of the body', async () => {
     const body = JSON.stringify({ ...valid, mode: 'x', draft: { revision: -1 }, extra: 1 });
     const { status, text: answer, headers } = await post('/v1/predictions', body);
     assert.equal(status, 422);
@@ -823,7 +823,7 @@ describe('422', () => {
     ]);
   });
 
-  it('is dict_type for JSON that is no object', async () => {
+  it('a body of JSON that is no object is 422 dict_type', async () => {
     for (const body of ['[]', 'null', '3', '"x"']) {
       const { status, text: answer } = await post('/v1/predictions', body);
       assert.equal(status, 422, body);
@@ -832,7 +832,7 @@ describe('422', () => {
     }
   });
 
-  it('names the query when a query value is bad, also when it is given twice', async () => {
+  it('a 422 names the query when a query value is bad, also when it is given twice', async () => {
     for (const query of ['limit=x', 'limit=1&limit=2', 'limit=-1', 'limit=', 'limit=0x10']) {
       const { status, text: answer } = await call(`/v1/usage?${query}`);
       assert.equal(status, 422, query);
@@ -847,7 +847,7 @@ describe('422', () => {
 });
 
 describe('other errors', () => {
-  it('carry their status, code, source and Retry-After in whole seconds', async () => {
+  it('errors carry their status, code, source and Retry-After in whole seconds', async () => {
     const expected = [
       ['conflict', 409, 'request_in_flight', 'ingress', '1'],
       ['provider', 503, 'provider_rate_limited', 'provider', '3'],
@@ -872,7 +872,7 @@ describe('other errors', () => {
     }
   });
 
-  it('are 503 when the database that knows the keys is away', async () => {
+  it('a request is 503 when the database that knows the keys is away', async () => {
     assertCode(
       await call('/v1/usage', { headers: { authorization: `Bearer ${broken.key}` } }),
       503,
@@ -880,7 +880,7 @@ describe('other errors', () => {
     );
   });
 
-  it('log a defect with its stack and request id, but no text of a row', async () => {
+  it('a defect is logged with its stack and request id, but no text of a row', async () => {
     const reply = await call('/v1/fail/defect');
     await call('/v1/fail/row');
     const defect = JSON.parse(lines.find((line) => line.includes('"defect"')) ?? '{}');
@@ -893,7 +893,7 @@ describe('other errors', () => {
 });
 
 describe('every request', () => {
-  it('keeps a sane X-Request-Id of the caller and replaces any other', async () => {
+  it('every request keeps a sane X-Request-Id of the caller and replaces any other', async () => {
     const id = async (sent: string) =>
       (await call('/v1/usage', { headers: { ...bearer, 'x-request-id': sent } })).headers.get('x-request-id');
     assert.equal(await id('abc.DEF_1:2-3'), 'abc.DEF_1:2-3');
@@ -905,7 +905,7 @@ describe('every request', () => {
     }
   });
 
-  it('writes one access line, with the pattern of the route and never its path, query or body', async () => {
+  it('every request writes one access line, with the pattern of the route and never its path, query or body', async () => {
     await post(
       '/v1/predictions/secret-id/cancel?q=secret-query',
       '{"user_id":"secret-user","x":"secret-extra"}',
@@ -922,7 +922,7 @@ describe('every request', () => {
     assert.ok(!lines.join('').includes(key));
   });
 
-  it('writes one for what was refused before its route was known', async () => {
+  it('every request that was refused before its route was known writes one access line, too', async () => {
     await call('/v1/secret-path');
     await call('/v1/usage', { method: 'DELETE' });
     const parsed = lines.map((line) => JSON.parse(line));
@@ -937,8 +937,8 @@ describe('every request', () => {
   });
 });
 
-describe('a caller who leaves', () => {
-  it('aborts the signal of the handler', async () => {
+describe('caller who leaves', () => {
+  it('a caller who leaves aborts the signal of the handler', async () => {
     const request = httpRequest(`${server.url}/v1/wait`).on('error', () => {});
     request.end();
     await waiting;
@@ -946,7 +946,7 @@ describe('a caller who leaves', () => {
     await gone;
   });
 
-  it('is not one who got the answer', async () => {
+  it('a caller who got the answer is not one who leaves', async () => {
     const reply = call('/v1/wait');
     await waiting;
     const left = gone.then(() => 'gone');
@@ -956,12 +956,12 @@ describe('a caller who leaves', () => {
   });
 });
 
-describe('a server that stops', () => {
+describe('server that stops', () => {
   afterEach(() => {
     shuttingDown = false;
   });
 
-  it('answers what runs with Connection: close, takes no more, and ends', async () => {
+  it('a server that stops answers what runs with Connection: close, takes no more, and ends', async () => {
     const other = await start();
     const reply = fetch(`${other.url}/v1/wait`);
     await waiting;
@@ -974,7 +974,7 @@ describe('a server that stops', () => {
     await closed;
   });
 
-  it('takes the request that was on its way on a kept-alive connection, and answers it with Connection: close', async () => {
+  it('a server that stops takes the request that was on its way on a kept-alive connection, and answers it with Connection: close', async () => {
     const other = await start();
     const kept = connect(other.port, '127.0.0.1');
     kept.write('GET /v1/nowhere HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -986,7 +986,7 @@ describe('a server that stops', () => {
     await closed;
   });
 
-  it('does not wait for idle connections', async () => {
+  it('a server that stops does not wait for idle connections', async () => {
     const other = await start();
     const idle = connect(other.port, '127.0.0.1');
     idle.on('error', () => {});
@@ -997,7 +997,7 @@ describe('a server that stops', () => {
     assert.ok(performance.now() - begin < 1000);
   });
 
-  it('does not wait for a connection whose answer could not yet say close', async () => {
+  it('a server that stops does not wait for a connection whose answer could not yet say close', async () => {
     const other = await start();
     const reply = fetch(`${other.url}/v1/wait`);
     await waiting;
@@ -1009,7 +1009,7 @@ describe('a server that stops', () => {
     assert.ok(performance.now() - begin < 1000);
   });
 
-  it('cuts off what still runs after the grace', async () => {
+  it('a server that stops cuts off what still runs after the grace', async () => {
     const other = await start();
     const reply = assert.rejects(fetch(`${other.url}/v1/wait`));
     await waiting;
@@ -1020,7 +1020,7 @@ describe('a server that stops', () => {
     await gone;
   });
 
-  it('rejects when its port is taken', async () => {
+  it('the start of a server rejects when its port is taken', async () => {
     await assert.rejects(listen({ host: '127.0.0.1', port: server.port }), { code: 'EADDRINUSE' });
   });
 });

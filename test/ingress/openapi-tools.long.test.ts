@@ -85,16 +85,16 @@ describeWhere(OPENAPI_TOOLS !== '', 'docs/openapi.json', 'no OPENAPI_TOOLS', fun
     await running.catch(({ stdout, stderr }) => assert.fail(`${stdout}${stderr}`));
   };
 
-  it('passes Redocly without errors', () => run('redocly', 'lint', 'openapi.json'));
+  it('docs/openapi.json passes Redocly without errors', () => run('redocly', 'lint', 'openapi.json'));
 
-  it('passes Spectral and its rules of OWASP without errors', () =>
+  it('docs/openapi.json passes Spectral and its rules of OWASP without errors', () =>
     run('spectral', 'lint', '--fail-severity', 'error', 'openapi.json'));
 
   for (const [program, args, source] of [
     ['openapi-typescript', ['openapi.json', '--output', 'types.ts'], BY_TYPES],
     ['openapi-ts', ['--input', 'openapi.json', '--output', 'made', '--no-log-file'], BY_CLIENT],
   ] as const)
-    it(`makes types by ${program} that compile, and call the running server`, async () => {
+    it(`docs/openapi.json makes types by ${program} that compile, and call the running server`, async () => {
       await run(program, ...args);
       const entry = join(folder, `${program}.ts`);
       const [app, person] = await Promise.all([system.app(), signUp(system)]);

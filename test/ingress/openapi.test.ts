@@ -52,8 +52,8 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   })),
 );
 
-describe('the published document', () => {
-  it('is the one that is committed', () => {
+describe('published document', () => {
+  it('the published document is the one that is committed', () => {
     const committed = readFileSync(DOCUMENT_FILE, 'utf8');
     assert.ok(
       committed === text,
@@ -61,26 +61,26 @@ describe('the published document', () => {
     );
   });
 
-  it('is valid by the schema of OpenAPI 3.1', async () => {
+  it('the published document is valid by the schema of OpenAPI 3.1', async () => {
     const validator = new OpenApiValidator();
     const { valid, errors } = await validator.validate(JSON.parse(text));
     assert.ok(valid, JSON.stringify(errors));
     assert.equal(validator.version, '3.1');
   });
 
-  it('describes every endpoint, and nothing else', () => {
+  it('the published document describes every endpoint, and nothing else', () => {
     const declared = endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
     assert.deepEqual(operations.map(({ name }) => name).sort(), declared.sort());
   });
 
-  it('gives each operation a name of its own and a section that is listed', () => {
+  it('the published document gives each operation a name of its own and a section that is listed', () => {
     const names = operations.map(({ operationId }) => operationId);
     assert.deepEqual([...new Set(names)], names);
     const sections = document.tags.map(({ name }) => name);
     for (const { name, tags } of operations) for (const tag of tags) assert.ok(sections.includes(tag), name);
   });
 
-  it('refers to nothing that it does not hold', () => {
+  it('the published document refers to nothing that it does not hold', () => {
     const references = [...text.matchAll(/"\$ref": "#\/([^"]+)"/g)].map(([, pointer = '']) => pointer);
     assert.notEqual(references.length, 0);
     for (const pointer of new Set(references))
@@ -90,7 +90,7 @@ describe('the published document', () => {
       );
   });
 
-  it('holds schemas that a strict validator takes, and examples that they accept', () => {
+  it('the published document holds schemas that a strict validator takes, and examples that they accept', () => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
     formats.default(ajv);
     ajv.addSchema({ $id: 'document', components: document.components }, undefined, false, false);
@@ -115,7 +115,7 @@ describe('the published document', () => {
     }
   });
 
-  it('shows examples that the very validators of the endpoints accept', () => {
+  it('the published document shows examples that the very validators of the endpoints accept', () => {
     for (const { method, path, body, response } of endpoints)
       for (const schema of [body, response]) {
         if (schema === undefined) continue;
@@ -124,7 +124,7 @@ describe('the published document', () => {
       }
   });
 
-  it('gives every object of a body a name, so that generated clients have one', () => {
+  it('the published document gives every object of a body a name, so that generated clients have one', () => {
     for (const { name, requestBody, responses } of operations) {
       const contents = [requestBody, responses['200'], responses['201']].flatMap((one) =>
         Object.values(one?.content ?? {}),
@@ -138,7 +138,7 @@ describe('the published document', () => {
     }
   });
 
-  it('names the credentials of each surface', () => {
+  it('the published document names the credentials of each surface', () => {
     for (const { name, security } of operations) {
       // A key is named once for each scope that is enough.
       const schemes = [...new Set(security.flatMap((one) => Object.keys(one)))];
@@ -149,7 +149,7 @@ describe('the published document', () => {
     }
   });
 
-  it('tells the headers of refusals', () => {
+  it('the published document tells the headers of refusals', () => {
     const { responses } = document.paths['/v1/predictions']?.['post'] ?? assert.fail();
     const headersOf = (status: number) => Object.keys(responses[status]?.headers ?? {});
     assert.ok(headersOf(401).includes('WWW-Authenticate'));
@@ -158,14 +158,14 @@ describe('the published document', () => {
     assert.ok(headersOf(200).includes('Idempotency-Replayed'));
   });
 
-  it('has no 422 for the usage, whose one parameter has a code of its own', () => {
+  it('the published document has no 422 for the usage, whose one parameter has a code of its own', () => {
     const { responses, parameters } = document.paths['/v1/usage']?.['get'] ?? assert.fail();
     assert.equal(responses['422'], undefined);
     assert.match(JSON.stringify(parameters), /"month"/);
     assert.match(JSON.stringify(responses['400']), /"invalid_month"/);
   });
 
-  it('names the server that it is asked to name', () => {
+  it('the published document names the server that it is asked to name', () => {
     const described = describeEndpoints(endpoints, 'https://forecue.example/base') as Document;
     assert.deepEqual(described.servers, [{ url: 'https://forecue.example/base' }]);
   });

@@ -5,7 +5,7 @@ const OF_USAGE = { method: 'GET', url: 'http://localhost/v1/usage', status: 200,
 const code = (name: string) => JSON.stringify({ detail: { code: name } });
 const explained = (name: string) => JSON.stringify({ detail: { code: name, message: 'A sentence.' } });
 
-describe('an answer', () => {
+describe('answer', () => {
   // What is refused here is meant to be.
   afterEach(() => takeUnpublished());
 
@@ -31,12 +31,12 @@ describe('an answer', () => {
     'no 405 for a method that the path does not have': { method: 'PUT', text: '{}' },
   };
   for (const [name, part] of Object.entries(cases))
-    it(`is not as published: ${name}`, () => {
+    it(`an answer is not as published: ${name}`, () => {
       assert.throws(() => assertPublished({ ...OF_USAGE, ...part }), { name: 'AssertionError' });
       assert.equal(takeUnpublished().length, 1);
     });
 
-  it('is as published: an error of the operation, of the table of routes, or of HTTP itself', () => {
+  it('an answer is as published: an error of the operation, of the table of routes, or of HTTP itself', () => {
     assertPublished({ ...OF_USAGE, status: 400, text: code('invalid_month') });
     assertPublished({ ...OF_USAGE, url: 'http://localhost/v1/x', status: 404, text: code('not_found') });
     assertPublished({ ...OF_USAGE, method: 'PUT', status: 405, text: code('method_not_allowed') });

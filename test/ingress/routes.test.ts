@@ -3,17 +3,17 @@ import { endpoint, endpointsOn } from '../../ingress/http/endpoint.ts';
 import { surfaceOf } from '../../ingress/http/request-context.ts';
 import { routes } from '../../ingress/routes/index.ts';
 
-describe('the table of routes', () => {
-  it('names the surface of each row that its path means', () => {
+describe('table of routes', () => {
+  it('the table of routes names the surface of each row that its path means', () => {
     for (const { path, surface } of routes) assert.equal(surfaceOf(path), surface, path);
   });
 
-  it('has each method of a path once', () => {
+  it('the table of routes has each method of a path once', () => {
     const names = routes.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual([...new Set(names)], names);
   });
 
-  it('takes no row that is not what its handler declares: such rows do not compile', () => {
+  it('the table of routes takes no row that is not what its handler declares: such rows do not compile', () => {
     const v1 = endpointsOn('v1');
     const details = { operationId: 'x', tag: 'Health', summary: '', errors: [], status: 200 } as const;
     const declared = endpoint('app', { ...details, params: { id: 'uuid' } }).handle(async () => ({}));

@@ -25,7 +25,7 @@ const HELD_MS = 4000;
 /** More than have their turn or may wait for it. */
 const TOO_MANY = 105;
 
-describe('an account whose row is locked', () => {
+describe('account whose row is locked', () => {
   let system: System<TestProcess>;
   let person: UserClient;
   before(async () => {
@@ -40,7 +40,7 @@ describe('an account whose row is locked', () => {
   const rename = () => person.request('PATCH', '/api/auth/me/', { name: 'Another' });
   const lock = () => lockRow(system, 'accounts', 'id = $1', [person.id]);
 
-  it('delays nobody else, however many changes of its memory wait', async () => {
+  it('an account whose row is locked delays nobody else, however many changes of its memory wait', async () => {
     const app = await system.app();
     const other = await signUp(system);
     const locked = await lock();
@@ -64,7 +64,7 @@ describe('an account whose row is locked', () => {
   });
 
   for (const { method, path, operationId, inTurn, body } of endpoints.filter((one) => one.inTurn))
-    it(`is refused ${operationId} at once while many others wait`, async () => {
+    it(`an account whose row is locked is refused ${operationId} at once while many others wait`, async () => {
       const fill = inTurn === 'memory' ? change : rename;
       const locked = await lock();
       const others = Array.from({ length: TOO_MANY }, fill);
@@ -79,7 +79,7 @@ describe('an account whose row is locked', () => {
     });
 });
 
-describe('an app whose rows are locked', () => {
+describe('app whose rows are locked', () => {
   let system: System<TestProcess>;
   before(async () => {
     system = await startProcesses();
@@ -103,7 +103,7 @@ describe('an app whose rows are locked', () => {
   };
   const undisturbed = { others: new Set(['200 201']), changes: new Set([503]) };
 
-  it('delays nobody else, however many connections it starts', async () => {
+  it('an app whose rows are locked delays nobody else, however many connections it starts', async () => {
     const app = await connectingApp(system);
     const locked = await lockRow(system, 'apps', 'id = $1', [app.id]);
     assert.deepEqual(
@@ -114,7 +114,7 @@ describe('an app whose rows are locked', () => {
     assert.equal((await app.request('POST', '/v1/connections', startBody().body)).status, 200);
   });
 
-  it('delays nobody else, however often it exchanges and revokes', async () => {
+  it('an app whose rows are locked delays nobody else, however often it exchanges and revokes', async () => {
     const app = await connectingApp(system);
     const attempt = await startConnection(app);
     const code = await approve(system, attempt, await signUp(system));

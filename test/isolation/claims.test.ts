@@ -31,7 +31,7 @@ const askOf = ({ party }: Served, count: number): FlowAsk => ({
 });
 const partiesOf = (flows: readonly { party: string }[]) => flows.map(({ party }) => party);
 
-describe('a claim', () => {
+describe('claim', () => {
   let database: TestDatabase;
   let worker: string;
   beforeEach(async () => {
@@ -54,7 +54,7 @@ describe('a claim', () => {
     return apps as [Served, Served, Served];
   };
 
-  it('takes the oldest pieces of each flow, as many as it asks for, and says of which some are left', async () => {
+  it('a claim takes the oldest pieces of each flow, as many as it asks for, and says of which some are left', async () => {
     const [many, few, none] = await waiting(5, 1, 0);
     const { claims, left } = await claimed([many, few, none].map((app) => askOf(app, 3)));
     assert.deepEqual(partiesOf(claims).sort(), [many, many, many, few].map(({ party }) => party).sort());
@@ -67,7 +67,7 @@ describe('a claim', () => {
     assert.ok(rest.claims.length === 2 && rest.claims.every((one) => one.queuedAtMs >= newest));
   });
 
-  it('takes no more than there are slots, from the flows that it names first', async () => {
+  it('a claim takes no more than there are slots, from the flows that it names first', async () => {
     const apps = await waiting(2, 2, 2);
     const { claims, left } = await claimed(
       apps.map((app) => askOf(app, 2)),
@@ -78,7 +78,7 @@ describe('a claim', () => {
     assert.deepEqual(partiesOf(left), [second, third]);
   });
 
-  it('takes what is past a piece that others are just claiming, and says that some is left', async () => {
+  it('a claim takes what is past a piece that others are just claiming, and says that some is left', async () => {
     const [app] = await waiting(2);
     const holder = await database.pool.connect();
     try {
@@ -94,7 +94,7 @@ describe('a claim', () => {
     }
   });
 
-  it('takes no work that is past its deadline or whose callers have left, and does not say that it is left', async () => {
+  it('a claim takes no work that is past its deadline or whose callers have left, and does not say that it is left', async () => {
     const [overdue, left] = await waiting(1, 1);
     const alter = (assignment: string, { party }: Served) =>
       database.pool.query(`update work set ${assignment} where party = $1`, [party]);
@@ -106,7 +106,7 @@ describe('a claim', () => {
     assert.equal((await claimed(asks)).claims.length, 1, 'it outlives its callers');
   });
 
-  it('takes one piece at a time of a party of such a kind, the next one when that has ended', async () => {
+  it('a claim takes one piece at a time of a party of such a kind, the next one when that has ended', async () => {
     const [app] = await waiting(3);
     const inTurn = { oneAtATime: ['predict'] };
     const first = await claimed([askOf(app, 3)], inTurn);
@@ -116,7 +116,7 @@ describe('a claim', () => {
     assert.equal((await claimed([askOf(app, 3)], inTurn)).claims.length, 1);
   });
 
-  it('ends with the piece that reaches 256 KiB of requests', async () => {
+  it('a claim ends with the piece that reaches 256 KiB of requests', async () => {
     const apps = await waiting(1, 1, 1);
     await database.pool.query(`update work set input = repeat('x', 200000)`);
     const { claims, left } = await claimed(apps.map((app) => askOf(app, 1)));
@@ -125,7 +125,7 @@ describe('a claim', () => {
     assert.deepEqual(partiesOf(left), [third]);
   });
 
-  it('finds work that nobody heard of: the flows of the oldest and the newest pieces of its kinds', async () => {
+  it('a claim finds work that nobody heard of: the flows of the oldest and the newest pieces of its kinds', async () => {
     const apps = await waiting(3, 1, 0);
     const [first, second] = partiesOf(apps);
     const found = await queuedFlows(database.pool, ['predict', 'reply']);
@@ -149,7 +149,7 @@ describe('a claim', () => {
   });
 });
 
-describe('a claim in the statement that ends work', () => {
+describe('claims of ended work', () => {
   let database: TestDatabase;
   /** Of which work runs, and waits. */
   let served: Served;
@@ -167,7 +167,7 @@ describe('a claim in the statement that ends work', () => {
   const endAndClaim = (pool: Pool) =>
     completeAndClaim(pool, running.map(suggested), WINDOW_S, termsOf(SLOTS));
 
-  it('takes what waits', async () => {
+  it('a claim in the statement that ends work takes what waits', async () => {
     const { ended, claimed } = await endAndClaim(database.pool);
     assert.deepEqual(ended, [true, true]);
     assert.equal(claimed.claims.length, 1);
@@ -182,7 +182,7 @@ describe('a claim in the statement that ends work', () => {
     assert.equal(claimed.claims.length, 1);
   });
 
-  it('waits for the disk with it', async () => {
+  it('a claim in the statement that ends work waits for the disk with it', async () => {
     const single = new Pool({ connectionString: database.url, max: 1 });
     const settingAfter = async (work: () => Promise<unknown>) => {
       await single.query('begin');
@@ -200,7 +200,7 @@ describe('a claim in the statement that ends work', () => {
     }
   });
 
-  it('leaves what others have queued to other workers while a lock holds the end up', async () => {
+  it('a claim in the statement that ends work leaves what others have queued to other workers while a lock holds the end up', async () => {
     const other = await openServed(database.pool);
     await queueWork(database.pool, other, 1);
     const holder = await database.pool.connect();

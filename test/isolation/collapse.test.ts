@@ -13,7 +13,7 @@ const NOTICED_MS = 2000;
 /** A tenth of what a call waits for that is not refused. `test/acceptance/collapse.ts` measures it: 50 ms are promised. */
 const REFUSAL_MS = 400;
 
-describe('a provider that hangs in the middle of a load', () => {
+describe('collapse', () => {
   let system: System<TestProcess>;
   let run: Collapse;
   before(async function () {
@@ -23,12 +23,12 @@ describe('a provider that hangs in the middle of a load', () => {
   });
   after(() => system.stop());
 
-  it('does not affect earlier calls', () => {
+  it('calls before those that hang at the provider are not affected by them', () => {
     const early = between(run.calls, 0, run.hungAt - 1000);
     assert.deepEqual(tally(early), { 200: early.length });
   });
 
-  it('makes the refusals begin within two seconds', () => {
+  it('a provider that hangs in the middle of a load makes the refusals begin within two seconds', () => {
     const { calls, hungAt, wellAt } = run;
     const [first] = refused(between(calls, hungAt, wellAt));
     assert.ok(first !== undefined, `none: ${JSON.stringify(tally(between(calls, hungAt, wellAt)))}`);
@@ -37,14 +37,14 @@ describe('a provider that hangs in the middle of a load', () => {
     assert.ok(refused(late).length > 0.9 * late.length, `from then on: ${JSON.stringify(tally(late))}`);
   });
 
-  it('is answered with refusals at once, with a Retry-After', () => {
+  it('a call to a provider that hangs is refused at once, with a Retry-After', () => {
     const refusals = refused(between(run.calls, run.hungAt, run.wellAt));
     assert.ok(refusals.length > 0, 'none was refused');
     expectWithin(refusals, REFUSAL_MS, run.noise);
     assert.ok(refusals.every(({ retryAfterS = 0 }) => retryAfterS >= 1));
   });
 
-  it('is over two seconds after its recovery: all calls succeed', () => {
+  it('the collapse of a provider is over two seconds after its recovery: all calls succeed', () => {
     const later = between(run.calls, run.wellAt + NOTICED_MS, Number.POSITIVE_INFINITY);
     assert.deepEqual(tally(later), { 200: later.length });
   });

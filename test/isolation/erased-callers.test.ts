@@ -13,7 +13,7 @@ const SOON_MS = 8000;
 const ROUNDS = 12;
 const CALLS = 16;
 
-describe('a call that waits while its account is erased', () => {
+describe('callers of an erased account', () => {
   let system: System<TestProcess>;
 
   before(async () => {
@@ -30,7 +30,7 @@ describe('a call that waits while its account is erased', () => {
       [id],
     );
 
-  it('is answered soon, whatever it waits for and whoever erases', async () => {
+  it('a call that waits while its account is erased is answered soon, whatever it waits for and whoever erases', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -62,7 +62,7 @@ describe('a call that waits while its account is erased', () => {
     for (const end of Object.values(own)) assert.match(end, /^(401 not_authenticated|499 \w+_cancelled)$/);
   });
 
-  it('ends the stream of a job with an error', async () => {
+  it('the stream of a job that waits while its account is erased ends with an error', async () => {
     const person = await signUp(system);
     await say(person, ['I want coverage']);
     system.provider.respond(hang());
@@ -77,7 +77,7 @@ describe('a call that waits while its account is erased', () => {
     );
   });
 
-  it('is answered soon when it comes just before the erasure, during it or just after', async () => {
+  it('a call that comes just before the erasure of its account, during it or just after is answered soon', async () => {
     system.provider.respond(proposing([{ response: 'Blue' }]));
     for (let round = 0; round < ROUNDS; round += 1) {
       const person = await signUp(system);

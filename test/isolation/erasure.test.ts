@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 
 const EVENTS = 100_000;
 
-describe('an account that is being erased', () => {
+describe('account that is being erased', () => {
   let system: System<TestProcess>;
 
   before(async () => {
@@ -50,7 +50,7 @@ describe('an account that is being erased', () => {
     }
   };
 
-  it('delays nobody else, however long it takes: neither other apps nor the one connected to it', async () => {
+  it('an account that is being erased delays nobody else, however long it takes: neither other apps nor the one connected to it', async () => {
     const person = await signUp(system);
     await post(person, [event()]);
     const [app, other] = await Promise.all([connectingApp(system), system.app()]);
@@ -75,7 +75,7 @@ describe('an account that is being erased', () => {
     await until(() => isGone(system, person));
   });
 
-  it('cannot be used from its first moment: its address is free, no credential works, nothing is added', async () => {
+  it('an account that is being erased cannot be used from its first moment: its address is free, no credential works, nothing is added', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     await post(person, [event()]);
@@ -97,7 +97,7 @@ describe('an account that is being erased', () => {
     assert.equal((await erased)?.status, 204);
   });
 
-  it('leaves no work behind that was admitted at the last moment', async () => {
+  it('an account that is being erased leaves no work behind that was admitted at the last moment', async () => {
     const person = await signUp(system);
     const { pool } = system.database;
     const late = await pool.connect();
@@ -123,7 +123,7 @@ describe('an account that is being erased', () => {
     );
   });
 
-  it('is erased even when the person disconnects', async () => {
+  it('an account that is being erased is erased even when the person disconnects', async () => {
     const person = await signUp(system);
     await post(person, [event()]);
     const leaving = new AbortController();
@@ -138,7 +138,7 @@ describe('an account that is being erased', () => {
     await until(() => isGone(system, person));
   });
 
-  it('is finished even when the process that erases it dies before it has revoked anything', async () => {
+  it('an account that is being erased is finished even when the process that erases it dies before it has revoked anything', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -153,7 +153,7 @@ describe('an account that is being erased', () => {
     await until(() => isGone(system, person));
   });
 
-  it('is finished by another process when the ingress dies in the middle', async () => {
+  it('an account that is being erased is finished by another process when the ingress dies in the middle', async () => {
     const person = await signUp(system);
     const { email } = person;
     await fillRecording(system, person, EVENTS);

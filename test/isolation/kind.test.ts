@@ -19,7 +19,7 @@ const UNWOKEN_MS = 4000;
 /** A prediction that found a free slot takes less. */
 const PROMPT_MS = 1000;
 
-describe('a kind that the product does not know', function () {
+describe('unknown kind', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   let caller: EchoCaller;
@@ -31,7 +31,7 @@ describe('a kind that the product does not know', function () {
     beforeEach(() => gate.reset());
     afterEach(letAllEnd);
 
-    it('goes from admission to the waiting caller, with its facts and its report', async () => {
+    it('work of a kind that the product does not know goes from admission to the waiting caller, with its facts and its report', async () => {
       const { outcome, replayed } = await caller.ask({ text: 'hello' });
       const { state, code, answer, attempt, units, month } = outcome;
       assert.deepEqual(
@@ -42,7 +42,7 @@ describe('a kind that the product does not know', function () {
       assert.deepEqual(outcome.report, { attempt: 1, length: 'hello'.length });
     });
 
-    it('is run once for a request that is repeated, and refuses its id to another one', async () => {
+    it('work of a kind that the product does not know is run once for a request that is repeated, and refuses its id to another one', async () => {
       const requestId = newId();
       const first = await caller.ask({ text: 'once', requestId });
       const second = await caller.ask({ text: 'once', requestId });
@@ -51,12 +51,12 @@ describe('a kind that the product does not know', function () {
       assert.equal(gate.visits.length, 1);
     });
 
-    it('ends as a defect when its handler throws, even before it returns a promise', async () => {
+    it('work of a kind that the product does not know ends as a defect when its handler throws, even before it returns a promise', async () => {
       const { outcome } = await caller.ask({ text: '' });
       assert.deepEqual([outcome.state, outcome.code, outcome.source], ['failed', 'internal_error', 'worker']);
     });
 
-    it('ends as a defect when its input does not suit it', async () => {
+    it('work of a kind that the product does not know ends as a defect when its input does not suit it', async () => {
       for (const input of ['no JSON', '{"text":1}']) {
         const { outcome } = await caller.ask({ text: '', input });
         assert.deepEqual(
@@ -66,7 +66,7 @@ describe('a kind that the product does not know', function () {
       }
     });
 
-    it('is run by another worker when its own is killed, for the same waiting call', async () => {
+    it('work of a kind that the product does not know is run by another worker when its own is killed, for the same waiting call', async () => {
       gate.shut();
       const waiting = caller.ask({ text: 'again' });
       await gate.visited(1);
@@ -79,7 +79,7 @@ describe('a kind that the product does not know', function () {
       assert.deepEqual(outcome.report, { attempt: 2, length: 'again'.length });
     });
 
-    it('is cancelled while it runs: its handler stops, its caller gets the outcome', async () => {
+    it('work of a kind that the product does not know is cancelled while it runs: its handler stops, its caller gets the outcome', async () => {
       gate.shut();
       const requestId = newId();
       const waiting = caller.ask({ text: 'stop', requestId });
@@ -91,7 +91,7 @@ describe('a kind that the product does not know', function () {
       await until(() => visit.aborted);
     });
 
-    it('is cancelled while it is queued, and never runs', async () => {
+    it('work of a kind that the product does not know is cancelled while it is queued, and never runs', async () => {
       const filling = await fillSlots();
       const requestId = newId();
       const waiting = caller.ask({ text: 'never', requestId });
@@ -104,7 +104,7 @@ describe('a kind that the product does not know', function () {
       assert.ok(!gate.visits.some(({ subject }) => subject === 'never'));
     });
 
-    it('is admitted without waiting, runs to its end, and answers whoever asks again', async () => {
+    it('work of a kind that the product does not know is admitted without waiting, runs to its end, and answers whoever asks again', async () => {
       const requestId = newId();
       const { replayed } = await caller.start({ text: 'later', requestId });
       assert.equal(replayed, false);
@@ -113,7 +113,7 @@ describe('a kind that the product does not know', function () {
       assert.equal(gate.visits.length, 1);
     });
 
-    it('is not abandoned in the queue when its caller has left, nor when its ingress died', async () => {
+    it('work of a kind that the product does not know is not abandoned in the queue when its caller has left, nor when its ingress died', async () => {
       const filling = await fillSlots();
       const left = new AbortController();
       const [leaver, orphan, canary] = [newId(), newId(), newId()];
@@ -170,7 +170,7 @@ describe('a kind that the product does not know', function () {
       });
       after(() => hurried.close());
 
-      it('ends at it although its handler is not done, and its caller gets the outcome in time', async () => {
+      it('work with a short deadline ends at it although its handler is not done, and its caller gets the outcome in time', async () => {
         gate.shut();
         const waiting = expectTimeout(hurried);
         const visit = await gate.visited(1);
@@ -178,7 +178,7 @@ describe('a kind that the product does not know', function () {
         await until(() => visit.aborted);
       });
 
-      it('ends at it in the queue, and its caller gets the outcome in time', async () => {
+      it('work with a short deadline ends at it in the queue, and its caller gets the outcome in time', async () => {
         const filling = await fillSlots();
         await expectTimeout(hurried);
         assert.equal(gate.visits.length, SLOTS);
@@ -187,7 +187,7 @@ describe('a kind that the product does not know', function () {
       });
     });
 
-    it('has slots of its own: predictions do not wait for them', async () => {
+    it('a kind in a pool of its own has slots of its own: predictions do not wait for them', async () => {
       await system.startWeb();
       const app = await system.app();
       const filling = await fillSlots();
@@ -210,7 +210,7 @@ describe('a kind that the product does not know', function () {
     beforeEach(() => gate.reset());
     afterEach(letAllEnd);
 
-    it('is answered soon after its end', async () => {
+    it('work is answered soon after its end while every wake-up is lost', async () => {
       gate.shut();
       const waiting = caller.ask({ text: 'unheard' });
       const visit = await gate.visited(1);
@@ -221,7 +221,7 @@ describe('a kind that the product does not know', function () {
       assert.ok((await system.queue.droppedWakeUps()) > 0, 'no wake-up was dropped');
     });
 
-    it('stops soon after its cancellation', async () => {
+    it('work stops soon after its cancellation while every wake-up is lost', async () => {
       gate.shut();
       const requestId = newId();
       const waiting = caller.ask({ text: 'stop', requestId });
@@ -234,7 +234,7 @@ describe('a kind that the product does not know', function () {
     });
   });
 
-  it('does not compile without its handler, or with another kind’s', () => {
+  it('a kind does not compile without its handler, or with another kind’s', () => {
     type Compiles<Table> = Table extends Handlers<typeof kinds> ? true : false;
     type WithoutEcho = Omit<Handlers<typeof kinds>, 'echo'>;
     const whole: Compiles<WithoutEcho & { echo: Handler<typeof echo> }> = true;

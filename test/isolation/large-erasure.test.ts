@@ -17,7 +17,7 @@ const JOBS = 50_000;
 /** Most rows that one statement may end or delete. */
 const STEP = 1000;
 
-describe('the erasure of an account with very much work', function () {
+describe('large erasure', function () {
   this.timeout(180_000);
   let system: System<TestProcess>;
   before(async () => {
@@ -34,7 +34,7 @@ describe('the erasure of an account with very much work', function () {
     );
     return rows[0]?.count ?? 0;
   };
-  it('is answered within a second, delays nobody, and ends and deletes all of it in steps of a thousand rows', async () => {
+  it('the erasure of an account with very much work is answered within a second, delays nobody, and ends and deletes all of it in steps of a thousand rows', async () => {
     const [person, other, app] = await Promise.all([signUp(system), signUp(system), system.app()]);
     system.provider.next(hang());
     const waiting = predictReply(person);

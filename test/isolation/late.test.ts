@@ -11,7 +11,7 @@ const SERVICE_MS = 2000;
 /** For how long a retry may get `request_in_flight`. */
 const IN_FLIGHT_MS = 1000;
 
-describe('a call that got 503 because its admission had to wait for a lock', function () {
+describe('calls that got 503', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   let app: AppClient;
@@ -25,7 +25,7 @@ describe('a call that got 503 because its admission had to wait for a lock', fun
   });
   after(() => system.stop());
 
-  it('leaves no orphaned run behind', async () => {
+  it('a call that got 503 because its admission had to wait for a lock leaves no orphaned run behind', async () => {
     const { draft } = await refused();
     const after = await app.predict(predictionBody({ draft: { text: 'And after it ', revision: 1 } }));
     assert.equal(after.status, 200, after.text);
@@ -34,7 +34,7 @@ describe('a call that got 503 because its admission had to wait for a lock', fun
     await expectUnits(2);
   });
 
-  it('can be retried at once, and costs one unit', async () => {
+  it('a call that got 503 because its admission had to wait for a lock can be retried at once, and costs one unit', async () => {
     system.provider.respond(delay(SERVICE_MS, ok()));
     const body = await refused();
     const released = performance.now();
@@ -52,7 +52,7 @@ describe('a call that got 503 because its admission had to wait for a lock', fun
     await expectUnits(2);
   });
 
-  it('is one of many that leave nothing behind: no run, and no unit', async () => {
+  it('many calls that got 503 because their admission had to wait for a lock leave nothing behind: no run, and no unit', async () => {
     const lock = await held();
     const replies = await Promise.all(Array.from({ length: 5 }, () => app.predict(predictionBody())));
     await lock.release();

@@ -23,7 +23,7 @@ const USERS = 40;
 /** How long the app's own calls may take that do not need the row. */
 const OWN_MS = 3000;
 
-describe('a row that is locked from outside', () => {
+describe('locked rows', () => {
   let system: System<TestProcess>;
   before(async () => {
     system = await startProcesses({
@@ -32,7 +32,7 @@ describe('a row that is locked from outside', () => {
   });
   after(() => system.stop());
 
-  describe('an app’s usage', () => {
+  describe('app’s usage', () => {
     let seen: WhileHeld;
     let reserved: () => Promise<number>;
     before(async function () {
@@ -47,24 +47,25 @@ describe('a row that is locked from outside', () => {
       });
     });
 
-    it('keeps no call of another app from being answered', () => expectAnswered(seen, 0));
+    it('a lock on an app’s usage keeps no call of another app from being answered', () =>
+      expectAnswered(seen, 0));
 
-    it('holds no call of another app', () => expectUnnoticed(seen, 0, NOTICED_MS));
+    it('a lock on an app’s usage holds no call of another app', () => expectUnnoticed(seen, 0, NOTICED_MS));
 
-    it('lets each call of the app itself end as documented, a second after its deadline at the latest', () => {
+    it('a lock on an app’s usage lets each call of the app itself end as documented, a second after its deadline at the latest', () => {
       assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
     });
 
-    it('has no effect after its release: the app’s next call is answered at once', () => {
+    it('a lock on an app’s usage has no effect after its release: the app’s next call is answered at once', () => {
       expectAtOnce(seen);
     });
 
-    it('leaves no unit reserved', async () => {
+    it('a lock on an app’s usage leaves no unit reserved', async () => {
       await until(async () => (await reserved()) === 0, DEADLINE_MS + 2000);
     });
   });
 
-  describe('an app’s usage, while many of its connected users call', () => {
+  describe('usage of an app with connected users', () => {
     let seen: WhileHeld;
     before(async function () {
       this.timeout(60_000);
@@ -85,11 +86,13 @@ describe('a row that is locked from outside', () => {
       });
     });
 
-    it('keeps no call of another app from being answered', () => expectAnswered(seen, 0));
+    it('a lock on an app’s usage, while many of its connected users call, keeps no call of another app from being answered', () =>
+      expectAnswered(seen, 0));
 
-    it('holds no call of another app', () => expectUnnoticed(seen, 0, NOTICED_MS));
+    it('a lock on an app’s usage, while many of its connected users call, holds no call of another app', () =>
+      expectUnnoticed(seen, 0, NOTICED_MS));
 
-    it('lets each call of the app itself end as documented', () => {
+    it('a lock on an app’s usage, while many of its connected users call, lets each call of the app itself end as documented', () => {
       assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
     });
   });
@@ -104,7 +107,7 @@ describe('a row that is locked from outside', () => {
     assert.deepEqual(tally(await replies), { 200: 10 });
   });
 
-  describe('a connection of an app', () => {
+  describe('connection of an app', () => {
     let seen: WhileHeld;
     before(async function () {
       this.timeout(40_000);
@@ -122,25 +125,27 @@ describe('a row that is locked from outside', () => {
       });
     });
 
-    it('keeps no call of another app from being answered', () => expectAnswered(seen, 0));
+    it('a lock on a connection of an app keeps no call of another app from being answered', () =>
+      expectAnswered(seen, 0));
 
-    it('holds no call of another app', () => expectUnnoticed(seen, 0, NOTICED_MS));
+    it('a lock on a connection of an app holds no call of another app', () =>
+      expectUnnoticed(seen, 0, NOTICED_MS));
 
-    it('leaves the app’s calls without that connection alone', () => {
+    it('a lock on a connection of an app leaves the app’s calls without that connection alone', () => {
       expectAnswered(seen, 1);
       expectUnnoticed(seen, 1, OWN_MS);
     });
 
-    it('leaves the app’s calls with another person’s connection alone', () => {
+    it('a lock on a connection of an app leaves the app’s calls with another person’s connection alone', () => {
       expectAnswered(seen, 2);
       expectUnnoticed(seen, 2, NOTICED_MS);
     });
 
-    it('lets each call with the connection end as documented', () => {
+    it('a lock on a connection of an app lets each call with the connection end as documented', () => {
       assert.deepEqual(undocumented(seen.own, DEADLINE_MS), []);
     });
 
-    it('has no effect after its release', () => expectAtOnce(seen));
+    it('a lock on a connection of an app has no effect after its release', () => expectAtOnce(seen));
   });
 });
 

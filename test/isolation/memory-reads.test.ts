@@ -60,7 +60,7 @@ describe('memory that takes long to read', function () {
     assert.ok((took[CALLS / 2] ?? Number.NaN) < QUICK, `${took.map(Math.round)} ms`);
   };
 
-  it("delays no other app's predictions, however many replies are predicted from it", async () => {
+  it("memory that takes long to read delays no other app's predictions, however many replies are predicted from it", async () => {
     const app = await system.app();
     await areQuickBeside(
       () => predictReply(slow),
@@ -68,7 +68,7 @@ describe('memory that takes long to read', function () {
     );
   });
 
-  it("delays no other app's predictions, however many connections of an app have such memory", async () => {
+  it("memory that takes long to read delays no other app's predictions, however many connections of an app have such memory", async () => {
     const [app, other] = [await connectingApp(system), await connectingApp(system)];
     const connectionOf = async (to: AppClient, person: UserClient, userId: string) =>
       (await connect(system, to, person, userId)).connection_id;
@@ -86,7 +86,7 @@ describe('memory that takes long to read', function () {
     );
   });
 
-  it("delays no other account's contexts, however often it is asked for", async () => {
+  it("memory that takes long to read delays no other account's contexts, however often it is asked for", async () => {
     const other = await signUp(system);
     await areQuickBeside(
       () => slow.request('POST', CONTEXT, {}),
@@ -94,7 +94,7 @@ describe('memory that takes long to read', function () {
     );
   });
 
-  it('is left out of a context, which says so and has the profile', async () => {
+  it('memory that takes long to read is left out of a context, which says so and has the profile', async () => {
     const { status, body } = await slow.request<{
       profile: { summary: string };
       facts: object[];
@@ -107,13 +107,13 @@ describe('memory that takes long to read', function () {
     assert.equal(body.meta.revision, 2);
   });
 
-  it('is left out of the prediction of a reply, which says so', async () => {
+  it('memory that takes long to read is left out of the prediction of a reply, which says so', async () => {
     const { id } = await predicted(slow);
     const { body } = await slow.request<ReplyDetail>('GET', `/api/predictions/${id}/`);
     assert.deepEqual([body.context?.truncated, body.context?.fact_ids], [true, []]);
   });
 
-  it('is left out of a connected prediction, which says so', async () => {
+  it('memory that takes long to read is left out of a connected prediction, which says so', async () => {
     const app: AppClient = await connectingApp(system);
     const { connection_id, profile_revision } = await connect(system, app, slow);
     const { status, body } = await app.predict(predictionBody({ connection_id }));
@@ -133,7 +133,7 @@ describe('thousands of long rows of memory', function () {
   });
   after(() => system?.stop());
 
-  it('are searched for a hundred words at once, also when their table was never analyzed', async () => {
+  it('thousands of long rows of memory are searched for a hundred words at once, also when their table was never analyzed', async () => {
     system.provider.respond(proposing([{ response: 'Blue' }]));
     const person = await signUp(system);
     await system.database.pool.query('alter table raw_memories set (autovacuum_enabled = false)');

@@ -33,7 +33,7 @@ describe('with no worker that ever started', function () {
   });
   after(() => system.stop());
 
-  it('new calls are refused at once, until there is one', async () => {
+  it('new calls are refused at once with no worker that ever started, until there is one', async () => {
     const app = await system.app();
     await expectRefusals(app);
     await system.startWorker();
@@ -66,17 +66,17 @@ describe('with no worker left alive', function () {
   });
   after(() => system.stop());
 
-  it('new calls are refused at once', () => expectRefusals(app));
+  it('new calls are refused at once with no worker left alive', () => expectRefusals(app));
 
-  it('the units of callers who disconnected are refunded', async () => {
+  it('the units of callers who disconnected are refunded with no worker left alive', async () => {
     await until(async () => (await app.usage()).body.reserved_units === 0, leftMs());
   });
 
-  it('texts are erased when their window is over', async () => {
+  it('texts are erased when their window is over with no worker left alive', async () => {
     await until(async () => (await tablesWith(system, marker)).length === 0, leftMs());
   });
 
-  it('the next one to start is noticed, and has nothing to do for disconnected callers', async () => {
+  it('the next worker after none was left alive is noticed, and has nothing to do for disconnected callers', async () => {
     system.provider.reset();
     await system.startWorker();
     await until(async () => (await app.predict(predictionBody())).status === 200, KNOWN_MS);

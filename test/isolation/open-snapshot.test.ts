@@ -26,7 +26,7 @@ const completeOf = (party: string) => `
 /** More heartbeats than a process has in two minutes. */
 const TIMES = 600;
 
-describe('while a foreign transaction keeps a snapshot', () => {
+describe('open snapshot', () => {
   let database: TestDatabase;
   let holder: PoolClient;
   before(async () => {
@@ -44,7 +44,7 @@ describe('while a foreign transaction keeps a snapshot', () => {
     await database.drop();
   });
 
-  it('a claim reads as much after much work of its party as after none, from what it claimed last', async () => {
+  it('a claim under a foreign snapshot reads as much after much work of its party as after none, from what it claimed last', async () => {
     const served = await openServed(database.pool);
     const read = () => blocksOf(database, claimOf(served.party, 'extract(epoch from now()) * 1000'));
     const before = await read();
@@ -55,7 +55,7 @@ describe('while a foreign transaction keeps a snapshot', () => {
   });
 
   for (const [name, look] of Object.entries(LOOKS))
-    it(`a look for ${name} reads as much after much work whose deadline is over as after none`, async () => {
+    it(`a look for ${name} under a foreign snapshot reads as much after much work whose deadline is over as after none`, async () => {
       const before = await blocksOf(database, look);
       await database.pool.query(
         `insert into work (
@@ -71,7 +71,7 @@ describe('while a foreign transaction keeps a snapshot', () => {
       assert.ok(after <= before + 10, `${before} blocks before, ${after} after`);
     });
 
-  it('a completion reads as much after many heartbeats as after one', async () => {
+  it('a completion under a foreign snapshot reads as much after many heartbeats as after one', async () => {
     await database.pool.query(
       `insert into processes (id, kind, alive_until) values (gen_random_uuid(), 'test', now() + interval '1 hour')`,
     );
@@ -82,7 +82,7 @@ describe('while a foreign transaction keeps a snapshot', () => {
     assert.ok(after <= before + 4, `${before} blocks before, ${after} after`);
   });
 
-  it('a completion reads as much after much work of its party as after none', async () => {
+  it('a completion under a foreign snapshot reads as much after much work of its party as after none', async () => {
     const served = await openServed(database.pool);
     const before = await blocksOf(database, completeOf(served.party));
     for (let n = 0; n < TIMES / 10; n += 1) await pass(database.pool, served, 10);

@@ -13,7 +13,7 @@ const LEASE_MS = 1000;
 /** More than one look returns. */
 const MANY = 1001;
 
-describe('while the work of a locked app cannot be ended', () => {
+describe('repair', () => {
   let database: TestDatabase;
   const judge = newId();
   const locked = newId();
@@ -41,7 +41,7 @@ describe('while the work of a locked app cannot be ended', () => {
     );
   }
 
-  it("other parties' overdue work is found, each piece once, however much of the app's there is", async () => {
+  it("overdue work beside that of a locked app is found, each piece once, however much of the app's there is", async () => {
     const others = [newId(), newId()];
     for (const other of others) await addWork('predict', other, { deadline: '-1 second' });
     const found = await foundIn(overdue(database.pool, ['predict', 'sync'], null));
@@ -49,7 +49,7 @@ describe('while the work of a locked app cannot be ended', () => {
     assert.deepEqual(partiesOf(found), [locked, ...others].sort());
   });
 
-  it("other parties' orphaned work is found behind all of the app's", async () => {
+  it("orphaned work of other parties is found behind all of a locked app's", async () => {
     const [mine, other] = [newId(), newId()];
     await addWork('promote_facts', mine, { count: MANY });
     await addWork('promote_facts', other, { deadline: '2 hours' });
@@ -60,7 +60,7 @@ describe('while the work of a locked app cannot be ended', () => {
     await database.pool.query("delete from work where kind = 'promote_facts'");
   });
 
-  it("other parties' work is taken over and ended, of its own kind and of others, round after round", async () => {
+  it('work beside that of a locked app is taken over and ended, of its own kind and of others, round after round', async () => {
     const [orphaned, overdue, later] = [newId(), newId(), newId()];
     await addWork('predict', orphaned, {});
     await addWork('sync', overdue, { deadline: '-1 second' });

@@ -12,7 +12,7 @@ const OTHERS = 60;
 const CALLERS_OF_BIG = 16;
 const CALLERS_OF_EACH = 4;
 
-describe('a busy app among many parties', function () {
+describe('busy app among many parties', function () {
   this.timeout(120_000);
   let system: System<TestProcess>;
   let big: AppClient;
@@ -29,20 +29,20 @@ describe('a busy app among many parties', function () {
   });
   afterEach(() => system.stop());
 
-  it('keeps its share among sixty small apps, minute after minute', async () => {
+  it('a busy app among many parties keeps its share among sixty small apps, minute after minute', async () => {
     const { of, ofOthers } = await answered({ others: await smallApps(), forS: 60, lastS: 20 });
     const share = (of + ofOthers) / (OTHERS + 1);
     assert.ok(of > 0.8 * share, `${of} answers a second, its share is ${share}`);
   });
 
-  it('keeps its share although its callers cancel, supersede and leave', async () => {
+  it('a busy app among many parties keeps its share although its callers cancel, supersede and leave', async () => {
     const others = await smallApps();
     const { of, ofOthers } = await answered({ others, besides: restless, forS: 60, lastS: 20 });
     const share = (of + ofOthers) / (OTHERS + 1);
     assert.ok(of > 0.8 * share, `${of} answers a second, its share is ${share}`);
   });
 
-  it('keeps half of the slots beside sixty accounts, however many they are', async () => {
+  it('a busy app among many parties keeps half of the slots beside sixty accounts, however many they are', async () => {
     const people: UserClient[] = [];
     for (let n = 0; n < OTHERS; n += 1) people.push(await signUp(system));
     const others = people.map((person) => () => predictReply(person));

@@ -12,7 +12,7 @@ const SLOTS = 64;
 const PROMPT_MS = 2500;
 const SLOW_DRAFT = { text: 'A slow one ', revision: 1 };
 
-describe('the slots of a worker', function () {
+describe('slots of a worker', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   /** Ends all slow calls early, once the others were answered. */
@@ -37,7 +37,7 @@ describe('the slots of a worker', function () {
   afterEach(() => enough.resolve());
   after(() => system.stop());
 
-  it('are never all an app’s with slow calls: another app’s call is answered meanwhile', async () => {
+  it('the slots of a worker are never all an app’s with slow calls: another app’s call is answered meanwhile', async () => {
     const [slow, other] = [await system.app(), await system.app()];
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
     await taken();
@@ -46,7 +46,7 @@ describe('the slots of a worker', function () {
     assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it('are never all two such apps’ either: the call of a third is answered meanwhile', async () => {
+  it('the slots of a worker are never all two such apps’ either: the call of a third is answered meanwhile', async () => {
     const [slow, slower, third] = [await system.app(), await system.app(), await system.app()];
     const floods = [slow, slower].map((app) => flood(app, SLOW_CALLS, { draft: SLOW_DRAFT }));
     await taken();
@@ -55,7 +55,7 @@ describe('the slots of a worker', function () {
     for (const flooded of floods) assert.deepEqual(tally(await flooded), { 200: SLOW_CALLS });
   });
 
-  it('all but a sixteenth go to an app that is alone', async () => {
+  it('all slots of a worker but a sixteenth go to an app that is alone', async () => {
     const slow = await system.app();
     const flooded = flood(slow, SLOW_CALLS, { draft: SLOW_DRAFT });
     await taken();

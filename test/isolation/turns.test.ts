@@ -26,7 +26,7 @@ describe('what an app did before', function () {
   });
   after(() => system.stop());
 
-  it('does not count against it when its worker was replaced and forgotten', async () => {
+  it('what an app did before does not count against it when its worker was replaced and forgotten', async () => {
     const app = await system.app();
     system.provider.respond(ok());
     assert.deepEqual(tally(await flood(app, HISTORY)), { 200: HISTORY });
@@ -37,7 +37,7 @@ describe('what an app did before', function () {
     await expectFairShare(app);
   });
 
-  it('does not count against it when it was cancelled before it ran', async () => {
+  it('what an app did before does not count against it when it was cancelled before it ran', async () => {
     const app = await system.app();
     system.provider.respond(delay(SERVICE_MS, ok()));
     const bodies = Array.from({ length: HISTORY }, (_, n) => predictionBody({ user_id: `u-${n}` }));

@@ -15,7 +15,7 @@ const LETTER_EVERY_MS = 10;
 /** Callers of the other app; most of them are waiting at any time. */
 const FLOOD = 120;
 
-describe("a person who types during another app's flood", function () {
+describe('typing', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   before(async () => {
@@ -30,7 +30,7 @@ describe("a person who types during another app's flood", function () {
   });
   after(() => system.stop());
 
-  it('waits no longer for the last letter than for the first', async () => {
+  it("a person who types during another app's flood waits no longer for the last letter than for the first", async () => {
     const [app, flooding] = [await system.app(), await system.app()];
     const flood = startLoad((body) => flooding.predict(body), { callers: FLOOD });
     const noise = measureNoise(app);

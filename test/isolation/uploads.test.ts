@@ -40,7 +40,7 @@ describe('slow uploads of recorded events', () => {
   const uploadOne = (signal?: AbortSignal) =>
     user.request<{ accepted: number }>('POST', '/api/recording/events/', [event()], { signal });
 
-  it('delay nobody’s prediction when three people post 30 at once, and all are stored', async function () {
+  it('slow uploads of recorded events delay nobody’s prediction when three people post 30 at once, and all are stored', async function () {
     this.timeout(60_000);
     const ask = () => app.predict(predictionBody());
     const before = await pacedUntil(20, ask, sleep(2000));
@@ -75,7 +75,7 @@ describe('slow uploads of recorded events', () => {
     await uploads;
   });
 
-  it('are not stored for callers who disconnected while queued', async () => {
+  it('slow uploads of recorded events are not stored for callers who disconnected while queued', async () => {
     const hangUp = new AbortController();
     const first = uploadOne();
     await until(async () => (await uploadsRunning()) > 0);
@@ -87,7 +87,7 @@ describe('slow uploads of recorded events', () => {
     assert.ok((await countOf(system, user)).events <= 3);
   });
 
-  it('are 503 overloaded when a hundred of the person are queued already', async () => {
+  it('slow uploads of recorded events are 503 overloaded when a hundred of the person are queued already', async () => {
     const storm = new AbortController();
     const refused = await Promise.any(
       Array.from({ length: 105 }, async () => {

@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 const START = resolve(import.meta.dirname, '../../bin/start/main.ts');
 const BACK_WITHIN_MS = 5000;
 
-describe('npm start, when its PostgreSQL ends', () => {
+describe('restart of PostgreSQL', () => {
   let directory: string;
   let forecue: Started;
 
@@ -31,7 +31,7 @@ describe('npm start, when its PostgreSQL ends', () => {
     for (const path of [postgres, directory]) await rm(path, { recursive: true, force: true });
   });
 
-  it('starts it again within 5 s of a SIGKILL, each time, with nothing lost, and reports it', async () => {
+  it('npm start starts its PostgreSQL again within 5 s of a SIGKILL, each time, with nothing lost, and reports it', async () => {
     const body = predictionBody();
     const first = await forecue.app.predict(body);
     assert.equal(first.status, 200);
@@ -48,7 +48,7 @@ describe('npm start, when its PostgreSQL ends', () => {
     assert.doesNotMatch(forecue.output, /^(web|worker) ended/m);
   });
 
-  it('starts it again although a statement of the dead server still runs', async () => {
+  it('npm start starts its PostgreSQL again although a statement of the dead server still runs', async () => {
     const client = new pg.Client(await forecue.databaseUrl());
     client.on('error', () => undefined);
     await client.connect();
@@ -68,7 +68,7 @@ describe('npm start, when its PostgreSQL ends', () => {
     }
   });
 
-  it('restarts it when something else stops it', async () => {
+  it('npm start restarts its PostgreSQL when something else stops it', async () => {
     const { programs, account, folder } = await preparePostgresHome(join(directory, 'postgres'));
     const args = ['stop', '-m', 'fast', '-W', '-D', join(folder, 'data')];
     assert.ok((await run(programs.pg_ctl, args, account)).ok);
@@ -76,7 +76,7 @@ describe('npm start, when its PostgreSQL ends', () => {
     await forecue.predictsAgain();
   });
 
-  it('says why it does not start, keeps trying, and reports when it is back', async () => {
+  it('npm start says why its PostgreSQL does not start, keeps trying, and reports when it is back', async () => {
     const control = join(directory, 'postgres/data/global/pg_control');
     const postmaster = await forecue.postmaster();
     await rename(control, `${control}.aside`);
@@ -95,7 +95,7 @@ describe('npm start, when its PostgreSQL ends', () => {
     assert.doesNotMatch(forecue.output, /^(web|worker) ended/m);
   });
 
-  it('is stopped in order during a restart, and leaves nothing running', async () => {
+  it('npm start is stopped in order while it restarts its PostgreSQL, and leaves nothing running', async () => {
     const url = await forecue.databaseUrl();
     process.kill(await forecue.postmaster(), 'SIGKILL');
     await until(() => forecue.output.includes('PostgreSQL stopped unexpectedly'));
@@ -104,14 +104,14 @@ describe('npm start, when its PostgreSQL ends', () => {
     await refused(url);
   });
 
-  it('takes a normal stop for what it is', async () => {
+  it('npm start takes its own stop of PostgreSQL for no crash', async () => {
     const url = await forecue.databaseUrl();
     await forecue.stop('SIGINT');
     assert.doesNotMatch(forecue.output, /unexpectedly/);
     await refused(url);
   });
 
-  it('leaves no server behind when it is killed itself after a restart', async () => {
+  it('npm start leaves no server behind when it is killed itself after a restart of PostgreSQL', async () => {
     const url = await forecue.databaseUrl();
     process.kill(await forecue.postmaster(), 'SIGKILL');
     await until(() => forecue.output.includes('PostgreSQL is back'));

@@ -11,7 +11,7 @@ import { startPostgres } from '../../bin/start/postgres.ts';
 
 const HOLDER = join(import.meta.dirname, '../support/hold-postgres.ts');
 
-describe('the embedded PostgreSQL', () => {
+describe('embedded PostgreSQL', () => {
   let directory: string;
   const start = () => startPostgres({ directory, throwaway: true });
 
@@ -26,7 +26,7 @@ describe('the embedded PostgreSQL', () => {
       await rm(path, { recursive: true, force: true });
   });
 
-  it('answers at its address, in UTF-8 and UTC, and nowhere but on the loopback', async () => {
+  it('the embedded PostgreSQL answers at its address, in UTF-8 and UTC, and nowhere but on the loopback', async () => {
     const { url, stop } = await start();
     const settings = ['server_encoding', 'timezone', 'listen_addresses', 'unix_socket_directories'];
     const values = settings.map((name) => `current_setting('${name}')`).join(', ');
@@ -35,7 +35,7 @@ describe('the embedded PostgreSQL', () => {
     await stop();
   });
 
-  it('refuses clients without the password, which only its owner can read', async () => {
+  it('the embedded PostgreSQL refuses clients without the password, which only its owner can read', async () => {
     const { url, stop } = await start();
     const wrong = new URL(url);
     wrong.password = 'wrong';
@@ -44,7 +44,7 @@ describe('the embedded PostgreSQL', () => {
     await stop();
   });
 
-  it('keeps its data between starts', async () => {
+  it('the embedded PostgreSQL keeps its data between starts', async () => {
     const first = await start();
     await query(first.url, 'create table kept as select 42 as answer');
     await first.stop();
@@ -53,7 +53,7 @@ describe('the embedded PostgreSQL', () => {
     await second.stop();
   });
 
-  it('takes the place of a server that already runs on the same data', async () => {
+  it('the embedded PostgreSQL takes the place of a server that already runs on the same data', async () => {
     const [first, second] = [await start(), await start()];
     await assert.rejects(query(first.url, 'select 1'), { code: 'ECONNREFUSED' });
     await query(second.url, 'select 1');
@@ -61,14 +61,14 @@ describe('the embedded PostgreSQL', () => {
     await first.stop();
   });
 
-  it('is gone once stop has returned', async () => {
+  it('the embedded PostgreSQL is gone once stop has returned', async () => {
     const { url, stop } = await start();
     await stop();
     await assert.rejects(query(url, 'select 1'), { code: 'ECONNREFUSED' });
     await stop();
   });
 
-  it('ends when the process that owns it is killed, and starts again', async () => {
+  it('the embedded PostgreSQL ends when the process that owns it is killed, and starts again', async () => {
     const holder = spawn(process.execPath, [HOLDER, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [url] = (await once(createInterface(holder.stdout), 'line')) as [string];
     await query(url, 'select 1');
@@ -83,7 +83,7 @@ describe('the embedded PostgreSQL', () => {
     ['is empty', ''],
     ['names a process that is something else', `${process.ppid}\n-\n0\n1\n\n127.0.0.1\n\nready\n`],
   ] as const)
-    it(`starts although postmaster.pid ${state}`, async () => {
+    it(`the embedded PostgreSQL starts although postmaster.pid ${state}`, async () => {
       await (await start()).stop();
       await writeFile(join(directory, 'data/postmaster.pid'), content);
       const { url, stop } = await start();

@@ -13,7 +13,7 @@ const CHECKOUT = join(import.meta.dirname, '../..');
 const README = readFileSync(join(CHECKOUT, 'README.md'), 'utf8');
 const PASTED = '--- pasted ---';
 
-describe('the README', function () {
+describe('README', function () {
   this.timeout(120_000);
   let system: System;
   before(async () => {
@@ -24,7 +24,7 @@ describe('the README', function () {
   });
   after(() => system?.stop());
 
-  it('prints what its blocks print when they are pasted in order, and its consent walk can be finished', async () => {
+  it('the README prints what its blocks print when they are pasted in order, and its consent walk can be finished', async () => {
     const { key, url } = await system.app({ redirectUris: ['http://localhost:8080/connect/callback'] });
     const [start, ...pasted] = blocks('sh');
     assert.equal(start, 'npm ci && npm start\n');

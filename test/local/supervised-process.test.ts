@@ -14,7 +14,7 @@ process.send({ type: 'ready' });
 process.on('disconnect', () => process.exit());
 `;
 
-describe('a process that npm start keeps running', () => {
+describe('supervised process', () => {
   let folder: string;
   let said: string[];
 
@@ -45,7 +45,7 @@ describe('a process that npm start keeps running', () => {
   const killLatest = async () => process.kill((await pids()).at(-1) ?? 0, 'SIGKILL');
   const failures = () => said.filter((line) => line.includes('ENOENT')).length;
 
-  it('is started again and again until the system can start it', async () => {
+  it('a process that npm start keeps running is started again and again until the system can start it', async () => {
     await using worker = supervise();
     await worker.ready();
     failForks();
@@ -55,7 +55,7 @@ describe('a process that npm start keeps running', () => {
     await until(async () => (await pids()).length === 2);
   });
 
-  it('is disposed of at once when the system could not start it', async () => {
+  it('a process that npm start keeps running is disposed of at once when the system could not start it', async () => {
     const worker = supervise();
     await worker.ready();
     failForks();
@@ -64,7 +64,7 @@ describe('a process that npm start keeps running', () => {
     await worker[Symbol.asyncDispose]();
   });
 
-  it('fails the start when the system cannot start it the first time', async () => {
+  it('a process that npm start keeps running fails the start when the system cannot start it the first time', async () => {
     failForks();
     await using worker = supervise();
     await assert.rejects(worker.ready(), /^Error: the worker ended \(spawn .*ENOENT\)/);

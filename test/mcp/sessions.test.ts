@@ -22,7 +22,7 @@ interface Answer {
   text: string;
 }
 
-describe('a session of the tool server', function () {
+describe('session of the tool server', function () {
   this.timeout(120_000);
   let system: System;
   let upstream: Awaited<ReturnType<typeof startWatchedUpstream>>;
@@ -72,7 +72,7 @@ describe('a session of the tool server', function () {
     post(LIST, { ...bearer(credential), 'mcp-session-id': session });
   const codeOf = ({ status, text }: Answer) => [status, JSON.parse(text).error.data?.code];
 
-  it('carries its own credential on every upstream call: 50 of two accounts, interleaved', async () => {
+  it('a session of the tool server carries its own credential on every upstream call: 50 of two accounts, interleaved', async () => {
     const people = [keys.ann, keys.ben];
     const sessions = await Promise.all(
       Array.from({ length: 50 }, async (_, at) => {
@@ -111,12 +111,12 @@ describe('a session of the tool server', function () {
     await Promise.all(sessions.map(({ client }) => client.close()));
   });
 
-  it('takes a key and an access token, in either header', async () => {
+  it('a session of the tool server takes a key and an access token, in either header', async () => {
     for (const headers of [bearer(keys.ann), { 'x-service-api-key': keys.ann }, bearer(ann.access)])
       assert.equal((await post(INITIALIZE, headers)).status, 200);
   });
 
-  it('is opened by no credential that the interface refuses', async () => {
+  it('a session of the tool server is opened by no credential that the interface refuses', async () => {
     const refused: Record<string, string>[] = [
       {},
       bearer('service_x'),
@@ -132,7 +132,7 @@ describe('a session of the tool server', function () {
     assert.deepEqual(codeOf(await post(INITIALIZE, both)), [400, 'invalid_request']);
   });
 
-  it('of one account is 403 with the credential of another, and goes on', async () => {
+  it('a session of one account of the tool server is 403 with the credential of another, and goes on', async () => {
     const session = await open(keys.ann);
     assert.deepEqual(codeOf(await list(session, keys.ben)), [403, 'access_denied']);
     assert.equal((await list(session, '')).status, 401);
@@ -141,7 +141,7 @@ describe('a session of the tool server', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it('that is made up, ended, or of another process is 404', async () => {
+  it('a session of the tool server that is made up, ended, or of another process is 404', async () => {
     const other = await startToolServer(upstream.url);
     const elsewhere = await open(keys.ann, other);
     const ended = await open(keys.ann);
@@ -154,7 +154,7 @@ describe('a session of the tool server', function () {
     await other.stop('SIGTERM');
   });
 
-  it('ends when the interface no longer takes its credential', async () => {
+  it('a session of the tool server ends when the interface no longer takes its credential', async () => {
     const { status, body } = await ann.request<{ id: string; key: string }>('POST', '/api/auth/keys/', {
       label: 'x',
     });
@@ -170,7 +170,7 @@ describe('a session of the tool server', function () {
     await assert.rejects(client.callTool({ name: 'stats', arguments: {} }), /404|no such session/i);
   });
 
-  it('ends when nothing is asked of it, but not while it answers', async () => {
+  it('a session of the tool server ends when nothing is asked of it, but not while it answers', async () => {
     const hasty = await startToolServer(upstream.url, { MCP_SESSION_IDLE_S: '1' });
     const slow = await openSession(hasty, keys.ann);
     const answered = Promise.withResolvers<void>();
@@ -189,7 +189,7 @@ describe('a session of the tool server', function () {
     await hasty.stop('SIGTERM');
   });
 
-  it('is 503 when the process has as many as it may, and one too many of a credential ends its oldest', async () => {
+  it('a session of the tool server is 503 when the process has as many as it may, and one too many of a credential ends its oldest', async () => {
     const full = await startToolServer(upstream.url, { MCP_MAX_SESSIONS: '1' });
     await open(keys.ann, full);
     const refused = await post(INITIALIZE, bearer(keys.ben), { url: full.url });
@@ -213,37 +213,37 @@ describe('a session of the tool server', function () {
     });
     const send = (body: object | string) => post(body, { ...bearer(keys.ann), 'mcp-session-id': session });
 
-    it('a message of 5 MB is 413', async () => {
+    it('a message of 5 MB is 413 at the tool server', async () => {
       const answer = await send({ ...LIST, params: { filler: 'x'.repeat(5 * 1024 * 1024) } });
       assert.deepEqual(codeOf(answer), [413, 'body_too_large']);
     });
 
-    it('what is not JSON, or of another type, is 400', async () => {
+    it('a message that is not JSON, or of another type, is 400 at the tool server', async () => {
       assert.deepEqual(codeOf(await send('{')), [400, 'invalid_json']);
       const plain = await post('{}', { ...bearer(keys.ann), 'content-type': 'text/plain' });
       assert.deepEqual(codeOf(plain), [400, 'invalid_content_type']);
     });
 
-    it('an unknown method is -32601', async () => {
+    it('an unknown method is -32601 at the tool server', async () => {
       const { text } = await send({ ...LIST, method: 'tools/destroy' });
       assert.match(text, /-32601/);
     });
 
-    it('what is no message of the protocol is refused', async () => {
+    it('a message that is none of the protocol is refused by the tool server', async () => {
       for (const body of [{}, [], 7, 'null', { jsonrpc: '1.0' }, { jsonrpc: '2.0', id: {}, method: 1 }])
         assert.equal((await send(typeof body === 'number' ? String(body) : body)).status, 400);
     });
 
-    it('a request before initialize is 400', async () => {
+    it('a request before initialize is 400 at the tool server', async () => {
       assert.deepEqual(codeOf(await post(LIST, bearer(keys.ann))), [400, 'invalid_request']);
     });
 
-    it('a credential in the query is refused, whatever it is', async () => {
+    it('a credential in the query is refused by the tool server, whatever it is', async () => {
       const answer = await post(INITIALIZE, bearer(keys.ann), { url: `${server.url}?api_key=${keys.ann}` });
       assert.deepEqual(codeOf(answer), [400, 'invalid_request']);
     });
 
-    it('a batch is refused by a revision that has none, and answered by the one that has', async () => {
+    it('a batch of messages is refused by a revision that has none, and answered by the one that has', async () => {
       assert.deepEqual(codeOf(await send([LIST, { ...LIST, id: 3 }])), [400, 'invalid_request']);
       const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
       const { session: batching } = await post(older, bearer(keys.ann));
@@ -258,7 +258,7 @@ describe('a session of the tool server', function () {
       assert.deepEqual(codeOf(await batch(21)), [400, 'invalid_request']);
     });
 
-    it('pages of other origins are 403, those of this machine and of CORS_ORIGINS are not', async () => {
+    it('pages of other origins are 403 at the tool server, those of this machine and of CORS_ORIGINS are not', async () => {
       const origin = 'https://app.example';
       const strict = await startToolServer(upstream.url, { CORS_ORIGINS: origin });
       const from = (from: string) =>
@@ -274,7 +274,7 @@ describe('a session of the tool server', function () {
       await strict.stop('SIGTERM');
     });
 
-    it('other methods are 405, other paths 404', async () => {
+    it('other methods are 405 at the tool server, other paths 404', async () => {
       for (const method of ['GET', 'PUT']) {
         const { status, headers } = await post({}, bearer(keys.ann), { method });
         assert.deepEqual([status, headers.get('allow')], [405, 'DELETE, POST']);
@@ -282,7 +282,7 @@ describe('a session of the tool server', function () {
       assert.equal((await post(LIST, bearer(keys.ann), { url: `${server.url}/x` })).status, 404);
     });
 
-    it('leaves nothing of itself in the log', () => {
+    it('bad input to the tool server leaves nothing of itself in the log', () => {
       assert.doesNotMatch(server.log, /service_|tools\/destroy|api_key|evil|"level":50/);
     });
   });

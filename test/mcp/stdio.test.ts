@@ -20,7 +20,7 @@ describe('bin/mcp', function () {
   });
   after(() => system.stop());
 
-  it('serves the tools over a pipe, with the key of its environment', async () => {
+  it('bin/mcp serves the tools over a pipe, with the key of its environment', async () => {
     const person = await signUp(system);
     const env = { ...bareEnvironment(), FORECUE_URL: person.url, FORECUE_KEY: await keyOf(person) };
     const client = new Client({ name: 'desktop', version: '1' });
@@ -30,7 +30,7 @@ describe('bin/mcp', function () {
     await client.close();
   });
 
-  it('says what is missing, on standard error', async () => {
+  it('bin/mcp says what is missing, on standard error', async () => {
     const child = spawn(BIN, { env: bareEnvironment() });
     const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
     assert.equal(code, 1);

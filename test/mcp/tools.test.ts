@@ -18,7 +18,7 @@ interface Recalled {
 }
 
 for (const mode of ['legacy', 'auto'] as const)
-  describe(`the tools, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, function () {
+  describe(`tools, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, function () {
     this.timeout(60_000);
     let system: System;
     let server: TestProcess;
@@ -43,7 +43,7 @@ for (const mode of ['legacy', 'auto'] as const)
       );
     });
 
-    it('are listed in at most 2,000 tokens, each with hints and both schemas', async () => {
+    it('the tools are listed in at most 2,000 tokens, each with hints and both schemas', async () => {
       const listed = await client.listTools();
       assert.ok(estimateTokens(JSON.stringify({ tools: listed.tools })) <= TOKENS_MAX);
       assert.deepEqual(
@@ -76,7 +76,7 @@ for (const mode of ['legacy', 'auto'] as const)
       );
     });
 
-    it('predict a reply in the name of the agent, and take the feedback', async () => {
+    it('the tools predict a reply in the name of the agent, and take the feedback', async () => {
       const asked = { agent_input: 'Which colour shall the button have?' };
       const reply = await called(client, 'predict_reply', { ...asked, k: 2 });
       assert.deepEqual(Object.keys(reply), [
@@ -97,7 +97,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.deepEqual([body.agent, body.status, body.actual_response], ['coder', 'edited', 'Red']);
     });
 
-    it('remember, recall with sources, show, and forget', async () => {
+    it('the tools remember, recall with sources, show, and forget', async () => {
       const { id } = await called(client, 'remember', { text: 'Prefers tabs over spaces', tags: ['style'] });
       assert.match(String(id), /^fact:/);
       const find = async () =>
@@ -131,7 +131,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.deepEqual(await find(), []);
     });
 
-    it('record events once, whose texts come back marked as data', async () => {
+    it('the tools record events once, whose texts come back marked as data', async () => {
       const events = [
         {
           type: 'agent.prompt',
@@ -161,7 +161,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.equal(status, 404);
     });
 
-    it('count what was predicted and what is remembered', async () => {
+    it('the tools count what was predicted and what is remembered', async () => {
       const counted = await called<{ predictions: { total: number }; memory: { facts: object } }>(
         client,
         'stats',
@@ -170,7 +170,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.ok(counted.memory.facts);
     });
 
-    it('offer the profile and the recent sessions as resources, and a prompt', async () => {
+    it('the tools offer the profile and the recent sessions as resources, and a prompt', async () => {
       await person.request('POST', '/api/memory/profile/', { summary: 'Writes Rust' });
       const { resources } = await client.listResources();
       assert.deepEqual(
@@ -193,7 +193,7 @@ for (const mode of ['legacy', 'auto'] as const)
       await assert.rejects(client.getPrompt({ name: 'nothing' }), { code: -32602 });
     });
 
-    it('name the field of a wrong argument', async () => {
+    it('the tools name the field of a wrong argument', async () => {
       const wrong: [string, object, string][] = [
         ['predict_reply', {}, 'agent_input'],
         ['predict_reply', { agent_input: 'a', threshold: 2 }, 'threshold'],
@@ -215,7 +215,7 @@ for (const mode of ['legacy', 'auto'] as const)
       await assert.rejects(client.callTool({ name: 'nothing' }), { code: -32602 });
     });
 
-    it('answer what the interface refuses with its code and what to do', async () => {
+    it('the tools answer what the interface refuses with its code and what to do', async () => {
       const answer = await client.callTool({
         name: 'send_feedback',
         arguments: { id: NOBODYS, status: 'accepted' },
@@ -230,7 +230,7 @@ for (const mode of ['legacy', 'auto'] as const)
       await reader.close();
     });
 
-    it('cancel the prediction when the client cancels the call', async () => {
+    it('the tools cancel the prediction when the client cancels the call', async () => {
       system.provider.respond(fake.hang());
       const cancelled = new AbortController();
       const calling = client.callTool(
@@ -247,7 +247,7 @@ for (const mode of ['legacy', 'auto'] as const)
       });
     });
 
-    it('log nothing of what was said, nor a credential', () => {
+    it('the tools log nothing of what was said, nor a credential', () => {
       assert.doesNotMatch(server.log, /service_|Friday|tabs|Rust|Shall I wait/);
     });
   });

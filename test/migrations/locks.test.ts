@@ -41,7 +41,7 @@ for (const { step, lock, migrated } of STEPS)
     const isDone = async () =>
       (await missingMigrations(database.pool)).length === 0 && (await hasFunctions(database.pool));
 
-    it('gives way again and again, so that nobody waits long behind it, and is done when the table is free', async () => {
+    it(`${step} that needs a table in use gives way again and again, so that nobody waits long behind it, and is done when the table is free`, async () => {
       const user = await database.pool.connect();
       await user.query(`begin; lock table ${lock}`);
       const done = migrating();
@@ -60,7 +60,7 @@ for (const { step, lock, migrated } of STEPS)
       assert.equal(await isDone(), true);
     });
 
-    it('keeps what was done before it, and says what is the matter when it gives up', async () => {
+    it(`${step} that needs a table in use keeps what was done before it, and says what is the matter when it gives up`, async () => {
       const user = await database.pool.connect();
       await user.query(`begin; lock table ${lock}`);
       await assert.rejects(migrating(500), /stays locked/);

@@ -5,7 +5,7 @@ import { migrateDatabase } from '../../shared/db/migrate.ts';
 import { MIGRATIONS, ormOptions } from '../../shared/db/orm.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
 
-describe('the migrations', () => {
+describe('migrations', () => {
   let database: TestDatabase;
   let files: string[];
 
@@ -18,15 +18,15 @@ describe('the migrations', () => {
 
   after(() => database.drop());
 
-  it('write nothing into the installation', async () => {
+  it('the migrations write nothing into the installation', async () => {
     assert.deepEqual(await readdir(MIGRATIONS), files);
   });
 
-  it('make exactly the tables that the entities describe', async () => {
+  it('the migrations make exactly the tables that the entities describe', async () => {
     assert.equal(await differs(database), false);
   });
 
-  it('are compared in the database itself: a missing column is a difference', async () => {
+  it('migrations and entities are compared in the database itself: a missing column is a difference', async () => {
     await database.pool.query('alter table accounts drop column if exists email');
     assert.equal(await differs(database), true);
   });

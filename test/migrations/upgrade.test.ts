@@ -12,7 +12,7 @@ const OLDER_FUNCTIONS = `
   create function take_over_v1(_ids uuid[]) returns table (kind text, party uuid) language sql set work_mem = '1MB'
     as 'select null::text, null::uuid'`;
 
-describe('an upgrade', () => {
+describe('upgrade', () => {
   let database: TestDatabase;
   beforeEach(async () => {
     database = await createDatabase({ empty: true });
@@ -20,7 +20,7 @@ describe('an upgrade', () => {
   afterEach(() => database.drop());
   const migrated = () => migrate({ directUrl: database.url, queuePrefix: 'forecue' });
 
-  it('gives the schema of a fresh installation, whichever versions were installed before', async () => {
+  it('an upgrade gives the schema of a fresh installation, whichever versions were installed before', async () => {
     const orm = new MikroORM({ ...ormOptions(database.url), logger: () => {} });
     for (const name of await missingMigrations(database.pool)) await orm.migrator.up({ to: name });
     await orm.close(true);
@@ -38,7 +38,7 @@ describe('an upgrade', () => {
     }
   });
 
-  it('is not undone by an older version that migrates later, whose processes go on', async () => {
+  it('an upgrade is not undone by an older version that migrates later, whose processes go on', async () => {
     await migrated();
     await database.pool.query(`
       create or replace function clock_slack() returns interval language sql immutable as $$ select interval '7 minutes' $$;

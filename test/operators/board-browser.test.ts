@@ -10,7 +10,7 @@ import { type System, startSystem } from '../support/system.ts';
 const WIDTHS = [390, 1440];
 const WITHIN_MS = 30_000;
 
-describeInBrowser('the board in Chromium', () => {
+describeInBrowser('board in Chromium', () => {
   let system: System;
   let browser: Browser;
   let app: AppClient;
@@ -60,7 +60,7 @@ describeInBrowser('the board in Chromium', () => {
 
   for (const colorScheme of ['light', 'dark'] as const)
     for (const width of WIDTHS)
-      it(`reads well at ${width} pixels, ${colorScheme}: axe finds nothing, and nothing is wider than the screen`, async () => {
+      it(`the board in Chromium reads well at ${width} pixels, ${colorScheme}: axe finds nothing, and nothing is wider than the screen`, async () => {
         const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
         const door = await context.newPage();
         await door.goto(url);
@@ -93,7 +93,7 @@ describeInBrowser('the board in Chromium', () => {
     if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
   }
 
-  it('shows what changes without a reload, and names of apps as text', async () => {
+  it('the board in Chromium shows what changes without a reload, and names of apps as text', async () => {
     const page = await signIn();
     await page.getByText('Notes <b>& letters</b>').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
@@ -107,7 +107,7 @@ describeInBrowser('the board in Chromium', () => {
     await page.locator('.pool', { hasText: 'memory' }).getByText('open').waitFor();
   });
 
-  it('keeps what the policy of the page forbids out, and signs out', async () => {
+  it('the board in Chromium keeps out what the policy of the page forbids, and signs out', async () => {
     const page = await signIn();
     const faults: string[] = [];
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));

@@ -14,7 +14,7 @@ interface Line {
 /** Pino's number of `info`. */
 const INFO = 30;
 
-describe('the logs of a running system', () => {
+describe('logs of a running system', () => {
   let system: System;
   before(async () => {
     system = await startSystem();
@@ -28,7 +28,7 @@ describe('the logs of a running system', () => {
     );
   const linesOf = (requestId: string) => lines().filter((line) => line.requestId === requestId);
 
-  it('join a request to its prediction, in the ingress and in the worker', async () => {
+  it('the logs of a running system join a request to its prediction, in the ingress and in the worker', async () => {
     const app = await system.app();
     const answered = await app.predict(predictionBody(), { headers: { 'X-Request-Id': 'answered-1' } });
     const [access] = await until(() => linesOf('answered-1').length > 0 && linesOf('answered-1'));
@@ -43,7 +43,7 @@ describe('the logs of a running system', () => {
     assert.ok(both.every(({ work }) => work !== undefined));
   });
 
-  it('have nothing above info while calls are answered, refused and cancelled', async () => {
+  it('the logs of a running system have nothing above info while calls are answered, refused and cancelled', async () => {
     const before = lines().filter(({ level }) => level > INFO).length;
     const app = await system.app();
     await Promise.all(Array.from({ length: 20 }, () => app.predict(predictionBody())));
@@ -57,7 +57,7 @@ describe('the logs of a running system', () => {
     assert.equal(lines().filter(({ level }) => level > INFO).length, before);
   });
 
-  it('have no key, token or password', async () => {
+  it('the logs of a running system have no key, token or password', async () => {
     const app = await system.app();
     const password = 'a password of the log test';
     await app.predict(predictionBody());

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 
 const SERIES_MAX = 10_000;
 
-describe('the metrics of a running system', () => {
+describe('metrics of a running system', () => {
   let system: System<TestProcess>;
   let ports: { web: number; worker: number };
   before(async () => {
@@ -22,7 +22,7 @@ describe('the metrics of a running system', () => {
   });
   after(() => system?.stop());
 
-  it('count requests by route, status and code, and never by what a client chose', async () => {
+  it('the metrics of a running system count requests by route, status and code, and never by what a client chose', async () => {
     const app = await system.app();
     assert.equal((await app.predict(predictionBody())).status, 200);
     assert.equal((await app.predict({})).status, 422);
@@ -40,7 +40,7 @@ describe('the metrics of a running system', () => {
     );
   });
 
-  it('tell the stages of a prediction, at the ingress and at the worker', async () => {
+  it('the metrics of a running system tell the stages of a prediction, at the ingress and at the worker', async () => {
     const before = await both();
     const app = await system.app();
     await app.predict(predictionBody());
@@ -54,7 +54,7 @@ describe('the metrics of a running system', () => {
     assert.equal(sumOf(after.worker, 'forecue_slots_held', { pool: 'predict' }), 0);
   });
 
-  it('agree with the count of the provider', async () => {
+  it('the metrics of a running system agree with the count of the provider', async () => {
     const before = await both();
     system.provider.reset();
     const app = await system.app();
@@ -69,7 +69,7 @@ describe('the metrics of a running system', () => {
     assert.equal(difference(before, after, 'forecue_units_month', { state: 'settled' }), 5);
   });
 
-  it('show what waits: callers, queue and slots', async () => {
+  it('the metrics of a running system show what waits: callers, queue and slots', async () => {
     system.provider.respond(() => {});
     const gone = new AbortController();
     const app = await system.app();
@@ -87,7 +87,7 @@ describe('the metrics of a running system', () => {
     system.provider.reset();
   });
 
-  it('have what is read from tables once, from the leader', async () => {
+  it('the metrics of a running system have what is read from tables once, from the leader', async () => {
     const { web, worker } = await both();
     const leaders = [web, worker].filter((one) => sumOf(one, 'forecue_housekeeping_leads') === 1);
     assert.equal(leaders.length, 1);
@@ -101,7 +101,7 @@ describe('the metrics of a running system', () => {
     assert.equal(sumOf(leaders[0] as Scrape, 'forecue_processes', { kind: 'worker' }), 1);
   });
 
-  it('are few, and not on the public port', async () => {
+  it('the metrics of a running system are few, and not on the public port', async () => {
     const { web, worker } = await both();
     assert.ok(web.size + worker.size < SERIES_MAX, `${web.size} and ${worker.size} series`);
     assert.equal((await fetch(`${system.webs[0]?.url}/metrics`)).status, 404);

@@ -13,8 +13,8 @@ const DASHBOARD = readFileSync(`${FOLDER}/dashboard.json`, 'utf8');
 const MONITORING = readFileSync('docs/monitoring.md', 'utf8');
 const RUNBOOK = readFileSync('docs/runbook.md', 'utf8');
 
-describe('the alerts', () => {
-  it('each lead to a heading of the runbook, and each heading has its alert', () => {
+describe('alerts', () => {
+  it('the alerts each lead to a heading of the runbook, and each heading has its alert', () => {
     const alerts = [...RULES.matchAll(/- alert: (\w+)/g)];
     const anchors = [...RULES.matchAll(/runbook: docs\/runbook\.md#([\w-]+)$/gm)].map(([, anchor]) => anchor);
     assert.equal(anchors.length, alerts.length);
@@ -24,7 +24,7 @@ describe('the alerts', () => {
     assert.deepEqual([...new Set(anchors)].sort(), headings.sort());
   });
 
-  it('have, at each heading, what is seen, what to look at, what to do, and how to know that it is over', () => {
+  it('the alerts have, at each heading, what is seen, what to look at, what to do, and how to know that it is over', () => {
     for (const section of RUNBOOK.split(/^## /m).slice(1))
       for (const part of ['Seen', 'Look at', 'Do', 'Over'])
         assert.ok(section.includes(`- **${part}**: `), `${part} is missing: ${section.split('\n', 1)}`);
@@ -33,18 +33,19 @@ describe('the alerts', () => {
 
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
-describeWhere(hasPromtool, 'the rules', 'no promtool', () => {
+describeWhere(hasPromtool, 'rules', 'no promtool', () => {
   const promtool = (...args: string[]) => promisify(execFile)('promtool', args, { cwd: FOLDER });
 
-  it('are valid', () => promtool('check', 'rules', 'rules.yml'));
+  it('the rules of Prometheus are valid', () => promtool('check', 'rules', 'rules.yml'));
 
-  it('are loaded by the configuration of deploy/compose.yaml, which is valid', () =>
+  it('the rules of Prometheus are loaded by the configuration of deploy/compose.yaml, which is valid', () =>
     promtool('check', 'config', 'prometheus.yml'));
 
-  it('fire when they should, and only then', () => promtool('test', 'rules', 'rules.test.yml'));
+  it('the rules of Prometheus fire when they should, and only then', () =>
+    promtool('test', 'rules', 'rules.test.yml'));
 });
 
-describe('every metric of the dashboard, the rules and the documents', () => {
+describe('metrics of dashboard, rules and documents', () => {
   let system: System<TestProcess>;
   let exposed: Map<string, string>;
   before(async () => {
@@ -67,7 +68,7 @@ describe('every metric of the dashboard, the rules and the documents', () => {
     ...new Set(text.match(/\b(forecue|nodejs|process)_[a-z0-9_]*[a-z0-9]\b/g)),
   ];
 
-  it('is in a scrape of a running system', () => {
+  it('every metric of the dashboard, the rules and the documents is in a scrape of a running system', () => {
     for (const text of [RULES, DASHBOARD, MONITORING, RUNBOOK])
       assert.deepEqual(
         namesIn(text).filter((name) => !isExposed(name)),
@@ -76,7 +77,7 @@ describe('every metric of the dashboard, the rules and the documents', () => {
     assert.ok(namesIn(DASHBOARD).length > 20);
   });
 
-  it('is in the documents, if it is ours', () => {
+  it('every metric of ours in the dashboard and the rules is in the documents', () => {
     const ours = [...exposed.keys()].filter((name) => name.startsWith('forecue_'));
     assert.deepEqual(
       ours.filter((name) => !MONITORING.includes(`\`${name}\``)),

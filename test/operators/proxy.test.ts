@@ -42,7 +42,7 @@ describe('HTTPS_PROXY', () => {
     return { status, doctor: stdout };
   }
 
-  it('is the way of workers and of the doctor to a provider at an https address', async () => {
+  it('HTTPS_PROXY is the way of workers and of the doctor to a provider at an https address', async () => {
     const { status, doctor } = await tried();
     assert.equal(status, 502);
     assert.ok(asked.length >= 2, `asked for ${asked}`);
@@ -50,7 +50,7 @@ describe('HTTPS_PROXY', () => {
     assert.match(doctor, /no answer .*HTTPS_PROXY/);
   });
 
-  it('is not, to a host that NO_PROXY names', async () => {
+  it('HTTPS_PROXY is not the way to a host that NO_PROXY names', async () => {
     assert.equal((await tried({ NO_PROXY: 'other.example,provider.example' })).status, 502);
     assert.deepEqual(asked, []);
   });

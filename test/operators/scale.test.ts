@@ -5,7 +5,7 @@ import { scrape, sumOf } from '../support/metrics.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-describe('the scaling signal', () => {
+describe('scaling signal', () => {
   let system: System<TestProcess>;
   let port: number;
   let workerPort: number;
@@ -21,7 +21,7 @@ describe('the scaling signal', () => {
   const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
   const desired = async () => ((await (await get('/scale/predict')).json()) as { desired: number }).desired;
 
-  it('asks for more workers while calls fill the slots and wait, and for one when all is done', async () => {
+  it('the scaling signal asks for more workers while calls fill the slots and wait, and for one when all is done', async () => {
     assert.equal(await desired(), 1);
     system.provider.respond(() => {});
     const gone = new AbortController();
@@ -39,7 +39,7 @@ describe('the scaling signal', () => {
     await until(async () => (await desired()) === 1, 30_000);
   });
 
-  it('is a metric as well, of the one process that leads', async () => {
+  it('the scaling signal is a metric as well, of the one process that leads', async () => {
     const signalOf = async (from: number) =>
       sumOf(await scrape(from), 'forecue_pool_desired_workers', { pool: 'predict' });
     await until(async () => {
@@ -48,7 +48,7 @@ describe('the scaling signal', () => {
     });
   });
 
-  it('knows no other pool', async () => {
+  it('the scaling signal knows no other pool', async () => {
     assert.equal((await get('/scale/nothing')).status, 404);
     assert.equal((await get('/scale/')).status, 404);
   });

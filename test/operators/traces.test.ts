@@ -19,7 +19,7 @@ POST /v1/predictions server
       chat fake-model client
     queue predict internal`;
 
-describe('the traces of predictions', function () {
+describe('traces of predictions', function () {
   this.timeout(120_000);
   let collector: Collector;
   let system: System<TestProcess>;
@@ -45,7 +45,7 @@ describe('the traces of predictions', function () {
   /** A prediction whose caller has a trace of its own. */
   const predict = (caller: Caller, body: object) => app.predict(body, { headers: headersOf(caller) });
 
-  it('lead from the caller through admission, queue and worker to the provider', async () => {
+  it('the traces of predictions lead from the caller through admission, queue and worker to the provider', async () => {
     const caller = newCaller();
     const usage = { prompt_tokens: 12, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } };
     system.provider.next(ok({ usage }));
@@ -97,7 +97,7 @@ describe('the traces of predictions', function () {
     assert.equal(sent, `00-${caller.traceId}-${call?.id}-01`);
   });
 
-  it('join the lines of the log, in the ingress and in the worker', async () => {
+  it('the traces of predictions join the lines of the log, in the ingress and in the worker', async () => {
     const caller = newCaller();
     system.provider.next(status(500));
     await predict(caller, predictionBody());
@@ -110,7 +110,7 @@ describe('the traces of predictions', function () {
     assert.match(ofWorker?.[0] ?? '', /"msg":"provider failed"/);
   });
 
-  it('show a cancelled prediction as no failure of anybody', async () => {
+  it('the traces of predictions show a cancelled prediction as no failure of anybody', async () => {
     const caller = newCaller();
     system.provider.respond(hang());
     const body = predictionBody();
@@ -125,7 +125,7 @@ describe('the traces of predictions', function () {
     assert.equal(named(spans, 'chat')?.attributes['forecue.provider.outcome'], 'aborted');
   });
 
-  it('name in the admission of a draft the one that it superseded', async () => {
+  it('the traces of predictions name in the admission of a draft the one that it superseded', async () => {
     const [older, newer] = [newCaller(), newCaller()];
     const body = predictionBody();
     system.provider.next(hang());
@@ -145,7 +145,7 @@ describe('the traces of predictions', function () {
     assert.deepEqual(named(after, 'admit')?.attributes['forecue.work.superseded'], [id]);
   });
 
-  it('link a request that runs again to its attempt that failed, and a repeat to the one that it repeats', async () => {
+  it('the traces of predictions link a request that runs again to its attempt that failed, and a repeat to the one that it repeats', async () => {
     const [first, second, third] = [newCaller(), newCaller(), newCaller()];
     const body = predictionBody();
     system.provider.next(status(500));
@@ -170,7 +170,7 @@ POST /v1/predictions server failed: provider_failed
     assert.deepEqual(named(repeat, 'POST')?.links, [named(again, 'admit')?.id]);
   });
 
-  it('have both attempts of work that was taken over from a dead worker below one admission', async () => {
+  it('the traces of predictions have both attempts of work that was taken over from a dead worker below one admission', async () => {
     const caller = newCaller();
     const [victim] = system.workers.splice(0);
     const answer = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ POST /v1/predictions server failed: provider_failed
     assert.equal(named(spans, 'chat')?.parent, named(spans, 'process')?.id);
   });
 
-  it('have the parts of a batch below the attempt that admitted them', async () => {
+  it('the traces of predictions have the parts of a batch below the attempt that admitted them', async () => {
     const caller = newCaller();
     const person = await signUp(system);
     system.provider.respond(echoing);
@@ -217,7 +217,7 @@ POST /api/predictions/predict/batch/ server
   });
 
   for (const mode of ['legacy', 'auto'] as const)
-    it(`lead through the tool server, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
+    it(`the traces of predictions lead through the tool server, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
       const caller = newCaller();
       const person = await signUp(system);
       const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' };
@@ -239,7 +239,7 @@ POST /api/predictions/predict/batch/ server
       }
     });
 
-  it('go on nowhere from a header that is no trace context', async () => {
+  it('the traces of predictions go on nowhere from a header that is no trace context', async () => {
     const { traceId } = newCaller();
     const hostile = ['', `00-${traceId}-0000000000000000-01`, `00-${traceId}-x-01`, 'a'.repeat(5000)];
     for (const traceparent of hostile)
@@ -250,7 +250,7 @@ POST /api/predictions/predict/batch/ server
     assert.ok(sent.every((one) => !one.includes(traceId)));
   });
 
-  it('have no text of a person or a provider, no key and no token', async () => {
+  it('the traces of predictions have no text of a person or a provider, no key and no token', async () => {
     const caller = newCaller();
     const marker = 'Zanzibar marker';
     const body = predictionBody({ draft: { text: `Please send ${marker}`, revision: 1 } });
@@ -267,10 +267,10 @@ POST /api/predictions/predict/batch/ server
   });
 });
 
-describe('a process whose collector is down', function () {
+describe('collector that is down', function () {
   this.timeout(120_000);
 
-  it('answers as ever, says so once, and stops in order', async () => {
+  it('a process whose collector is down answers as ever, says so once, and stops in order', async () => {
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
       OTEL_BSP_SCHEDULE_DELAY: '50',
@@ -294,10 +294,10 @@ describe('a process whose collector is down', function () {
   });
 });
 
-describe('a process that samples no trace', function () {
+describe('process that samples no trace', function () {
   this.timeout(120_000);
 
-  it('exports none, whatever the caller asks for, and still joins the logs and passes the context on', async () => {
+  it('a process that samples no trace exports none, whatever the caller asks for, and still joins the logs and passes the context on', async () => {
     const collector = await startCollector();
     const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
     const system = await startProcesses({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...sampler } });
@@ -318,11 +318,11 @@ describe('a process that samples no trace', function () {
   });
 });
 
-describe('a process without a collector', function () {
+describe('process without a collector', function () {
   this.timeout(120_000);
   const guarded = { NODE_OPTIONS: `--import=${new URL('../support/no-tracing-sdk.ts', import.meta.url)}` };
 
-  it('loads no SDK, exports nothing, and sends the provider no trace context', async () => {
+  it('a process without a collector loads no SDK, exports nothing, and sends the provider no trace context', async () => {
     const collector = await startCollector();
     const disabled = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' };
     const system = await startProcesses({ env: { ...guarded, ...disabled } });

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 const ENTRY = ['workers/main.ts', 'batch'];
 
-describe('a batch', function () {
+describe('batch', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   let ann: UserClient;
@@ -41,7 +41,7 @@ describe('a batch', function () {
     ['the worker that runs the batch', true],
     ['a worker that runs some of its predictions', false],
   ] as const)
-    it(`goes on when ${victim} is killed: nothing that is done is lost, or asked again`, async () => {
+    it(`a batch goes on when ${victim} is killed: nothing that is done is lost, or asked again`, async () => {
       await begin({ LEASE_MS: '1500', BATCH_CONCURRENCY: '3' });
       const [first] = await workerIds();
       await system.startWorker();
@@ -67,7 +67,7 @@ describe('a batch', function () {
       assert.equal(system.provider.calls.length, inputs.length + 3);
     });
 
-  it('is handed to another worker at once when its own stops', async () => {
+  it('a batch is handed to another worker at once when its own stops', async () => {
     await begin({ BATCH_CONCURRENCY: '2' });
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, echoing));
@@ -88,7 +88,7 @@ describe('a batch', function () {
     assert.equal(system.provider.calls.length, 10);
   });
 
-  it('ends at its deadline with what is done; what is not is an item error', async () => {
+  it('a batch ends at its deadline with what is done; what is not is an item error', async () => {
     await begin({ BATCH_TIMEOUT_MS: '3000', BATCH_CONCURRENCY: '4' });
     // Three of four slots are one party's; so some prompts are never asked about.
     const hanging = (prompt: string) => prompt !== 'Prompt 0?';
@@ -102,7 +102,7 @@ describe('a batch', function () {
     await until(() => system.provider.running === 0);
   });
 
-  it('does not wait for one prompt longer than a prediction alone may take', async () => {
+  it('a batch does not wait for one prompt longer than a prediction alone may take', async () => {
     await begin({ REPLY_TIMEOUT_MS: '1000', PROVIDER_TIMEOUT_MS: '700' });
     system.provider.respond(forPrompts((prompt) => prompt === 'Prompt 1?', hang(), echoing));
     const { status, body } = await predictBatch(ann, inputsOf(3));
@@ -110,7 +110,7 @@ describe('a batch', function () {
     assert.deepEqual(body.results[1], { index: 1, error: { code: 'prediction_timeout' } });
   });
 
-  it('is 504 when no worker has begun it in time, and is done under the same key then', async () => {
+  it('a batch is 504 when no worker has begun it in time, and is done under the same key then', async () => {
     await begin({ BATCH_TIMEOUT_MS: '2000' });
     const { pool } = system.database;
     const paused = async (change: typeof pausePools) => {
@@ -131,7 +131,7 @@ describe('a batch', function () {
     assertWhole(await predictBatch(ann, inputsOf(2), { headers }), inputsOf(2));
   });
 
-  it('is gone under its key after the recovery window, but its predictions are not', async () => {
+  it('a batch is gone under its key after the recovery window, but its predictions are not', async () => {
     await begin({ RECOVERY_WINDOW_S: '1' });
     const headers = { 'idempotency-key': 'k' };
     await predictBatch(ann, inputsOf(2), { headers });
@@ -144,7 +144,7 @@ describe('a batch', function () {
     assert.equal(body.total, 2);
   });
 
-  it('is shed without a worker for it', async () => {
+  it('a batch is shed without a worker for it', async () => {
     system = await startProcesses({ env: { BATCH_TIMEOUT_MS: '1000' } });
     ann = await signUp(system);
     const shed = await until(async () => {
@@ -154,14 +154,14 @@ describe('a batch', function () {
     assert.equal(shed.status, 503);
   });
 
-  it('holds no slot while it waits: many batches at once share a single one', async () => {
+  it('a batch holds no slot while it waits: many batches at once share a single one', async () => {
     await begin({ BATCH_CONCURRENCY: '1' });
     const bob = await signUp(system);
     const all = await Promise.all([ann, bob, ann, bob].map((person) => predictBatch(person, inputsOf(4))));
     for (const one of all) assertWhole(one, inputsOf(4));
   });
 
-  it("takes turns with other accounts' batches", async () => {
+  it("a batch takes turns with other accounts' batches", async () => {
     await begin({ BATCH_CONCURRENCY: '1' });
     const bob = await signUp(system);
     let open = Promise.withResolvers<void>();

@@ -66,7 +66,7 @@ describe('cancelling', () => {
     assert.equal((await rowOf(system, body)).state, 'cancelled');
   });
 
-  it('is idempotent and stays true after the window', async () => {
+  it('cancelling is idempotent and stays true after the window', async () => {
     const app = await system.app();
     system.provider.respond(hang());
     const body = predictionBody();
@@ -107,7 +107,7 @@ describe('cancelling', () => {
     assert.equal((await app.usage()).body.prediction_units, 1);
   });
 
-  it('reports a superseded one as cancelled', async () => {
+  it('cancelling reports a superseded prediction as cancelled', async () => {
     const app = await system.app();
     system.provider.next(hang());
     const old = predictionBody();
@@ -121,7 +121,7 @@ describe('cancelling', () => {
     assert.equal((await app.predict(old)).code, 'prediction_superseded');
   });
 
-  it('knows only the app’s own requests, and only of the user who made them', async () => {
+  it('cancelling knows only the app’s own requests, and only of the user who made them', async () => {
     const [app, stranger] = [await system.app(), await system.app()];
     system.provider.respond(hang());
     const body = predictionBody();
@@ -141,7 +141,7 @@ describe('cancelling', () => {
     await refused(stranger.cancel(body.request_id, body.user_id), [404, 'not_found']);
   });
 
-  it('agrees with the prediction’s own answer, however close the race, and so does the usage', async () => {
+  it('cancelling agrees with the prediction’s own answer, however close the race, and so does the usage', async () => {
     const app = await system.app();
     const reached = new Map<string, () => void>();
     system.provider.respond(async (response, call) => {
@@ -187,7 +187,7 @@ describe('cancelling while every wake-up is lost', () => {
   });
   after(() => system.stop());
 
-  it('closes the socket to the provider and answers the caller within 1.5 s each', async () => {
+  it('cancelling while every wake-up is lost closes the socket to the provider and answers the caller within 1.5 s each', async () => {
     const app = await system.app();
     const { answered, closed } = await cancelAndMeasure(system, app);
     assert.ok(answered < 1500, `the caller was answered after ${answered} ms`);
@@ -196,7 +196,7 @@ describe('cancelling while every wake-up is lost', () => {
     await assertNothingCharged(app);
   });
 
-  it('stays cancelled although the provider answers afterwards', async () => {
+  it('a prediction that is cancelled while every wake-up is lost stays cancelled although the provider answers afterwards', async () => {
     const app = await system.app();
     system.provider.reset();
     const answers = new Map<string, () => void>();

@@ -6,7 +6,7 @@ import { rowOf } from '../support/rows.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-describe('a worker that dies', () => {
+describe('worker that dies', () => {
   let system: System<TestProcess>;
   before(async () => {
     system = await startProcesses({ workers: 0, env: { LEASE_MS: '3000' } });
@@ -15,7 +15,7 @@ describe('a worker that dies', () => {
   beforeEach(() => system.provider.reset());
   afterEach(() => Promise.all(system.workers.map((worker) => worker.stop())));
 
-  it('is replaced in time for the same call to get its 200, for one unit', async () => {
+  it('a worker that dies is replaced in time for the same call to get its 200, for one unit', async () => {
     const app = await system.app();
     const victim = await system.startWorker();
     system.provider.next(delay(3000));
@@ -33,7 +33,7 @@ describe('a worker that dies', () => {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('cannot complete its work when it was only frozen and another worker has taken over', async () => {
+  it('a worker that dies cannot complete its work when it was only frozen and another worker has taken over', async () => {
     const app = await system.app();
     const frozen = await system.startWorker();
     const second = Promise.withResolvers<void>();

@@ -22,7 +22,7 @@ async function assertUnits(app: AppClient, units: number) {
 }
 
 describe('deadlines', () => {
-  describe('with a provider that may take all the time', () => {
+  describe('provider without a limit', () => {
     let system: System;
     before(async () => {
       system = await startSystem({ env: { PREDICTION_TIMEOUT_MS: String(TIMEOUT_MS) } });
@@ -30,7 +30,7 @@ describe('deadlines', () => {
     after(() => system.stop());
     beforeEach(() => system.provider.reset());
 
-    it('one that hangs ends in 504 at the deadline, its call aborted, and costs nothing', async () => {
+    it('a prediction whose provider hangs ends in 504 at the deadline, its call aborted, and costs nothing', async () => {
       const app = await system.app();
       system.provider.respond(hang());
       const body = predictionBody();
@@ -45,7 +45,7 @@ describe('deadlines', () => {
       await assertUnits(app, 0);
     });
 
-    it('is never a success afterwards, although the provider answers in the moment of the deadline', async () => {
+    it('a prediction is never a success after its deadline, although the provider answers in the moment of it', async () => {
       const app = await system.app();
       // From before the worker's own limit to after the caller's.
       system.provider.respond(async (response, call) => {
@@ -87,7 +87,7 @@ describe('deadlines', () => {
       });
     });
 
-    it('do not hold up a refusal of the provider, which is as fast as an answer', async () => {
+    it('a deadline does not hold up a refusal of the provider, which is as fast as an answer', async () => {
       const app = await system.app();
       for (const refusal of [status(500), status(429), status(401)]) {
         system.provider.respond(refusal);
@@ -100,7 +100,7 @@ describe('deadlines', () => {
     });
   });
 
-  describe('with less time for an attempt than for the prediction', () => {
+  describe('attempts with a limit', () => {
     let system: System;
     before(async () => {
       system = await startSystem({
@@ -110,7 +110,7 @@ describe('deadlines', () => {
     after(() => system.stop());
     beforeEach(() => system.provider.reset());
 
-    it('one that no worker claims in time ends in 504 and never starts', async () => {
+    it('a prediction that no worker claims in time ends in 504 and never starts', async () => {
       const app = await system.app();
       const body = predictionBody();
       await whileFrozen(system.workers, async () => {

@@ -56,7 +56,7 @@ describe('prediction events', () => {
     assert.deepEqual(await send({ ...event, request_id: foreign.request_id }, other), RECORDED);
   });
 
-  it('belong to the app, the user and the prediction', async () => {
+  it('prediction events belong to the app, the user and the prediction', async () => {
     const body = predictionBody();
     await app.predict(body);
     assert.deepEqual(await send(eventOf({ request_id: 'unknown' })), [404, 'not_found']);
@@ -64,7 +64,7 @@ describe('prediction events', () => {
     assert.deepEqual(await send(eventOf(body, { user_id: 'u-2' })), [403, 'access_denied']);
   });
 
-  it('are accepted after the end, however it ended', async () => {
+  it('prediction events are accepted after the end, however it ended', async () => {
     system.provider.next(hang());
     const body = predictionBody();
     const waiting = app.predict(body);
@@ -82,7 +82,7 @@ describe('prediction events', () => {
     assert.deepEqual(await send(eventOf(failed)), RECORDED);
   });
 
-  it('are accepted until the tombstone is deleted, and an old id may be used again', async () => {
+  it('prediction events are accepted until the tombstone is deleted, and an old id may be used again', async () => {
     const body = predictionBody();
     await app.predict(body);
     await alterRow(system, app, body, `expires_at = now() - interval '1 hour'`);

@@ -7,7 +7,7 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 
 const STOPPED_WITHIN_MS = STOP_LIMITS.process;
 
-describe('what a process that shuts down cannot finish', function () {
+describe('unfinished work', function () {
   this.timeout(STOPPED_WITHIN_MS + 15_000);
   let system: System<TestProcess>;
   before(async () => {
@@ -16,7 +16,7 @@ describe('what a process that shuts down cannot finish', function () {
   });
   after(() => system.stop());
 
-  it('is handed back by a worker, as the same attempt, and left by an ingress with 503, within 25 s; nothing is lost', async () => {
+  it('unfinished work is handed back by a worker that shuts down, as the same attempt, and left by an ingress with 503, within 25 s; nothing is lost', async () => {
     const app = await system.app();
     const [other, web] = system.webs;
     const [worker] = system.workers;

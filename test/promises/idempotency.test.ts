@@ -17,7 +17,7 @@ const ENVELOPE = 2000;
 const LONG_AGO = `admitted_at = now() - interval '6 seconds', detached_at = now() - interval '6 seconds'`;
 const WAIT = { headers: { prefer: 'wait' } };
 
-describe('idempotency, per app and request_id', () => {
+describe('idempotency', () => {
   let system: System;
   before(async () => {
     const env = { SANDBOX_UNITS: `${SANDBOX_UNITS}`, CONTEXT_ENVELOPE_CHARS: `${ENVELOPE}` };
@@ -26,8 +26,8 @@ describe('idempotency, per app and request_id', () => {
   beforeEach(() => system.provider.reset());
   after(() => system.stop());
 
-  describe('while the request runs and a caller still waits', () => {
-    it('answers the same body 409 request_in_flight with Retry-After, and leaves the first caller alone', async () => {
+  describe('requests whose callers wait', () => {
+    it('a request that is repeated while a caller waits is 409 request_in_flight with Retry-After, and the first caller is left alone', async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
@@ -39,7 +39,7 @@ describe('idempotency, per app and request_id', () => {
       await expectUnits(app, 1);
     });
 
-    it('lets the same body wait too with `Prefer: wait`, at any ingress: the same bytes from one call', async () => {
+    it('a request that is repeated while a caller waits may wait too with `Prefer: wait`, at any ingress: the same bytes from one call', async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
@@ -59,7 +59,7 @@ describe('idempotency, per app and request_id', () => {
       await expectUnits(app, 1);
     });
 
-    it('gives all waiting callers the same answer when the work fails, and none of them a replay', async () => {
+    it('all callers that wait for a request get the same answer when the work fails, and none of them a replay', async () => {
       const [app, body, gate] = await heldRequest(status(500));
       const first = app.predict(body);
       await system.provider.called(1);
@@ -71,7 +71,7 @@ describe('idempotency, per app and request_id', () => {
       assert.equal(system.provider.calls.length, 1);
     });
 
-    it('answers another body 409 idempotency_conflict, also with `Prefer: wait`', async () => {
+    it('another body under the id of a request that runs is 409 idempotency_conflict, also with `Prefer: wait`', async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
@@ -82,8 +82,8 @@ describe('idempotency, per app and request_id', () => {
     });
   });
 
-  describe('while the request runs and its callers have disconnected', () => {
-    it('attaches the same body and answers it from the same work; another body is a conflict', async () => {
+  describe('requests whose callers have disconnected', () => {
+    it('a request that runs without callers is attached by the same body and answers it from the same work; another body is a conflict', async () => {
       const [app, body, gate] = await heldRequest();
       await predictAndLeave(app, body);
       conflict(await app.predict(another(body)));
@@ -96,7 +96,7 @@ describe('idempotency, per app and request_id', () => {
       await expectUnits(app, 1);
     });
 
-    it('counts the callers of a dead ingress as gone', async () => {
+    it('the callers of a dead ingress are gone for a request that is repeated', async () => {
       const [app, body, gate] = await heldRequest();
       const first = app.predict(body);
       await system.provider.called(1);
@@ -110,9 +110,9 @@ describe('idempotency, per app and request_id', () => {
     });
   });
 
-  describe('when the request has an answer', () => {
+  describe('answered requests', () => {
     for (const state of ['suggested', 'abstained'] as const) {
-      it(`${state}: answers the same body byte for byte at any ingress and charges nothing`, async () => {
+      it(`a request that is repeated once it was ${state} is answered byte for byte at any ingress and charges nothing`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const answer = await endAs[state](app, body);
         assert.deepEqual([answer.status, answer.body.status, replayed(answer)], [200, state, false]);
@@ -125,7 +125,7 @@ describe('idempotency, per app and request_id', () => {
         assert.equal((await app.usage()).text, usage.text);
       });
 
-      it(`${state}: answers another body 409 idempotency_conflict`, async () => {
+      it(`another body under the id of a request that was ${state} is 409 idempotency_conflict`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         await endAs[state](app, body);
         conflict(await app.predict(another(body)));
@@ -133,7 +133,7 @@ describe('idempotency, per app and request_id', () => {
       });
     }
 
-    it('returns the end of the recovery window, rounded up to a second, as expires_at', async () => {
+    it('an answer has the end of its recovery window, rounded up to a second, as expires_at', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       const { expires_at } = (await app.predict(body)).body;
       const endedAt = Number((await rowOf(system, body)).ended_at) / 1000;
@@ -143,9 +143,9 @@ describe('idempotency, per app and request_id', () => {
     });
   });
 
-  describe('when the request was cancelled or superseded', () => {
+  describe('cancelled and superseded requests', () => {
     for (const end of ['cancelled', 'superseded'] as const) {
-      it(`${end}: answers the same body 499 with its code, another body 409, and calls no provider again`, async () => {
+      it(`a request that was ${end} answers the same body 499 with its code, another body 409, and calls no provider again`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const ended = [499, `prediction_${end}`];
         const answer = await endAs[end](app, body);
@@ -161,13 +161,13 @@ describe('idempotency, per app and request_id', () => {
     }
   });
 
-  describe('when the request failed', () => {
+  describe('failed requests', () => {
     for (const [end, ...expected] of [
       ['refused', 502, 'provider_failed'],
       ['limited', 503, 'provider_rate_limited'],
       ['timedOut', 504, 'prediction_timeout'],
     ] as const) {
-      it(`${expected.join(' ')}: runs the same body again, as the same prediction, for one unit`, async () => {
+      it(`a request that failed with ${expected.join(' ')} runs again for the same body, as the same prediction, for one unit`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const failed = await endAs[end](app, body);
         assert.deepEqual([failed.status, failed.code], expected);
@@ -185,7 +185,7 @@ describe('idempotency, per app and request_id', () => {
       });
     }
 
-    it('abandoned in the queue: was never run, and runs when it is requested again', async () => {
+    it('a request that was abandoned in the queue was never run, and runs when it is requested again', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await whileFrozen(system.workers, async () => {
         await predictAndLeave(app, body);
@@ -201,7 +201,7 @@ describe('idempotency, per app and request_id', () => {
       await expectUnits(app, 1);
     });
 
-    it('runs again once, however many repeat it at once', async () => {
+    it('a request that failed runs again once, however many repeat it at once', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await endAs.refused(app, body);
       const answers = await everywhere(20, (at) => app.predict(body, { at, ...WAIT }));
@@ -215,7 +215,7 @@ describe('idempotency, per app and request_id', () => {
       await expectUnits(app, 1);
     });
 
-    it('stays failed while units refuse to run it again, and runs when they allow it', async () => {
+    it('a request that failed stays failed while units refuse to run it again, and runs when they allow it', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await endAs.refused(app, body);
       for (let i = 0; i < SANDBOX_UNITS; i += 1)
@@ -234,7 +234,7 @@ describe('idempotency, per app and request_id', () => {
       await expectUnits(app, SANDBOX_UNITS + 1);
     });
 
-    it('stays failed when the session has moved on meanwhile, and runs when that no longer counts', async () => {
+    it('a request that failed stays failed when the session has moved on meanwhile, and runs when that no longer counts', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       await endAs.refused(app, body);
       assert.equal((await app.predict(newer(body))).status, 200);
@@ -249,11 +249,11 @@ describe('idempotency, per app and request_id', () => {
     });
   });
 
-  describe('when the recovery window is over', () => {
+  describe('requests after their recovery window', () => {
     const ends = ['suggested', 'abstained', 'cancelled', 'superseded', 'refused'] as const;
 
     for (const end of ends) {
-      it(`${end}: answers the same body and any other 410 recovery_window_expired`, async () => {
+      it(`a request that ended ${end} answers the same body and any other 410 recovery_window_expired when its window is over`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         await endAs[end](app, body);
         await alterRow(system, app, body, 'expires_at = now()');
@@ -266,7 +266,7 @@ describe('idempotency, per app and request_id', () => {
       });
     }
 
-    it('erases the texts, however the request ended, and keeps a tombstone', async () => {
+    it('the end of the recovery window erases the texts, however the request ended, and keeps a tombstone', async () => {
       const app = await system.app();
       const bodies: Body[] = [];
       for (const end of ends) {
@@ -286,7 +286,7 @@ describe('idempotency, per app and request_id', () => {
     });
   });
 
-  it('forgets a request after 35 days, and only then: its id is a new request, its unit stays counted', async () => {
+  it('a request is forgotten after 35 days, and only then: its id is a new request, its unit stays counted', async () => {
     const app = await system.app();
     const [old, younger] = [predictionBody(), predictionBody()];
     const first = await app.predict(old);
@@ -300,7 +300,7 @@ describe('idempotency, per app and request_id', () => {
     await expectUnits(app, 3);
   });
 
-  it('keeps the ids of one app apart from those of another', async () => {
+  it('the request ids of one app are kept apart from those of another', async () => {
     const [app, other, body] = [await system.app(), await system.app(), predictionBody()];
     const [answer, others] = [await app.predict(body), await other.predict(another(body))];
     assert.deepEqual([answer.status, others.status, replayed(others)], [200, 200, false]);
@@ -310,7 +310,7 @@ describe('idempotency, per app and request_id', () => {
     await expectUnits(other, 1);
   });
 
-  describe('two bodies are the same', () => {
+  describe('equal bodies', () => {
     for (const [how, say] of [
       ['key order', (body: Full) => JSON.stringify(reversed(body))],
       ['white space', (body: Full) => JSON.stringify(body, null, '\t')],
@@ -337,7 +337,7 @@ describe('idempotency, per app and request_id', () => {
     }
   });
 
-  describe('two bodies differ', () => {
+  describe('other bodies', () => {
     const changes: Record<string, object> = {
       user_id: { user_id: 'u-2' },
       session_id: { session_id: 's-other' },
@@ -370,7 +370,7 @@ describe('idempotency, per app and request_id', () => {
     });
   });
 
-  describe('a request refused before its admission leaves no trace and its id counts as new', () => {
+  describe('refused requests', () => {
     const refusals: Record<string, (app: AppClient, body: Body) => Promise<Answer>> = {
       '401 invalid_app_key': (app, body) =>
         new AppClient(app.id, `${app.key.slice(0, -1)}~`, app.url).predict(body),
@@ -395,7 +395,7 @@ describe('idempotency, per app and request_id', () => {
       '422 undefined': (app, body) => app.predict({ ...body, extra: 1 }),
     };
     for (const [expected, refuse] of Object.entries(refusals)) {
-      it(expected.replace('undefined', 'for a faulty body'), async () => {
+      it(`a request refused with ${expected.replace('undefined', 'for a faulty body')} leaves no trace, and its id counts as new`, async () => {
         const [app, body] = [await system.app(), predictionBody()];
         const refused = await refuse(app, body);
         assert.equal(`${refused.status} ${refused.code}`, expected);
@@ -407,8 +407,8 @@ describe('idempotency, per app and request_id', () => {
     }
   });
 
-  describe('of 100 identical requests at once, at two ingresses', () => {
-    it('one runs: one provider call, one unit; the others get its bytes or 409 request_in_flight', async () => {
+  describe('many identical requests at once', () => {
+    it('one of 100 identical requests at once, at two ingresses, runs: one provider call, one unit; the others get its bytes or 409 request_in_flight', async () => {
       const [app, body] = [await system.app(), predictionBody()];
       system.provider.respond(delay(100));
       const replies = await everywhere(100, (at) => app.predict(body, { at }));

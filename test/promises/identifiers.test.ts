@@ -38,7 +38,7 @@ const SPECIAL = [
   'a'.repeat(80),
 ];
 
-describe('identifiers that the pattern allows', () => {
+describe('identifiers', () => {
   let system: System;
   before(async () => {
     system = await startSystem();
@@ -46,7 +46,7 @@ describe('identifiers that the pattern allows', () => {
   beforeEach(() => system.provider.reset());
   after(() => system.stop());
 
-  it('all work as request_id and session_id: answered, replayed, and cancelled by the path as it is', async () => {
+  it('identifiers that the pattern allows all work as request_id and session_id: answered, replayed, and cancelled by the path as it is', async () => {
     await fc.assert(
       fc.asyncProperty(PERMITTED, async (id) => {
         const app = await system.app();
@@ -61,7 +61,7 @@ describe('identifiers that the pattern allows', () => {
     );
   });
 
-  it('all can be cancelled while they run, however the path encodes them', async () => {
+  it('a running request with any identifier that the pattern allows is cancelled, however the path encodes it', async () => {
     const spellings = fc.constantFrom(plain, percentEncoded, fullyPercentEncoded);
     await fc.assert(
       fc.asyncProperty(PERMITTED, spellings, async (id, spell) => {
@@ -77,7 +77,7 @@ describe('identifiers that the pattern allows', () => {
     );
   });
 
-  it('return how the prediction ended in the answer to a cancel', async () => {
+  it('the answer to a cancel by any identifier says how the prediction ended', async () => {
     const app = await system.app();
     system.provider.next(ok(), refusal(), status(500));
     for (const [id, ended, units] of [
@@ -91,7 +91,7 @@ describe('identifiers that the pattern allows', () => {
     }
   });
 
-  it('differ by every character, including its case', async () => {
+  it('identifiers differ by every character, including its case', async () => {
     const app = await system.app();
     for (const id of ['a', 'A', 'a.', '.a', 'a:', 'a-', 'a_', 'aa']) {
       const answer = await app.predict(predictionBody({ request_id: id }));
@@ -99,7 +99,7 @@ describe('identifiers that the pattern allows', () => {
     }
   });
 
-  it('are 404 not_found in a path when no prediction has them, and when the path has no id at all', async () => {
+  it('identifiers are 404 not_found in a path when no prediction has them, and when the path has no id at all', async () => {
     const app = await system.app();
     await app.predict(predictionBody({ request_id: 'a' }));
     const notFound = [404, { detail: { code: 'not_found' } }];
@@ -110,7 +110,7 @@ describe('identifiers that the pattern allows', () => {
       assert.deepEqual([path, ...(await cancel(app, path, {}))], [path, ...notFound]);
   });
 
-  it('are 422 in a body when they are no ids', async () => {
+  it('identifiers that the pattern does not allow are 422 in a body', async () => {
     const app = await system.app();
     for (const field of ['request_id', 'session_id', 'connection_id']) {
       for (const value of NO_IDS_IN_A_BODY) {

@@ -23,7 +23,7 @@ import {
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-describe('the ledger of calls to the provider', () => {
+describe('ledger of calls to the provider', () => {
   let system: System;
   before(async () => {
     const env = { MODEL_PRICES: 'other=1:1,fake-model=0.15:0.6', PROVIDER_TIMEOUT_MS: '400' };
@@ -45,7 +45,7 @@ describe('the ledger of calls to the provider', () => {
       return rows.length >= count && rows;
     });
 
-  it('has a row for an answer: whose it is, its tokens, its price, its time', async () => {
+  it('the ledger of calls to the provider has a row for an answer: whose it is, its tokens, its price, its time', async () => {
     const app = await system.app();
     const before = Date.now();
     system.provider.respond(delay(30));
@@ -82,7 +82,7 @@ describe('the ledger of calls to the provider', () => {
     ['answered', message({ content: 'not the answer format' }), [12, 5]],
   ];
   for (const [outcome, step, tokens] of outcomes)
-    it(`has a row for an attempt that ends ${outcome}`, async () => {
+    it(`the ledger of calls to the provider has a row for an attempt that ends ${outcome}`, async () => {
       const app = await system.app();
       system.provider.respond(step);
       await app.predict(predictionBody());
@@ -104,7 +104,7 @@ describe('the ledger of calls to the provider', () => {
     ['is an error with status 200', json({ error: { message: 'scripted', code: 500 } })],
   ];
   for (const [name, step] of unread)
-    it(`estimates and flags what an answer costs that ${name}`, async () => {
+    it(`the ledger of calls to the provider estimates and flags what an answer costs that ${name}`, async () => {
       const app = await system.app();
       system.provider.respond(step);
       assert.equal((await app.predict(predictionBody())).code, 'provider_failed');
@@ -113,7 +113,7 @@ describe('the ledger of calls to the provider', () => {
       assert.ok(row.input_tokens > 100 && Number(row.cost_microcents) > 0);
     });
 
-  it('has a row for each of several attempts, those that timed out with an estimate', async () => {
+  it('the ledger of calls to the provider has a row for each of several attempts, those that timed out with an estimate', async () => {
     const app = await system.app();
     system.provider.next(hang());
     assert.equal((await app.predict(predictionBody())).status, 200);
@@ -131,7 +131,7 @@ describe('the ledger of calls to the provider', () => {
     );
   });
 
-  it('flags a call that was aborted', async () => {
+  it('the ledger of calls to the provider flags a call that was aborted', async () => {
     const app = await system.app();
     system.provider.respond(hang());
     const body = predictionBody();
@@ -144,7 +144,7 @@ describe('the ledger of calls to the provider', () => {
     assert.ok(row.input_tokens > 100);
   });
 
-  it('loses nothing when a worker stops in order', async () => {
+  it('the ledger of calls to the provider loses nothing when a worker stops in order', async () => {
     const app = await system.app();
     system.provider.respond(ok());
     const worker = system.workers[0];
@@ -155,7 +155,7 @@ describe('the ledger of calls to the provider', () => {
     await system.startWorker();
   });
 
-  it('has no row for a prediction with nothing to work on', async () => {
+  it('the ledger of calls to the provider has no row for a prediction with nothing to work on', async () => {
     const app = await system.app();
     await app.predict(predictionBody({ draft: { text: ' ', revision: 1 } }));
     const marker = await system.app();
@@ -164,7 +164,7 @@ describe('the ledger of calls to the provider', () => {
     assert.deepEqual(await rowsOf(app), []);
   });
 
-  it('forgets calls after 400 days', async () => {
+  it('the ledger of calls to the provider forgets calls after 400 days', async () => {
     const appId = newId();
     const daysAgo = (days: number) => idOf(Date.now() - days * 24 * 60 * 60 * 1000);
     const [old, young] = [daysAgo(401), daysAgo(399)];

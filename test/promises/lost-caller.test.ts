@@ -10,7 +10,7 @@ type Body = ReturnType<typeof predictionBody>;
 
 const CANCEL = { 'x-on-disconnect': 'cancel' };
 
-describe('a caller that disconnects', () => {
+describe('caller that disconnects', () => {
   let system: System;
   /** Lets the provider answer, in the running test. */
   let answer: () => void;
@@ -72,7 +72,7 @@ describe('a caller that disconnects', () => {
     return body;
   };
 
-  it('leaves a running prediction to finish, and it can be recovered', async () => {
+  it('a caller that disconnects leaves a running prediction to finish, and it can be recovered', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body);
@@ -88,7 +88,7 @@ describe('a caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('may re-attach to a running prediction and wait on', async () => {
+  it('a caller that disconnects may re-attach to a running prediction and wait on', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body);
@@ -104,7 +104,7 @@ describe('a caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('leaves one in the queue abandoned after 5 s: never run, nothing charged', async () => {
+  it('a caller that disconnects leaves a queued prediction abandoned after 5 s: never run, nothing charged', async () => {
     const app = await system.app();
     const other = await system.app();
     await occupyWorker(other);
@@ -127,7 +127,7 @@ describe('a caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('leaves one in the queue that no worker takes after 5 s, even if it was not yet found abandoned', async () => {
+  it('a caller that disconnects leaves a queued prediction that no worker takes after 5 s, even if it was not yet found abandoned', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await leftInQueue(app);
@@ -181,7 +181,7 @@ describe('a caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('has a running prediction cancelled at once if the request said so, and the provider’s socket closed', async () => {
+  it('a caller that disconnects has a running prediction cancelled at once if the request said so, and the provider’s socket closed', async () => {
     const app = await system.app();
     const body = predictionBody();
     const { leave } = call(app, body, CANCEL);
@@ -192,7 +192,7 @@ describe('a caller that disconnects', () => {
     await assertUnits(app, 0, 0);
   });
 
-  it('has a running prediction cancelled at once if its app says so, unless the request says otherwise', async () => {
+  it('a caller that disconnects has a running prediction cancelled at once if its app says so, unless the request says otherwise', async () => {
     const app = await system.app();
     await alterApp(system, app, `on_disconnect = 'cancel'`);
     const [one, other] = [predictionBody(), predictionBody()];
@@ -210,7 +210,7 @@ describe('a caller that disconnects', () => {
     await assertUnits(app, 1, 0);
   });
 
-  it('has one in the queue cancelled at once if the request said so', async () => {
+  it('a caller that disconnects has a queued prediction cancelled at once if the request said so', async () => {
     const app = await system.app();
     await occupyWorker(await system.app());
     const body = await leftInQueue(app, CANCEL);
@@ -256,7 +256,7 @@ describe('a caller that disconnects', () => {
     }
   });
 
-  it('changes nothing while another one still waits', async () => {
+  it('a caller that disconnects changes nothing while another one still waits', async () => {
     const app = await system.app();
     const body = predictionBody();
     const first = call(app, body);

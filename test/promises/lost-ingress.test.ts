@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 /** The length of a lease, and some time for a call. */
 const NOTICED_WITHIN_MS = 3000 + 1000;
 
-describe('an ingress that dies while a caller waits', () => {
+describe('lost ingress', () => {
   let system: System<TestProcess>;
   before(async () => {
     system = await startProcesses({ env: { LEASE_MS: '3000' } });
@@ -35,7 +35,7 @@ describe('an ingress that dies while a caller waits', () => {
     return { app, body, id, diedAt, answer: answer.resolve };
   };
 
-  it('is noticed within 3 s: until then another one says 409, then it answers the same prediction', async () => {
+  it('an ingress that dies while a caller waits is noticed within 3 s: until then another one says 409, then it answers the same prediction', async () => {
     const { app, body, id, diedAt, answer } = await orphan();
     let refusals = 0;
     let askedAt = performance.now();
@@ -58,7 +58,7 @@ describe('an ingress that dies while a caller waits', () => {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
   });
 
-  it('does not delay a caller who prefers to wait: another one attaches it at once', async () => {
+  it('an ingress that dies while a caller waits does not delay a caller who prefers to wait: another one attaches it at once', async () => {
     const { app, body, id, answer } = await orphan();
     const waiting = app.predict(body, { headers: { prefer: 'wait' } });
     await until(() => isAwaited(system, id), 1000);

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { predictionBody } from '../support/client.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-describe('the main job', () => {
+describe('main job', () => {
   let system: System;
   before(async () => {
     system = await startSystem();
   });
   after(() => system.stop());
 
-  it('answers a draft with every published field, settles one unit and shows it as usage', async () => {
+  it('a prediction answers a draft with every published field, settles one unit and shows it as usage', async () => {
     const app = await system.app();
     const body = predictionBody();
     const reply = await app.predict(body);

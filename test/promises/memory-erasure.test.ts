@@ -14,7 +14,7 @@ import { type System, startSystem } from '../support/system.ts';
 const SESSIONS = 8;
 const RUNS = 3;
 
-describe('a session whose memory was deleted, row by row', function () {
+describe('memory erasure', function () {
   this.timeout(120_000);
   let system: System;
   before(async () => {
@@ -62,9 +62,10 @@ describe('a session whose memory was deleted, row by row', function () {
     }
   }
 
-  it('has left no five words in a row of its own in any table', () => leavesNothing(derive));
+  it('a session whose memory was deleted row by row has left no five words in a row of its own in any table', () =>
+    leavesNothing(derive));
 
-  it('has left none when its facts were promoted', () =>
+  it('a session whose memory was deleted row by row has left no five words when its facts were promoted', () =>
     leavesNothing(async (person, rows) => {
       await settleMemory(person);
       const { body } = await person.request<MemoryStats>('GET', '/api/memory/stats/');

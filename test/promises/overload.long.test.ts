@@ -17,7 +17,7 @@ describe('overload', () => {
   });
   after(() => system.stop());
 
-  it('is refused early, with a Retry-After and nothing reserved, while accepted calls are answered in time', async () => {
+  it('overload is refused early, with a Retry-After and nothing reserved, while accepted calls are answered in time', async () => {
     const app = await system.app();
     const calls: ReturnType<typeof app.predict>[] = [];
     // Sixteen at once that take 400 ms are 40 a second: this is three times as much, for five seconds.
@@ -38,14 +38,14 @@ describe('overload', () => {
     assert.equal(usage.body.reserved_units, 0);
   });
 
-  it('ends with its cause: soon everything is accepted again', async () => {
+  it('overload ends with its cause: soon everything is accepted again', async () => {
     const app = await system.app();
     await until(async () => (await app.predict(predictionBody())).status === 200, 5000);
     const replies = await Promise.all(Array.from({ length: 20 }, () => app.predict(predictionBody())));
     assert.ok(replies.every(({ status }) => status === 200));
   });
 
-  it('leaves no trace of refused requests: the same request counts as new', async () => {
+  it('overload leaves no trace of refused requests: the same request counts as new', async () => {
     const app = await system.app();
     const { rows } = await system.database.pool.query(
       `select count(*)::int as refused from history where code = 'overloaded'`,

@@ -48,7 +48,7 @@ describe('privacy', () => {
     }
   };
 
-  it('the input is in no table once it is answered, and the answer in none 10 s after the window', async () => {
+  it('the input of a prediction is in no table once it is answered, and the answer in none 10 s after the window', async () => {
     const app = await system.app();
     const [asked, answered] = [newMarker(), newMarker()];
     system.provider.respond(ok({ continuation: answered }));
@@ -99,7 +99,7 @@ describe('privacy', () => {
     await assertNotQueued();
   });
 
-  it('no text is in a log, however its request ends', async () => {
+  it('no text of a request is in a log, however that ends', async () => {
     const app = await system.app();
     const marker = newMarker();
     const post = (body: object) => app.request('POST', '/v1/predictions', body);

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 const SESSIONS = 6;
 
-describe('a promotion whose worker dies', function () {
+describe('promotion whose worker dies', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   let ann: UserClient;
@@ -55,7 +55,7 @@ describe('a promotion whose worker dies', function () {
     assert.ok(rows.every(({ promoted_at }) => promoted_at !== null));
   };
 
-  it('goes on where it was, and counts what both attempts did', async () => {
+  it('a promotion whose worker dies goes on where it was, and counts what both attempts did', async () => {
     const { ids, created, considered, usage } = await killed({});
     assert.deepEqual([created, considered], [SESSIONS, 2 * SESSIONS]);
     assert.equal(usage.input_tokens, 12 * SESSIONS);
@@ -65,7 +65,7 @@ describe('a promotion whose worker dies', function () {
     assert.equal((await promote(ann, 'episodes')).body.considered, 0);
   });
 
-  it('looks at each episode once with force', async () => {
+  it('a promotion whose worker dies looks at each episode once with force', async () => {
     await promote(ann, 'episodes');
     const { ids, created, updated } = await killed({ force: true });
     assert.deepEqual([created, updated], [0, SESSIONS]);
@@ -73,7 +73,7 @@ describe('a promotion whose worker dies', function () {
     assert.equal(system.provider.calls.length, 2 * SESSIONS + 1);
   });
 
-  it('makes the episodes of one quiet run, however many run at once and die', async () => {
+  it('a promotion whose worker dies makes the episodes of one quiet run, however many run at once and die', async () => {
     system.provider.respond(delay(60, episode()));
     const promotions = Array.from({ length: 8 }, () => promote(ann, 'episodes'));
     for (let n = 1; n <= 2; n += 1) {

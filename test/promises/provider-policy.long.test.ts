@@ -23,7 +23,7 @@ const env = {
   LEASE_MS: '5000',
 };
 
-describe('the policy towards a provider, over all workers', () => {
+describe('policy of all workers', () => {
   for (const withoutWakeUps of [false, true])
     describe(withoutWakeUps ? 'when every message between them is lost' : 'in order', () => {
       let system: System<TestProcess>;
@@ -166,7 +166,7 @@ describe('the policy towards a provider, over all workers', () => {
       });
     });
 
-  it('no more calls at once than PROVIDER_CONCURRENCY, however many workers', async () => {
+  it('no more calls run at once than PROVIDER_CONCURRENCY, however many workers there are', async () => {
     const system = await startProcesses({
       workers: 2,
       env: { PROVIDER_CONCURRENCY: '4', WORKER_CONCURRENCY: '8' },

@@ -8,7 +8,7 @@ import { type System, startSystem } from '../support/system.ts';
 
 const FAILURES_TO_OPEN = 20;
 
-describe('how long a refusal of the provider lasts', () => {
+describe('Retry-After', () => {
   let system: System;
   let app: AppClient;
   let person: UserClient;
@@ -34,7 +34,7 @@ describe('how long a refusal of the provider lasts', () => {
     assert.ok(seconds <= most && seconds > most - 10, `${seconds}`);
   }
 
-  it('is in the answers on both surfaces, of predictions and jobs, and gets shorter', async () => {
+  it('how long a refusal of the provider lasts is in the answers on both surfaces, of predictions and jobs, and gets shorter', async () => {
     const first = await refusedFor(status(429, { 'retry-after': '30' }));
     assert.equal(first.code, 'provider_rate_limited');
     assert.equal(first.headers.get('retry-after'), '30');
@@ -45,7 +45,7 @@ describe('how long a refusal of the provider lasts', () => {
     assert.equal(system.provider.calls.length, calls);
   });
 
-  it('is the time until the next probe while the circuit is open', async () => {
+  it('how long a refusal of the provider lasts is the time until the next probe while the circuit is open', async () => {
     system.provider.respond(status(429));
     for (let n = 0; n < FAILURES_TO_OPEN; n++) {
       const reply = await app.predict(predictionBody());
@@ -56,7 +56,7 @@ describe('how long a refusal of the provider lasts', () => {
     assert.equal(system.provider.calls.length, FAILURES_TO_OPEN);
   });
 
-  it('is in a 502 where it is known', async () => {
+  it('how long a refusal of the provider lasts is in a 502 where it is known', async () => {
     const failed = await refusedFor(status(500));
     assert.equal(failed.status, 502);
     assert.equal(failed.headers.get('retry-after'), null);
@@ -64,7 +64,7 @@ describe('how long a refusal of the provider lasts', () => {
     assertRefused(await app.predict(predictionBody()), 502, 20);
   });
 
-  it('is ten minutes at most', async () => {
+  it('how long a refusal of the provider lasts is ten minutes at most', async () => {
     const header = new Date(Date.now() + 365 * 24 * 60 * 60 * 1000).toUTCString();
     assertRefused(await refusedFor(status(429, { 'retry-after': header })), 503, 600);
   });

@@ -39,7 +39,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-describe('the numbers of predictions', function () {
+describe('numbers of predictions', function () {
   this.timeout(300_000);
   let system: System;
   let ann: UserClient;
@@ -91,7 +91,7 @@ describe('the numbers of predictions', function () {
     } else await Promise.all(one.decide.map(([n, decision]) => feedback(ann, at(n), decision)));
   };
 
-  it('equal a recount of the rows after any sequence of feedback, and repetition, deletion and restart change none', async () => {
+  it('the numbers of predictions equal a recount of the rows after any sequence of feedback, and repetition, deletion and restart change none', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 6, maxLength: 16 }), async (steps) => {
         ann = await signUp(system);

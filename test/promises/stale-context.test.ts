@@ -43,7 +43,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, Number.MAX_SAFE_INTEGER - 1), STALE);
   });
 
-  it('counts per app, per user and per session', async () => {
+  it('a draft.revision counts per app, per user and per session', async () => {
     const [app, other] = [await system.app(), await system.app()];
     assert.deepEqual(await ask(app, 5), FINE);
     assert.deepEqual(await ask(app, 1, { user_id: 'u-2' }), FINE);
@@ -53,7 +53,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 0, { user_id: 'u-2' }), STALE);
   });
 
-  it('counts across both modes', async () => {
+  it('a draft.revision counts across both modes', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), FINE);
     assert.deepEqual(await ask(app, 4, { mode: 'complete_draft' }), STALE);
@@ -61,7 +61,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 5, { mode: 'next_prompt' }), STALE);
   });
 
-  it('counts from the admission on, whether the prediction still runs or failed', async () => {
+  it('a draft.revision counts from the admission on, whether the prediction still runs or failed', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     system.provider.next(hang());
@@ -87,7 +87,7 @@ describe('stale context', () => {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('does not prevent an older request from being repeated', async () => {
+  it('a higher draft.revision does not prevent an older request from being repeated', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1' });
     const first = await app.predict(body);
@@ -96,7 +96,7 @@ describe('stale context', () => {
     assert.deepEqual([again.status, again.text], [200, first.text]);
   });
 
-  it('is recognised by a hash, which outlives the erased text', async () => {
+  it('the text of a draft.revision is recognised by a hash, which outlives the erased text', async () => {
     const app = await system.app();
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please send', revision: 5 } });
     await app.predict(body);
@@ -106,7 +106,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 5, { text: 'Please send' }), FINE);
   });
 
-  it('counts for 35 days and no longer', async () => {
+  it('a draft.revision counts for 35 days and no longer', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5), FINE);
     await ageDrafts(system, 34);
@@ -117,7 +117,7 @@ describe('stale context', () => {
     assert.deepEqual(await ask(app, 3), FINE, 'the old highest one is forgotten');
   });
 
-  describe('a refused request does not raise the revision that counts', () => {
+  describe('refused requests', () => {
     const refusals: Record<string, (app: AppClient) => Promise<unknown[]>> = {
       '402 monthly_cap_reached': async (app) => {
         await alterApp(system, app, `plan = 'paid', cap_cents = 0`);
@@ -136,7 +136,7 @@ describe('stale context', () => {
       '422 undefined': (app) => ask(app, 9, { language: 'x' }),
     };
     for (const [expected, refuse] of Object.entries(refusals)) {
-      it(expected.replace('undefined', 'for a faulty body'), async () => {
+      it(`a request refused with ${expected.replace('undefined', 'for a faulty body')} raises no draft.revision`, async () => {
         const app = await system.app();
         assert.deepEqual(await ask(app, 1, { text: 'Please' }), FINE);
         assert.equal((await refuse(app)).join(' '), expected.replace('undefined', ''));
@@ -146,7 +146,7 @@ describe('stale context', () => {
     }
   });
 
-  it('a request refused for it counts as new when it is sent again with a higher revision', async () => {
+  it('a request that was refused for its draft.revision counts as new when it is sent again with a higher one', async () => {
     const app = await system.app();
     assert.deepEqual(await ask(app, 5), FINE);
     const body = predictionBody({ session_id: 's-1', draft: { text: 'Please', revision: 4 } });

@@ -30,7 +30,7 @@ describe('start-up', () => {
     });
     const migrated = () => migrate({ directUrl: empty.url, queuePrefix: 'forecue' });
 
-    it('any number may migrate at once: all succeed, and each migration is applied once', async () => {
+    it('any number of processes may migrate an empty database at once: all succeed, and each migration is applied once', async () => {
       await Promise.all(Array.from({ length: 6 }, migrated));
       const { rows } = await empty.pool.query<{ name: string }>(
         'select name from mikro_orm_migrations order by name',
@@ -45,7 +45,7 @@ describe('start-up', () => {
       assert.equal(rowCount, files.length);
     });
 
-    it('a process stays unready, says which migration it waits for, and is ready by itself when that was run', async () => {
+    it('a process on an empty database stays unready, says which migration it waits for, and is ready by itself when that was run', async () => {
       const ports = [await freePort(), await freePort()];
       const env = { DATABASE_URL: empty.url, DATABASE_DIRECT_URL: empty.url };
       const started = [

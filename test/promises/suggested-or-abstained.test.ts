@@ -41,8 +41,8 @@ describe('suggested or abstained', () => {
   beforeEach(() => system.provider.reset());
   after(() => system.stop());
 
-  describe('suggests', () => {
-    it('the continuation of the draft, so that draft and completion together are what the person would see', async () => {
+  describe('suggestions', () => {
+    it('a prediction suggests the continuation of the draft, so that draft and completion together are what the person would see', async () => {
       for (const [draft, continuation, seen] of [
         ['Please send', ' the report', 'Please send the report'],
         ['Please send ', ' the report', 'Please send the report'],
@@ -56,7 +56,7 @@ describe('suggested or abstained', () => {
       }
     });
 
-    it("a next prompt that stands alone, and starts with the draft's own words", async () => {
+    it("a prediction suggests a next prompt that stands alone, and starts with the draft's own words", async () => {
       const mode = 'next_prompt';
       const alone = await ask(ok({ continuation: 'Now write the tests' }), {
         mode,
@@ -83,7 +83,7 @@ describe('suggested or abstained', () => {
       );
     });
 
-    it('characters of four bytes whole, in drafts and completions', async () => {
+    it('a prediction suggests characters of four bytes whole, in drafts and completions', async () => {
       const draft = { text: '𝒢𝓇ℯ𝒶𝓉 👩‍👩‍👧‍👦 ', revision: 1 };
       const answer = await ask(ok({ continuation: '👍🏽𠮷' }), { draft, user_id: '𠮷'.repeat(200) });
       assert.deepEqual([answer.status, answer.body.completion], [200, '👍🏽𠮷'], answer.text);
@@ -98,7 +98,7 @@ describe('suggested or abstained', () => {
       assert.ok(completion.length > MAX_COMPLETION - ' extraordinary'.length);
     });
 
-    it('2000 code points as they are, whatever their bytes, and the first 2000 of a single word', async () => {
+    it('a prediction suggests 2000 code points as they are, whatever their bytes, and the first 2000 of a single word', async () => {
       for (const [continuation, expected] of [
         ['𠮷'.repeat(MAX_COMPLETION), '𠮷'.repeat(MAX_COMPLETION)],
         ['𠮷'.repeat(MAX_COMPLETION + 1), '𠮷'.repeat(MAX_COMPLETION)],
@@ -107,7 +107,7 @@ describe('suggested or abstained', () => {
         assert.equal((await ask(ok({ continuation }))).body.completion, expected);
     });
 
-    it("a next prompt of at most 2000 code points, its draft's words included", async () => {
+    it("a prediction suggests a next prompt of at most 2000 code points, its draft's words included", async () => {
       const { body } = await ask(ok({ continuation: ' extraordinary'.repeat(300) }), {
         mode: 'next_prompt',
         draft: { text: 'Write', revision: 1 },
@@ -133,7 +133,7 @@ describe('suggested or abstained', () => {
     });
   });
 
-  describe('abstains, with an empty completion and for no unit,', () => {
+  describe('abstentions', () => {
     const messages = [
       { role: 'user', content: 'Hello' },
       { role: 'assistant', content: 'Ship it to the Straße on Friday' },
@@ -167,7 +167,7 @@ describe('suggested or abstained', () => {
       ],
     };
     for (const [when, [step, part]] of Object.entries(cases)) {
-      it(when, async () => {
+      it(`a prediction abstains ${when}, with an empty completion and for no unit`, async () => {
         expectAbstained(await ask(step, part));
         assert.equal(system.provider.calls.length, 1);
       });
@@ -185,7 +185,7 @@ describe('suggested or abstained', () => {
     }
   });
 
-  it("applies the app's own min_confidence", async () => {
+  it("a prediction applies the app's own min_confidence", async () => {
     const statusAt = async (likelihood: Likelihood, minConfidence: number) => {
       // A new one each time: apps are cached for a second.
       const app = await system.app();
@@ -203,7 +203,7 @@ describe('suggested or abstained', () => {
   describe('context_truncated', () => {
     const fits = 'x'.repeat(BUDGET.letters / 2);
 
-    it('is false when all of the text went to the provider, to the last letter', async () => {
+    it('context_truncated is false when all of the text went to the provider, to the last letter', async () => {
       const { body } = await ask(ok(), {
         draft: { text: fits, revision: 1 },
         messages: [{ role: 'user', content: fits }],
@@ -212,7 +212,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls[0]?.record.messages[0]?.content, fits);
     });
 
-    it('is true when the oldest message was dropped', async () => {
+    it('context_truncated is true when the oldest message was dropped', async () => {
       const { body } = await ask(ok(), {
         draft: { text: fits, revision: 1 },
         messages: [
@@ -225,7 +225,7 @@ describe('suggested or abstained', () => {
       assert.deepEqual([record.draft, record.messages.map(({ content }) => content)], [fits, [fits]]);
     });
 
-    it('is true when the draft alone is too long: its end is what goes to the provider', async () => {
+    it('context_truncated is true when the draft alone is too long: its end is what goes to the provider', async () => {
       const text = `${'x'.repeat(BUDGET.letters)} and so on`;
       const { body } = await ask(ok(), { draft: { text, revision: 1 } });
       assert.deepEqual([body.context_truncated, body.status], [true, 'suggested']);
@@ -233,13 +233,13 @@ describe('suggested or abstained', () => {
       assert.ok(sent.length > 0 && sent.length < text.length && text.endsWith(sent), sent);
     });
 
-    it('is reported when the prediction abstains as well', async () => {
+    it('context_truncated is reported when the prediction abstains as well', async () => {
       const { body } = await ask(refusal(), { draft: { text: 'x'.repeat(BUDGET.letters + 1), revision: 1 } });
       assert.deepEqual([body.status, body.context_truncated], ['abstained', true]);
     });
   });
 
-  describe('refuses', () => {
+  describe('refusals', () => {
     it('a mode that an operator turned off for the app is 404 feature_disabled', async () => {
       const statuses = async (disabled: string) => {
         const app = await system.app();
@@ -256,13 +256,13 @@ describe('suggested or abstained', () => {
       assert.deepEqual(await statuses('{}'), [200, 200]);
     });
 
-    it('a connection that it does not know: 404 not_found', async () => {
+    it('a prediction with a connection that does not exist is 404 not_found', async () => {
       const answer = await ask(ok(), { connection_id: 'c-unknown' });
       assert.deepEqual([answer.status, answer.code], [404, 'not_found']);
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('texts that together are over the envelope, in code points: 413 context_too_large', async () => {
+    it('texts that together are over the envelope, in code points, are 413 context_too_large', async () => {
       const full = {
         draft: { text: '𠮷'.repeat(7000), revision: 1 },
         messages: [
@@ -298,7 +298,7 @@ describe('suggested or abstained', () => {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('a text that is too long in code points, not in bytes or in UTF-16 units: 422', async () => {
+    it('a text that is too long in code points, not in bytes or in UTF-16 units, is 422', async () => {
       const draft = (length: number) => ({ draft: { text: '𠮷'.repeat(length), revision: 1 } });
       assert.equal((await ask(ok(), draft(8000))).status, 200);
       assert.equal((await ask(ok(), draft(8001))).status, 422);
@@ -306,7 +306,7 @@ describe('suggested or abstained', () => {
     });
   });
 
-  describe("reports a provider's fault at once, and charges nothing for it:", () => {
+  describe('faults of the provider', () => {
     const faults: Record<string, [expected: string, ...Step[]]> = {
       'a rejected key': ['503 provider_not_configured', status(401), status(403)],
       'its rate limit': ['503 provider_rate_limited', status(429)],
@@ -327,7 +327,7 @@ describe('suggested or abstained', () => {
       'a connection that breaks': ['502 provider_failed', reset()],
     };
     for (const [what, [expected, ...steps]] of Object.entries(faults)) {
-      it(`${what} is ${expected}`, async () => {
+      it(`a provider's fault is reported at once and charges nothing: ${what} is ${expected}`, async () => {
         const app = await system.app();
         for (const step of steps) {
           const answer = await ask(step, {}, app);
@@ -343,7 +343,7 @@ describe('suggested or abstained', () => {
       });
     }
 
-    it('silence until the deadline is 504 prediction_timeout, and the call is aborted', async () => {
+    it("a provider's silence until the deadline is 504 prediction_timeout, and the call is aborted", async () => {
       const hasty = await system.startWeb({ PREDICTION_TIMEOUT_MS: '1000' });
       const app = await system.app();
       system.provider.respond(hang());
@@ -357,7 +357,7 @@ describe('suggested or abstained', () => {
       await expectNothingCharged(app);
     });
 
-    it("one app's faults are not another's", async () => {
+    it("a provider's faults towards one app are not another's", async () => {
       const [unlucky, lucky] = [await system.app(), await system.app()];
       system.provider.respond((response, call) =>
         (call.record.draft === 'Fail' ? status(500) : ok())(response, call),

@@ -20,7 +20,7 @@ describe('superseding', () => {
   beforeEach(() => system.provider.reset());
   after(() => system.stop());
 
-  it('answers the older one 499 prediction_superseded at once and closes its provider call', async () => {
+  it('a newer draft answers the older one 499 prediction_superseded at once and closes its provider call', async () => {
     const app = await system.app();
     for (const at of system.webs) {
       const older = await running(app, 1, { session_id: at.url.replaceAll('/', '') });
@@ -39,7 +39,7 @@ describe('superseding', () => {
     await expectUnits(app, 2);
   });
 
-  it('reaches callers attached to the older one as well', async () => {
+  it('a newer draft reaches callers attached to the older one as well', async () => {
     const app = await system.app();
     const older = await running(app, 1);
     const attached = system.webs.map((at) => app.predict(older.body, { at, headers: { prefer: 'wait' } }));
@@ -49,7 +49,7 @@ describe('superseding', () => {
       assert.deepEqual(outcome(reply), SUPERSEDED);
   });
 
-  it('makes a cancel of the older one return that it is cancelled', async () => {
+  it('a newer draft makes a cancel of the older one return that it is cancelled', async () => {
     const app = await system.app();
     const older = await running(app, 1);
     await app.predict(revision(2));
@@ -59,7 +59,7 @@ describe('superseding', () => {
     assert.deepEqual(outcome(await app.predict(older.body)), SUPERSEDED);
   });
 
-  it('ends one that is still queued, which is then never run', async () => {
+  it('a newer draft ends an older one that is still queued, which is then never run', async () => {
     const app = await system.app();
     const older = revision(1);
     const newer = await whileFrozen(system.workers, async () => {
@@ -74,7 +74,7 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('ends every older one that is still running', async () => {
+  it('a newer draft ends every older one that is still running', async () => {
     const app = await system.app();
     await alterApp(system, app, 'supersede = false');
     const older = [await running(app, 1), await running(app, 2), await running(app, 3)];
@@ -84,7 +84,7 @@ describe('superseding', () => {
     await expectUnits(app, 1);
   });
 
-  it('leaves an answered one alone', async () => {
+  it('a newer draft leaves an answered one alone', async () => {
     const app = await system.app();
     const older = revision(1);
     const answer = await app.predict(older);
@@ -94,16 +94,16 @@ describe('superseding', () => {
     await expectUnits(app, 2);
   });
 
-  describe('needs a higher revision of a complete_draft of the same app, user and session:', () => {
+  describe('what supersedes nothing', () => {
     for (const [what, olderPart, newerRevision, newerPart] of [
       ['the same revision again', {}, 1, {}],
-      ['another session', {}, 2, { session_id: 's-2' }],
-      ['another user', {}, 2, { user_id: 'u-2' }],
-      ['a next_prompt supersedes nothing', {}, 2, { mode: 'next_prompt' }],
-      ['a next_prompt is not superseded', { mode: 'next_prompt' }, 2, {}],
-      ['a next_prompt does not supersede another', { mode: 'next_prompt' }, 2, { mode: 'next_prompt' }],
+      ['one in another session', {}, 2, { session_id: 's-2' }],
+      ['one of another user', {}, 2, { user_id: 'u-2' }],
+      ['a next_prompt', {}, 2, { mode: 'next_prompt' }],
+      ['a draft when it is a next_prompt', { mode: 'next_prompt' }, 2, {}],
+      ['a next_prompt when it is one, too', { mode: 'next_prompt' }, 2, { mode: 'next_prompt' }],
     ] as const) {
-      it(what, async () => {
+      it(`a draft is not superseded by ${what}`, async () => {
         const app = await system.app();
         const older = await held(app, 1, olderPart);
         const newer = await app.predict(revision(newerRevision, newerPart));
@@ -114,7 +114,7 @@ describe('superseding', () => {
       });
     }
 
-    it('another app', async () => {
+    it('a draft is not superseded by one of another app', async () => {
       const [app, other] = [await system.app(), await system.app()];
       const older = await held(app, 1);
       assert.equal((await other.predict(revision(2))).status, 200);
@@ -123,7 +123,7 @@ describe('superseding', () => {
     });
   });
 
-  it('is off for an app that turned it off: both are answered and charged', async () => {
+  it('superseding is off for an app that turned it off: both are answered and charged', async () => {
     const app = await system.app();
     await alterApp(system, app, 'supersede = false');
     const older = await held(app, 1);
@@ -133,7 +133,7 @@ describe('superseding', () => {
     await expectUnits(app, 2);
   });
 
-  it('is not done by a request that is refused', async () => {
+  it('superseding is not done by a request that is refused', async () => {
     const app = await system.app({ plan: 'paid', capCents: null });
     const older = await held(app, 5);
     const refused = async (body: object) => outcome(await app.predict(body));

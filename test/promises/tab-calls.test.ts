@@ -4,7 +4,7 @@ import { ok } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-describe('a call for the completion of a draft', () => {
+describe('calls for drafts', () => {
   let system: System;
   before(async () => {
     system = await startSystem({ env: { TAB_MODEL: 'small-model' } });
@@ -12,14 +12,14 @@ describe('a call for the completion of a draft', () => {
   after(() => system?.stop());
   beforeEach(() => system.provider.reset());
 
-  it('is of the model for drafts, short, with little thought', async () => {
+  it('a call for the completion of a draft is of the model for drafts, short, with little thought', async () => {
     const app = await system.app();
     await app.predict(predictionBody());
     const { body } = await system.provider.called(1);
     assert.deepEqual([body.model, body['max_tokens'], body['reasoning_effort']], ['small-model', 128, 'low']);
   });
 
-  it('names a cache: the same for a session of a person, and another for all others', async () => {
+  it('a call for the completion of a draft names a cache: the same for a session of a person, and another for all others', async () => {
     const [app, other] = [await system.app(), await system.app()];
     const session = { user_id: 'u', session_id: 's' };
     await app.predict(predictionBody(session));
@@ -33,7 +33,7 @@ describe('a call for the completion of a draft', () => {
     assert.equal(new Set(keys).size, 4);
   });
 
-  it('is booked with the tokens that the provider had cached', async () => {
+  it('a call for the completion of a draft is booked with the tokens that the provider had cached', async () => {
     const app = await system.app();
     const details = { prompt_tokens_details: { cached_tokens: 1024 } };
     system.provider.respond(ok({ usage: { prompt_tokens: 1200, completion_tokens: 8, ...details } }));

@@ -5,7 +5,7 @@ import { connect, connectingApp } from '../support/connection.ts';
 import { addFact } from '../support/memory.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-describe('a suggestion that the person is typing', () => {
+describe('suggestion that the person is typing', () => {
   let system: System;
   let app: AppClient;
   let session: object;
@@ -34,7 +34,7 @@ describe('a suggestion that the person is typing', () => {
     return [body.prediction_units, body.reserved_units];
   };
 
-  it('is answered with the rest of it, key by key, without a call and without a unit', async () => {
+  it('a suggestion that the person is typing is answered with the rest of it, key by key, without a call and without a unit', async () => {
     assert.deepEqual(await typed('Send it'), ['suggested', ' with care', 1, 1]);
     assert.deepEqual(await typed('Send it '), ['suggested', 'with care', 0, 1]);
     assert.deepEqual(await typed('Send it w'), ['suggested', 'ith care', 0, 1]);
@@ -42,7 +42,7 @@ describe('a suggestion that the person is typing', () => {
     assert.deepEqual(await settled(), [1, 0]);
   });
 
-  it('ends where all of it is typed, or something else', async () => {
+  it('a suggestion that the person is typing ends where all of it is typed, or something else', async () => {
     await typed('Send it');
     assert.deepEqual(await typed('Send it with care'), ['suggested', ' with care', 1, 2]);
     assert.deepEqual(await typed('Send it with care by'), ['suggested', ' with care', 1, 3]);
@@ -50,7 +50,7 @@ describe('a suggestion that the person is typing', () => {
     assert.deepEqual(await settled(), [4, 0]);
   });
 
-  it('is answered the same when the request is repeated, and takes events', async () => {
+  it('a suggestion that the person is typing is answered the same when the request is repeated, and takes events', async () => {
     await typed('Send it');
     const body = predictionBody({ ...session, draft: { text: 'Send it wi', revision: 9 } });
     const first = await app.predict(body);
@@ -71,13 +71,13 @@ describe('a suggestion that the person is typing', () => {
     ['another person', { user_id: 'bob' }],
   ];
   for (const [what, part] of changes)
-    it(`is not used for ${what}`, async () => {
+    it(`a suggestion that the person is typing is not used for ${what}`, async () => {
       await typed('Send it');
       await type('Send it with', part);
       assert.equal(system.provider.calls.length, 2);
     });
 
-  it('is not used once it was dismissed, nor what continues it', async () => {
+  it('a suggestion that the person is typing is not used once it was dismissed, nor what continues it', async () => {
     const { body } = await type('Send it');
     await typed('Send it w');
     const event = { event_id: 'd', request_id: body.request_id, user_id: 'ada', kind: 'dismissed' };
@@ -86,7 +86,7 @@ describe('a suggestion that the person is typing', () => {
     assert.equal(system.provider.calls.length, 2);
   });
 
-  it('is not used once the memory that it was made with has changed, or the grant has ended', async () => {
+  it('a suggestion that the person is typing is not used once the memory that it was made with has changed, or the grant has ended', async () => {
     const connecting = await connectingApp(system);
     const person = await signUp(system);
     const { connection_id } = await connect(system, connecting, person);

@@ -38,7 +38,7 @@ describe('units', () => {
   beforeEach(() => system.provider.reset());
   after(() => system.stop());
 
-  describe('are never exceeded', () => {
+  describe('limits', () => {
     for (const [what, plan, capCents, code] of [
       ['a monthly cap', 'paid', 10, 'monthly_cap_reached'],
       ['a sandbox', 'sandbox', null, 'sandbox_exhausted'],
@@ -97,7 +97,7 @@ describe('units', () => {
     });
   });
 
-  describe('a monthly cap', () => {
+  describe('monthly cap', () => {
     it('a monthly cap of 0 refuses all', async () => {
       const app = await system.app({ plan: 'paid', capCents: 0 });
       const { status, code } = await app.predict(predictionBody());
@@ -112,7 +112,7 @@ describe('units', () => {
       await expectUnits(app, 10_000_001);
     });
 
-    it('counts exactly, before rounding: three units of 0.3 cents fit into one cent, a fourth does not', async () => {
+    it('a monthly cap counts exactly, before rounding: three units of 0.3 cents fit into one cent, a fourth does not', async () => {
       const app = await system.app({ plan: 'paid', capCents: 1 });
       const statuses: number[] = [];
       for (let i = 0; i < 4; i += 1)
@@ -121,7 +121,7 @@ describe('units', () => {
       assert.equal((await app.usage()).body.invoice_cents, 0);
     });
 
-    it('can be used up to the last unit: at 0.2 cents the fifth fits into one cent exactly', async () => {
+    it('a monthly cap can be used up to the last unit: at 0.2 cents the fifth fits into one cent exactly', async () => {
       const app = await system.app({ plan: 'paid', capCents: 1 });
       await spend(app, 'paid', 4);
       const statuses = [await app.predict(predictionBody()), await app.predict(predictionBody())];
@@ -131,7 +131,7 @@ describe('units', () => {
       );
     });
 
-    it('binds paid units only', async () => {
+    it('a monthly cap binds paid units only', async () => {
       const app = await system.app({ plan: 'sandbox', capCents: 0 });
       assert.equal((await app.predict(predictionBody())).status, 200);
       await alterApp(system, app, `plan = 'paid', cap_cents = 1`);
@@ -139,17 +139,17 @@ describe('units', () => {
       assert.equal((await app.predict(predictionBody())).status, 200);
     });
 
-    it('binds a month: what last month cost is not counted', async () => {
+    it('a monthly cap binds a month: what last month cost is not counted', async () => {
       const app = await system.app({ plan: 'paid', capCents: 1 });
       await spend(app, 'paid', 5, LAST_MONTH);
       assert.equal((await app.predict(predictionBody())).status, 200);
     });
   });
 
-  describe('are refunded, and nothing is charged,', () => {
+  describe('refunds', () => {
     const ends: Record<string, (app: AppClient) => Promise<Refusal>> = {
-      'when the prediction abstains': (app) => ended(app, refusal()),
-      'when the provider fails': (app) => ended(app, status(500)),
+      'when a prediction abstains': (app) => ended(app, refusal()),
+      'when its provider fails': (app) => ended(app, status(500)),
       'when it is cancelled': (app) =>
         ended(app, hang(), async (body) => {
           const { body: cancelled } = await app.cancel(body.request_id, body.user_id);
@@ -165,7 +165,7 @@ describe('units', () => {
       [504, 'prediction_timeout'],
     ];
     for (const [when, end] of Object.entries(ends)) {
-      it(when, async () => {
+      it(`units are refunded, and nothing is charged, ${when}`, async () => {
         const app = await system.app();
         const last = await system.app({ plan: 'paid', capCents: 1 });
         await spend(last, 'paid', 4);
@@ -203,8 +203,8 @@ describe('units', () => {
     }
   });
 
-  describe('as usage reports them', () => {
-    it('have exactly the published fields', async () => {
+  describe('usage reports', () => {
+    it('usage reports have exactly the published fields', async () => {
       const app = await system.app({ plan: 'paid', capCents: 7 });
       for (let i = 0; i < 9; i += 1) await app.predict(predictionBody());
       const usage = await app.usage();
@@ -225,7 +225,7 @@ describe('units', () => {
       });
     });
 
-    it('round the invoice down: 4 units of 0.2 cents are 0 cents, 5 are 1', async () => {
+    it('usage reports round the invoice down: 4 units of 0.2 cents are 0 cents, 5 are 1', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       const invoices: number[] = [];
       for (let i = 0; i < 6; i += 1) {
@@ -235,7 +235,7 @@ describe('units', () => {
       assert.deepEqual(invoices, [0, 0, 0, 0, 1, 1]);
     });
 
-    it('are zero in an unused month, with the plan and the cap of today', async () => {
+    it('usage reports are zero in an unused month, with the plan and the cap of today', async () => {
       const app = await system.app({ plan: 'paid', capCents: 7 });
       await app.predict(predictionBody());
       const { status, body } = await app.usage('2020-02');
@@ -256,13 +256,13 @@ describe('units', () => {
       });
     });
 
-    it('are the same whether the current month is named or not', async () => {
+    it('usage reports are the same whether the current month is named or not', async () => {
       const app = await system.app();
       await app.predict(predictionBody());
       assert.equal((await app.usage(await month(THIS_MONTH))).text, (await app.usage()).text);
     });
 
-    it('answer a malformed month 400 invalid_month, never 422', async () => {
+    it('usage reports answer a malformed month 400 invalid_month, never 422', async () => {
       const app = await system.app();
       for (const malformed of MALFORMED_MONTHS) {
         const { status, code } = await app.usage(malformed);
@@ -270,13 +270,13 @@ describe('units', () => {
       }
     });
 
-    it('never show a negative remainder of a sandbox', async () => {
+    it('usage reports never show a negative remainder of a sandbox', async () => {
       const app = await system.app();
       await spend(app, 'sandbox', SANDBOX_UNITS + 7);
       assert.equal((await app.usage()).body.sandbox_remaining, 0);
     });
 
-    it('show reserved units, and subtract them from what remains of a sandbox', async () => {
+    it('usage reports show reserved units, and subtract them from what remains of a sandbox', async () => {
       const app = await system.app();
       const gate = Promise.withResolvers<void>();
       system.provider.respond(when(gate.promise));
@@ -290,7 +290,7 @@ describe('units', () => {
       await expectUnits(app, 2);
     });
 
-    it('count both plans when the plan is switched in the middle of a month', async () => {
+    it('usage reports count both plans when the plan is switched in the middle of a month', async () => {
       const app = await system.app({ plan: 'sandbox', capCents: 9 });
       for (let i = 0; i < 3; i += 1) await app.predict(predictionBody());
       await alterApp(system, app, `plan = 'paid'`);
@@ -321,14 +321,14 @@ describe('units', () => {
       );
     });
 
-    it('are those of the app that asks', async () => {
+    it('usage reports are those of the app that asks', async () => {
       const [app, other] = [await system.app(), await system.app()];
       await app.predict(predictionBody());
       await expectUnits(other, 0);
     });
   });
 
-  describe('belong to their admission', () => {
+  describe('admissions', () => {
     it('a prediction keeps the plan of its admission: a switch while it runs changes nothing for it', async () => {
       const app = await system.app({ plan: 'paid', capCents: null });
       const gate = Promise.withResolvers<void>();

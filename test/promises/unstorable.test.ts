@@ -24,7 +24,7 @@ async function post(url: string, token: string, body: object) {
   return { status: response.status, code: detail?.code, source, tookMs: performance.now() - since };
 }
 
-describe('a result that cannot be stored', function () {
+describe('result that cannot be stored', function () {
   this.timeout(60_000);
   let system: System;
   before(async () => {
@@ -50,7 +50,7 @@ describe('a result that cannot be stored', function () {
   const predict = (app: AppClient, body: object) => post(`${app.url}/v1/predictions`, app.key, body);
   const logged = () => system.workers.map(({ log }) => log).join('\n');
 
-  it('ends its prediction at once as a defect, which is logged without the text, and costs nothing', async () => {
+  it('a result that cannot be stored ends its prediction at once as a defect, which is logged without the text, and costs nothing', async () => {
     const app = await system.app();
     const { status, code, source, tookMs } = await predict(app, predictionBody());
     assert.deepEqual([status, code, source], [500, 'internal_error', 'worker']);
@@ -62,7 +62,7 @@ describe('a result that cannot be stored', function () {
     assert.doesNotMatch(logged(), new RegExp(UNSTORABLE));
   });
 
-  it('fails no others that end together with it', async () => {
+  it('a result that cannot be stored fails no others that end together with it', async () => {
     const app = await system.app();
     const { promise: areAsked, resolve: answer } = Promise.withResolvers<void>();
     system.provider.respond(
@@ -84,7 +84,7 @@ describe('a result that cannot be stored', function () {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [MANY - 1, 0]);
   });
 
-  it('ends its reply at once, which stays pending with an error', async () => {
+  it('a result that cannot be stored ends its reply at once, which stays pending with an error', async () => {
     const ann = await signUp(system);
     const asked = replyBody({ agent_input: UNSTORABLE });
     const { status, code, tookMs } = await post(ann.url + PREDICT, ann.access, asked);
@@ -95,7 +95,7 @@ describe('a result that cannot be stored', function () {
     assert.deepEqual([state, error, candidates], ['pending', 'internal_error', []]);
   });
 
-  it('is an item of its batch, which has the others', async () => {
+  it('a result that cannot be stored is a failed item of its batch, which has the others', async () => {
     const ann = await signUp(system);
     const inputs = inputsOf(MANY).with(7, UNSTORABLE);
     const { status, body, tookMs } = await predictBatch(ann, inputs);

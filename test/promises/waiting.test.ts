@@ -38,7 +38,7 @@ describe('waiting', () => {
       for (const ms of delays) assert.ok(ms < 1500, `answered ${ms} ms after the end`);
     };
 
-    it('a success is answered within 1.5 s of its commit', async () => {
+    it('a success is answered within 1.5 s of its commit when every wake-up is lost', async () => {
       const before = await system.queue.droppedWakeUps();
       // Spread over more than a second, so that every moment between two polls is covered.
       system.provider.respond((response, call) => delay((call.index % 20) * 70)(response, call));
@@ -46,7 +46,7 @@ describe('waiting', () => {
       assert.ok((await system.queue.droppedWakeUps()) > before, 'no wake-up was dropped');
     });
 
-    it('a failure is answered within 1.5 s of its commit', async () => {
+    it('a failure is answered within 1.5 s of its commit when every wake-up is lost', async () => {
       const before = await system.queue.droppedWakeUps();
       system.provider.respond((response, call) => delay((call.index % 20) * 70, status(500))(response, call));
       await assertAnswered(await system.app(), 502);

@@ -13,7 +13,7 @@ const EACH_SECOND = '* * * * * *';
 /** More than two pages. */
 const PEOPLE = 45;
 
-describe('a round of recurring work', function () {
+describe('round of recurring work', function () {
   this.timeout(60_000);
   let system: System;
   beforeEach(async () => {
@@ -50,7 +50,7 @@ describe('a round of recurring work', function () {
       )
     ).at(0)?.last ?? 0;
 
-  it('reaches every account with something new, page by page, and nobody else', async () => {
+  it('a round of recurring work reaches every account with something new, page by page, and nobody else', async () => {
     const people = await Promise.all(Array.from({ length: PEOPLE }, someone));
     const [silent, disabled] = [await someone(), await someone()];
     for (const account of [...people, disabled]) await say(account);
@@ -65,7 +65,7 @@ describe('a round of recurring work', function () {
     for (const account of [silent, disabled]) assert.deepEqual(await jobsOf('promote_episodes', account), []);
   });
 
-  it('promotes facts when the episodes of the round are done', async () => {
+  it('a round of recurring work promotes facts when the episodes of the round are done', async () => {
     const account = await someone();
     await say(account);
     await select(
@@ -83,7 +83,7 @@ describe('a round of recurring work', function () {
     assert.ok(facts && episodes?.ended_at && episodes.ended_at <= facts.admitted_at);
   });
 
-  it('leaves an account alone while a job of it waits or runs, and everybody while the pool is paused', async () => {
+  it('a round of recurring work leaves an account alone while a job of it waits or runs, and everybody while the pool is paused', async () => {
     const ann = await signUp(system);
     const note = () => event({ session_id: randomUUID(), type: 'note', text: 'x' });
     await system.startWorker({ SYNC_EVERY: EACH_SECOND });

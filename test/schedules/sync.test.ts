@@ -34,7 +34,7 @@ describe('recurring sync', function () {
     return rows;
   };
 
-  it('takes what a person has recorded into memory by itself, by one job for each tick', async () => {
+  it('recurring sync takes what a person has recorded into memory by itself, by one job for each tick', async () => {
     const [ann] = await Promise.all([
       signUp(system),
       system.startWorker({ SYNC_EVERY: EACH_SECOND }),
@@ -49,7 +49,7 @@ describe('recurring sync', function () {
     assert.deepEqual([jobs.length, new Set(jobs.map(({ key }) => key)).size], [2, 2]);
   });
 
-  it('does nothing when it is off', async () => {
+  it('recurring sync does nothing when it is off', async () => {
     await system.startWorker({ SYNC_EVERY: EACH_SECOND });
     const ticks = async () =>
       (

@@ -12,8 +12,8 @@ async function* frames(): AsyncGenerator<Frame> {
   for (let n = 0; n < 100; n += 1) yield { type: 'D', body: Buffer.from(randomBytes(8000).toString('hex')) };
 }
 
-describe('a backup of several pieces', () => {
-  it('is refused, and never waited for, when any bit of it is wrong', async () => {
+describe('backup of several pieces', () => {
+  it('a backup of several pieces is refused, and never waited for, when any bit of it is wrong', async () => {
     const folder = await scratchFolder('forecue-archive-');
     const file = join(folder, 'one.backup');
     const whole = gzipSync(Buffer.concat(await Array.fromAsync(packed(frames()))));

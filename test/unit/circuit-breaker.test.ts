@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { CircuitBreaker } from '../../ingress/limits/circuit-breaker.ts';
 import { until } from '../support/until.ts';
 
-describe('the circuit breaker', () => {
+describe('circuit breaker', () => {
   const OPEN_MS = 100;
   let events: string[];
   let calls: number;
@@ -28,7 +28,7 @@ describe('the circuit breaker', () => {
   const works = async () => 'answer';
   const fails = () => Promise.reject(new Error('down'));
 
-  it('opens with the first failure: nobody calls what is down', async () => {
+  it('the circuit breaker opens with the first failure: nobody calls what is down', async () => {
     assert.equal(await run(works), 'answer');
     assert.equal(await run(fails), 'fallback');
     assert.equal(await run(works), 'fallback');
@@ -36,7 +36,7 @@ describe('the circuit breaker', () => {
     assert.deepEqual(events, ['open: Error: down']);
   });
 
-  it('reports one outage once, however many calls fail at the same time and however many probes', async () => {
+  it('the circuit breaker reports one outage once, however many calls fail at the same time and however many probes', async () => {
     await Promise.all([run(fails), run(fails), run(fails)]);
     await until(async () => {
       await run(fails);
@@ -45,7 +45,7 @@ describe('the circuit breaker', () => {
     assert.deepEqual(events, ['open: Error: down']);
   });
 
-  it('probes with a single call, and keeps nobody else waiting for it', async () => {
+  it('the circuit breaker probes with a single call, and keeps nobody else waiting for it', async () => {
     await run(fails);
     const { promise, resolve } = Promise.withResolvers<string>();
     let probe: Promise<string> | undefined;

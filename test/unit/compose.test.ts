@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 
 const LOG = createLog('test', 'silent');
 
-describe('a composition root', () => {
+describe('composition root', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createDatabase();

@@ -7,7 +7,7 @@ describe('work that is repeated', () => {
   let repeated: Repeated | undefined;
   afterEach(() => repeated?.stop());
 
-  it('never runs twice at once, however long it takes', async () => {
+  it('work that is repeated never runs twice at once, however long it takes', async () => {
     let [running, most, runs] = [0, 0, 0];
     repeated = every(5, async () => {
       running += 1;
@@ -20,14 +20,14 @@ describe('work that is repeated', () => {
     assert.equal(most, 1);
   });
 
-  it('goes on after a failure', async () => {
+  it('work that is repeated goes on after a failure', async () => {
     const failures: unknown[] = [];
     repeated = every(5, () => Promise.reject('down'), { onError: (error) => failures.push(error) });
     await until(() => failures.length >= 2);
     assert.equal(failures[0], 'down');
   });
 
-  it('starts after the first interval, or at once', () => {
+  it('work that is repeated starts after the first interval, or at once', () => {
     let runs = 0;
     repeated = every(60_000, () => {
       runs += 1;
@@ -44,7 +44,7 @@ describe('work that is repeated', () => {
     return atOnce.stop();
   });
 
-  it('stops when the run under way has ended', async () => {
+  it('work that is repeated stops when the run under way has ended', async () => {
     const work = Promise.withResolvers<void>();
     let runs = 0;
     const one = every(

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { createLog } from '../../shared/log.ts';
 
-describe('the log', () => {
+describe('log', () => {
   for (const code of ['EPIPE', 'EBUSY', 'EPERM', 'ECONNREFUSED'])
-    it(`has the message of an error ${code}, which is none of PostgreSQL's`, () => {
+    it(`the log has the message of an error ${code}, which is none of PostgreSQL's`, () => {
       assert.equal(logged(Object.assign(new Error('write failed'), { code }))['message'], 'write failed');
     });
 
-  it("has no message of PostgreSQL's, which may repeat a person's text", () => {
+  it("the log has no message of PostgreSQL's, which may repeat a person's text", () => {
     const refused = Object.assign(new Error('Key (text)=(a secret) exists'), { code: '23505' });
     for (const error of [refused, new Error(refused.message, { cause: refused })])
       assert.equal('message' in logged(error), false);

@@ -14,7 +14,7 @@ const READ = {
   pg: '8.23.0',
 };
 
-describe('parts of libraries that are private to them', () => {
+describe('private parts of libraries', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createDatabase();
@@ -22,7 +22,7 @@ describe('parts of libraries that are private to them', () => {
   after(() => database.drop());
 
   for (const [name, version] of Object.entries(READ))
-    it(`were read in ${name} ${version}, which is installed`, async () => {
+    it(`private parts of libraries were read in ${name} ${version}, which is installed`, async () => {
       const manifest = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
       assert.equal(JSON.parse(await readFile(manifest, 'utf8')).version, version);
     });

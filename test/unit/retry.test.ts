@@ -16,32 +16,32 @@ function failing(times: number) {
   };
 }
 
-describe('a retry', () => {
-  it('tries until the work succeeds', async () => {
+describe('retry', () => {
+  it('a retry tries until the work succeeds', async () => {
     assert.equal(await retry(failing(3).work, SOON), 4);
   });
 
-  it('ends with the error that another try cannot help', async () => {
+  it('a retry ends with the error that another try cannot help', async () => {
     const { work, tries } = failing(5);
     const when = (_: unknown, failed: number) => failed < 3;
     await assert.rejects(retry(work, { ...SOON, when }), { message: 'failure 3' });
     assert.equal(tries(), 3);
   });
 
-  it('starts no try after its time', async () => {
+  it('a retry starts no try after its time', async () => {
     const { work, tries } = failing(5);
     await assert.rejects(retry(work, { ...SOON, until: performance.now() }), { message: 'failure 1' });
     assert.equal(tries(), 1);
   });
 
-  it('ends while it waits when its signal aborts', async () => {
+  it('a retry ends while it waits when its signal aborts', async () => {
     const stop = new AbortController();
     const retried = retry(failing(5).work, { firstMs: 60_000, longestMs: 60_000, signal: stop.signal });
     setImmediate(() => stop.abort());
     await assert.rejects(retried, { name: 'AbortError' });
   });
 
-  it('waits twice as long each time up to the longest, with jitter', () => {
+  it('a retry waits twice as long each time up to the longest, with jitter', () => {
     for (const [tries, ms] of [
       [1, 50],
       [2, 100],

@@ -14,7 +14,7 @@ const LONGER: Record<string, string> = {
 const SQL_WIDTH_MAX = 120;
 
 /** Biome checks the length of functions, and the width of TypeScript. Landed migrations and tests may be longer. */
-describe('a source file', () => {
+describe('source file', () => {
   const files = globSync(
     '{bench,bin,client/{src,console},ingress,shared,workers}/**/*.{ts,tsx,js,css,sql}',
   ).map((name) => ({
@@ -22,7 +22,7 @@ describe('a source file', () => {
     lines: readFileSync(name, 'utf8').trimEnd().split('\n'),
   }));
 
-  it(`has at most ${LINES_MAX} lines, or a reason to be longer`, () => {
+  it(`a source file has at most ${LINES_MAX} lines, or a reason to be longer`, () => {
     const long = files.filter(({ name, lines }) => lines.length > LINES_MAX && LONGER[name] === undefined);
     assert.deepEqual(
       long.map(({ name }) => name),

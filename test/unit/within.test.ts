@@ -3,8 +3,8 @@ import { untilAborted, within } from '../../shared/timing/within.ts';
 
 const never = () => new Promise<never>(() => {});
 
-describe('a time limit', () => {
-  it('lets work settle as it does when it is done in time', async () => {
+describe('time limit', () => {
+  it('a time limit lets work settle as it does when it is done in time', async () => {
     assert.equal(await within(1000, async () => 'done'), 'done');
     await assert.rejects(
       within(1000, () => Promise.reject(new Error('broken'))),
@@ -12,7 +12,7 @@ describe('a time limit', () => {
     );
   });
 
-  it('rejects with its own error when the work takes longer, and aborts the work with it', async () => {
+  it('a time limit rejects with its own error when the work takes longer, and aborts the work with it', async () => {
     const late = new Error('late');
     let signal: AbortSignal | undefined;
     const limited = within(
@@ -27,7 +27,7 @@ describe('a time limit', () => {
     assert.equal(signal?.reason, late);
   });
 
-  it('hears of a failure that comes too late, so that it is not unhandled', async () => {
+  it('a time limit hears of a failure that comes too late, so that it is not unhandled', async () => {
     const { promise, reject } = Promise.withResolvers<never>();
     await assert.rejects(
       within(10, () => promise),
@@ -39,7 +39,7 @@ describe('a time limit', () => {
 });
 
 describe('work that can be aborted', () => {
-  it('is waited for no longer than until its signal aborts, also when that has happened before', async () => {
+  it('work that can be aborted is waited for no longer than until its signal aborts, also when that has happened before', async () => {
     const gone = new AbortController();
     const waiting = untilAborted(gone.signal, never());
     gone.abort(new Error('gone'));

@@ -9,7 +9,7 @@ const SECRET = 'the-first-secret-has-32-bytes-or-more';
 const OTHER = 'the-second-secret-has-32-bytes-or-more';
 const ISSUER = 'http://localhost:8080';
 
-describe('the credentials of /api', () => {
+describe('credentials of /api', () => {
   let system: System;
   let person: UserClient;
   let key: string;
@@ -38,7 +38,7 @@ describe('the credentials of /api', () => {
     assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
   };
 
-  it('are an access token in one header or a key in the other, or both of the same user', async () => {
+  it('the credentials of /api are an access token in one header or a key in the other, or both of the same user', async () => {
     const authorization = `Bearer ${person.access}`;
     const ways: Record<string, string>[] = [
       { authorization },
@@ -49,7 +49,7 @@ describe('the credentials of /api', () => {
     for (const headers of ways) assert.deepEqual((await me(headers)).body.id, person.id);
   });
 
-  it('are not exchangeable: each shape has its own header', async () => {
+  it('the credentials of /api are not exchangeable: each shape has its own header', async () => {
     await expectCode('not_authenticated', { authorization: `Bearer ${key}` });
     await expectCode('not_authenticated', { 'x-service-api-key': person.access });
     await expectCode('not_authenticated', {
@@ -60,7 +60,7 @@ describe('the credentials of /api', () => {
     await expectCode('not_authenticated', {});
   });
 
-  it('are refused when one of two is wrong, or belongs to another account', async () => {
+  it('the credentials of /api are refused when one of two is wrong, or belongs to another account', async () => {
     const other = await signUp(system);
     const authorization = `Bearer ${person.access}`;
     await expectCode('not_authenticated', { authorization, 'x-service-api-key': await keyOf(other) });
@@ -70,7 +70,7 @@ describe('the credentials of /api', () => {
     await expectCode('not_authenticated', { authorization: '', 'x-service-api-key': key });
   });
 
-  it('never become a 500, however malformed they are', async () => {
+  it('the credentials of /api never become a 500, however malformed they are', async () => {
     const typo = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
     const values = [
       'service_',
@@ -99,7 +99,7 @@ describe('the credentials of /api', () => {
       call.once('error', reject).end();
     });
 
-  it('are required on every path except those that issue them', async () => {
+  it('the credentials of /api are required on every path except those that issue them', async () => {
     for (const [method, path] of [
       ['GET', '/api/auth/me/'],
       ['PATCH', '/api/auth/me'],
@@ -113,7 +113,7 @@ describe('the credentials of /api', () => {
     }
   });
 
-  describe('an access token', () => {
+  describe('access token', () => {
     const claims = (part: object = {}) => ({ sub: person.id, jti: 'a-jti', ...part });
     const now = () => Math.floor(Date.now() / 1000);
 
@@ -140,7 +140,7 @@ describe('the credentials of /api', () => {
     const refused = async (token: string, code = 'not_authenticated') =>
       expectCode(code, { authorization: `Bearer ${token}` });
 
-    it('names its issuer, audience, subject, id and key, and lives for an hour', async () => {
+    it('an access token names its issuer, audience, subject, id and key, and lives for an hour', async () => {
       const [header = '', payload = ''] = person.access.split('.');
       const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
       assert.deepEqual(decode(header), { alg: 'HS256', typ: 'JWT', kid: 'old' });
@@ -155,7 +155,7 @@ describe('the credentials of /api', () => {
       assert.match(jti, /^[0-9a-f-]{36}$/);
     });
 
-    it('is accepted when it is made the same way, so that the refusals below are for their one difference', async () => {
+    it('an access token that the test makes is accepted, so that each refusal is for its one difference', async () => {
       assert.equal((await me({ authorization: `Bearer ${await forge()}` })).status, 200);
       // Clocks may differ by some seconds.
       const early = await forge({ iat: now() + 3 });
@@ -164,7 +164,7 @@ describe('the credentials of /api', () => {
       assert.equal((await me({ authorization: `Bearer ${late}` })).status, 200);
     });
 
-    it('is refused with any other algorithm', async () => {
+    it('an access token is refused with any other algorithm', async () => {
       const unsecured = new UnsecuredJWT(claims()).setIssuer(ISSUER).setAudience(`${ISSUER}/api`);
       await refused(unsecured.setIssuedAt().setExpirationTime('10 min').encode());
       for (const alg of ['HS384', 'HS512']) await refused(await forge({ header: { alg } }, SECRET.repeat(2)));
@@ -176,7 +176,7 @@ describe('the credentials of /api', () => {
       }
     });
 
-    it('is refused with another audience or issuer, when changed, or when signed with another key', async () => {
+    it('an access token is refused with another audience or issuer, when changed, or when signed with another key', async () => {
       await refused(await forge({ iss: 'https://elsewhere.example' }));
       await refused(await forge({ aud: ISSUER }));
       await refused(await forge({}, OTHER));
@@ -188,7 +188,7 @@ describe('the credentials of /api', () => {
       await refused(`${header}.${payload}.${person.access.split('.')[2]}`);
     });
 
-    it('is refused without its claims, and with a subject that is no account', async () => {
+    it('an access token is refused without its claims, and with a subject that is no account', async () => {
       await refused(await forge({ claims: { jti: undefined } }));
       await refused(await forge({ claims: { sub: undefined } }));
       await refused(await forge({ claims: { sub: 'nobody' } }));
@@ -200,7 +200,7 @@ describe('the credentials of /api', () => {
       await refused(await endless.setIssuer(ISSUER).setAudience(`${ISSUER}/api`).sign(Buffer.from(SECRET)));
     });
 
-    it('has its own error when it has expired', async () => {
+    it('an access token has its own error when it has expired', async () => {
       await refused(await forge({ iat: now() - 3600, exp: now() - 60 }), 'token_expired');
       // Whatever it claims, none is valid for more than an hour.
       await refused(await forge({ iat: now() - 3700, exp: now() + 3600 }), 'token_expired');
@@ -209,7 +209,7 @@ describe('the credentials of /api', () => {
       await refused(await forge({ exp: now() - 60 }, OTHER));
     });
 
-    it('survives a rotation of keys, for as long as its key is listed', async () => {
+    it('an access token survives a rotation of keys, for as long as its key is listed', async () => {
       const { webs } = system;
       const rotated = await system.startWeb({ JWT_SECRET: `new:${OTHER},old:${SECRET}` });
       const dropped = await system.startWeb({ JWT_SECRET: `new:${OTHER}` });

@@ -10,7 +10,7 @@ const NEW_PASSWORD = 'two horses with 18 staples';
 /** Within which every ingress refuses what has ended. */
 const WITHIN_MS = 2000;
 
-describe('the log-ins of an account', () => {
+describe('log-ins of an account', () => {
   let system: System;
   let person: UserClient;
 
@@ -65,7 +65,7 @@ describe('the log-ins of an account', () => {
   ];
   for (const { what, end, left } of ENDINGS)
     describe(`after ${what}`, () => {
-      it('are over at every ingress within two seconds: first, renewed and another one, in every use', async () => {
+      it(`after ${what}, the log-ins of an account are over at every ingress within two seconds: first, renewed and another one, in every use`, async () => {
         const { access: renewed } = (await renew(person.refresh)).body;
         const other = await logIn(person.password);
         const before = [person.access, renewed, other.access];
@@ -85,7 +85,7 @@ describe('the log-ins of an account', () => {
           assert.equal((await renew(refresh)).code, 'not_authenticated');
       });
 
-      it('issue no key, not even through an ingress that has not learnt of it', async () => {
+      it(`after ${what}, a log-in issues no key, not even through an ingress that has not learnt of it`, async () => {
         const [, at] = system.webs;
         await goodEverywhere(person.access);
         assert.equal((await end()).status, 200);
@@ -93,7 +93,7 @@ describe('the log-ins of an account', () => {
         assert.equal(issued.code, 'token_expired');
       });
 
-      it('erase no account, not even through an ingress that has not learnt of it', async () => {
+      it(`after ${what}, a log-in erases no account, not even through an ingress that has not learnt of it`, async () => {
         const [, at] = system.webs;
         await goodEverywhere(person.access);
         assert.equal((await end()).status, 200);
@@ -102,7 +102,7 @@ describe('the log-ins of an account', () => {
         assert.ok(await findAccount(system.em(), person.id));
       });
 
-      it('begin anew in the same second, at an ingress that still knows the earlier ones', async () => {
+      it(`after ${what}, a new log-in begins in the same second, at an ingress that still knows the earlier ones`, async () => {
         await goodEverywhere(person.access);
         assert.equal((await end()).status, 200);
         const again = await logIn(left ?? person.password);
@@ -115,7 +115,7 @@ describe('the log-ins of an account', () => {
         await goodEverywhere(again.access);
       });
 
-      it('are over in browsers, and nothing of another account or by a key is', async () => {
+      it(`after ${what}, the log-ins of an account are over in browsers, and nothing of another account or by a key is`, async () => {
         const [other, key] = [await signUp(system), await keyOf()];
         const account = await findAccount(system.em(), person.id);
         assert.ok(account && (await startWebSession(system.em(), account)));
@@ -134,14 +134,14 @@ describe('the log-ins of an account', () => {
       });
     });
 
-  it('cannot all be ended by a key, which could keep its owner out', async () => {
+  it('the log-ins of an account cannot all be ended by a key, which could keep its owner out', async () => {
     const headers = { 'x-service-api-key': await keyOf() };
     const refused = await anonymously(system, 'POST', '/api/auth/logout/', { all: true }, { headers });
     assert.deepEqual([refused.status, refused.code], [403, 'access_denied']);
     assert.equal((await renew(person.refresh)).status, 200);
   });
 
-  it('are ended by name or all together: a log-out that says neither is refused', async () => {
+  it('the log-ins of an account are ended by name or all together: a log-out that says neither is refused', async () => {
     for (const body of [{}, { all: false }]) {
       const { status, text } = await person.request('POST', '/api/auth/logout/', body);
       const [fault] = JSON.parse(text).detail;

@@ -31,7 +31,7 @@ describe('erasing an account', () => {
     return rows.length;
   };
 
-  it('ends its credentials everywhere within two seconds, and frees its e-mail address and its session ids', async () => {
+  it('erasing an account ends its credentials everywhere within two seconds, and frees its e-mail address and its session ids', async () => {
     const person = await signUp(system);
     const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
     const mine = event();
@@ -63,7 +63,7 @@ describe('erasing an account', () => {
     assert.deepEqual(body, { accepted: 1, duplicates: 0, invalid: [] });
   });
 
-  it('erases its e-mail address from the waitlist too', async () => {
+  it('erasing an account erases its e-mail address from the waitlist too', async () => {
     const person = await signUp(system);
     const other = `x${person.email}`;
     for (const email of [person.email.toUpperCase(), other])
@@ -73,7 +73,7 @@ describe('erasing an account', () => {
     assert.deepEqual(rows, [{ email: other }]);
   });
 
-  it('answers requests with its cached credentials with 401 within that time, and writes nothing', async () => {
+  it('erasing an account answers requests with its cached credentials with 401 within two seconds, and writes nothing', async () => {
     const person = await signUp(system);
     await person.request('GET', '/api/auth/me/');
     await beginErasing(person);
@@ -91,7 +91,7 @@ describe('erasing an account', () => {
     );
   });
 
-  it('ends what runs with its connections with 403, and erases all texts made with them', async () => {
+  it('erasing an account ends what runs with its connections with 403, and erases all texts made with them', async () => {
     const [person, other] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const mine = await connect(system, app, person, 'u-1');
@@ -122,7 +122,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(others)).text, second.text);
   });
 
-  it("erases what was made with a connection that is another account's by now, and nothing of that one", async () => {
+  it("erasing an account erases what was made with a connection that is another account's by now, and nothing of that one", async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const before = await connect(system, app, person);
@@ -139,7 +139,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(his)).text, text);
   });
 
-  it('erases all that was made with a connection, however much that is', async () => {
+  it('erasing an account erases all that was made with a connection, however much that is', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -166,7 +166,7 @@ describe('erasing an account', () => {
     assert.equal((await pool.query(`select from answers where answer = 'A private answer'`)).rows.length, 0);
   });
 
-  it("is done at once when what failed with the account's grant was suggested with another account's", async () => {
+  it("erasing an account is done at once when what failed with its grant was suggested with another account's", async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -183,7 +183,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(body)).text, text);
   });
 
-  it('keeps the two apart even when the other account gets the connection during the erasure', async () => {
+  it('erasing an account spares what another one does with the same connection, even when it gets that during the erasure', async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -214,7 +214,7 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(his)).text, text);
   });
 
-  it('works once for many concurrent requests, while others post and log in', async () => {
+  it('erasing an account works once for many concurrent requests, while others post and log in', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     const [erased, posted, logins] = await Promise.all([

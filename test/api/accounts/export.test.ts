@@ -10,7 +10,7 @@ import { connect, connectingApp } from '../../support/connection.ts';
 import { addFact, setProfile } from '../../support/memory.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
-describe('the export of an account', () => {
+describe('export of an account', () => {
   let system: System;
 
   before(async () => {
@@ -46,7 +46,7 @@ describe('the export of an account', () => {
     ...part,
   });
 
-  it('has everything of the account, the account first, and nothing of other accounts', async () => {
+  it('the export of an account has everything of the account, the account first, and nothing of other accounts', async () => {
     const [person, other] = await Promise.all([signUp(system, { name: 'Ada' }), signUp(system)]);
     const { body: key } = await person.request<{ key: string; id: string }>('POST', '/api/auth/keys/', {
       label: 'k',
@@ -72,7 +72,7 @@ describe('the export of an account', () => {
       assert.ok(!all.includes(foreign), foreign);
   });
 
-  it('has every row of many pages once', async () => {
+  it('the export of an account has every row of many pages once', async () => {
     const person = await signUp(system);
     const ids = Array.from({ length: 450 }, (_, i) => `e-${i}`);
     await record(
@@ -87,7 +87,7 @@ describe('the export of an account', () => {
     assert.equal(sessions.length, 130);
   });
 
-  it('reads rows with long texts in small pages, each row once, and so their links', async () => {
+  it('the export of an account reads rows with long texts in small pages, each row once, and so their links', async () => {
     const person = await signUp(system);
     const { pool } = system.database;
     await pool.query(
@@ -114,7 +114,7 @@ describe('the export of an account', () => {
     assert.equal(new Set(ids).size, 150);
   });
 
-  it('reads the next page only when its client does, and stops when the client disconnects', async () => {
+  it('the export of an account reads the next page only when its client does, and stops when the client disconnects', async () => {
     const person = await signUp(system);
     for (let batch = 0; batch < 4; batch++)
       await record(
@@ -143,7 +143,7 @@ describe('the export of an account', () => {
     return response;
   };
 
-  it('needs a credential', async () => {
+  it('the export of an account needs a credential', async () => {
     assert.equal((await anonymously(system, 'GET', '/api/export/')).code, 'not_authenticated');
   });
 });

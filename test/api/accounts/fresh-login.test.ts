@@ -37,11 +37,11 @@ for (const { what, method, path, body, done } of GUARDED)
       (await anonymously<{ access: string }>(system, 'POST', '/api/auth/token/refresh/', { refresh })).body
         .access;
 
-    it('is refused to a key', async () => {
+    it(`${what} is refused to a key`, async () => {
       assert.equal(await attempt({ 'x-service-api-key': await keyOf() }), '403 access_denied');
     });
 
-    it('is refused to a token whose log-in is older than ten minutes, however new the token is', async () => {
+    it(`${what} is refused to a token whose log-in is older than ten minutes, however new the token is`, async () => {
       const { email, password } = person;
       const { body: login } = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', {
         email,
@@ -61,7 +61,7 @@ for (const { what, method, path, body, done } of GUARDED)
       );
     });
 
-    it('is refused to a token that does not say when', async () => {
+    it(`${what} is refused to a token that does not say when`, async () => {
       const token = new SignJWT({ sub: person.id, jti: 'a-jti' })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: 'default' })
         .setIssuer(ISSUER)
@@ -72,7 +72,7 @@ for (const { what, method, path, body, done } of GUARDED)
       assert.equal(await attempt(headers), '403 fresh_login_required');
     });
 
-    it('is done with the token of a fresh log-in, renewed or not, with or without a key', async () => {
+    it(`${what} is done with the token of a fresh log-in, renewed or not, with or without a key`, async () => {
       if (method === 'POST') {
         assert.equal(await attempt(bearer(person.access)), done);
         assert.equal(await attempt({ ...bearer(person.access), 'x-service-api-key': await keyOf() }), done);

@@ -17,7 +17,7 @@ const keyed = endpoints.filter(
   ({ credential, freshLogin, path }) => credential === 'user' && !freshLogin && path.startsWith('/api/'),
 );
 
-describe('the scopes of a key', () => {
+describe('scopes of a key', () => {
   let system: System;
   let person: UserClient;
 
@@ -38,7 +38,7 @@ describe('the scopes of a key', () => {
   const use = (key: string, method: string, path: string, body?: object) =>
     anonymously<KeyResponse>(system, method, path, body, { headers: { 'x-service-api-key': key } });
 
-  it('are shown as they were asked for, in their order, and left out for a key that has all', async () => {
+  it('the scopes of a key are shown as they were asked for, in their order, and left out for a key that has all', async () => {
     const some = await issue(['forget', 'read', 'read']);
     assert.deepEqual(some.scopes, ['read', 'forget']);
     const { body } = await person.request<KeyResponse>('GET', `/api/auth/keys/${some.id}/`);
@@ -50,11 +50,11 @@ describe('the scopes of a key', () => {
   });
 
   for (const scopes of [[], ['admin'], 'read', null, ['read', 1]])
-    it(`are refused as ${JSON.stringify(scopes)}`, async () => {
+    it(`scopes are refused as ${JSON.stringify(scopes)}`, async () => {
       assert.equal((await person.request('POST', '/api/auth/keys/', { label: 'a', scopes })).status, 422);
     });
 
-  it('do not let a key issue another one', async () => {
+  it('a key with scopes issues no other one', async () => {
     const { key } = await issue(SCOPES);
     const { status, code } = await use(key, 'POST', '/api/auth/keys/', { label: 'more' });
     assert.deepEqual([status, code], [403, 'access_denied']);
@@ -79,7 +79,7 @@ describe('the scopes of a key', () => {
       return { status: answer.status, text: await answer.text() };
     };
 
-    it(`refuse ${method} ${path} to a key without ${enough.join(' or ')}, and say so`, async () => {
+    it(`a key without ${enough.join(' or ')} is refused ${method} ${path}, and told so`, async () => {
       const { status, text } = await send(SCOPES.filter((scope) => !enough.includes(scope)));
       assert.equal(status, 403, text);
       const { code, message } = JSON.parse(text).detail;
@@ -88,7 +88,7 @@ describe('the scopes of a key', () => {
     });
 
     for (const scope of enough)
-      it(`allow ${method} ${path} to a key with ${scope} alone`, async () => {
+      it(`a key with ${scope} alone is allowed ${method} ${path}`, async () => {
         const { status, text } = await send([scope]);
         assert.ok(![401, 403, 422].includes(status), text);
       });

@@ -7,7 +7,7 @@ import { until } from '../../support/until.ts';
 
 const NOBODYS = '00000000-0000-7000-8000-000000000000';
 
-describe("an account's keys", () => {
+describe("account's keys", () => {
   let system: System;
 
   before(async () => {
@@ -29,7 +29,7 @@ describe("an account's keys", () => {
       ...(at && { at }),
     });
 
-  it('are shown once when issued, and listed without the secret, newest first', async () => {
+  it("an account's keys are shown once when issued, and listed without the secret, newest first", async () => {
     const person = await signUp(system);
     assert.deepEqual(await list(person), { results: [] });
     const laptop = await issue(person, 'laptop');
@@ -47,7 +47,7 @@ describe("an account's keys", () => {
     assert.deepEqual({ status: one.status, body: one.body }, { status: 200, body: shown });
   });
 
-  it('are stored as hashes, and no log names them', async () => {
+  it("an account's keys are stored as hashes, and no log names them", async () => {
     const { key } = await issue(await signUp(system), 'secret');
     assert.equal((await use(key)).status, 200);
     const { rows } = await system.database.pool.query(
@@ -58,7 +58,7 @@ describe("an account's keys", () => {
     assert.ok(!system.webs.some(({ log }) => log.includes(key)));
   });
 
-  it('need a label of 1 to 200 characters', async () => {
+  it("an account's keys need a label of 1 to 200 characters", async () => {
     const person = await signUp(system);
     for (const body of [
       {},
@@ -71,7 +71,7 @@ describe("an account's keys", () => {
     assert.deepEqual(await list(person), { results: [] });
   });
 
-  it('stop working everywhere within two seconds when revoked, and leave the list', async () => {
+  it("an account's keys stop working everywhere within two seconds when revoked, and leave the list", async () => {
     const person = await signUp(system);
     const [gone, kept] = [await issue(person, 'gone'), await issue(person, 'kept')];
     const statuses = async () =>
@@ -89,7 +89,7 @@ describe("an account's keys", () => {
     assert.equal((await person.request('GET', `/api/auth/keys/${gone.id}/`)).status, 404);
   });
 
-  it('are 404 for any other account, and for an invalid id', async () => {
+  it("an account's keys are 404 for any other account, and for an invalid id", async () => {
     const [owner, other] = await Promise.all([signUp(system), signUp(system)]);
     const { id, key } = await issue(owner, 'mine');
     for (const method of ['GET', 'DELETE'])
@@ -101,7 +101,7 @@ describe("an account's keys", () => {
     assert.equal((await use(key)).status, 200);
   });
 
-  it('report when they were last used, without a write for each use', async () => {
+  it("an account's keys report when they were last used, without a write for each use", async () => {
     const person = await signUp(system);
     const { id, key } = await issue(person, 'busy');
     const lastUse = async () =>

@@ -23,7 +23,7 @@ describe('one’s own account', () => {
   const renew = async (refresh: string) =>
     (await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status;
 
-  it('is returned with and without the final slash, to HEAD without a body', async () => {
+  it('one’s own account is returned with and without the final slash, to HEAD without a body', async () => {
     const person = await signUp(system, { name: 'Ada' });
     const [slash, none, head] = await Promise.all([
       person.request<{ created_at: string }>('GET', '/api/auth/me/'),
@@ -37,7 +37,7 @@ describe('one’s own account', () => {
     assert.equal((await person.request('PUT', '/api/auth/me/')).status, 405);
   });
 
-  it('changes its name, and nothing when nothing is sent', async () => {
+  it('one’s own account changes its name, and nothing when nothing is sent', async () => {
     const person = await signUp(system, { name: 'Ada' });
     const renamed = await change(person, { name: 'Augusta Ada' });
     assert.equal(renamed.status, 200);
@@ -49,7 +49,7 @@ describe('one’s own account', () => {
       assert.equal((await change(person, body)).status, 422);
   });
 
-  it('changes its password, which ends every refresh token and every signed-in browser', async () => {
+  it('one’s own account changes its password, which ends every refresh token and every signed-in browser', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     const { body: second } = await login(email, password);
@@ -71,7 +71,7 @@ describe('one’s own account', () => {
     assert.deepEqual([again, body.user.name], [200, 'New']);
   });
 
-  it('ends its keys with the password only when asked to', async () => {
+  it('one’s own account ends its keys with the password only when asked to', async () => {
     const person = await signUp(system);
     const { body } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
     const headers = { 'x-service-api-key': body.key };
@@ -97,7 +97,7 @@ describe('one’s own account', () => {
     assert.equal(rows.length, 0);
   });
 
-  it('keeps its password and its name when the current password is wrong or missing', async () => {
+  it('one’s own account keeps its password and its name when the current password is wrong or missing', async () => {
     const person = await signUp(system, { name: 'Ada' });
     for (const part of [{}, { current_password: 'not the current one' }, { current_password: '' }]) {
       const { status, code } = await change(person, { password: NEW_PASSWORD, name: 'Eve', ...part });
@@ -108,7 +108,7 @@ describe('one’s own account', () => {
     assert.equal(await renew(person.refresh), 200);
   });
 
-  it('accepts no new password that is easy to guess', async () => {
+  it('one’s own account accepts no new password that is easy to guess', async () => {
     const person = await signUp(system);
     for (const password of ['password123', 'short', person.email]) {
       const { status, text } = await change(person, { password, current_password: person.password });
@@ -118,7 +118,7 @@ describe('one’s own account', () => {
     assert.equal((await login(person.email, person.password)).status, 200);
   });
 
-  it('throttles guesses of the current password', async () => {
+  it('one’s own account throttles guesses of the current password', async () => {
     const person = await signUp(system);
     const guess = () => change(person, { password: NEW_PASSWORD, current_password: 'a wrong guess 123' });
     for (let i = 0; i < 10; i++) assert.equal((await guess()).status, 403);

@@ -7,7 +7,7 @@ const STORM = 80;
 /** Fewer than the wrong passwords that an account is allowed. */
 const MORE = 8;
 
-describe('a storm of passwords', () => {
+describe('storm of passwords', () => {
   let system: System;
   let user: UserClient;
 
@@ -17,7 +17,7 @@ describe('a storm of passwords', () => {
   });
   after(() => system.stop());
 
-  it('is refused with 503 overloaded once its line is full, wherever a password is hashed', async () => {
+  it('a storm of passwords is refused with 503 overloaded once its line is full, wherever a password is hashed', async () => {
     const storm = new AbortController();
     const { signal } = storm;
     const person = () => ({ email: someEmail(), password: 'a horse with 9 staples' });
@@ -44,7 +44,7 @@ describe('a storm of passwords', () => {
     }
   });
 
-  it('ends as soon as the waiting callers have disconnected: the next one is served', async () => {
+  it('a storm of passwords ends as soon as the waiting callers have disconnected: the next one is served', async () => {
     await signUp(system);
   });
 });

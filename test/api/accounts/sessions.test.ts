@@ -21,7 +21,7 @@ describe('logging in and out', () => {
       headers: { authorization: `Bearer ${access}` },
     });
 
-  it('logs in with the e-mail address in any case and form, and the password exactly', async () => {
+  it('a log-in takes the e-mail address in any case and form, and the password exactly', async () => {
     const person = await signUp(system, {
       email: 'se\u00f1or@example.com',
       password: 'Se\u00f1or, 10 mice!',
@@ -40,7 +40,7 @@ describe('logging in and out', () => {
     assert.equal((await login({ ...ways[0], password: person.password.toLowerCase() })).status, 401);
   });
 
-  it('answers a wrong password, an unknown e-mail address and a disabled account with the same bytes', async () => {
+  it('a log-in answers a wrong password, an unknown e-mail address and a disabled account with the same bytes', async () => {
     const [person, disabled] = await Promise.all([signUp(system), signUp(system)]);
     await system.database.pool.query('update accounts set active = false where id = $1', [disabled.id]);
     const { email, password } = disabled;
@@ -59,7 +59,7 @@ describe('logging in and out', () => {
       );
   });
 
-  it('takes as long for an unknown e-mail address as for a wrong password', async () => {
+  it('a log-in takes as long for an unknown e-mail address as for a wrong password', async () => {
     const { email } = await signUp(system);
     const times = { known: [] as number[], unknown: [] as number[] };
     // Alternating, so that other load on the machine affects both.
@@ -72,7 +72,7 @@ describe('logging in and out', () => {
     assert.ok(ratio > 0.6 && ratio < 1.7, JSON.stringify(times));
   });
 
-  it('renews an access token any number of times, until the refresh token is logged out', async () => {
+  it('an access token is renewed any number of times, until the refresh token is logged out', async () => {
     const person = await signUp(system);
     for (let i = 0; i < 2; i++) {
       const { status, body } = await renew(person.refresh);
@@ -87,7 +87,7 @@ describe('logging in and out', () => {
     }
   });
 
-  it('ends one login and no other', async () => {
+  it('a log-out ends one log-in and no other', async () => {
     const person = await signUp(system);
     const { body: other } = await login({ email: person.email, password: person.password });
     await person.request('POST', '/api/auth/logout/', { refresh: other.refresh });
@@ -95,7 +95,7 @@ describe('logging in and out', () => {
     assert.equal((await renew(person.refresh)).status, 200);
   });
 
-  it("ends nothing when the refresh token is another user's or unknown", async () => {
+  it("a log-out ends nothing when the refresh token is another user's or unknown", async () => {
     const [one, other] = await Promise.all([signUp(system), signUp(system)]);
     for (const refresh of [other.refresh, 'unknown', '']) {
       const { status, body } = await one.request('POST', '/api/auth/logout/', { refresh });
@@ -105,7 +105,7 @@ describe('logging in and out', () => {
     assert.equal((await renew(one.refresh)).status, 200);
   });
 
-  it('needs a credential to log out', async () => {
+  it('a log-out needs a credential', async () => {
     const { refresh } = await signUp(system);
     assert.equal(
       (await anonymously(system, 'POST', '/api/auth/logout/', { refresh })).code,
@@ -114,7 +114,7 @@ describe('logging in and out', () => {
     assert.equal((await renew(refresh)).status, 200);
   });
 
-  it('refuses a refresh token that is expired, unknown, or of a disabled account', async () => {
+  it('a renewal refuses a refresh token that is expired, unknown, or of a disabled account', async () => {
     const [old, disabled] = await Promise.all([signUp(system), signUp(system)]);
     const { pool } = system.database;
     const { rows } = await pool.query(
@@ -130,7 +130,7 @@ describe('logging in and out', () => {
     }
   });
 
-  it('ends every credential of a disabled account within two seconds', async () => {
+  it('disabling an account ends every credential of it within two seconds', async () => {
     const person = await signUp(system);
     const keys = (headers: Record<string, string>) =>
       anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers });
@@ -164,7 +164,7 @@ describe('logging in and out', () => {
       }
     };
 
-    it('is stopped after ten wrong passwords, the same for accounts that exist and that do not', async () => {
+    it('guessing passwords is stopped after ten wrong ones, the same for accounts that exist and that do not', async () => {
       const person = await signUp(system);
       assert.equal(await guessesOf(person.email), 10);
       assert.equal(await guessesOf(someEmail()), 10);
@@ -172,13 +172,13 @@ describe('logging in and out', () => {
       assert.equal((await login(right)).code, 'rate_limited');
     });
 
-    it('counts concurrent guesses', async () => {
+    it('the limit of wrong passwords counts concurrent guesses', async () => {
       const { email } = await signUp(system);
       const replies = await Promise.all(Array.from({ length: 16 }, () => guess(email)));
       assert.equal(replies.filter(({ status }) => status === 401).length, 10);
     });
 
-    it('does not count right passwords', async () => {
+    it('the limit of wrong passwords does not count right ones', async () => {
       const person: UserClient = await signUp(system);
       const { email, password } = person;
       for (let i = 0; i < 12; i++) assert.equal((await login({ email, password })).status, 200);

@@ -26,7 +26,7 @@ describe('signing up', () => {
     return detail[0];
   };
 
-  it('creates an account and logs it in', async () => {
+  it('signing up creates an account and logs it in', async () => {
     const email = someEmail();
     const { status, body } = await post({ email, password: PASSWORD, name: 'Ada Lovelace' });
     assert.equal(status, 201);
@@ -41,7 +41,7 @@ describe('signing up', () => {
     assert.deepEqual({ status: me.status, body: me.body }, { status: 200, body: user });
   });
 
-  it('stores neither the password nor the refresh token', async () => {
+  it('signing up stores neither the password nor the refresh token', async () => {
     const { id, refresh } = await signUp(system, { password: PASSWORD });
     const { rows } = await system.database.pool.query(
       `select password_hash, (select count(*)::int from refresh_tokens t where t.account_id = a.id and t.hash = sha256($2::bytea))
@@ -55,13 +55,13 @@ describe('signing up', () => {
 
   const webLog = () => system.webs.map(({ log }) => log).join('');
 
-  it('defaults the name, and stores the e-mail address trimmed and in NFC', async () => {
+  it('signing up defaults the name, and stores the e-mail address trimmed and in NFC', async () => {
     const { body } = await post({ email: '  Zoe\u0308@Example.com ', password: PASSWORD });
     assert.equal(body.user.name, '');
     assert.equal(body.user.email, 'Zo\u00eb@Example.com');
   });
 
-  it('answers 409 for a taken e-mail address, in any case and form', async () => {
+  it('signing up answers 409 for a taken e-mail address, in any case and form', async () => {
     await post({ email: 'caf\u00e9@example.com', password: PASSWORD });
     for (const email of ['caf\u00e9@example.com', 'CAFE\u0301@EXAMPLE.COM', ' Caf\u00e9@example.COM\t']) {
       const { status, body } = await post({ email, password: PASSWORD });
@@ -70,7 +70,7 @@ describe('signing up', () => {
     }
   });
 
-  it('takes a domain in every spelling for the same one', async () => {
+  it('signing up takes a domain in every spelling for the same one', async () => {
     const signUpAt = async (domain: string) => {
       const { status, body } = await post({ email: `ada@${domain}`, password: PASSWORD });
       return status === 201 ? body.user.id : status;
@@ -95,13 +95,13 @@ describe('signing up', () => {
     assert.notEqual(one, other);
   });
 
-  it('gives an e-mail address to one of many concurrent requests', async () => {
+  it('signing up gives an e-mail address to one of many concurrent requests', async () => {
     const email = someEmail();
     const replies = await Promise.all(Array.from({ length: 8 }, () => post({ email, password: PASSWORD })));
     assert.deepEqual(replies.map(({ status }) => status).sort(), [201, ...Array(7).fill(409)]);
   });
 
-  it('refuses an invalid e-mail address, a password of the wrong length, and unknown fields', async () => {
+  it('signing up refuses an invalid e-mail address, a password of the wrong length, and unknown fields', async () => {
     const email = someEmail();
     for (const wrong of [
       '',
@@ -133,7 +133,7 @@ describe('signing up', () => {
     assert.equal((await faultOf({ email })).type, 'missing');
   });
 
-  it('repeats no unknown property, nor a body that is no object: it may be a password, misnamed', async () => {
+  it('signing up repeats no unknown property, nor a body that is no object: it may be a password, misnamed', async () => {
     const secret = 'hunter2-hunter2';
     const paths = ['signup/', 'login/', 'token/refresh/', 'invite/validate/', 'waitlist/'];
     for (const path of paths)
@@ -145,11 +145,11 @@ describe('signing up', () => {
       }
   });
 
-  it('counts a password in code points, and accepts any script', async () => {
+  it('signing up counts a password in code points, and accepts any script', async () => {
     assert.equal((await post({ email: someEmail(), password: '\u{1f40e}\u{1f984}'.repeat(5) })).status, 201);
   });
 
-  it('refuses passwords that are easy to guess, and repeats none of them', async () => {
+  it('signing up refuses passwords that are easy to guess, and repeats none of them', async () => {
     const email = 'a.long.address@example.com';
     const easy = [
       'password123',
@@ -167,7 +167,7 @@ describe('signing up', () => {
     }
   });
 
-  it('adds an address to the waitlist once, with the same answer each time', async () => {
+  it('the waitlist takes an address once, with the same answer each time', async () => {
     const email = someEmail();
     const versions: { email: string; version: string }[] = [];
     for (const written of [email, email.toUpperCase(), ` ${email}`]) {
@@ -192,7 +192,7 @@ describe('signing up', () => {
     assert.equal((await anonymously(system, 'POST', '/api/auth/waitlist/', { email: 'nobody' })).status, 422);
   });
 
-  it('neither checks nor uses up an invite code where none is needed', async () => {
+  it('signing up neither checks nor uses up an invite code where none is needed', async () => {
     const code = await createInvite(system.em());
     assert.equal((await post({ email: someEmail(), password: PASSWORD, invite_code: code })).status, 201);
     assert.equal(
@@ -231,7 +231,7 @@ describe('signing up', () => {
         )
       ).body;
 
-    it('answers 403 without a code and with an unknown one, even for a taken e-mail address', async () => {
+    it('signing up by invitation only answers 403 without a code and with an unknown one, even for a taken e-mail address', async () => {
       const { email } = await signUp(system);
       for (const part of [{}, { invite_code: 'unknown' }, { invite_code: '' }, { email }]) {
         const { status, code } = await join(part);
@@ -240,7 +240,7 @@ describe('signing up', () => {
       assert.deepEqual(await isValid('unknown'), { valid: false });
     });
 
-    it('accepts one of many concurrent uses of a code', async () => {
+    it('signing up by invitation only accepts one of many concurrent uses of a code', async () => {
       const [code = ''] = codes;
       assert.deepEqual(await isValid(code), { valid: true });
       const replies = await Promise.all(Array.from({ length: 6 }, () => join({ invite_code: code })));
@@ -249,7 +249,7 @@ describe('signing up', () => {
       assert.equal((await join({ invite_code: code })).code, 'invite_required');
     });
 
-    it('leaves a code unused when no account was created', async () => {
+    it('signing up by invitation only leaves a code unused when no account was created', async () => {
       const [, code = ''] = codes;
       const { email } = await signUp(system);
       assert.equal((await join({ invite_code: code, email })).code, 'email_taken');

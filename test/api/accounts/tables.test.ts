@@ -54,7 +54,7 @@ const TABLES_OF_AN_ACCOUNT = `
   select relname as name from pg_class join owned on pg_class.oid = owned.id
    where relkind in ('r', 'p') and not relispartition order by relname`;
 
-describe('every table with rows of an account', () => {
+describe('tables of an account', () => {
   let system: System;
   /** The only account of the installation: every row is its own. */
   let person: UserClient;
@@ -91,18 +91,18 @@ describe('every table with rows of an account', () => {
     return tables.filter((_, place) => counts[place]?.rowCount);
   }
 
-  it('is known to this test, as exported or with the reason why not', () => {
+  it('every table with rows of an account is known to this test, as exported or with the reason why not', () => {
     assert.deepEqual(tables, Object.keys({ ...EXPORTED, ...NOT_EXPORTED }).sort());
   });
 
-  it('has a row here, so that the export and the erasure are tried on it', async () => {
+  it('every table with rows of an account has a row in this test, so that the export and the erasure are tried on it', async () => {
     assert.deepEqual(
       await withRows(),
       tables.filter((name) => name !== EMPTY_BEFORE_ERASURE),
     );
   });
 
-  it('is exported', async () => {
+  it('every table with rows of an account is exported, unless this test names the reason', async () => {
     const headers = { authorization: `Bearer ${person.access}` };
     const response = await fetch(`${person.url}/api/export/`, { headers });
     const types = (await response.text())
@@ -112,7 +112,7 @@ describe('every table with rows of an account', () => {
     assert.deepEqual([...new Set(types)].sort(), Object.values(EXPORTED).sort());
   });
 
-  it('is erased', async () => {
+  it('every table with rows of an account is erased, unless this test names the reason', async () => {
     await erase(system, person);
     assert.deepEqual(await withRows(), OUTLIVE_THE_ACCOUNT);
     assert.deepEqual(await tablesWith(system, person.id), []);

@@ -37,7 +37,7 @@ describe('deleting memory', () => {
   const byModel = (table: 'episodes' | 'facts', { id }: { id: string }) =>
     system.database.pool.query(`update ${table} set origin = 'model', model = 'm' where id = $1`, [id]);
 
-  it('reads the sources of what may repeat it one derived row at a time, however many there are', async () => {
+  it('deleting memory reads the sources of what may repeat it one derived row at a time, however many there are', async () => {
     const secret = 'the parcel waits behind the green door of the boathouse';
     const long = '😀'.repeat(7900);
     const raw = [await say(secret)];
@@ -57,7 +57,7 @@ describe('deleting memory', () => {
     assert.ok(growth < 150, `${growth} MB`);
   }).timeout(30_000);
 
-  it('removes what was derived from a raw row alone, through every tier', async () => {
+  it('deleting memory removes what was derived from a raw row alone, through every tier', async () => {
     const raw = await say('I always take the train');
     const episode = await episodeOf([raw]);
     const fact = await add(person, 'facts', { text: 'Travels by train', episode_ids: [episode.id] });
@@ -86,7 +86,7 @@ describe('deleting memory', () => {
     assert.equal((await person.request('DELETE', `/api/memory/raw/${raw.id}/`)).status, 404);
   });
 
-  it('keeps an episode that has other raw rows, without a summary that a model wrote', async () => {
+  it('deleting memory keeps an episode that has other raw rows, without a summary that a model wrote', async () => {
     const [gone, kept] = [await say('my door code is four two one seven'), await say('water the plants')];
     const theirs = await episodeOf([gone, kept], { title: 'Chores', summary: 'Plants, and a code' });
     await byModel('episodes', theirs);
@@ -108,7 +108,7 @@ describe('deleting memory', () => {
     assert.deepEqual([body.summary, body.stale_at], ['Plants', null]);
   });
 
-  it('keeps a quoted fact only while a row that a person wrote attests it', async () => {
+  it('deleting memory keeps a quoted fact only while a row that a person wrote attests it', async () => {
     const spoken = await say('we deploy on fridays');
     const repeated = await say('yes, we deploy on fridays');
     const echoed = await add(person, 'raw', {
@@ -124,7 +124,7 @@ describe('deleting memory', () => {
     assert.equal(await statusOf('facts', fact), 404);
   });
 
-  it('erases the text of a fact whose words came from the deleted row, though others attest it', async () => {
+  it('deleting memory erases the text of a fact whose words came from the deleted row, though others attest it', async () => {
     const [gone, kept] = [
       await say('my sister Ada lives at number nine Elm Street'),
       await say('I have a sister'),
@@ -141,7 +141,7 @@ describe('deleting memory', () => {
     assert.ok(stale.stale_at);
   });
 
-  it('lets a superseded fact hold again when nothing attests its successor any more', async () => {
+  it('deleting memory lets a superseded fact hold again when nothing attests its successor any more', async () => {
     const source = await say('I moved to Oslo');
     const next = await add(person, 'facts', { text: 'Lives in Oslo', valid_from: '2026-05-01T00:00:00Z' });
     await quote(system, person, next, source);
@@ -158,7 +158,7 @@ describe('deleting memory', () => {
     );
   });
 
-  it('closes the chain when a fact in the middle of it goes', async () => {
+  it('deleting memory closes the chain when a fact in the middle of it goes', async () => {
     const last = await add(person, 'facts', { text: 'Lives in Rome' });
     const middle = await add(person, 'facts', { text: 'Lives in Oslo' });
     const first = await add(person, 'facts', { text: 'Lives in Bergen', superseded_by: middle.id });
@@ -169,7 +169,7 @@ describe('deleting memory', () => {
     assert.equal((await read<FactResponse>('facts', first)).superseded_by, null);
   });
 
-  it('removes an episode and what was derived from it alone, and leaves its raw rows', async () => {
+  it('deleting memory removes an episode and what was derived from it alone, and leaves its raw rows', async () => {
     const raw = await say('we deploy on fridays');
     const episode = await episodeOf([raw], { summary: 'Deploys happen on fridays' });
     const fact = await add(person, 'facts', { text: 'Fridays are busy', episode_ids: [episode.id] });
@@ -187,7 +187,7 @@ describe('deleting memory', () => {
     assert.deepEqual([text, episode_ids], ['Deploys on fridays', []]);
   });
 
-  it('leaves a tombstone of the event, and deletes the event where that is wanted', async () => {
+  it('deleting memory leaves a tombstone of the event, and deletes the event where that is wanted', async () => {
     const [one, two] = [
       event({ type: 'user.reply', reply: 'yes' }),
       event({ type: 'user.reply', reply: 'no' }),
@@ -212,7 +212,7 @@ describe('deleting memory', () => {
     );
   });
 
-  it('leaves no five words of a session anywhere once its rows are deleted', async () => {
+  it('deleting memory leaves no five words of a session anywhere once its rows are deleted', async () => {
     const words = fc.array(fc.constantFrom('red', 'blue', 'oak', 'elm', 'cat', 'dog', 'sea', 'hill'), {
       minLength: 3,
       maxLength: 12,

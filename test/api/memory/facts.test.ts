@@ -11,7 +11,7 @@ import { type System, startSystem } from '../../support/system.ts';
 const FACTS = '/api/memory/facts/';
 const PROFILE = '/api/memory/profile/';
 
-describe('what is known about a person', () => {
+describe('facts', () => {
   let system: System;
   let person: UserClient;
   before(async () => {
@@ -36,7 +36,7 @@ describe('what is known about a person', () => {
     return reply.body.detail.map(({ loc }) => loc.join('.'));
   };
 
-  it('keeps the former wording when a fact is changed, and the fact keeps its id', async () => {
+  it('a fact that is changed keeps its former wording and its id', async () => {
     const fact = await add(person, 'facts', { text: 'Lives in Bergen', tags: ['home'], kind: 'identity' });
     const changed = await patch(fact.id, { text: 'Lives in Oslo' });
     assert.equal(changed.id, fact.id);
@@ -62,14 +62,14 @@ describe('what is known about a person', () => {
     assert.equal(status, 404);
   });
 
-  it('keeps no wording for a change that states nothing new', async () => {
+  it('a fact keeps no wording for a change that states nothing new', async () => {
     const fact = await add(person, 'facts', { text: 'Likes tea', confidence: 0.5 });
     await patch(fact.id, { pinned: true, tags: ['x'], text: 'Likes tea', confidence: 0.5 });
     assert.equal((await list(`?revision_of=${fact.id}`)).length, 0);
     assert.deepEqual([(await read(fact.id)).pinned, (await read(fact.id)).tags], [true, ['x']]);
   });
 
-  it('shows where a fact comes from, with the words that support it', async () => {
+  it('a fact shows where it comes from, with the words that support it', async () => {
     const said = await add(person, 'raw', { content: 'use pnpm here', kind: 'reply' });
     const episode = await add(person, 'episodes', { title: 'Build', summary: 'pnpm', raw_ids: [said.id] });
     const fact = await add(person, 'facts', { text: 'Uses pnpm', episode_ids: [episode.id] });
@@ -85,7 +85,7 @@ describe('what is known about a person', () => {
     ]);
   });
 
-  it('lets one fact supersede another, without circles', async () => {
+  it('a fact may supersede another one, without circles', async () => {
     const old = await add(person, 'facts', { text: 'Reports to Ada' });
     const next = await add(person, 'facts', { text: 'Reports to Bob' });
     const superseded = await patch(old.id, { superseded_by: next.id });
@@ -101,7 +101,7 @@ describe('what is known about a person', () => {
     assert.deepEqual([again.superseded_by, again.invalidated_at], [null, null]);
   });
 
-  it('refuses what cannot hold', async () => {
+  it('a fact that cannot hold is refused', async () => {
     const [from, to] = ['2026-05-02T00:00:00Z', '2026-05-01T00:00:00Z'];
     const span = { text: 't', valid_from: from, valid_to: to };
     assert.deepEqual(await faultsOf('POST', FACTS, span), ['body.valid_to']);
@@ -120,7 +120,7 @@ describe('what is known about a person', () => {
       assert.deepEqual(await faultsOf('PATCH', path, { [field]: 'x' }), [`body.${field}`]);
   });
 
-  it('has one profile, which is written in parts', async () => {
+  it('a person has one profile, which is written in parts', async () => {
     assert.equal((await person.request('GET', PROFILE)).status, 404);
     assert.equal((await person.request('DELETE', PROFILE)).status, 404);
     const first = await person.request<ProfileResponse>('POST', PROFILE, { data: { a: { b: 1 } } });
@@ -141,7 +141,7 @@ describe('what is known about a person', () => {
     assert.equal((await person.request('GET', PROFILE)).status, 404);
   });
 
-  it('is counted by tier, former wordings left out', async () => {
+  it('what is known about a person is counted by tier, former wordings left out', async () => {
     const stats = async (query = '') =>
       (await person.request<MemoryStats>('GET', `/api/memory/stats/${query}`)).body;
     assert.deepEqual(await stats(), {
@@ -163,7 +163,7 @@ describe('what is known about a person', () => {
     assert.deepEqual([facts.count, facts.count_since], [1, 0]);
   });
 
-  it('is changed by many at once without losing a change, and every one is counted', async () => {
+  it('what is known about a person is changed by many at once without losing a change, and every one is counted', async () => {
     const counted = async () => {
       const sql = 'select memory_revision::int as revision from accounts where id = $1';
       return (await system.database.pool.query(sql, [person.id])).rows[0].revision;
@@ -182,7 +182,7 @@ describe('what is known about a person', () => {
     assert.equal(await counted(), before + 16);
   });
 
-  it('shapes connected predictions, and every write changes their revision', async () => {
+  it('facts and profile shape connected predictions, and every write changes their revision', async () => {
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
     const seen = new Set<string>();

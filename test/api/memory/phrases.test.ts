@@ -12,7 +12,7 @@ const SENTENCE = 'Please reconcile the quarterly ledger before lunch';
 const DRAFT = 'Please reconcile the quar';
 const LONG_AGO = '2020-03-01T10:00:00Z';
 
-describe('what a person typed', () => {
+describe('phrases', () => {
   let system: System;
   before(async () => {
     system = await startSystem({
@@ -36,7 +36,7 @@ describe('what a person typed', () => {
   const written = (person: UserClient, row: object = {}) =>
     add(person, 'raw', { content: SENTENCE, kind: 'reply', occurred_at: LONG_AGO, ...row });
 
-  it('completes a draft years later', async () => {
+  it('what a person typed completes a draft years later', async () => {
     const person = await signUp(system);
     const complete = await completing(person);
     assert.equal(await complete(), '');
@@ -44,7 +44,7 @@ describe('what a person typed', () => {
     assert.match(await complete(), /^terly/);
   });
 
-  it('completes a draft after a sync', async () => {
+  it('what a person typed completes a draft after a sync', async () => {
     const person = await signUp(system);
     const complete = await completing(person);
     await post(person, [event({ type: 'user.message', text: SENTENCE })]);
@@ -58,14 +58,14 @@ describe('what a person typed', () => {
     ['they tagged it private', { tags: ['private'] }],
   ];
   for (const [name, row] of silent)
-    it(`completes nothing if ${name}`, async () => {
+    it(`what a person typed completes nothing if ${name}`, async () => {
       const person = await signUp(system);
       const complete = await completing(person);
       await written(person, row);
       assert.equal(await complete(), '');
     });
 
-  it('in another connected app alone is not told to this one, and is once it was typed elsewhere too', async () => {
+  it('what a person typed in another connected app alone is not told to this one, and is once it was typed elsewhere too', async () => {
     const person = await signUp(system);
     const complete = await completing(person);
     const other = await system.app({
@@ -79,7 +79,7 @@ describe('what a person typed', () => {
     assert.match(await complete(), /^terly/);
   });
 
-  it('completes nothing for others, nor after its row was deleted', async () => {
+  it('what a person typed completes nothing for others, nor after its row was deleted', async () => {
     const person = await signUp(system);
     const complete = await completing(person);
     const stranger = await completing(await signUp(system));
@@ -93,7 +93,7 @@ describe('what a person typed', () => {
     );
   });
 
-  it('is not suggested again, once dismissed, while the same message is typed', async () => {
+  it('what a person typed is not suggested again, once dismissed, while the same message is typed', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -120,7 +120,7 @@ describe('what a person typed', () => {
     assert.match((await ask('c-2')).completion, /^terly/);
   });
 
-  it('is, after any row was deleted, as if that had never been recorded', async () => {
+  it('the phrases that complete a draft are, after any row was deleted, as if that had never been recorded', async () => {
     const word = fc.constantFrom('run', 'the', 'tests', 'and', 'lint', 'again', 'Please');
     const text = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(' '));
     await fc.assert(

@@ -35,7 +35,7 @@ describe('rows of memory', () => {
   };
 
   describe('that are raw', () => {
-    it('keeps any tag as it is, and finds rows by it', async () => {
+    it('raw rows keep any tag as it is, and are found by it', async () => {
       const tags = ['null', 'NULL', ' blank ', 'a,\n\tb', '{}', '"', '\\', '\\"', '’'];
       const rows = {
         raw: { content: 'c' },
@@ -52,7 +52,7 @@ describe('rows of memory', () => {
       }
     });
 
-    it('are stored with what was left out, and read back the same', async () => {
+    it('raw rows are stored with what was left out, and read back the same', async () => {
       const before = Date.now();
       const row = await add(person, 'raw', { content: 'Café, please', tags: ['a', 'b', 'a'] });
       assert.ok(Date.parse(row.occurred_at) >= before - 1 && Date.parse(row.occurred_at) <= Date.now());
@@ -73,7 +73,7 @@ describe('rows of memory', () => {
       assert.deepEqual((await person.request('GET', `${RAW}${id}/`)).body, row);
     });
 
-    it('say who speaks: the person only where the kind says so, or the poster does', async () => {
+    it('raw rows say who speaks: the person only where the kind says so, or the poster does', async () => {
       const speaker = async (part: object) => {
         const { role, origin } = await add(person, 'raw', { content: 'c', ...part });
         return `${role} ${origin}`;
@@ -90,7 +90,7 @@ describe('rows of memory', () => {
       assert.equal(await speaker({ role: 'tool' }), 'tool unknown');
     });
 
-    it('are stored from a list whole or not at all, and answered in its order', async () => {
+    it('raw rows are stored from a list whole or not at all, and answered in its order', async () => {
       const contents = Array.from({ length: 200 }, (_, place) => `row ${place}`);
       const rows = contents.map((content) => ({ content }));
       const { status, body } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
@@ -114,7 +114,7 @@ describe('rows of memory', () => {
       assert.equal(await countOf(RAW), 200);
     });
 
-    it('are refused with what cannot be stored', async () => {
+    it('raw rows are refused with what cannot be stored', async () => {
       const soon = new Date(Date.now() + 25 * 3600 * 1000).toISOString();
       const refused: [object | string, string][] = [
         [{}, 'body.content missing'],
@@ -140,14 +140,14 @@ describe('rows of memory', () => {
       assert.equal(await countOf(RAW), 0);
     });
 
-    it('count characters as code points', async () => {
+    it('raw rows count characters as code points', async () => {
       const content = '😀'.repeat(8000);
       assert.equal((await add(person, 'raw', { content })).content, content);
     });
   });
 
   describe('that are episodes', () => {
-    it('name their raw rows, which must be the account’s own', async () => {
+    it('episodes name their raw rows, which must be the account’s own', async () => {
       const [one, two] = [
         await add(person, 'raw', { content: 'a' }),
         await add(person, 'raw', { content: 'b' }),
@@ -178,7 +178,7 @@ describe('rows of memory', () => {
       assert.deepEqual(changed.body.raw_ids, [one.id]);
     });
 
-    it('do not end before they begin, and a refusal names what was sent', async () => {
+    it('episodes do not end before they begin, and a refusal names what was sent', async () => {
       const { id } = await add(person, 'episodes', EPISODE);
       const [before, after] = ['2026-05-01T11:00:00Z', '2026-05-01T13:00:00Z'];
       const refused = (change: object) => faultsOf(`${EPISODES}${id}/`, change, 'PATCH');
@@ -187,7 +187,7 @@ describe('rows of memory', () => {
       assert.deepEqual(await refused({ started_at: after, ended_at: before }), ['body.ended_at value_error']);
     });
 
-    it('change in what is given, and in nothing else', async () => {
+    it('episodes change in what is given, and in nothing else', async () => {
       const episode = await add(person, 'episodes', { ...EPISODE, tags: ['t'] });
       const path = `${EPISODES}${episode.id}/`;
       const { body } = await person.request<EpisodeResponse>('PATCH', path, { status: 'final', tags: [] });
@@ -202,7 +202,7 @@ describe('rows of memory', () => {
         assert.equal((await faultsOf(path, { [field]: null }, 'PATCH')).length, 1);
     });
 
-    it('do not end before they start, also after a change', async () => {
+    it('episodes do not end before they begin, also after a change', async () => {
       const early = '2026-04-30T12:00:00Z';
       assert.deepEqual(await faultsOf(EPISODES, { ...EPISODE, ended_at: early }), [
         'body.ended_at value_error',
@@ -226,7 +226,7 @@ describe('rows of memory', () => {
     const contents = ({ results }: Page) => results.map(({ content }) => content).join();
     const at = (day: number) => `2026-05-0${day}T12:00:00Z`;
 
-    it('come newest first, and every one once, while others come and go', async () => {
+    it('lists of memory come newest first, with every row once, while others come and go', async () => {
       // The times of the first two are equal.
       const rows = [1, 1, 2, 3, 4, 5].map((day, place) => ({ content: `${place}`, occurred_at: at(day) }));
       const { body: stored } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
@@ -242,7 +242,7 @@ describe('rows of memory', () => {
       assert.equal(third.next, null);
     });
 
-    it('end a page early where their rows are large, and lose and repeat none', async () => {
+    it('lists of memory end a page early where their rows are large, and lose and repeat none', async () => {
       const text = '\u0001'.repeat(8000);
       const ids = (rows: { id: string }[]) => rows.map(({ id }) => id).toSorted();
       const dates = { started_at: MOMENT, ended_at: MOMENT };
@@ -280,7 +280,7 @@ describe('rows of memory', () => {
       }
     });
 
-    it('are narrowed by time, session and tag', async () => {
+    it('lists of memory are narrowed by time, session and tag', async () => {
       const rows = [1, 2, 3].map((day) => ({
         content: `${day}`,
         occurred_at: at(day),
@@ -307,7 +307,7 @@ describe('rows of memory', () => {
       }
     });
 
-    it('are refused with a cursor that was made by somebody who knows how', async () => {
+    it('lists of memory refuse a cursor that was made by somebody who knows how', async () => {
       const forged = (tier: string, place: string) => {
         const digest = createHash('sha256').update(`${person.id} ${tier} ${place} `).digest('base64url');
         return `${place}-${digest.slice(0, 8)}`;
@@ -332,7 +332,7 @@ describe('rows of memory', () => {
       assert.deepEqual((await page(`cursor=${forged('raw', `a-${id}-1000`)}`)).results, []);
     });
 
-    it('are refused with a query that it cannot be', async () => {
+    it('lists of memory refuse a query that they cannot take', async () => {
       await person.request('POST', RAW, [{ content: 'a' }, { content: 'b' }]);
       const { next } = await page('limit=1');
       const cursor = next ?? '';

@@ -38,14 +38,14 @@ describe('searching memory', () => {
     return body.results.map(({ content }) => CONTENTS.indexOf(content));
   };
 
-  it('finds words in any order, without regard to case and accents', async () => {
+  it('searching memory finds words in any order, without regard to case and accents', async () => {
     assert.deepEqual(await found('CAFE grosse'), [0]);
     assert.deepEqual(await found('ubergang café'), [0]);
     assert.deepEqual(await found('timeout deployment'), [1]);
     assert.deepEqual(await found('zeppelin'), []);
   });
 
-  it('answers a question: what has any of its words, in whatever form, the most relevant first', async () => {
+  it('searching memory answers a question with what has any of its words, in whatever form, the most relevant first', async () => {
     const { body } = await person.request<{ results: { text: string }[] }>(
       'GET',
       `/api/memory/facts/?q=${encodeURIComponent('Which package manager should I be using?')}`,
@@ -81,20 +81,20 @@ describe('searching memory', () => {
     assert.ok(listed.indexOf('beta gamma') < listed.indexOf('alpha'), listed.join(', '));
   });
 
-  it('refuses a cursor of another search', async () => {
+  it('searching memory refuses a cursor of another search', async () => {
     const { body } = await person.request<{ next: string }>('GET', '/api/memory/facts/?q=uses&limit=1');
     const status = async (rest: string) =>
       (await person.request('GET', `/api/memory/facts/?limit=1&cursor=${body.next}${rest}`)).status;
     assert.deepEqual([await status('&q=uses'), await status('&q=used'), await status('')], [200, 422, 422]);
   });
 
-  it('finds a part of a word, and a word that is nearly this', async () => {
+  it('searching memory finds a part of a word, and a word that is nearly this', async () => {
     assert.deepEqual(await found('eploym'), [1]);
     assert.deepEqual(await found('deploymnet'), [1]);
     assert.deepEqual(await found('会議'), [3]);
   });
 
-  it('takes every character for itself', async () => {
+  it('searching memory takes every character for itself', async () => {
     assert.deepEqual(await found('100%'), [2]);
     assert.deepEqual(await found('%'), [2]);
     assert.deepEqual(await found('n_s'), [2]);
@@ -104,12 +104,12 @@ describe('searching memory', () => {
     assert.deepEqual(await found(`'" or & | ! ( <->`), []);
   });
 
-  it('finds nothing of another account, and narrows with the other filters', async () => {
+  it('searching memory finds nothing of another account, and narrows with the other filters', async () => {
     assert.deepEqual(await found('café', 'raw', `&tag=${person.id}`), [0]);
     assert.deepEqual(await found('café', 'raw', '&tag=other'), []);
   });
 
-  it('finds episodes by title and summary, and facts', async () => {
+  it('searching memory finds episodes by title and summary, and facts', async () => {
     assert.equal((await found('grosse deployment', 'episodes')).length, 1);
     assert.equal((await found('canteen cafe', 'facts')).length, 1);
     assert.equal((await found('deployment', 'facts')).length, 0);

@@ -4,7 +4,7 @@ import { countOf, event, post, recording } from '../../support/recording.ts';
 import { type System, startSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
-describe('recording, when something goes wrong', () => {
+describe('recording faults', () => {
   let system: System;
   let user: UserClient;
   before(async () => {
@@ -29,7 +29,7 @@ describe('recording, when something goes wrong', () => {
     'the connection is ended': `perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5)`,
   };
   for (const [name, failure] of Object.entries(failures)) {
-    it(`stores nothing of a batch and says 503 when ${name} in the middle of it`, async () => {
+    it(`recording stores nothing of a batch and says 503 when ${name} in the middle of it`, async () => {
       const { pool } = system.database;
       const batch = Array.from({ length: 1000 }, () => event());
       await pool.query(`
@@ -48,7 +48,7 @@ describe('recording, when something goes wrong', () => {
     });
   }
 
-  it('stores nothing for an account that is erased meanwhile, and says 401', async () => {
+  it('recording stores nothing for an account that is erased meanwhile, and says 401', async () => {
     const { pool } = system.database;
     // Its credential is cached from here on.
     assert.equal((await recording.sessions(user)).status, 200);
@@ -73,7 +73,7 @@ describe('recording, when something goes wrong', () => {
     await assertNothingStored(user);
   });
 
-  it('answers hostile rows one by one, and stores the good one among them', async () => {
+  it('recording answers hostile rows one by one, and stores the good one among them', async () => {
     const good = event();
     const json = (part: string) => JSON.stringify(event()).replace(/}$/, `,${part}}`);
     const rows = [
@@ -103,7 +103,7 @@ describe('recording, when something goes wrong', () => {
     assert.equal((await recording.event(user, good.id)).status, 200);
   });
 
-  it('refuses a batch with a row that is nested too deeply, whole and before it is parsed', async () => {
+  it('recording refuses a batch with a row that is nested too deeply, whole and before it is parsed', async () => {
     const good = event();
     for (const row of [
       JSON.stringify(event()).replace(/}$/, `,"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),
@@ -115,7 +115,7 @@ describe('recording, when something goes wrong', () => {
     assert.equal((await recording.event(user, good.id)).status, 404);
   });
 
-  it('logs nothing of what is recorded', async () => {
+  it('recording logs nothing of what is recorded', async () => {
     const marker = 'said-in-confidence';
     await post(user, [event({ prompt: marker }), event({ type: marker }), event({ extra: `${marker}\0` })]);
     await recording.event(user, marker);

@@ -15,7 +15,7 @@ describe('reading recordings', () => {
   });
   after(() => system?.stop());
 
-  it('returns an event as it was posted, its time in UTC, and when it arrived', async () => {
+  it('reading recordings returns an event as it was posted, its time in UTC, and when it arrived', async () => {
     const since = Date.now();
     const row = event({
       occurred_at: '2026-05-01T14:00:00.5+02:00',
@@ -32,7 +32,7 @@ describe('reading recordings', () => {
     assert.ok(Math.abs(Date.parse(String(received_at)) - since) < 60_000);
   });
 
-  it('finds events and sessions whose ids hold anything that text may', async () => {
+  it('reading recordings finds events and sessions whose ids hold anything that text may', async () => {
     for (const odd of ['a/b', 'a:b c', '%2F', '../up', 'ü🎈', '?x=1#y', '"q"\\', '🎈'.repeat(200)]) {
       const row = event({ id: odd, session_id: odd });
       assert.equal((await post(ann, [row])).body.accepted, 1);
@@ -41,7 +41,7 @@ describe('reading recordings', () => {
     }
   });
 
-  it('returns no event and no session of another account', async () => {
+  it('reading recordings returns no event and no session of another account', async () => {
     const row = event();
     await post(ann, [row]);
     for (const id of [row.id, 'unknown', 'x'.repeat(201)])
@@ -51,7 +51,7 @@ describe('reading recordings', () => {
     assert.deepEqual((await recording.sessions(bob)).body, { results: [] });
   });
 
-  it('requires a credential everywhere', async () => {
+  it('reading recordings requires a credential everywhere', async () => {
     for (const [method, path] of [
       ['POST', '/api/recording/events/'],
       ['GET', '/api/recording/events/x/'],
@@ -63,7 +63,7 @@ describe('reading recordings', () => {
     }
   });
 
-  it('lists the 50 sessions with the latest events, latest first', async () => {
+  it('reading recordings lists the 50 sessions with the latest events, latest first', async () => {
     const user = await signUp(system);
     const ids = Array.from({ length: 55 }, (_, n) => `${user.id} ${n}`);
     await post(
@@ -112,7 +112,7 @@ describe('reading recordings', () => {
     assert.deepEqual(found, order);
   });
 
-  it('continues with an event that arrived after the last page was read', async () => {
+  it('reading recordings continues with an event that arrived after the last page was read', async () => {
     const session_id = randomUUID();
     await post(ann, [event({ session_id }), event({ session_id })]);
     const first = await recording.sessionEvents(ann, session_id, '?limit=1');
@@ -122,7 +122,7 @@ describe('reading recordings', () => {
     assert.deepEqual([second.body.results.length, second.body.results[1]?.['id']], [2, late.id]);
   });
 
-  it('returns 500 events unless 1 to 2000 are requested', async () => {
+  it('reading recordings returns 500 events unless 1 to 2000 are requested', async () => {
     const session_id = randomUUID();
     for (let n = 0; n < 3; n += 1)
       await post(
@@ -136,7 +136,7 @@ describe('reading recordings', () => {
     assert.equal(await counted('?limit=1'), 1);
   });
 
-  it('ends a page early when its events are large', async () => {
+  it('reading recordings ends a page early when its events are large', async () => {
     const session_id = randomUUID();
     const large = () =>
       event({ session_id, type: 'custom.large', payload: { filler: 'x'.repeat(7_000_000) } });
@@ -161,7 +161,7 @@ describe('reading recordings', () => {
     );
   });
 
-  it('refuses a bad limit or cursor with 422 at the query', async () => {
+  it('reading recordings refuses a bad limit or cursor with 422 at the query', async () => {
     const row = event();
     await post(ann, [row]);
     for (const query of [

@@ -23,7 +23,7 @@ import { until } from '../../support/until.ts';
 const FIELDS = ['failed', 'latency_ms', 'results', 'succeeded', 'usage'];
 const PREDICTION = `candidates confidence id k latency_ms model predicted_response reasoning status threshold usage`;
 
-describe('predicting the replies to many prompts', function () {
+describe('batch of replies', function () {
   this.timeout(60_000);
   let system: System;
   let ann: UserClient;
@@ -57,7 +57,7 @@ describe('predicting the replies to many prompts', function () {
       return job.finished_at !== null && job;
     });
 
-  it('answers in order, each item with the eleven fields of a prediction', async () => {
+  it('a batch of replies answers in order, each item with the eleven fields of a prediction', async () => {
     const inputs = inputsOf(30);
     const { status, body } = await predictBatch(ann, inputs, { part: { k: 2, threshold: 0.3 } });
     assert.equal(status, 200);
@@ -79,7 +79,7 @@ describe('predicting the replies to many prompts', function () {
     assert.deepEqual([k, threshold, decision, model], [2, 0.3, 'auto', 'fake-model']);
   });
 
-  it('makes predictions like any other: listed, read, decided on', async () => {
+  it('a batch of replies makes predictions like any other: listed, read, decided on', async () => {
     const prompts = [{ agent: 'coder', agent_input: 'Prompt 0?', session_id: 's-1' }];
     const { body } = await ann.request<BatchResponse>('POST', BATCH, { prompts });
     const [id = ''] = idsIn(body);
@@ -93,7 +93,7 @@ describe('predicting the replies to many prompts', function () {
     assert.equal((await feedback(ann, { id }, { status: 'accepted' })).body.status, 'accepted');
   });
 
-  it('has an error for each prompt that fails, and the others all the same', async () => {
+  it('a batch of replies has an error for each prompt that fails, and the others all the same', async () => {
     const inputs = inputsOf(20);
     const failing = ['Prompt 3?', 'Prompt 7?', 'Prompt 19?'];
     system.provider.respond(forPrompts((one) => failing.includes(one), fake.status(500), echoing));
@@ -110,7 +110,7 @@ describe('predicting the replies to many prompts', function () {
     );
   });
 
-  it('is 200 when all of them fail', async () => {
+  it('a batch of replies is 200 when all of them fail', async () => {
     system.provider.respond(fake.status(401));
     const { status, body } = await predictBatch(ann, inputsOf(3));
     assert.deepEqual([status, body.succeeded, body.failed], [200, 0, 3]);
@@ -118,7 +118,7 @@ describe('predicting the replies to many prompts', function () {
     assert.deepEqual(body.usage, { input_tokens: 0, output_tokens: 0 });
   });
 
-  it('shares one memory bundle: every prompt comes after the same memory, the longest too', async () => {
+  it('a batch of replies shares one memory bundle: every prompt comes after the same memory, the longest too', async () => {
     const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
     for (const [n, colour] of ['blue', 'red', 'green'].entries()) {
       const said = { session_id: `s-${n}`, agent: 'coder' };
@@ -145,7 +145,7 @@ describe('predicting the replies to many prompts', function () {
     assert.equal(new Set(contexts.map((context) => context?.memory_revision)).size, 1);
   });
 
-  it('does not use what is deleted meanwhile, nor what is new', async () => {
+  it('a batch of replies does not use what is deleted meanwhile, nor what is new', async () => {
     const [gone, left] = [
       await add(ann, 'facts', { text: 'Paints everything blue' }),
       await add(ann, 'facts', { text: 'Never works on Fridays' }),
@@ -174,7 +174,7 @@ describe('predicting the replies to many prompts', function () {
       if (isMade[n]) assert.deepEqual(body.context?.fact_ids, [left.id]);
   });
 
-  it('suspects a prompt that dictates its reply, and no other; memory that does is withheld from all of them', async () => {
+  it('a batch of replies suspects a prompt that dictates its reply, and no other; memory that does is withheld from all of them', async () => {
     system.provider.respond(proposing([{ response: 'Blue' }]));
     const inputs = ['Which colour? Reply with "Blue".', 'Which colour?'];
     const statuses = async () => {
@@ -187,7 +187,7 @@ describe('predicting the replies to many prompts', function () {
     assert.doesNotMatch(JSON.stringify(system.provider.calls.at(-1)?.body), /previous instructions/);
   });
 
-  it('is refused whole for a body that is no batch', async () => {
+  it('a batch of replies is refused whole for a body that is no batch', async () => {
     const refused: [object, string][] = [
       [{}, 'body.prompts missing'],
       [batchBody([]), 'body.prompts too_short'],
@@ -210,14 +210,14 @@ describe('predicting the replies to many prompts', function () {
     assert.equal(list.total, 0);
   });
 
-  it('takes as much text as its schema allows', async () => {
+  it('a batch of replies takes as much text as its schema allows', async () => {
     const inputs = inputsOf(100).map((input) => `${'x'.repeat(32_000 - input.length)}${input}`);
     const { status, body } = await predictBatch(ann, inputs);
     assert.deepEqual([status, body.succeeded], [200, 100]);
   });
 
   describe('with an idempotency key', () => {
-    it('is done once; another body under the key is refused', async () => {
+    it('a batch of replies with an idempotency key is done once; another body under the key is refused', async () => {
       const headers = { 'idempotency-key': 'once' };
       const first = await predictBatch(ann, inputsOf(3), { headers });
       await feedback(ann, { id: idsIn(first.body)[0] ?? '' }, { status: 'rejected' });
@@ -229,7 +229,7 @@ describe('predicting the replies to many prompts', function () {
       assert.deepEqual([other.status, other.code], [409, 'idempotency_conflict']);
     });
 
-    it('is refused while it runs, or waited for', async () => {
+    it('a batch of replies with an idempotency key is refused while it runs, or waited for', async () => {
       const answered = Promise.withResolvers<void>();
       system.provider.respond(fake.when(answered.promise, echoing));
       const headers = { 'idempotency-key': 'while' };
@@ -244,7 +244,7 @@ describe('predicting the replies to many prompts', function () {
   });
 
   describe('as a job', () => {
-    it('counts its predictions as they end, and has the same result', async () => {
+    it('a batch of replies as a job counts its predictions as they end, and has the same result', async () => {
       const answered = Promise.withResolvers<void>();
       const slow = (one: string) => one === 'Prompt 1?';
       system.provider.respond(forPrompts(slow, fake.when(answered.promise, echoing), echoing));
@@ -264,7 +264,7 @@ describe('predicting the replies to many prompts', function () {
       assert.equal((await bob.request('GET', path)).status, 404);
     });
 
-    it('is cancelled with all its predictions: the provider is hung up on, the slots are free', async () => {
+    it('a batch of replies as a job is cancelled with all its predictions: the provider is hung up on, the slots are free', async () => {
       // Whichever prompt comes first is answered.
       system.provider.respond(fake.hang());
       system.provider.next(echoing);
@@ -291,7 +291,7 @@ describe('predicting the replies to many prompts', function () {
       assert.equal((await predictBatch(ann, inputsOf(8))).body.succeeded, 8);
     });
 
-    it('streams each item as it is ready, once, and last the whole answer', async () => {
+    it('a batch of replies as a job streams each item as it is ready, once, and last the whole answer', async () => {
       const answered = Promise.withResolvers<void>();
       const slow = (one: string) => one === 'Prompt 0?';
       const failing = (one: string) => one === 'Prompt 2?';
@@ -326,7 +326,7 @@ describe('predicting the replies to many prompts', function () {
       assert.deepEqual(events.filter(({ name }) => name === 'progress').at(-1)?.data, { done: 4, total: 4 });
     });
 
-    it('goes on in a new stream where one was cut, with what had not arrived', async () => {
+    it('a batch of replies as a job goes on in a new stream where one was cut, with what had not arrived', async () => {
       const accept = 'text/event-stream';
       const { text } = await predictBatch(ann, inputsOf(3), { headers: { accept } });
       const [, path = ''] = /"status_url":"[^"]*(\/api[^"]*)"/.exec(text) ?? [];
@@ -347,7 +347,7 @@ describe('predicting the replies to many prompts', function () {
     });
   });
 
-  it('ends when its account is erased, and leaves nothing of it', async () => {
+  it('a batch of replies ends when its account is erased, and leaves nothing of it', async () => {
     system.provider.respond(fake.hang());
     const waiting = predictBatch(ann, inputsOf(12));
     const call = await system.provider.called(1);
@@ -368,7 +368,7 @@ describe('predicting the replies to many prompts', function () {
       });
   });
 
-  it('has no predictions when it has ended before they are admitted', async () => {
+  it('a batch of replies has no predictions when it has ended before they are admitted', async () => {
     const { pool } = system.database;
     const rowsOf = async (text: string) => (await pool.query(text, [ann.id])).rowCount;
     const { job, lock } = await whileFrozen(system.workers, async () => ({
@@ -392,7 +392,7 @@ describe('predicting the replies to many prompts', function () {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('asks about no prediction that it does not name: one that is left of a run that failed', async () => {
+  it('a batch of replies asks about no prediction that it does not name: one that is left of a run that failed', async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(fake.when(answered.promise, echoing));
     const waiting = predictBatch(ann, inputsOf(10));
@@ -416,7 +416,7 @@ describe('predicting the replies to many prompts', function () {
     assert.equal(body.error, 'prediction_cancelled');
   });
 
-  it('keeps no text of a person in the history of the work', async () => {
+  it('a batch of replies keeps no text of a person in the history of the work', async () => {
     await predictBatch(ann, ['A very private question?']);
     const { rows } = await system.database.pool.query<{ row: string }>(
       `select to_jsonb(h)::text as row from history h where party = $1`,

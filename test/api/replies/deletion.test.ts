@@ -9,7 +9,7 @@ import { tablesWith } from '../../support/tables-with.ts';
 
 const SECRET = 'The spare key lies under the third blue flowerpot';
 
-describe('a deletion of memory', function () {
+describe('deletion of memory', function () {
   this.timeout(60_000);
   let system: System;
   let ann: UserClient;
@@ -24,7 +24,7 @@ describe('a deletion of memory', function () {
   const read = async ({ id }: { id: string }) =>
     (await ann.request<ReplyDetail>('GET', `/api/predictions/${id}/`)).body;
 
-  it('reaches the predictions that repeat it, and leaves their numbers', async () => {
+  it('a deletion of memory reaches the predictions that repeat it, and leaves their numbers', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note' });
     system.provider.respond(
       proposing([
@@ -44,7 +44,7 @@ describe('a deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('reaches those that were made from what was derived from it', async () => {
+  it('a deletion of memory reaches those that were made from what was derived from it', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note', occurred_at: '2026-01-01T00:00:00Z' });
     const episode = await add(ann, 'episodes', { title: 'Keys', summary: 'About keys', raw_ids: [row.id] });
     await add(ann, 'facts', {
@@ -65,7 +65,7 @@ describe('a deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('reaches a prediction that runs meanwhile', async () => {
+  it('a deletion of memory reaches a prediction that runs meanwhile', async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     const answer = Promise.withResolvers<void>();
     const asked = system.provider.calls.length;
@@ -82,7 +82,7 @@ describe('a deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('leaves predictions alone that say something else', async () => {
+  it('a deletion of memory leaves predictions alone that say something else', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note' });
     system.provider.respond(proposing([{ response: 'Blue' }]));
     const reply = await predicted(ann);

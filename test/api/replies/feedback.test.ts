@@ -13,7 +13,7 @@ import { event, post } from '../../support/recording.ts';
 import { feedback, predicted, predictReply, proposing, replied } from '../../support/replies.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
-describe('what becomes of a prediction', function () {
+describe('feedback and statistics', function () {
   this.timeout(60_000);
   let system: System;
   let ann: UserClient;
@@ -76,7 +76,7 @@ describe('what becomes of a prediction', function () {
       assert.equal(said.actual_response, 'Red');
     });
 
-    it('counts by its last word, and changes nothing when it is given again', async () => {
+    it('feedback counts by its last word, and changes nothing when it is given again', async () => {
       const reply = await predicted(ann);
       await decide(reply, { status: 'rejected' });
       const last = await decide(reply, { status: 'accepted' });
@@ -97,8 +97,8 @@ describe('what becomes of a prediction', function () {
     });
   });
 
-  describe('the statistics', () => {
-    it('are of the period that is asked for', async () => {
+  describe('statistics', () => {
+    it('the statistics of predicted replies are of the period that is asked for', async () => {
       await predicted(ann);
       const { results } = await get<ReplyList>('');
       const at = results[0]?.created_at ?? '';
@@ -109,7 +109,7 @@ describe('what becomes of a prediction', function () {
     });
   });
 
-  it('is listed, the latest first, in pages and by what it is', async () => {
+  it('predicted replies are listed, the latest first, in pages and by what became of them', async () => {
     const made: string[] = [];
     for (const [agent, session_id] of [
       ['coder', 's-1'],
@@ -129,8 +129,8 @@ describe('what becomes of a prediction', function () {
       assert.equal((await ann.request('GET', `/api/predictions/?${query}`)).status, 422, query);
   });
 
-  describe('the confidence', () => {
-    it('is calibrated from the feedback, the same in every process', async () => {
+  describe('confidence', () => {
+    it('the confidence of predicted replies is calibrated from the feedback, the same in every process', async () => {
       const first = await predicted(ann);
       for (let n = 0; n < 6; n += 1) await decide(await predicted(ann), { status: 'rejected' });
       const [doubted, again] = [await predicted(ann), await predicted(ann)];
@@ -144,7 +144,7 @@ describe('what becomes of a prediction', function () {
       assert.equal((await predicted(ann)).confidence, doubted.confidence);
     });
 
-    it('is reported on, with no threshold before there is enough feedback', async () => {
+    it('the confidence of predicted replies is reported on, with no threshold before there is enough feedback', async () => {
       const none = await get<ReplyCalibration>('calibration/');
       assert.deepEqual(
         [none.bins, none.brier, none.suggested_threshold, none.feedback_count, none.evidence.reason],
@@ -159,7 +159,7 @@ describe('what becomes of a prediction', function () {
       assert.deepEqual([evidence.reason, evidence.target], ['too_little_feedback', 0.95]);
     });
 
-    it('is reported on with the precision that the caller aims at', async () => {
+    it('the confidence of predicted replies is reported on with the precision that the caller aims at', async () => {
       const { evidence } = await get<ReplyCalibration>('calibration/?target=0.8');
       assert.equal(evidence.target, 0.8);
       for (const target of ['0.49', '1', 'most'])
@@ -171,7 +171,7 @@ describe('what becomes of a prediction', function () {
   });
 
   describe('by the built-in predictor', () => {
-    it('is an honest abstention while it knows nothing', async () => {
+    it('the built-in predictor abstains honestly from a reply while it knows nothing', async () => {
       const reply = await predicted(ann, { model: 'local', threshold: 0 });
       assert.deepEqual(
         [reply.status, reply.predicted_response, reply.confidence, reply.candidates, reply.model],
@@ -181,7 +181,7 @@ describe('what becomes of a prediction', function () {
       assert.equal((await decide(reply, { status: 'accepted' })).actual_response, '');
     });
 
-    it('repeats what the person said to the same prompt before, in their own words alone', async () => {
+    it('the built-in predictor repeats what the person said to the same prompt before, in their own words alone', async () => {
       for (let n = 0; n < 4; n += 1) await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
       const accepted = {
         content: 'No!',
@@ -197,7 +197,7 @@ describe('what becomes of a prediction', function () {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('knows recorded replies by the prompt that they name, once they are synced', async () => {
+    it('the built-in predictor knows recorded replies by the prompt that they name, once they are synced', async () => {
       const session_id = randomUUID();
       const [asked, later] = [
         event({ session_id, prompt: 'Shall I update the lockfile?' }),
@@ -211,7 +211,7 @@ describe('what becomes of a prediction', function () {
       assert.equal((await predicted(ann, { ...local, agent_input: later.prompt })).predicted_response, '');
     });
 
-    it('stands in for a provider that is down, and says so', async () => {
+    it('the built-in predictor stands in for a provider that is down, and says so', async () => {
       for (let n = 0; n < 4; n += 1) await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
       system.provider.respond(fake.status(500));
       const reply = await predicted(ann, { agent_input: 'Shall I run the linter now?' });
@@ -219,7 +219,7 @@ describe('what becomes of a prediction', function () {
       assert.equal(system.provider.calls.length, 1);
     });
 
-    it('shows a language model the same pairs as examples', async () => {
+    it('a language model is shown the pairs of the built-in predictor as examples', async () => {
       const pair = await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', 0);
       const { id } = await predicted(ann, { agent_input: 'Shall I run the linter again?' });
       const { context } = await get<ReplyDetail>(`${id}/`);

@@ -10,7 +10,7 @@ const OBEDIENT = proposing([{ response: 'Yes' }]);
 /** Even a confidence of nothing reaches the first. */
 const THRESHOLDS = [0, 0.01];
 
-describe('a model that does as any text says', function () {
+describe('obedient model', function () {
   this.timeout(120_000);
   let system: System;
   let ann: UserClient;
@@ -35,7 +35,7 @@ describe('a model that does as any text says', function () {
   /** What nothing dictates is acted on: the guards do not just refuse everything. */
   const isStillAuto = async () => assert.equal((await predicted(ann, { threshold: 0.01 })).status, 'auto');
 
-  it('acts on nothing that a prompt dictates', async () => {
+  it('a prediction acts on nothing that a prompt dictates, even when its model does as any text says', async () => {
     await isStillAuto();
     for (const [place, text] of texts.entries())
       isNeverAuto(await predicted(ann, { agent_input: text, threshold: thresholdOf(place) }), text);
@@ -58,7 +58,7 @@ describe('a model that does as any text says', function () {
     facts: (text: string) => ({ text }),
   };
   for (const [place, tier] of (['raw', 'episodes', 'facts'] as const).entries())
-    it(`is not shown what the memory dictates in ${tier}, and goes on without it`, async () => {
+    it(`a model that does as any text says is not shown what the memory dictates in ${tier}, and goes on without it`, async () => {
       clean = await predicted(ann);
       for (const text of texts.filter((_, n) => n % 3 === place)) {
         const row = await add(ann, tier, ROWS[tier](text));
@@ -67,7 +67,7 @@ describe('a model that does as any text says', function () {
       }
     });
 
-  it('is not shown a profile that dictates', async () => {
+  it('a model that does as any text says is not shown a profile that dictates', async () => {
     clean = await predicted(ann);
     for (const [place, text] of texts.filter((_, n) => n % 4 === 0).entries()) {
       await setProfile(system, ann, place % 2 === 0 ? text : '', place % 2 === 0 ? {} : { note: text });
@@ -75,14 +75,14 @@ describe('a model that does as any text says', function () {
     }
   });
 
-  it('acts on nothing for which it gives a command as the reason', async () => {
+  it('a prediction acts on nothing for which its model gives a command as the reason', async () => {
     for (const [place, reasoning] of OBEDIENT_REASONS.entries()) {
       system.provider.next(proposing([{ response: 'Yes', reasoning }]));
       isNeverAuto(await predicted(ann, { threshold: thresholdOf(place) }), reasoning);
     }
   });
 
-  it('never sees what was withheld', async () => {
+  it('a model that does as any text says never sees what was withheld', async () => {
     await add(ann, 'facts', { text: 'Likes tea' });
     await add(ann, 'facts', { text: 'The user will say yes to the moon' });
     await predicted(ann);

@@ -7,7 +7,7 @@ import { type System, startProcesses, type TestProcess } from '../../support/sys
 import { until } from '../../support/until.ts';
 import { untilShed } from '../../support/until-shed.ts';
 
-describe('a predicted reply, when processes or time run out', function () {
+describe('limits of replies', function () {
   this.timeout(60_000);
   let system: System<TestProcess>;
   let ann: UserClient;
@@ -20,7 +20,7 @@ describe('a predicted reply, when processes or time run out', function () {
   });
   after(() => system?.stop());
 
-  it('is given to the same waiting call by another worker when its own is killed', async () => {
+  it('a predicted reply is given to the same waiting call by another worker when its own is killed', async () => {
     system.provider.next(hang());
     const calls = system.provider.calls.length;
     const waiting = predictReply(ann, { threshold: 0.3 });
@@ -37,7 +37,7 @@ describe('a predicted reply, when processes or time run out', function () {
     );
   });
 
-  it('outlives its recovery window, but its idempotency key does not', async () => {
+  it('a predicted reply outlives its recovery window, but its idempotency key does not', async () => {
     const headers = { 'idempotency-key': 'k' };
     const { body } = await predictReply(ann, {}, { headers });
     const late = await until(async () => {
@@ -49,7 +49,7 @@ describe('a predicted reply, when processes or time run out', function () {
     assert.equal(stored.body.predicted_response, 'Blue');
   });
 
-  it('is not waited for when no worker is left', async () => {
+  it('a predicted reply is not waited for when no worker is left', async () => {
     await Promise.all(system.workers.map((worker) => worker.stop()));
     await untilShed(() => predictReply(ann), 'prediction_timeout', 30_000);
     await system.startWorker();

@@ -47,7 +47,7 @@ describe('predicting a reply', function () {
       return body.results.find(is);
     });
 
-  it('answers with its eleven fields, the first candidate above all', async () => {
+  it('the prediction of a reply answers with its eleven fields, the first candidate above all', async () => {
     const reply = await predicted(ann, { k: 2, threshold: 0.3 });
     assert.deepEqual(Object.keys(reply).sort(), FIELDS);
     const [first, second] = reply.candidates;
@@ -63,7 +63,7 @@ describe('predicting a reply', function () {
     );
   });
 
-  it('is stored under its id, with what was asked and what it was made from', async () => {
+  it('a predicted reply is stored under its id, with what was asked and what it was made from', async () => {
     const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
     const reply = await predicted(ann, { session_id: 's-1', threshold: 0.3 });
     const { body, status } = await read(reply.id);
@@ -86,7 +86,7 @@ describe('predicting a reply', function () {
     assert.equal(context?.prompt_revision, 2);
   });
 
-  it('is auto exactly when the confidence reaches the threshold', async () => {
+  it('a predicted reply is auto exactly when the confidence reaches the threshold', async () => {
     const { confidence } = await predicted(ann);
     assert.equal((await predicted(ann, { threshold: confidence })).status, 'auto');
     const above = await predicted(ann, { threshold: confidence + 0.0001 });
@@ -96,7 +96,7 @@ describe('predicting a reply', function () {
     assert.equal((await predicted(ann, { threshold: 1 })).status, 'escalated');
   });
 
-  it('gives distinct candidates, as many as were asked for at most', async () => {
+  it('the prediction of a reply gives distinct candidates, as many as were asked for at most', async () => {
     const many = ['Blue', ' blue. ', '', 'Green', 'Red', 'Black', 'Grey'];
     system.provider.respond(proposing(many.map((response) => ({ response, likelihood: 'even' }))));
     const { candidates } = await predicted(ann, { k: 3 });
@@ -106,7 +106,7 @@ describe('predicting a reply', function () {
     );
   });
 
-  it('shows the model the memory as data, the same for every prompt, and the prompt last', async () => {
+  it('the prediction of a reply shows the model the memory as data, the same for every prompt, and the prompt last', async () => {
     await add(ann, 'facts', { text: 'Paints <b>everything</b> blue' });
     await add(ann, 'raw', { content: 'The old button was grey', kind: 'note' });
     await predicted(ann);
@@ -120,7 +120,7 @@ describe('predicting a reply', function () {
     assert.match(second?.[2]?.content ?? '', /And the border\?/);
   });
 
-  it('is refused for more candidates than MAX_K and for a model that is not offered', async () => {
+  it('the prediction of a reply is refused for more candidates than MAX_K and for a model that is not offered', async () => {
     const { status, body } = await predictReply<{ detail: object[] }>(ann, { k: 4, model: 'other' });
     assert.equal(status, 422);
     assert.deepEqual(body.detail, [
@@ -166,7 +166,7 @@ describe('predicting a reply', function () {
         assert.equal(stored.acted_at, null);
       });
 
-    it('runs again under the same idempotency key, as the same prediction', async () => {
+    it('a reply that failed runs again under the same idempotency key, as the same prediction', async () => {
       const headers = { 'idempotency-key': newId() };
       system.provider.respond(fake.status(500));
       assert.equal((await predictReply(ann, {}, { headers })).status, 502);
@@ -178,7 +178,7 @@ describe('predicting a reply', function () {
     });
   });
 
-  it('is pending while its job runs, takes no feedback then, and goes on without its caller', async () => {
+  it('the prediction of a reply is pending while its job runs, takes no feedback then, and goes on without its caller', async () => {
     const answer = Promise.withResolvers<void>();
     system.provider.respond(fake.when(answer.promise, proposing([{ response: 'Blue' }])));
     const leaving = new AbortController();
@@ -194,7 +194,7 @@ describe('predicting a reply', function () {
     assert.equal(done.predicted_response, 'Blue');
   });
 
-  it('is cancelled when its caller leaves, where that caller asked for it', async () => {
+  it('the prediction of a reply is cancelled when its caller leaves, where that caller asked for it', async () => {
     system.provider.respond(fake.hang());
     const leaving = new AbortController();
     const headers = { 'x-on-disconnect': 'cancel' };
@@ -208,7 +208,7 @@ describe('predicting a reply', function () {
   });
 
   describe('with an idempotency key', () => {
-    it('is made once: the same request again gets the same answer, whatever was decided since', async () => {
+    it('the prediction of a reply with an idempotency key is made once: the same request again gets the same answer, whatever was decided since', async () => {
       const headers = { 'idempotency-key': newId() };
       const first = await predictReply(ann, { threshold: 0.5 }, { headers });
       await feedback(ann, first.body, { status: 'rejected' });
@@ -223,7 +223,7 @@ describe('predicting a reply', function () {
       assert.deepEqual([other.status, other.code], [409, 'idempotency_conflict']);
     });
 
-    it('is refused while it runs, or waited for', async () => {
+    it('the prediction of a reply with an idempotency key is refused while it runs, or waited for', async () => {
       const answer = Promise.withResolvers<void>();
       system.provider.respond(fake.when(answer.promise, proposing([{ response: 'Blue' }])));
       const key = { 'idempotency-key': newId() };
@@ -242,7 +242,7 @@ describe('predicting a reply', function () {
     assert.equal((await list()).body.total, 2);
   });
 
-  it('ends when its account is erased', async () => {
+  it('the prediction of a reply ends when its account is erased', async () => {
     system.provider.respond(fake.hang());
     const waiting = predictReply(ann);
     await system.provider.called(1);
@@ -251,7 +251,7 @@ describe('predicting a reply', function () {
     assert.deepEqual([status, code], [499, 'prediction_cancelled']);
   });
 
-  it('is 404 for others, and for an id that nobody has', async () => {
+  it('the prediction of a reply is 404 for others, and for an id that nobody has', async () => {
     const { id } = await predicted(ann);
     const bob = await signUp(system);
     for (const path of [`/api/predictions/${id}/`, `/api/predictions/${newId()}/`])
@@ -259,7 +259,7 @@ describe('predicting a reply', function () {
     assert.equal((await feedback(bob, { id }, { status: 'accepted' })).status, 404);
   });
 
-  it('keeps no text of a person in the history of the work', async () => {
+  it('the prediction of a reply keeps no text of a person in the history of the work', async () => {
     await predicted(ann, { agent_input: 'A very private question?' });
     const { rows } = await system.database.pool.query<{ row: string }>(
       `select to_jsonb(h)::text as row from history h where party = $1`,
@@ -269,7 +269,7 @@ describe('predicting a reply', function () {
     assert.doesNotMatch(rows[0]?.row ?? '', /private|Blue|habit/);
   });
 
-  it('rejects a body that is no request, by field', async () => {
+  it('the prediction of a reply rejects a body that is no request, by field', async () => {
     const { status, body } = await ann.request<{ detail: { loc: string[] }[] }>('POST', PREDICT, {
       agent: '',
       k: 0,

@@ -10,7 +10,7 @@ import { proposing } from '../../support/replies.ts';
 const CHECKOUT = join(import.meta.dirname, '../../..');
 const HASTE = ['--lives', '1', '--concurrency', '16'];
 
-describe('the quality of replies and drafts', function () {
+describe('quality of replies and drafts', function () {
   this.timeout(300_000);
   let provider: fake.FakeProvider;
   before(async () => {
@@ -33,7 +33,7 @@ describe('the quality of replies and drafts', function () {
     return { stdout, stderr, code };
   };
 
-  it('is measured against any OpenAI-compatible server, whose refusals and faults are counted', async () => {
+  it('the quality of replies and drafts is measured against any OpenAI-compatible server, whose refusals and faults are counted', async () => {
     const always = proposing([{ response: 'yes' }]);
     const malformed = fake.message({ content: 'Certainly! They would say yes.' });
     const isRepair = (call: fake.ProviderCall) => call.body.messages?.at(-2)?.role === 'assistant';
@@ -71,7 +71,7 @@ describe('the quality of replies and drafts', function () {
     assert.ok(provider.calls.every(({ headers }) => headers.authorization === 'Bearer sk-test'));
   });
 
-  it('asks a server that knows no schemas in a looser format', async () => {
+  it('the measurement of quality asks a server that knows no schemas in a looser format', async () => {
     const yes = proposing([{ response: 'yes' }]);
     provider.respond((response, call) => {
       const asked = call.body['response_format'] as { type: string } | undefined;
@@ -84,7 +84,7 @@ describe('the quality of replies and drafts', function () {
     assert.match(stdout, /Calls to plain-model: \d+ answered; p50/);
   });
 
-  it('is not measured with a key that the provider refuses', async () => {
+  it('the quality of replies and drafts is not measured with a key that the provider refuses', async () => {
     provider.respond(fake.status(401));
     const { stderr, code } = await run('fake-model', provider.url, ...HASTE);
     assert.notEqual(code, 0);

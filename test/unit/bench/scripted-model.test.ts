@@ -24,19 +24,19 @@ const question = (record: object, name: string, more: { role: string; content: s
   response_format: { json_schema: { name } },
 });
 
-describe('the scripted model', () => {
+describe('scripted model', () => {
   const sessions = persona.sessions.map(rowsOf);
   const answers = sessions.flatMap((rows) => factAnswers(rows, []).map((fact) => ({ fact, rows })));
   const isQuoted = ({ fact, rows }: (typeof answers)[number]) =>
     fact.evidence.every(({ source, quote }) => rows[source - 1]?.text.includes(quote));
 
-  it('finds nearly all that the person stated, and quotes it', () => {
+  it('the scripted model finds nearly all that the person stated, and quotes it', () => {
     const found = new Set(answers.filter(isQuoted).flatMap(({ fact }) => statementsIn(fact.text).map(keyOf)));
     const { active } = truthOf(persona.sessions);
     assert.ok(active.filter((statement) => found.has(keyOf(statement))).length >= active.length - 1);
   });
 
-  it('errs in each way that the gates of promotion are for', () => {
+  it('the scripted model errs in each way that the gates of promotion are for', () => {
     const { active, superseded } = truthOf(persona.sessions);
     const said = new Set([...active, ...superseded].map(keyOf));
     const stated = answers.flatMap(({ fact }) => statementsIn(fact.text));
@@ -47,7 +47,7 @@ describe('the scripted model', () => {
     assert.ok(answers.some(({ fact }) => fact.slot === null && statementsIn(fact.text).length > 0));
   });
 
-  it('says of a known fact that it is repeated or replaced, mostly', () => {
+  it('the scripted model says of a known fact that it is repeated or replaced, mostly', () => {
     const row = { n: 1, by: 'the person', words: 'human' };
     const answer = (known: string, place: number) =>
       factAnswers([{ ...row, text: `My editor is Helix, note ${place}.` }], [{ n: 7, text: known }])[0];
@@ -59,12 +59,12 @@ describe('the scripted model', () => {
     assert.equal(relations('Lives in Oslo').length, 0);
   });
 
-  it('cites rows that there are, but for an error now and then', () => {
+  it('the scripted model cites rows that there are, but for an error now and then', () => {
     const cites = sessions.map((rows) => episodeAnswer(rows).cites.filter((n) => n <= rows.length));
     assert.ok(cites.every((known) => known.length > 0));
   });
 
-  it('answers the same question the same, and repairs what was not in the asked shape', () => {
+  it('the scripted model answers the same question the same, and repairs what was not in the asked shape', () => {
     const contents = sessions.map((rows) => contentFor(question({ rows }, 'episode')));
     assert.deepEqual(
       contents,

@@ -13,7 +13,7 @@ const WEB = {
 const OF_OTHERS = { PORT: 'x', TRUST_PROXY: 'x', JWT_SECRET: 'x', ADMIN_TOKEN: 'x', PUBLIC_URL: 'x' };
 const OF_SERVERS = { OPERATOR_PORT: 'x', LEASE_MS: 'x', WORKER_CONCURRENCY: 'x' };
 
-describe('the configuration of a process in production', () => {
+describe('processes in production', () => {
   it('an ingress needs no model', () => {
     assert.equal(ingressConfig({ ...DATABASE, ...WEB }).publicUrl, WEB.PUBLIC_URL);
   });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { parseRedisUrl } from '../../../shared/config/values.ts';
 
 describe('REDIS_URL', () => {
-  it('may name one server, with TLS or without', () => {
+  it('REDIS_URL may name one server, with TLS or without', () => {
     for (const url of ['redis://localhost', 'rediss://user:p%40ss@redis.example:6380/2']) {
       assert.deepEqual(parseRedisUrl(url), { kind: 'single', url });
     }
   });
 
-  it('may name sentinels, the master’s name and a database', () => {
+  it('REDIS_URL may name sentinels, the master’s name and a database', () => {
     assert.deepEqual(parseRedisUrl('redis+sentinel://h1,h2:26380/main/3'), {
       kind: 'sentinel',
       hosts: [
@@ -28,7 +28,7 @@ describe('REDIS_URL', () => {
     });
   });
 
-  it('may name nodes of a cluster', () => {
+  it('REDIS_URL may name nodes of a cluster', () => {
     assert.deepEqual(parseRedisUrl('redis+cluster://:secret@10.0.0.1:7000,[::1]:7001'), {
       kind: 'cluster',
       hosts: [
@@ -39,7 +39,7 @@ describe('REDIS_URL', () => {
     });
   });
 
-  it('is refused when it is anything else', () => {
+  it('REDIS_URL is refused when it is anything else', () => {
     const wrong = [
       'localhost:6379',
       'http://localhost',

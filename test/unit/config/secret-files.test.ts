@@ -21,7 +21,7 @@ const OTHERS = {
   MAIL_FROM: 'a@b.example',
 };
 
-describe('a secret by file', () => {
+describe('secret by file', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'forecue-secrets-'));
@@ -34,7 +34,7 @@ describe('a secret by file', () => {
     return file;
   }
 
-  it('is the same as one in the environment, for each secret, with or without a newline at its end', async () => {
+  it('a secret by file is the same as one in the environment, for each secret, with or without a newline at its end', async () => {
     for (const end of ['', '\n', '\r\n']) {
       const files: Record<string, string> = {};
       for (const [name, value] of Object.entries(SECRETS))
@@ -44,7 +44,7 @@ describe('a secret by file', () => {
     }
   });
 
-  it('loses one newline and nothing else', async () => {
+  it('a secret by file loses one newline and nothing else', async () => {
     const secret = ` ${SECRETS.JWT_SECRET} \n`;
     const file = await fileOf(`${secret}\n`);
     const { signingKeys } = ingressConfig({ ...OTHERS, ...SECRETS, JWT_SECRET: '', JWT_SECRET_FILE: file });
@@ -74,7 +74,7 @@ describe('a secret by file', () => {
     assert.throws(start(empty), message(`an empty file: ${empty}`));
   });
 
-  it('is never quoted in an error', async () => {
+  it('a secret by file is never quoted in an error', async () => {
     const file = await fileOf('not-a-url-but-secret');
     assert.throws(
       () => ingressConfig({ ...OTHERS, ...SECRETS, DATABASE_URL: '', DATABASE_URL_FILE: file }),
@@ -82,7 +82,7 @@ describe('a secret by file', () => {
     );
   });
 
-  it('is no way to set what is no secret', () => {
+  it('a secret by file is no way to set what is no secret', () => {
     assert.equal(ingressConfig({ ...OTHERS, ...SECRETS, PORT_FILE: '/nowhere' }).port, 8080);
   });
 });

@@ -23,14 +23,14 @@ const codes = async (asked: Promise<unknown>[]) =>
 /** The first letter of an item names its party. */
 const partyOf = (item: string) => item.slice(0, 1);
 
-describe('a batcher', () => {
-  it('starts the statement of a lone caller at once', () => {
+describe('batcher', () => {
+  it('a batcher starts the statement of a lone caller at once', () => {
     const { batches, run } = statement<number>();
     batcher(run, { most: 10 })(1);
     assert.deepEqual(batches(), [[1]]);
   });
 
-  it('lets those that arrive in one turn of the event loop share a statement while the process is busy', async () => {
+  it('a batcher lets items that arrive in one turn of the event loop share a statement while the process is busy', async () => {
     const { batches, run } = statement<number>();
     const ask = batcher(run, { most: 10, isBusy: () => true });
     ask(1);
@@ -40,7 +40,7 @@ describe('a batcher', () => {
     assert.deepEqual(batches(), [[1, 2]]);
   });
 
-  it('lets them share it until the least patient of them waits no longer, while the process is busy', async () => {
+  it('a batcher lets items share a statement until the least patient of them waits no longer, while the process is busy', async () => {
     const { batches, flights, run } = statement<number>();
     const ask = batcher(run, { most: 10, isBusy: () => true, patienceMs: (item) => item });
     ask(40);
@@ -57,7 +57,7 @@ describe('a batcher', () => {
     assert.deepEqual(batches()[1], [20, 0]);
   });
 
-  it('lets those that arrive while a statement is in flight share the next one, and gives each its own output', async () => {
+  it('a batcher lets items that arrive while a statement is in flight share the next one, and gives each its own output', async () => {
     const { flights, batches, run } = statement<number>();
     const ask = batcher(run, { most: 10 });
     const answers = Promise.all([ask(1), ask(2), ask(3)]);
@@ -68,7 +68,7 @@ describe('a batcher', () => {
     assert.deepEqual(await answers, ['#1', '#2', '#3']);
   });
 
-  it('bounds a batch by items and by bytes, of which one item may have more', async () => {
+  it('a batcher bounds a batch by items and by bytes, of which one item may have more', async () => {
     const sizes: number[][] = [];
     const ask = batcher(
       async (items: number[]) => {
@@ -81,7 +81,7 @@ describe('a batcher', () => {
     assert.deepEqual(sizes, [[1], [60, 40], [1], [500], [1, 2, 3], [4]]);
   });
 
-  it('never lets two items with a key in common share a batch, and keeps their order', async () => {
+  it('a batcher never lets two items with a key in common share a batch, and keeps their order', async () => {
     const { flights, batches, run } = statement<string>();
     const ask = batcher(run, { most: 10, keysOf: (item) => [...item] });
     const asked = Promise.all(['x', 'a', 'ab', 'b', 'c', 'a'].map((item) => ask(item)));
@@ -94,7 +94,7 @@ describe('a batcher', () => {
   });
 
   describe('with parties', () => {
-    it('lets nobody wait behind a party that waits for a lock', async () => {
+    it('a batcher lets nobody wait behind a party that waits for a lock', async () => {
       const { flights, run } = statement<string>();
       const ask = batcher(run, { most: 10, partyOf });
       ask('a1');
@@ -106,7 +106,7 @@ describe('a batcher', () => {
       assert.equal(flights.length, 2);
     });
 
-    it('limits the statements in flight, and gives parties turns', async () => {
+    it('a batcher limits the statements in flight, and gives parties turns', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = batcher(run, { most: 1, partyOf, atOnce: 2 });
       for (const item of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) ask(item);
@@ -118,7 +118,7 @@ describe('a batcher', () => {
       assert.deepEqual(batches(), [['a1'], ['b1'], ['c1'], ['a2'], ['b2'], ['a3']]);
     });
 
-    it('keeps places free of parties whose statements are slow', async () => {
+    it('a batcher keeps places free of parties whose statements are slow', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = batcher(run, { most: 1, partyOf, atOnce: 2 });
       for (const item of ['a1', 'b1', 'c1']) ask(item);
@@ -132,7 +132,7 @@ describe('a batcher', () => {
       assert.equal(flights.length, 4, 'twice as many at most');
     });
 
-    it('keeps places free of any number of parties that ran into locks', async () => {
+    it('a batcher keeps places free of any number of parties that ran into locks', async () => {
       let locked = 0;
       let most = 0;
       let started = false;
@@ -164,7 +164,7 @@ describe('a batcher', () => {
     /** The second letter of an item names its lane. */
     const laneOf = (item: string) => item.slice(1, 2);
 
-    it('lets the lanes of a party share statements', async () => {
+    it('a batcher lets the lanes of a party share statements', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = batcher(run, { most: 10, partyOf, laneOf });
       for (const item of ['ax1', 'ay1', 'az1', 'ax2']) ask(item);
@@ -173,7 +173,7 @@ describe('a batcher', () => {
       assert.deepEqual(batches(), [['ax1'], ['ay1', 'az1', 'ax2']]);
     });
 
-    it('lets nobody wait behind a locked party, however many lanes it has', async () => {
+    it('a batcher lets nobody wait behind a locked party, however many lanes it has', async () => {
       const { flights, batches, run } = statement<string>();
       const ask = batcher(run, { most: 10, partyOf, laneOf: (item) => item });
       const own = Array.from({ length: 60 }, (_, n) => ask(`a${n}`));
@@ -196,7 +196,7 @@ describe('a batcher', () => {
       assert.equal(ended.at(-1), '#a59', 'runs after the release');
     });
 
-    it('tries a locked lane alone, until it succeeds, and lets the others share statements meanwhile', async () => {
+    it('a batcher tries a locked lane alone, until it succeeds, and lets the others share statements meanwhile', async () => {
       const { flights, run } = statement<string>();
       const ask = batcher(run, { most: 10, partyOf, laneOf });
       const flight = (items: string) => {
@@ -234,7 +234,7 @@ describe('a batcher', () => {
       flight('ax4 aw5');
     });
 
-    it('gives up on a lane after a few have tried alone, and on no other', async () => {
+    it('a batcher gives up on a lane after a few have tried alone, and on no other', async () => {
       const runs: string[] = [];
       const ask = batcher(
         async (items: string[]) => {
@@ -256,7 +256,7 @@ describe('a batcher', () => {
   });
 
   describe('whose statement fails', () => {
-    it('retries its items alone, so that one’s fault never fails another', async () => {
+    it('a batcher retries the items of a failed statement alone, so that one’s fault never fails another', async () => {
       const run = async (items: number[]) => {
         if (items.includes(3)) throw new Error('three');
         return items;
@@ -266,7 +266,7 @@ describe('a batcher', () => {
     });
 
     for (const timeout of ['55P03', '57014'])
-      it(`retries its items alone after a timeout (${timeout}), a few at a time`, async () => {
+      it(`a batcher retries items alone after a timeout (${timeout}), a few at a time`, async () => {
         const LOCK_MS = 400;
         const run = async (items: string[]) => {
           if (!items.includes('a7')) return items;
@@ -292,7 +292,7 @@ describe('a batcher', () => {
         assert.ok(Math.max(...late) < 2 * LOCK_MS, 'one time-out for the others');
       });
 
-    it('gives up on what waits for one lock together after a few have tried alone', async () => {
+    it('a batcher gives up on items that wait for one lock together after a few have tried alone', async () => {
       const runs: number[] = [];
       const run = async (items: number[]): Promise<number[]> => {
         runs.push(items.length);
@@ -305,7 +305,7 @@ describe('a batcher', () => {
       assert.deepEqual(runs, [1, 99, 1, 1, 1, 1]);
     });
 
-    it('rejects all at once when the database is unreachable', async () => {
+    it('a batcher rejects all items at once when the database is unreachable', async () => {
       let runs = 0;
       const ask = batcher(
         async (): Promise<string[]> => {
@@ -318,7 +318,7 @@ describe('a batcher', () => {
       assert.equal(runs, 2);
     });
 
-    it('continues after a failure', async () => {
+    it('a batcher continues after a failure', async () => {
       let fail = true;
       const ask = batcher(
         async (items: number[]) => {
@@ -334,7 +334,7 @@ describe('a batcher', () => {
   });
 
   describe('whose caller leaves', () => {
-    it('never runs items that still wait', async () => {
+    it('a batcher never runs items that still wait when their caller leaves', async () => {
       const { flights, batches, run } = statement<number>();
       const ask = batcher(run, { most: 10 });
       const left = new AbortController();
@@ -348,7 +348,7 @@ describe('a batcher', () => {
       assert.deepEqual(batches(), [[1], [3]]);
     });
 
-    it('finishes items in flight', async () => {
+    it('a batcher finishes items in flight although their caller leaves', async () => {
       const { flights, batches, run } = statement<number>();
       const ask = batcher(run, { most: 10 });
       const left = new AbortController();
@@ -362,7 +362,7 @@ describe('a batcher', () => {
       assert.deepEqual(batches(), [[1], [3]]);
     });
 
-    it('does not retry an item whose caller left while its shared statement was in flight', async () => {
+    it('a batcher does not retry an item whose caller left while its shared statement was in flight', async () => {
       const { flights, batches, run } = statement<number>();
       const ask = batcher(run, { most: 10 });
       const left = new AbortController();
@@ -401,7 +401,7 @@ describe('a batcher', () => {
       atOnce: fc.integer({ min: 1, max: 3 }),
     });
 
-    it('each item gets its own outcome, and every batch holds to the rules', async () => {
+    it('each item of a batcher gets its own outcome under any load, and every batch holds to the rules', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(anyItem, { maxLength: 40, size: 'max' }),
@@ -500,7 +500,7 @@ describe('a batcher', () => {
       }
     }
 
-    it('keeps the order within a party, and starves none', async () => {
+    it('a batcher under any load keeps the order within a party, and starves none', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 60 }),

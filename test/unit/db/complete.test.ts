@@ -11,7 +11,7 @@ const FEW = 500;
 const MANY = 8 * FEW;
 const ROUNDS = 3;
 
-describe('the completion of a batch', function () {
+describe('completion of a batch', function () {
   this.timeout(60_000);
   let system: System;
   before(async () => {
@@ -19,7 +19,7 @@ describe('the completion of a batch', function () {
   });
   after(() => system?.stop());
 
-  it('takes a time that grows as its batch does', async () => {
+  it('the completion of a batch takes a time that grows as its batch does', async () => {
     const { id: party } = await system.app();
     const timed = async (size: number) => {
       const ids = await queued(system, party, size);

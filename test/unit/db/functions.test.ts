@@ -12,14 +12,14 @@ const WITH_OTHER_SETTINGS = [
   'record_v2',
 ];
 
-describe('the SQL functions', () => {
-  it('have a version for each text that they ever had', async () => {
+describe('SQL functions', () => {
+  it('the SQL functions have a version for each text that they ever had', async () => {
     const { hash } = await functionsOfThisVersion();
     assert.equal(HASHES.at(-1), hash, `append '${hash}' to HASHES in shared/db/functions.ts`);
     assert.equal(new Set(HASHES).size, HASHES.length);
   });
 
-  it('bring their settings along when TypeScript calls them', async () => {
+  it('the SQL functions bring their settings along when TypeScript calls them', async () => {
     const { text } = await functionsOfThisVersion();
     const sources = globSync('shared/db/stores/**/*.ts').map((file) => readFileSync(file, 'utf8'));
     const called = new Set(sources.flatMap((source) => source.match(/\b[a-z_]+_v\d+(?=\()/g) ?? []));

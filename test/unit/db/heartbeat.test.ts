@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts';
 
 const LEASE_S = 60;
 
-describe('a heartbeat', () => {
+describe('heartbeat', () => {
   let database: TestDatabase;
   let opened: AsyncDisposableStack;
   before(async () => {
@@ -39,11 +39,11 @@ describe('a heartbeat', () => {
     return row.unbroken;
   }
 
-  it('is unbroken after a short silence', async () => {
+  it('a heartbeat is unbroken after a short silence', async () => {
     assert.equal(await isUnbrokenAfter(LEASE_S / 2 - 10), true);
   });
 
-  it('is broken after a long one, although its lease has not run out', async () => {
+  it('a heartbeat is broken after a long silence, although its lease has not run out', async () => {
     assert.equal(await isUnbrokenAfter(LEASE_S / 2 + 10), false);
   });
 });

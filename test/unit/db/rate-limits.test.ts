@@ -23,7 +23,7 @@ describe('points of rate limits', () => {
     assert.deepEqual(used(await count(['b', 1], ['a', 1])), [7, 2]);
   });
 
-  it('are forgotten with their window, which the first of them begins', async () => {
+  it('points of rate limits are forgotten with their window, which the first of them begins', async () => {
     const [first] = await count(['short', 3, 200]);
     assert.ok(first && first.leftMs > 0 && first.leftMs <= 200);
     const next = await until(async () => {
@@ -35,7 +35,7 @@ describe('points of rate limits', () => {
     assert.ok(long && long.leftMs > WINDOW_MS - 60_000 && long.leftMs <= WINDOW_MS);
   });
 
-  it('are counted exactly by any number of statements at once, whatever the order of their keys', async () => {
+  it('points of rate limits are counted exactly by any number of statements at once, whatever the order of their keys', async () => {
     const batches = Array.from({ length: 60 }, (_, n) => {
       const both: [string, number][] = [
         ['x', 1],

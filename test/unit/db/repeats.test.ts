@@ -11,7 +11,7 @@ describe('comparing with deleted texts', () => {
   const rowsOf = (count: number, text: string) =>
     Array.from({ length: count }, (_, n) => ({ id: `row ${n}`, text: `${text} ${n}` }));
 
-  it('leaves other requests their turn between long texts', async () => {
+  it('comparing with deleted texts leaves other requests their turn between long texts', async () => {
     const { tx } = memoryOf([]);
     const lost = compareWith([SECRET]);
     const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(100, LONG), lost));
@@ -19,7 +19,7 @@ describe('comparing with deleted texts', () => {
     assert.ok(turns >= 50, `${turns} turns`);
   });
 
-  it('leaves other requests their turn between the sources of a row', async () => {
+  it('comparing with deleted texts leaves other requests their turn between the sources of a row', async () => {
     const { tx, read } = memoryOf(Array(500).fill(LONG));
     const lost = compareWith([SECRET]);
     const { turns, result } = await turnsDuring(findRepeating(tx, 'account', rowsOf(1, SECRET), lost));
@@ -27,14 +27,14 @@ describe('comparing with deleted texts', () => {
     assert.ok(turns >= 100, `${turns} turns`);
   });
 
-  it('reads no more sources than it takes to find the words', async () => {
+  it('comparing with deleted texts reads no more sources than it takes to find the words', async () => {
     const { tx, read } = memoryOf([SECRET, ...Array(499).fill(LONG)]);
     const found = await findRepeating(tx, 'account', rowsOf(1, SECRET), compareWith([SECRET]));
     assert.deepEqual(found, []);
     assert.ok(read() <= 20, `${read()} sources`);
   });
 
-  it('counts what there is no time to compare as repeating', async () => {
+  it('comparing with deleted texts counts what there is no time to compare as repeating', async () => {
     const { tx, read } = memoryOf(Array(200).fill(LONG));
     const rows = rowsOf(2000, SECRET);
     const found = await findRepeating(tx, 'account', rows, compareWith([SECRET]));

@@ -18,9 +18,9 @@ function failing(...codes: string[]) {
   return { asked, pool: pool as unknown as Pool };
 }
 
-describe('a statement of the hot path', () => {
+describe('statement of the hot path', () => {
   for (const conflict of ['40001', '40P01']) {
-    it(`is retried after a conflict (${conflict}), four times in all`, async () => {
+    it(`a statement of the hot path is retried after a conflict (${conflict}), four times in all`, async () => {
       const passing = failing(conflict, conflict, conflict);
       assert.deepEqual(await query(passing.pool, STATEMENT, []), [{ n: 1 }]);
       assert.equal(passing.asked.length, 4);
@@ -32,7 +32,7 @@ describe('a statement of the hot path', () => {
   }
 
   for (const lost of ['57P01', 'ECONNRESET', '53300']) {
-    it(`is retried once when the database was unreachable (${lost})`, async () => {
+    it(`a statement of the hot path is retried once when the database was unreachable (${lost})`, async () => {
       const passing = failing(lost);
       assert.deepEqual(await query(passing.pool, STATEMENT, []), [{ n: 1 }]);
 
@@ -42,7 +42,7 @@ describe('a statement of the hot path', () => {
     });
   }
 
-  it('is tried only once when its time is limited and the database is unreachable', async () => {
+  it('a statement of the hot path is tried only once when its time is limited and the database is unreachable', async () => {
     const { pool, asked } = failing('57P01');
     await assert.rejects(query(pool, STATEMENT, [], { withinMs: 300 }), { code: '57P01' });
     assert.deepEqual(
@@ -51,7 +51,7 @@ describe('a statement of the hot path', () => {
     );
   });
 
-  it('is not retried after a fault of its own', async () => {
+  it('a statement of the hot path is not retried after a fault of its own', async () => {
     const { pool, asked } = failing('23505');
     await assert.rejects(query(pool, STATEMENT, []), { code: '23505' });
     assert.equal(asked.length, 1);

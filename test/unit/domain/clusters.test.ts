@@ -22,7 +22,7 @@ const sizesOf = (clusters: readonly ClusterRow[][]) => clusters.map(({ length })
 const same = (count: number) => Array.from({ length: count }, () => 'the same words as ever');
 
 describe('clusters', () => {
-  it('end with their session, in the order in which they began', () => {
+  it('clusters end with their session, in the order in which they began', () => {
     const one = rowsOf(['a', 'b'], { sessionId: 'one' });
     const other = rowsOf(['c', 'd'], { sessionId: 'other' });
     const mixed = [one, other]
@@ -31,13 +31,13 @@ describe('clusters', () => {
     assert.deepEqual(clustersOf(mixed), [one, other]);
   });
 
-  it('end before a pause of more than 30 minutes', () => {
+  it('clusters end before a pause of more than 30 minutes', () => {
     const at = (ms: number) => rowsOf([`row at ${ms}`], { id: String(ms), occurredAt: new Date(START + ms) });
     const rows = [...at(0), ...at(30 * MINUTE), ...at(60 * MINUTE + 1)];
     assert.deepEqual(sizesOf(clustersOf(rows)), [2, 1]);
   });
 
-  it('have at most 40 rows and 6000 tokens', () => {
+  it('clusters have at most 40 rows and 6000 tokens', () => {
     assert.deepEqual(sizesOf(clustersOf(rowsOf(same(95)))), [40, 40, 15]);
     const long = 'a'.repeat(8000);
     assert.deepEqual(sizesOf(clustersOf(rowsOf([long, long, long, long, 'b']))), [3, 2]);
@@ -58,14 +58,14 @@ describe('clusters', () => {
     'Vienna in May: two beds on night trains',
   ];
 
-  it('end where the topic shifts, once they have six rows', () => {
+  it('clusters end where the topic shifts, once they have six rows', () => {
     const [first, ...rest] = TRIP;
     const before = [...BUILD, ...BUILD.slice(1, 3)];
     assert.deepEqual(sizesOf(clustersOf(rowsOf([...before, first ?? '', ...rest]))), [6, 4]);
     assert.deepEqual(sizesOf(clustersOf(rowsOf([...BUILD, ...TRIP]))), [8]);
   });
 
-  it('do not end within a topic, in scripts without spaces either', () => {
+  it('clusters do not end within a topic, in scripts without spaces either', () => {
     assert.deepEqual(sizesOf(clustersOf(rowsOf([...BUILD, ...BUILD, ...BUILD]))), [12]);
     const thai = 'ช่วยดูการสร้างโปรแกรมให้หน่อย';
     const chinese = ['构建在服务器上失败了', '服务器需要新的构建', '请修复服务器的构建', '构建通过了服务器'];
@@ -87,7 +87,7 @@ describe('clusters', () => {
     })),
   );
 
-  it('have each row once, of one session, in the order of time, without a pause', () => {
+  it('clusters have each row once, of one session, in the order of time, without a pause', () => {
     fc.assert(
       fc.property(rows, (all) => {
         const clusters = clustersOf(all);
@@ -107,7 +107,7 @@ describe('clusters', () => {
     );
   });
 
-  it('are the same in whichever order the rows come', () => {
+  it('clusters are the same in whichever order the rows come', () => {
     fc.assert(
       fc.property(rows, (all) => {
         assert.deepEqual(clustersOf(all.toReversed()), clustersOf(all));
@@ -115,23 +115,23 @@ describe('clusters', () => {
     );
   });
 
-  it('take what a client put together only as far as one cluster goes', () => {
+  it('clusters take what a client put together only as far as one cluster goes', () => {
     assert.equal(bounded(rowsOf(same(60))).length, 40);
     assert.equal(bounded(rowsOf(['字'.repeat(8000), 'more'])).length, 1);
     assert.deepEqual(bounded([]), []);
   });
 });
 
-describe('a settled cluster', () => {
+describe('settled cluster', () => {
   const last = (rows: readonly ClusterRow[]) => rows.at(-1)?.occurredAt.getTime() ?? 0;
 
-  it('has been quiet for ten minutes', () => {
+  it('a settled cluster has been quiet for ten minutes', () => {
     const rows = rowsOf(same(3));
     assert.equal(isSettled(rows, last(rows) + 10 * MINUTE - 1), false);
     assert.equal(isSettled(rows, last(rows) + 10 * MINUTE), true);
   });
 
-  it('is 24 hours old when it is small: fewer than 3 rows and 200 characters of a person', () => {
+  it('a settled cluster is 24 hours old when it is small: fewer than 3 rows and 200 characters of a person', () => {
     const small = [...rowsOf(['x'.repeat(199)]), ...rowsOf(['y'.repeat(500)], { isHuman: false })];
     assert.equal(isSettled(small, last(small) + 24 * HOUR - 1), false);
     assert.equal(isSettled(small, last(small) + 24 * HOUR), true);

@@ -27,7 +27,7 @@ function artifact(selection: string, summary: string) {
 const letters = (tokens: number, letter = 'a') => letter.repeat(4 * tokens);
 
 describe('envelopeSize', () => {
-  it('counts the code points of every text, and of nothing else', () => {
+  it('envelopeSize counts the code points of every text, and of nothing else', () => {
     const full = request({
       draft: '1234',
       messages: [said('12'), said('😀')],
@@ -38,7 +38,7 @@ describe('envelopeSize', () => {
     assert.equal(envelopeSize(request()), 0);
   });
 
-  it('agrees with counting one by one', () => {
+  it('envelopeSize agrees with counting one by one', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(text, fc.array(text), (draft, contents) => {
@@ -50,7 +50,7 @@ describe('envelopeSize', () => {
 });
 
 describe('fitContext', () => {
-  it('keeps everything that fits, exactly up to the budget', () => {
+  it('fitContext keeps everything that fits, exactly up to the budget', () => {
     const given = request({
       draft: letters(2),
       messages: [said(letters(3)), said(letters(1))],
@@ -72,7 +72,7 @@ describe('fitContext', () => {
     assert.equal(fitContext(given, 9).truncated, true);
   });
 
-  it('drops the oldest messages first', () => {
+  it('fitContext drops the oldest messages first', () => {
     const messages = ['a', 'b', 'c', 'd'].map((letter) => said(letters(10, letter)));
     const given = request({ draft: letters(5), messages, artifact: artifact(letters(5), letters(5)) });
     const { task, truncated } = fitContext(given, 35);
@@ -81,13 +81,13 @@ describe('fitContext', () => {
     assert.equal(task.artifact?.summary, letters(5));
   });
 
-  it('keeps the end of the oldest message that fits in part', () => {
+  it('fitContext keeps the end of the oldest message that fits in part', () => {
     const messages = [said('gone'), said(`${letters(1, 'x')}${letters(2, 'y')}`), said('last')];
     const { task } = fitContext(request({ messages }), 3);
     assert.deepEqual(task.messages, [said(letters(2, 'y')), said('last')]);
   });
 
-  it('then shortens the summary, the preferences, the selection, the last message, and last the draft', () => {
+  it('fitContext shortens, after dropping messages, the summary, the preferences, the selection, the last message, and last the draft', () => {
     const given = request({
       draft: letters(10, 'd'),
       messages: [said('old'), said(letters(10, 'm'))],
@@ -110,12 +110,12 @@ describe('fitContext', () => {
     ]);
   });
 
-  it('keeps the end of a draft that is over the budget, and its beginning apart', () => {
+  it('fitContext keeps the end of a draft that is over the budget, and its beginning apart', () => {
     const { task, truncated } = fitContext(request({ draft: `${letters(3, 'x')}${letters(2, 'y')}` }), 2);
     assert.deepEqual([task.draftHead, task.draft, truncated], [letters(3, 'x'), letters(2, 'y'), true]);
   });
 
-  it('counts a token for a Chinese character, half a one for Greek, a quarter for Latin', () => {
+  it('fitContext counts a token for a Chinese character, half a one for Greek, a quarter for Latin', () => {
     for (const [text, tokens] of [
       ['報告書', 3],
       ['αβγδ', 2],
@@ -127,7 +127,7 @@ describe('fitContext', () => {
     }
   });
 
-  it('does not call a request truncated because an empty text found no room', () => {
+  it('fitContext does not call a request truncated because an empty text found no room', () => {
     const given = request({ draft: letters(1), messages: [said(''), said('')], artifact: artifact('', '') });
     const { task, truncated } = fitContext(given, 1);
     assert.equal(truncated, false);

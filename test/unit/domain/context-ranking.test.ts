@@ -9,10 +9,10 @@ const NOW = new Date('2026-11-20T10:00:00.000Z');
 const DAY_MS = 86_400_000;
 const LIMITS = { recencyMinutes: 60, maxFacts: 3, maxEpisodes: 3, maxRaw: 3 };
 
-describe('the worth of a row', () => {
+describe('worth of a row', () => {
   const merits = { relevance: 0, ageMs: 0, salience: 0.5, sources: 0 };
 
-  it('grows with each merit, and halves its recency at the half-life', () => {
+  it('the worth of a row grows with each merit, and halves its recency at the half-life', () => {
     const base = worthOf(merits, DAY_MS);
     for (const better of [{ relevance: 0.1 }, { salience: 0.6 }, { sources: 1 }])
       assert.ok(worthOf({ ...merits, ...better }, DAY_MS) > base);
@@ -22,7 +22,7 @@ describe('the worth of a row', () => {
     assert.equal(worthOf({ ...merits, sources: 10 }, 1), worthOf({ ...merits, sources: 1000 }, 1));
   });
 
-  it('is higher for an old row that is to the point than for a new one that is not', () => {
+  it('the worth of a row is higher for an old row that is to the point than for a new one that is not', () => {
     const old = worthOf({ ...merits, relevance: 1, ageMs: 1000 * DAY_MS }, DAY_MS);
     assert.ok(old > worthOf(merits, DAY_MS));
   });
@@ -38,12 +38,12 @@ describe('choosing the best rows', () => {
   });
   const idsOf = (rows: object[]) => rows.map((one) => (one as { id: string }).id);
 
-  it('takes pinned rows first, then the more worthy, and the later of equals', async () => {
+  it('choosing the best rows takes pinned rows first, then the more worthy, and the later of equals', async () => {
     const rows = [row('a', 0.9), row('b', 0.1, { pinned: true }), row('c', 0.5), row('d', 0.5)];
     assert.deepEqual(idsOf(await chooseBest(rows, 3)), ['b', 'a', 'd']);
   });
 
-  it('lets what repeats a better row wait until nothing else is left', async () => {
+  it('choosing the best rows lets what repeats a better row wait until nothing else is left', async () => {
     const same = 'prefers the short answer in two sentences';
     const rows = [
       row('a', 0.9, { text: same }),
@@ -61,7 +61,7 @@ describe('choosing the best rows', () => {
     ]);
   });
 
-  it('does not take another number or the opposite for a repetition', async () => {
+  it('choosing the best rows does not take another number or the opposite for a repetition', async () => {
     const text = 'the staging database of the second region listens on port 7431';
     const number = [
       row('a', 0.9, { text }),
@@ -77,7 +77,7 @@ describe('choosing the best rows', () => {
     assert.deepEqual(idsOf(await chooseBest(swapped, 2)), ['a', 'b']);
   });
 
-  it('leaves other requests their turn between long texts', async () => {
+  it('choosing the best rows leaves other requests their turn between long texts', async () => {
     const words = (n: number) => Array.from({ length: 330 }, (_, at) => `w${at * n}`).join(' ');
     const rows = Array.from({ length: 650 }, (_, n) => row(`${n}`, 1 / (n + 1), { text: words(n) }));
     const { turns, result } = await turnsDuring(chooseBest(rows, 649));
@@ -85,7 +85,7 @@ describe('choosing the best rows', () => {
     assert.ok(turns >= 10, `${turns} turns`);
   });
 
-  it('depends on the rows alone, not on their order', async () => {
+  it('choosing the best rows depends on the rows alone, not on their order', async () => {
     const rows = fc.uniqueArray(
       fc.record({
         id: fc.uuid(),
@@ -103,7 +103,7 @@ describe('choosing the best rows', () => {
   });
 });
 
-describe('a bundle', () => {
+describe('bundle', () => {
   const fact = (n: number, part: Partial<FactRow> = {}): About<Supported<FactRow>> => ({
     id: `0000000${n}-0000-7000-8000-000000000000`,
     text: `fact ${n}`,
@@ -143,7 +143,7 @@ describe('a bundle', () => {
     timedOut: false,
   });
 
-  it('is the same in whatever order the rows come, in the order of its rows and not of their worth', async () => {
+  it('a bundle is the same in whatever order the rows come, in the order of its rows and not of their worth', async () => {
     const facts = [fact(1, { confidence: 1 }), fact(2, { confidence: 0.2 }), fact(3, { pinned: true })];
     const bundle = await bundleOf(offer(facts), LIMITS);
     assert.deepEqual(
@@ -157,7 +157,7 @@ describe('a bundle', () => {
     assert.equal(JSON.stringify(bundle), JSON.stringify(await bundleOf(offer(facts.toReversed()), LIMITS)));
   });
 
-  it('says how many rows there were, and what never comes in', async () => {
+  it('a bundle says how many rows there were, and what never comes in', async () => {
     const { meta } = await bundleOf(offer([1, 2, 3, 4].map((n) => fact(n))), LIMITS);
     assert.deepEqual(meta.counts.facts, { matched: 4, returned: 3 });
     assert.deepEqual(meta.truncated, { facts: true, episodes: false, raw: false });

@@ -30,16 +30,16 @@ function shown(draft: string, answer: string, part: Partial<Suggestion> = {}): S
   return { id: 'p', answer, facts: factsOf(draft), report, hashOf, dismissed: false, ...part };
 }
 
-describe('the rest of a suggestion that is being typed', () => {
+describe('continued suggestion', () => {
   const rest = (draft: string, part: Partial<PredictionFacts> = {}, last = shown('Send', ' it now')) =>
     restOf(last, draft, factsOf(draft, { draftRevision: 2, ...part }));
 
-  it('is what the person has not typed of it yet', () => {
+  it('the rest of a suggestion that is being typed is what the person has not typed of it yet', () => {
     assert.equal(rest('Send it'), ' now');
     assert.equal(rest('Send it now'), '');
   });
 
-  it('is nothing for another draft, an older one, or one to which anything else applies', () => {
+  it('the rest of a suggestion that is being typed is nothing for another draft, an older one, or one to which anything else applies', () => {
     for (const draft of ['Send', 'Sen', 'Send us', 'Bend it', 'send it', '', 'Send it now please'])
       assert.equal(rest(draft), '', draft);
     assert.equal(rest('Send it', { draftRevision: 1 }), '');
@@ -50,7 +50,7 @@ describe('the rest of a suggestion that is being typed', () => {
     assert.equal(rest('Send it', {}, shown('Send', ' it now', { dismissed: true })), '');
   });
 
-  it('makes, with the draft, exactly what was suggested', () => {
+  it('the rest of a suggestion that is being typed makes, with the draft, exactly what was suggested', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 20 });
     fc.assert(
       fc.property(text, text, text, (draft, answer, typed) => {

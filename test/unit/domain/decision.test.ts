@@ -53,19 +53,19 @@ describe('hasNothingToWorkOn', () => {
     ],
   ];
   for (const [name, given, nothing] of cases)
-    it(`${nothing ? 'finds nothing in' : 'takes'} ${name}`, () =>
+    it(`hasNothingToWorkOn ${nothing ? 'finds nothing in' : 'takes'} ${name}`, () =>
       assert.equal(hasNothingToWorkOn(given), nothing));
 });
 
 describe('decide', () => {
-  it('suggests at exactly the minimum confidence, and not below it', () => {
+  it('decide suggests at exactly the minimum confidence, and not below it', () => {
     const guess = { completion: ' now', confidence: 0.3 };
     assert.deepEqual(decide(guess, request, 0.3), { state: 'suggested', completion: ' now' });
     assert.deepEqual(decide(guess, request, 0.30001), abstained);
     assert.deepEqual(decide({ ...guess, confidence: Number.NaN }, request, 0), abstained);
   });
 
-  it('suggests at a confidence of 0 only with a minimum of 0', () => {
+  it('decide suggests at a confidence of 0 only with a minimum of 0', () => {
     assert.equal(decide({ completion: ' now', confidence: 0 }, request, 0).state, 'suggested');
     assert.deepEqual(decide({ completion: '', confidence: 0 }, request, 0), abstained);
   });
@@ -73,21 +73,21 @@ describe('decide', () => {
   const empty = ['', ' ', '\n\t', '\u200b', '\u00ad\ufeff'];
   const echoes = ['Send the report', ' SEND THE REPORT\n', 'straße nach köln', 'STRASSE NACH KO\u0308LN '];
   for (const completion of [...empty, ...echoes])
-    it(`abstains on ${JSON.stringify(completion)}`, () =>
+    it(`decide abstains on ${JSON.stringify(completion)}`, () =>
       assert.deepEqual(decide({ completion, confidence: 1 }, request, 0.3), abstained));
 
-  it('suggests what only contains the draft or repeats an earlier message', () => {
+  it('decide suggests what only contains the draft or repeats an earlier message', () => {
     assert.equal(completionOf('Send the report now'), 'Send the report now');
     assert.equal(completionOf('first'), 'first');
   });
 
-  it('leaves up to 2000 code points as they are', () => {
+  it('decide leaves up to 2000 code points as they are', () => {
     const long = '😀'.repeat(1999);
     assert.equal(completionOf(`${long} `), `${long} `);
     assert.equal(completionOf(`${long}x`), `${long}x`);
   });
 
-  it('cuts a longer one at the end of a word', () => {
+  it('decide cuts a longer completion at the end of a word', () => {
     assert.equal(completionOf('word '.repeat(1000)), 'word '.repeat(400).trimEnd());
     assert.equal(completionOf(`${'w'.repeat(1990)} anotherlongword`), 'w'.repeat(1990));
     assert.equal(completionOf(`${'w'.repeat(2000)} next`), 'w'.repeat(2000));
@@ -95,7 +95,7 @@ describe('decide', () => {
     assert.equal([...completionOf('😀'.repeat(5000))].length, 2000);
   });
 
-  it('gives a well-formed beginning of at most 2000 code points, whatever the text', () => {
+  it('decide gives a well-formed beginning of at most 2000 code points, whatever the text', () => {
     const long = fc.array(fc.string({ unit: 'grapheme', maxLength: 40 }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(long, fc.integer({ min: 1, max: 200 }), (parts, times) => {

@@ -14,8 +14,8 @@ const person = (content: string): ClusterRow => ({
 });
 const agent = (content: string): ClusterRow => ({ ...person(content), isHuman: false });
 
-describe('an extract', () => {
-  it('is titled with the line that is most like all that the person said', () => {
+describe('extract', () => {
+  it('an extract is titled with the line that is most like all that the person said', () => {
     const rows = [
       person('hi'),
       person('The invoice for March is wrong\nThe invoice shows the wrong tax'),
@@ -35,12 +35,12 @@ describe('an extract', () => {
     });
   });
 
-  it('is none where there is nothing to show', () => {
+  it('an extract is not made where there is nothing to show', () => {
     assert.equal(extractedFrom([person(' \n\t '), agent('\u001b\u0007')]), undefined);
     assert.equal(extractedFrom([]), undefined);
   });
 
-  it('can be shown and stored, whatever was said', () => {
+  it('an extract can be shown and stored, whatever was said', () => {
     const content = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3000 });
     fc.assert(
       fc.property(fc.array(content, { minLength: 1, maxLength: 5 }), (contents) => {
@@ -54,8 +54,8 @@ describe('an extract', () => {
   });
 });
 
-describe('a shortened text', () => {
-  it('is whole, or its beginning with an ellipsis, in code points', () => {
+describe('shortened text', () => {
+  it('a shortened text is whole, or its beginning with an ellipsis, in code points', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 20 }), (text, max) => {
         const short = shortened(text, max);

@@ -32,8 +32,8 @@ function measured(more: Partial<KindLoad> = {}): LoadEstimate {
 const closeTo = (actual: number, expected: number) =>
   assert.ok(Math.abs(actual - expected) < 1, `${actual}, not about ${expected}`);
 
-describe('the estimate of the load', () => {
-  it('expects no wait without a standing queue', () => {
+describe('estimate of the load', () => {
+  it('the estimate of the load expects no wait without a standing queue', () => {
     const load = new LoadEstimate();
     assert.equal(load.answerMs(1000, 0), 0);
     load.observe(loadAt(0, { oldestMs: 5 }));
@@ -41,36 +41,36 @@ describe('the estimate of the load', () => {
     assert.equal(load.mostQueued(0, 0), Number.POSITIVE_INFINITY);
   });
 
-  it('divides the work ahead by the measured rate of the workers', () => {
+  it('the estimate of the load divides the work ahead by the measured rate of the workers', () => {
     closeTo(measured().answerMs(500, 1000), 5010 + SERVICE_MS);
   });
 
-  it('puts a party with little ahead of one with much', () => {
+  it('the estimate of the load puts a party with little ahead of one with much', () => {
     const load = measured({ queues: [1] });
     closeTo(load.answerMs(0, 1000), 30 + SERVICE_MS);
     closeTo(load.answerMs(1, 1000), 30 + SERVICE_MS);
     closeTo(load.answerMs(1000, 1000), 10_020 + SERVICE_MS);
   });
 
-  it('gives each party with a standing queue a turn for each piece of the own one', () => {
+  it('the estimate of the load gives each party with a standing queue a turn for each piece of the own one', () => {
     const load = measured({ standing: 61 });
     closeTo(load.answerMs(0, 1000), 620 + SERVICE_MS);
     closeTo(load.answerMs(9, 1000), 6100 + SERVICE_MS);
   });
 
-  it('gives the other class of parties every second slot while it has work', () => {
+  it('the estimate of the load gives the other class of parties every second slot while it has work', () => {
     closeTo(measured({ others: 1000 }).answerMs(99, 1000), 2000 + SERVICE_MS);
     closeTo(measured({ others: 20 }).answerMs(99, 1000), 1200 + SERVICE_MS);
   });
 
-  it('uses the age of the oldest as the wait of a newcomer, before it has measured anything', () => {
+  it('the estimate of the load uses the age of the oldest as the wait of a newcomer, before it has measured anything', () => {
     const load = new LoadEstimate();
     load.observe(loadAt(0, { queued: 800, oldestMs: 8000, claimed: 1e6 }));
     closeTo(load.answerMs(800, 0), 8010 + SERVICE_MS);
     closeTo(load.answerMs(0, 0), 20 + SERVICE_MS);
   });
 
-  it('lets as much of a party wait as is answered in time', () => {
+  it('the estimate of the load lets as much of a party wait as is answered in time', () => {
     for (const more of [{}, { standing: 7, queues: [1, 5, 90], others: 40 }]) {
       const load = measured(more);
       const most = load.mostQueued(7000, 1000);
@@ -80,42 +80,42 @@ describe('the estimate of the load', () => {
     assert.equal(measured({ standing: 1000 }).mostQueued(7000, 1000), 0);
   });
 
-  it('expects no wait for a newcomer while slots are free that a flood may not have', () => {
+  it('the estimate of the load expects no wait for a newcomer while slots are free that a flood may not have', () => {
     const load = measured({ running: 14, standing: 1000 });
     assert.ok(load.answerMs(1, 1000) > 10_000);
     assert.equal(load.answerMs(0, 1000), 0);
     assert.equal(load.mostQueued(7000, 1000), 1);
   });
 
-  it('learns how long the work itself takes', () => {
+  it('the estimate of the load learns how long the work itself takes', () => {
     const load = measured();
     for (let n = 0; n < 100; n += 1) load.served(2000);
     closeTo(load.answerMs(99, 1000), 3000);
   });
 
-  it('assumes at most three claims in a time in which it saw none', () => {
+  it('the estimate of the load assumes at most three claims in a time in which it saw none', () => {
     const load = measured();
     load.observe(loadAt(1200, { claimed: 100, lastClaimMs: 1000 }));
     closeTo(load.answerMs(29, 1200), 10_000 + SERVICE_MS);
   });
 
-  it('is not misled by slots that are filled together and freed together', () => {
+  it('the estimate of the load is not misled by slots that are filled together and freed together', () => {
     const load = measured();
     for (let n = 0; n < 100; n += 1) load.served(2000);
     load.observe(loadAt(1200, { claimed: 100, lastClaimMs: 1900 }));
     closeTo(load.answerMs(29, 1200), 300 + 2000);
   });
 
-  it('expects no wait while slots are free: the rest has not been heard of', () => {
+  it('the estimate of the load expects no wait while slots are free: the rest has not been heard of', () => {
     assert.equal(measured({ running: 3, claimed: 7, lastClaimMs: 5000 }).answerMs(500, 1000), 0);
     assert.equal(measured({ running: 0, lastClaimMs: null }).answerMs(500, 1000), 0);
   });
 
-  it('measures a lone flood, too, which never gets all slots', () => {
+  it('the estimate of the load measures a lone flood, too, which never gets all slots', () => {
     closeTo(measured({ running: 12 }).answerMs(500, 1000), 5010 + SERVICE_MS);
   });
 
-  it('restarts its measurement when a worker came or went with its count', () => {
+  it('the estimate of the load restarts its measurement when a worker came or went with its count', () => {
     for (const more of [{ claimed: 5 }, { claimed: 1e6, workers: 2 }]) {
       const load = measured();
       load.observe(loadAt(2000, { queued: 100, oldestMs: 1000, ...more }));
@@ -123,7 +123,7 @@ describe('the estimate of the load', () => {
     }
   });
 
-  it('expects no answer without a worker, whatever it has measured', () => {
+  it('the estimate of the load expects no answer without a worker, whatever it has measured', () => {
     const idle = { standing: 0, queued: 0, oldestMs: 0, running: 0, lastClaimMs: null };
     const load = new LoadEstimate();
     load.observe(loadAt(0, { ...idle, workers: 0, slots: 0 }));
@@ -135,7 +135,7 @@ describe('the estimate of the load', () => {
     assert.equal(load.isStrained, false);
   });
 
-  it('ignores what was read too long ago, and uses the next read', () => {
+  it('the estimate of the load ignores what was read too long ago, and uses the next read', () => {
     for (const more of [
       { workers: 0, slots: 0 },
       { queued: 100, oldestMs: 20_000 },
@@ -151,7 +151,7 @@ describe('the estimate of the load', () => {
   });
 });
 
-describe('a system that refuses by the estimate of the load', () => {
+describe('load shedding', () => {
   /** Service times about a mean, the same in every run. */
   function around(mean: number): () => number {
     let seed = 7;
@@ -177,7 +177,7 @@ describe('a system that refuses by the estimate of the load', () => {
   for (const shape of shapes) {
     const [name] = shape;
 
-    it(`refuses nobody at 80 % of its capacity (${name})`, () => {
+    it(`load shedding refuses nobody at 80 % of its capacity (${name})`, () => {
       const model = system(shape);
       model.arrivals = { a: 64, b: 64 };
       model.run(20_000);
@@ -194,7 +194,7 @@ describe('a system that refuses by the estimate of the load', () => {
       assert.ok(refused > 0);
     });
 
-    it(`refuses within 2 s of a collapse, also at full load, and ends within 1.5 s of the recovery (${name})`, () => {
+    it(`load shedding begins within 2 s of a collapse, also at full load, and ends within 1.5 s of the recovery (${name})`, () => {
       for (const rate of [100, 155, 300]) {
         const model = system(shape);
         model.arrivals = { a: rate };
@@ -216,7 +216,7 @@ describe('a system that refuses by the estimate of the load', () => {
     });
   }
 
-  it('ends its refusals within 1.5 s when hanging calls are answered', () => {
+  it('load shedding ends its refusals within 1.5 s when hanging calls are answered', () => {
     for (const shape of shapes) {
       const model = system(shape);
       model.arrivals = { a: 120 };
@@ -232,7 +232,7 @@ describe('a system that refuses by the estimate of the load', () => {
     }
   });
 
-  it('refuses at once without a worker, and stops soon after one starts', () => {
+  it('load shedding refuses at once without a worker, and stops soon after one starts', () => {
     const model = new QueueModel();
     model.arrivals = { a: 100 };
     model.run(3000);
@@ -247,7 +247,7 @@ describe('a system that refuses by the estimate of the load', () => {
     assert.ok((model.refusedUntil(8000) ?? 0) <= 9000);
   });
 
-  it('sees a standing queue even at an ingress that just started', () => {
+  it('load shedding sees a standing queue even at an ingress that just started', () => {
     const model = new QueueModel();
     model.arrivals = { a: 480 };
     model.run(15_000);
@@ -256,7 +256,7 @@ describe('a system that refuses by the estimate of the load', () => {
     assert.ok(fresh.answerMs(0, model.now) < 1500);
   });
 
-  it('refuses no party with an empty queue during floods', () => {
+  it('load shedding refuses no party with an empty queue during floods', () => {
     const model = new QueueModel();
     const quiet = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`quiet${n}`, 1]));
     model.arrivals = { flood: 400, other: 200, ...quiet };
@@ -266,7 +266,7 @@ describe('a system that refuses by the estimate of the load', () => {
       assert.deepEqual(model.tally(0, 20_000, party), { refused: 0, answered: 20, late: 0 });
   });
 
-  it('answers all that it admits of many parties that flood it together, each its share', () => {
+  it('load shedding answers all that it admits of many parties that flood it together, each its share', () => {
     const model = new QueueModel();
     const small = Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`small${n}`, 10]));
     model.arrivals = { big: 100, ...small };
@@ -282,7 +282,7 @@ describe('a system that refuses by the estimate of the load', () => {
     }
   });
 
-  it('does not mistake work that no worker has heard of for a lack of capacity', () => {
+  it('load shedding does not mistake work that no worker has heard of for a lack of capacity', () => {
     const model = new QueueModel();
     model.arrivals = { a: 20 };
     model.run(5000);
@@ -295,7 +295,7 @@ describe('a system that refuses by the estimate of the load', () => {
     assert.equal(model.tally(0, 20_000).refused, 0);
   });
 
-  it('refuses nothing while the load cannot be read, and refuses again when it can', () => {
+  it('load shedding refuses nothing while the load cannot be read, and refuses again when it can', () => {
     const model = new QueueModel();
     model.arrivals = { a: 480 };
     model.run(10_000);

@@ -42,7 +42,7 @@ function bundle(texts: string[]) {
 }
 
 describe('memory in a prompt', () => {
-  it('marks the words of the person', async () => {
+  it('memory in a prompt marks the words of the person', async () => {
     const { memory } = fitMemory(await bundle(['mine', 'an agent said']), 100);
     assert.deepEqual(memory.recalled.said, [
       { role: 'agent', own: false, content: 'an agent said' },
@@ -51,7 +51,7 @@ describe('memory in a prompt', () => {
     assert.deepEqual(memory.profile, { summary: 'short', data: { a: 1 } });
   });
 
-  it('leaves out the less worthy first, and keeps the others in their order', async () => {
+  it('memory in a prompt leaves out the less worthy first, and keeps the others in their order', async () => {
     // The person's own words, of even places, are worth more.
     const { memory } = fitMemory(await bundle(['aaaa', 'bbbb', 'cccc', 'dddd']), 4);
     assert.deepEqual(
@@ -60,7 +60,7 @@ describe('memory in a prompt', () => {
     );
   });
 
-  it('leaves out a text that is too long, not those after it', async () => {
+  it('memory in a prompt leaves out a text that is too long, not those after it', async () => {
     const { memory } = fitMemory(await bundle(['short', 'b', 'x'.repeat(4000)]), 100);
     assert.deepEqual(
       memory.recalled.said.map(({ content }) => content),
@@ -68,7 +68,7 @@ describe('memory in a prompt', () => {
     );
   });
 
-  it('never takes more than there is room, and never cuts a text', async () => {
+  it('memory in a prompt never takes more than there is room, and never cuts a text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string({ unit: 'binary' })), fc.nat(60), async (texts, room) => {
         const { memory, tokens } = fitMemory(await bundle(texts), room);

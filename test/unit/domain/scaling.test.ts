@@ -3,18 +3,18 @@ import { desiredWorkers } from '../../../shared/domain/scaling.ts';
 
 const idle = { queued: 0, running: 0, oldestMs: 0, workers: 2, slots: 20 };
 
-describe('the workers that a pool should have', () => {
-  it('are one while nothing runs, and where there is none', () => {
+describe('scaling', () => {
+  it('a pool should have one worker while nothing runs, and where there is none', () => {
     assert.equal(desiredWorkers(idle), 1);
     assert.equal(desiredWorkers({ ...idle, queued: 50, oldestMs: 9000, workers: 0, slots: 0 }), 1);
   });
 
-  it('have seven of ten slots busy', () => {
+  it('a pool should have so many workers that seven of ten slots are busy', () => {
     assert.equal(desiredWorkers({ ...idle, running: 14 }), 2);
     assert.equal(desiredWorkers({ ...idle, running: 15 }), 3);
   });
 
-  it('take what waits, once it stands', () => {
+  it('a pool should have workers for what waits, once it stands', () => {
     assert.equal(desiredWorkers({ ...idle, running: 20, queued: 80, oldestMs: 149 }), 3);
     assert.equal(desiredWorkers({ ...idle, running: 20, queued: 80, oldestMs: 150 }), 15);
   });

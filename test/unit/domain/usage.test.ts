@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { usageReport } from '../../../shared/domain/usage.ts';
 
-describe('the usage report', () => {
+describe('usage report', () => {
   const app = { id: 'a', plan: 'paid', capCents: null } as const;
 
-  it('rounds the invoice down to whole cents', () => {
+  it('the usage report rounds the invoice down to whole cents', () => {
     const counts = {
       reserved: 0,
       settled: 9,
@@ -15,7 +15,7 @@ describe('the usage report', () => {
     assert.equal(usageReport(app, '2026-11', counts, 1000).invoice_cents, 1);
   });
 
-  it('subtracts settled and reserved sandbox units from the remainder, and never shows a negative one', () => {
+  it('the usage report subtracts settled and reserved sandbox units from the remainder, and never shows a negative one', () => {
     const counts = { reserved: 5, settled: 12, paidReserved: 3, paidSettled: 4, paidSettledMicrocents: 0 };
     assert.equal(usageReport(app, '2026-11', counts, 100).sandbox_remaining, 90);
     assert.equal(usageReport(app, '2026-11', counts, 9).sandbox_remaining, 0);

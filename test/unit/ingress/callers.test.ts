@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { CallersByRequest } from '../../../ingress/work/callers.ts';
 
-describe('the callers of a request', () => {
+describe('callers of a request', () => {
   let callers: CallersByRequest;
   let detached: string[];
   const leave = (request: string, done = Promise.resolve()) =>
@@ -14,7 +14,7 @@ describe('the callers of a request', () => {
     detached = [];
   });
 
-  it('leave the work when the last one gives up', () => {
+  it('the callers of a request leave the work when the last one gives up', () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'w');
@@ -25,7 +25,7 @@ describe('the callers of a request', () => {
     assert.deepEqual(detached, ['w']);
   });
 
-  it('do not leave it while another one’s admission is under way, and do when that one is refused', () => {
+  it('the callers of a request do not leave it while another one’s admission is under way, and do when that one is refused', () => {
     void callers.enter('r');
     void callers.enter('r');
     callers.stopWaiting('r', 'w');
@@ -35,7 +35,7 @@ describe('the callers of a request', () => {
     assert.deepEqual(detached, ['w']);
   });
 
-  it('leave nothing when all were answered', () => {
+  it('the callers of a request leave nothing when all were answered', () => {
     void callers.enter('r');
     leave('r');
     assert.deepEqual(detached, []);

@@ -20,14 +20,14 @@ function itCounts(store: () => CountPoints): void {
     key = `key-${keys}`;
   });
 
-  it('points in the window that the first of them begins', async () => {
+  it('points count in the window that the first of them begins', async () => {
     const first = await count({ key });
     const second = await count({ key, points: 5 });
     assert.deepEqual([first.points, second.points, second.window], [1, 6, first.window]);
     assert.ok(second.leftMs > WINDOW_MS - 60_000 && second.leftMs <= WINDOW_MS);
   });
 
-  it('points for a window that is not the current one nowhere, and tells the current one', async () => {
+  it('points for a window that is not the current one count nowhere, and tell the current one', async () => {
     const { window } = await count({ key, points: 3 });
     const other = await count({ key, points: -1, window: window - 1 });
     assert.deepEqual([other.points, other.window], [3, window]);
@@ -35,7 +35,7 @@ function itCounts(store: () => CountPoints): void {
     assert.deepEqual([named.points, named.window], [2, window]);
   });
 
-  it('points for a window that is over nowhere: they open none', async () => {
+  it('points for a window that is over count nowhere: they open none', async () => {
     const { window } = await count({ key, points: 3, windowMs: 100 });
     const late = await until(async () => {
       const answer = await count({ key, points: -1, windowMs: 100, window });
@@ -54,7 +54,7 @@ function itCounts(store: () => CountPoints): void {
     assert.ok((await limiter.take('a')).remaining <= 0);
   });
 
-  it('every point of those that come at once', async () => {
+  it('points that come at once count, every one', async () => {
     const answers = await Promise.all(Array.from({ length: 30 }, () => count({ key })));
     const used = answers.map(({ points }) => points).sort((a, b) => a - b);
     assert.deepEqual(
@@ -64,12 +64,12 @@ function itCounts(store: () => CountPoints): void {
   });
 }
 
-describe('the count of points in memory', () => {
+describe('count of points in memory', () => {
   const memory = new MemoryCounts();
   itCounts(() => async (points) => memory.count(points));
 });
 
-describe('the count of points in PostgreSQL', () => {
+describe('count of points in PostgreSQL', () => {
   let database: TestDatabase;
   before(async () => {
     database = await createDatabase();
@@ -79,7 +79,7 @@ describe('the count of points in PostgreSQL', () => {
   itCounts(() => async (points) => first(await countPoints(database.pool, [points], { withinMs: 5000 })));
 });
 
-describeWithRedis('the count of points in Redis', () => {
+describeWithRedis('count of points in Redis', () => {
   let server: RedisServer;
   let redis: RedisClient;
   before(async () => {

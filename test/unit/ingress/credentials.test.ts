@@ -46,8 +46,8 @@ function watched() {
   return { app, lookUps, withKey, withServiceKey };
 }
 
-describe('the look-ups of wrong credentials', () => {
-  it('are bounded for a network, and none of it keeps a key out that was right before', async () => {
+describe('look-ups of wrong credentials', () => {
+  it('the look-ups of wrong credentials are bounded for a network, and none of it keeps a key out that was right before', async () => {
     const { app, lookUps, withKey } = watched();
     assert.equal(await withKey(app.key, '192.0.2.1'), undefined);
     const codes = await Promise.all(
@@ -60,7 +60,7 @@ describe('the look-ups of wrong credentials', () => {
     assert.equal(await withKey(newAppKey().key, '192.0.2.2'), 'invalid_app_key');
   });
 
-  it('are bounded for app keys and service keys together, and for an IPv6 network', async () => {
+  it('the look-ups of wrong credentials are bounded for app keys and service keys together, and for an IPv6 network', async () => {
     const { lookUps, withKey, withServiceKey } = watched();
     await Promise.all(
       Array.from({ length: CALLS }, (_, n) =>
@@ -72,7 +72,7 @@ describe('the look-ups of wrong credentials', () => {
     assert.ok(lookUps.length <= LIMIT + AT_ONCE + IN_ROUNDS, `${lookUps.length}`);
   });
 
-  it('cost one for a wrong key that is repeated', async () => {
+  it('the look-ups of wrong credentials cost one for a wrong key that is repeated', async () => {
     const { lookUps, withKey } = watched();
     const { key } = newAppKey();
     for (let n = 0; n < LIMIT; n += 1) assert.equal(await withKey(key, '192.0.2.1'), 'invalid_app_key');

@@ -32,7 +32,7 @@ const REPORT = { steps: { done: 2, total: 2 }, result: { created: 7 } };
 const receipt = { job_id: JOB.id, status_url: `http://localhost/api/jobs/${JOB.id}/` };
 const pause = () => sleep(1);
 
-describe('the stream of a job', () => {
+describe('stream of a job', () => {
   const { signal } = new AbortController();
   const looks = (...jobs: Partial<JobResponse>[]) => {
     const rest = jobs.map((job) => ({ ...JOB, ...job }));
@@ -42,7 +42,7 @@ describe('the stream of a job', () => {
     });
   };
 
-  it('has each progress once, then the result', async () => {
+  it('the stream of a job has each progress once, then the result', async () => {
     const half = { progress: { done: 1, total: 2 } };
     const done = { progress: { done: 2, total: 2 }, state: 'succeeded' as const, result: { created: 7 } };
     assert.equal(
@@ -57,7 +57,7 @@ describe('the stream of a job', () => {
     );
   });
 
-  it('has each part of the result once, when it is ready, before the result', async () => {
+  it('the stream of a job has each part of the result once, when it is ready, before the result', async () => {
     const items = [[{ index: 1 }], [], [{ index: 0 }, { index: 2 }]];
     const seen: number[][] = [];
     const jobs = looks({}, {}, { result: {} });
@@ -80,7 +80,7 @@ describe('the stream of a job', () => {
     assert.deepEqual(seen, [[], [1], [1]]);
   });
 
-  it('goes on after a cut with the parts that were not shown, and from the start after an id of nobody', async () => {
+  it('the stream of a job goes on after a cut with the parts that were not shown, and from the start after an id of nobody', async () => {
     const resume = async (lastEventId?: string) => {
       const jobs = looks({}, { result: {} });
       const look = (shown: ReadonlySet<number>) => {
@@ -107,7 +107,7 @@ describe('the stream of a job', () => {
       assert.equal((await resume(none)).length, 3, none);
   });
 
-  it('ends with what the job failed with', async () => {
+  it('the stream of a job ends with what the job failed with', async () => {
     const error = { code: 'job_timeout', message: 'The job took too long.' };
     const streamed = await text(
       streamJob({ receipt, look: looks({ state: 'failed', error }), pause }, signal),
@@ -115,7 +115,7 @@ describe('the stream of a job', () => {
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"job_timeout",[^\n]*}}\n\n$/);
   });
 
-  it('ends with what a look is refused with', async () => {
+  it('the stream of a job ends with what a look is refused with', async () => {
     const looks = [
       async () => ({ job: JOB, items: [] }),
       () => Promise.reject(new AppError('not_authenticated')),
@@ -125,13 +125,13 @@ describe('the stream of a job', () => {
     assert.match(streamed, /\nevent: error\ndata: {"detail":{"code":"not_authenticated",[^\n]*}}\n\n$/);
   });
 
-  it('has a comment now and then while nothing happens, so that nobody takes it for dead', async () => {
+  it('the stream of a job has a comment now and then while nothing happens, so that nobody takes it for dead', async () => {
     const quiet = Array.from({ length: 45 }, () => ({}));
     const streamed = await text(streamJob({ receipt, look: looks(...quiet, { result: {} }), pause }, signal));
     assert.equal(streamed.match(/^:$/gm)?.length, 2);
   });
 
-  it('ends quietly when its caller is gone', async () => {
+  it('the stream of a job ends quietly when its caller is gone', async () => {
     const leaving = new AbortController();
     const never = () => new Promise<void>(() => {});
     const stream = streamJob({ receipt, look: looks({}), pause: never }, leaving.signal);
@@ -141,7 +141,7 @@ describe('the stream of a job', () => {
     assert.match(await streamed, /^event: job/);
   });
 
-  it('shares its looks with the streams of other jobs', async () => {
+  it('the stream of a job shares its looks with the streams of other jobs', async () => {
     const streams = 150;
     const accounts = Array.from({ length: streams }, (_, n) => `account-${n}`);
     const statements: number[] = [];

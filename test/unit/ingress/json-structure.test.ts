@@ -11,7 +11,7 @@ function countOf(value: unknown): number {
   return Object.values(value).reduce((sum, item) => sum + 1 + countOf(item), 1);
 }
 
-describe('the structure of JSON text', () => {
+describe('structure of JSON text', () => {
   const allows = (text: string, most: number) =>
     checkStructure(Buffer.from(text), most).then(
       () => true,
@@ -29,17 +29,17 @@ describe('the structure of JSON text', () => {
     'as many levels as allowed': nested(64),
   };
   for (const [name, text] of Object.entries(texts))
-    it(`is counted as it is parsed: ${name}`, async () => {
+    it(`the structure of JSON text is counted as it is parsed: ${name}`, async () => {
       const count = countOf(JSON.parse(text));
       assert.deepEqual([await allows(text, count), await allows(text, count - 1)], [true, false]);
     });
 
-  it('is refused at a depth of 65, however far in', async () => {
+  it('the structure of JSON text is refused at a depth of 65, however far in', async () => {
     assert.equal(await allows(nested(66), 1000), false);
     assert.equal(await allows(`[${'1,'.repeat(SLICE)}${nested(64)}]`, 10 * SLICE), false);
   });
 
-  it('lets the parser refuse what is no JSON', async () => {
+  it('the structure of JSON text lets the parser refuse what is no JSON', async () => {
     for (const text of ['', '"', '"\\', ']]]]', '[', '}{']) assert.equal(await allows(text, 10), true, text);
   });
 });

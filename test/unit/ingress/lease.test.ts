@@ -105,7 +105,7 @@ const size = { minLength: 20, maxLength: 120 };
 const calls = fc.array(fc.oneof(one, network), size);
 const terms = { points: fc.integer({ min: 1, max: 40 }), share: fc.nat(5) };
 
-describe('a lease on a limit, whatever the order in which messages arrive', () => {
+describe('lease on a limit', () => {
   it('the leases of all ingresses grant no more than the limit and their shares, and refuse nobody below the limit', () =>
     check(
       { ...terms, ingresses: fc.integer({ min: 2, max: 4 }), steps: calls },
@@ -120,7 +120,7 @@ describe('a lease on a limit, whatever the order in which messages arrive', () =
       assert.equal(found.granted, Math.min(points, found.granted + found.refused));
     }));
 
-  it('keeps its bound for calls of any weight', () =>
+  it('a lease on a limit keeps its bound for calls of any weight', () =>
     check(
       { ...terms, ingresses: fc.integer({ min: 1, max: 4 }), steps: fc.array(fc.oneof(many, network), size) },
       async (found, { points, share, ingresses }) => {
@@ -128,7 +128,7 @@ describe('a lease on a limit, whatever the order in which messages arrive', () =
       },
     ));
 
-  it('keeps its bound in every window, and refuses nobody who stays below the limit in all of them together', () =>
+  it('a lease on a limit keeps its bound in every window, and refuses nobody who stays below the limit in all of them together', () =>
     check(
       {
         ...terms,
@@ -144,7 +144,7 @@ describe('a lease on a limit, whatever the order in which messages arrive', () =
       },
     ));
 
-  it('grants at once, without the store, what stays within the share', async () => {
+  it('a lease on a limit grants at once, without the store, what stays within the share', async () => {
     const installation = new Installation({ points: 100, ingresses: 1, share: 4 });
     const take: Step = { do: 'take', at: 0, points: 1 };
     await installation.run([take, { do: 'arrive', at: 0 }, { do: 'return', at: 0 }, take, take, take, take]);
@@ -154,7 +154,7 @@ describe('a lease on a limit, whatever the order in which messages arrive', () =
     await installation.finish();
   });
 
-  it('asks the store once for all that wait', async () => {
+  it('a lease on a limit asks the store once for all that wait', async () => {
     const installation = new Installation({ points: 20, ingresses: 1, share: 0 });
     const storm = Array.from({ length: 60 }, (): Step => ({ do: 'take', at: 0, points: 1 }));
     const round: Step[] = [

@@ -24,7 +24,7 @@ const NO_WORKER = [rowOf(predict, { workers: 0, slots: 0 })];
 /** A party that floods full slots, of which one answer comes each 10 ms. */
 const FLOODED = { queued: 900, standing: 1, oldestMs: 9000, running: 16, lastClaimMs: 5 };
 
-describe('the load monitor', () => {
+describe('load monitor', () => {
   let monitor: LoadMonitor | undefined;
   afterEach(() => monitor?.close());
 
@@ -38,7 +38,7 @@ describe('the load monitor', () => {
     return monitor;
   }
 
-  it('refuses from the first look on when there is no worker, and no more soon after one came', async () => {
+  it('the load monitor refuses from the first look on when there is no worker, and no more soon after one came', async () => {
     let now = NO_WORKER;
     const load = watching(async () => now);
     assert.equal(load.mostQueued('predict'), Number.POSITIVE_INFINITY);
@@ -49,7 +49,7 @@ describe('the load monitor', () => {
     await until(() => load.mostQueued('predict') > 0, 1000);
   });
 
-  it('says how much of a party may wait, and when a queue will be short enough', async () => {
+  it('the load monitor says how much of a party may wait, and when a queue will be short enough', async () => {
     const load = watching(async () => [rowOf(predict, FLOODED)]);
     await load.look();
     assert.equal(load.mostQueued('predict'), 650);
@@ -57,7 +57,7 @@ describe('the load monitor', () => {
     assert.equal(load.retryAfterS('predict', 0), 1);
   });
 
-  it('counts what waits of all kinds of a pool, and of no other pool', async () => {
+  it('the load monitor counts what waits of all kinds of a pool, and of no other pool', async () => {
     const halves = { ...FLOODED, queued: 450, running: 8 };
     const load = watching(async () => [rowOf(predict, halves), rowOf(reply, halves), rowOf(batchReply)]);
     await load.look();
@@ -66,7 +66,7 @@ describe('the load monitor', () => {
     assert.equal(load.mostQueued('batch_reply'), Number.POSITIVE_INFINITY);
   });
 
-  it('learns how long the work of a kind takes and was queued', async () => {
+  it('the load monitor learns how long the work of a kind takes and was queued', async () => {
     const load = watching(async () => [rowOf(predict, FLOODED)]);
     await load.look();
     for (let n = 0; n < 100; n += 1) load.served('predict', 6000, 4000);
@@ -74,7 +74,7 @@ describe('the load monitor', () => {
     assert.equal(load.mostQueued('predict'), 500);
   });
 
-  it('looks often while it is busy, and seldom while it is not', async () => {
+  it('the load monitor looks often while it is busy, and seldom while it is not', async () => {
     let looks = 0;
     let busy = false;
     watching(
@@ -90,7 +90,7 @@ describe('the load monitor', () => {
     await until(() => looks >= 5, 2500);
   });
 
-  it('refuses nobody while the database is unreachable', async () => {
+  it('the load monitor refuses nobody while the database is unreachable', async () => {
     let reachable = true;
     const load = watching(async () => {
       if (!reachable) throw new Error('unreachable');

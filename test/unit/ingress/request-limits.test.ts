@@ -22,7 +22,7 @@ function opened(rps: number, burst: number): Map<string, Limit> {
 }
 
 describe('RATE_LIMIT_RPS and RATE_LIMIT_BURST', () => {
-  it('make windows of whole seconds: `rps` on average, and the burst at least at once', () => {
+  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST make windows of whole seconds: `rps` on average, and the burst at least at once', () => {
     const windows: [rps: number, burst: number, points: number, windowS: number][] = [
       [50, 100, 100, 2],
       [50, 120, 150, 3],
@@ -36,11 +36,11 @@ describe('RATE_LIMIT_RPS and RATE_LIMIT_BURST', () => {
     }
   });
 
-  it('hold for apps, for users, and for addresses that show no credential', () => {
+  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST hold for apps, for users, and for addresses that show no credential', () => {
     assert.deepEqual([...opened(1, 1).keys()], ['app', 'user', 'address']);
   });
 
-  it('open nothing where there is no limit', async () => {
+  it('RATE_LIMIT_RPS and RATE_LIMIT_BURST open nothing where there is no limit', async () => {
     const limits: Limits = {
       open: () => assert.fail('a limiter was opened'),
       lease: () => assert.fail('a limiter was opened'),

@@ -3,7 +3,7 @@ import type { Limit, Limits } from '../../../ingress/limits/limiter.ts';
 import { SignUpLimit } from '../../../ingress/limits/sign-up-limit.ts';
 import { createLog } from '../../../shared/log.ts';
 
-describe('the limit of sign-ups', () => {
+describe('limit of sign-ups', () => {
   /** Counts exactly, in windows that never end. */
   const countingLimits = (): Pick<Limits, 'open'> => ({
     open(limit: Limit) {
@@ -26,7 +26,7 @@ describe('the limit of sign-ups', () => {
     return { limit: new SignUpLimit(countingLimits(), log, { isOff }), lines };
   };
 
-  it('warns once when the whole installation makes a thousand accounts in an hour', async () => {
+  it('the limit of sign-ups warns once when the whole installation makes a thousand accounts in an hour', async () => {
     const { limit, lines } = limitWithLog({ isOff: true });
     for (let n = 0; n < 1000; n += 1) await limit.countAccount();
     assert.deepEqual(lines, []);
@@ -35,14 +35,14 @@ describe('the limit of sign-ups', () => {
     assert.match(lines[0] ?? '', /"perHour":1000.*unusually many sign-ups/);
   });
 
-  it('counts an IPv6 network, and not its addresses', async () => {
+  it('the limit of sign-ups counts an IPv6 network, and not its addresses', async () => {
     const { limit } = limitWithLog({ isOff: false });
     for (let n = 0; n < 100; n += 1) await limit.countTry(`2001:db8::${n}`);
     await assert.rejects(limit.countTry('2001:db8::abcd'), { code: 'rate_limited', retryAfterS: 3600 });
     await limit.countTry('2001:db8:0:1::1');
   });
 
-  it('lets everybody try where rate limits are off', async () => {
+  it('the limit of sign-ups lets everybody try where rate limits are off', async () => {
     const { limit } = limitWithLog({ isOff: true });
     for (let n = 0; n < 200; n += 1) await limit.countTry('198.51.100.7');
   });

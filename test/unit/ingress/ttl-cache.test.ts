@@ -15,12 +15,12 @@ function watched(find: (key: string) => object | undefined = () => ({})) {
   return { ...cache, lookUps };
 }
 
-describe('the cache of credentials', () => {
+describe('cache of credentials', () => {
   for (const [what, found] of [
     ['a key', {}],
     ['a key that is unknown', undefined],
   ] as const)
-    it(`looks ${what} up once, and again a second later`, async () => {
+    it(`the cache of credentials looks ${what} up once, and again a second later`, async () => {
       const { find, lookUps } = watched(() => found);
       assert.deepEqual([await find('a'), await find('a')], [found, found]);
       assert.equal(lookUps.length, 1);
@@ -30,7 +30,7 @@ describe('the cache of credentials', () => {
       }, 2000);
     });
 
-  it('remembers a key that it found for longer than that, until it is unknown', async () => {
+  it('the cache of credentials remembers a key that it found for longer than that, until it is unknown', async () => {
     let valid = true;
     const { find, remembers, lookUps } = watched(() => (valid ? {} : undefined));
     assert.equal(remembers('a'), false);

@@ -5,7 +5,7 @@ import { createLog } from '../../../shared/log.ts';
 
 const WORK = { id: 'w', key: 'k' };
 
-describe('a caller in the waiting room', () => {
+describe('caller in the waiting room', () => {
   let room: WaitingRoom;
   let looks: PromiseWithResolvers<Fate | undefined>[];
   let polls: PromiseWithResolvers<ReadonlyMap<string, Fate>>[];
@@ -25,7 +25,7 @@ describe('a caller in the waiting room', () => {
   });
   afterEach(() => room.close());
 
-  it('is answered by a look that began after it came, not by one that still finds the attempt before', async () => {
+  it('a caller in the waiting room is answered by a look that began after it came, not by one that still finds the attempt before', async () => {
     const first = room.enter(WORK);
     room.wake([WORK.id]);
     const second = room.enter(WORK);
@@ -36,7 +36,7 @@ describe('a caller in the waiting room', () => {
     assert.deepEqual(await second.ended, attempt(2));
   });
 
-  it('is not answered by a poll that began before it came', async () => {
+  it('a caller in the waiting room is not answered by a poll that began before it came', async () => {
     const first = room.enter(WORK);
     await polled.promise;
     const second = room.enter(WORK);
@@ -47,7 +47,7 @@ describe('a caller in the waiting room', () => {
     assert.deepEqual(await second.ended, attempt(2));
   });
 
-  it('is not told that the work is gone by a look that began before it came', async () => {
+  it('a caller in the waiting room is not told that the work is gone by a look that began before it came', async () => {
     const first = room.enter(WORK);
     room.wake([WORK.id]);
     const second = room.enter(WORK);

@@ -7,14 +7,14 @@ import { openQueues } from '../../../shared/queue/queues.ts';
 import { describeOnEachStore } from '../../support/queue-stores.ts';
 import { until } from '../../support/until.ts';
 
-describeOnEachStore('the dispatch of new work', (store) => {
+describeOnEachStore('dispatch of new work', (store) => {
   let queues: Queues;
   before(async () => {
     queues = await openQueues(store().config(), createLog('test', 'silent'));
   });
   after(() => queues.close());
 
-  it('wakes workers for each piece at once, and adds a ticket at once', async () => {
+  it('the dispatch of new work wakes workers for each piece at once, and adds a ticket at once', async () => {
     let woken = 0;
     const wake = () => {
       woken += 1;
@@ -28,7 +28,7 @@ describeOnEachStore('the dispatch of new work', (store) => {
   });
 });
 
-describe('the wake-ups of a dispatch', () => {
+describe('wake-ups of a dispatch', () => {
   const queue = { add() {} };
   /** The wake-ups while work is dispatched again and again, and for how long that was, which is `ms` or more. */
   const during = async (ms: number, queuedMs: number) => {
@@ -46,14 +46,14 @@ describe('the wake-ups of a dispatch', () => {
     return { woken, tookMs: performance.now() - since };
   };
 
-  it('are at least 2 ms apart, and further where work waits anyway', async () => {
+  it('the wake-ups of a dispatch are at least 2 ms apart, and further where work waits anyway', async () => {
     const idle = await during(100, 0);
     assert.ok(idle.woken > 5 && idle.woken <= 1 + idle.tookMs / 2, JSON.stringify(idle));
     const behind = await during(100, 10_000);
     assert.ok(behind.woken >= 2 && behind.woken <= 1 + behind.tookMs / 20, JSON.stringify(behind));
   });
 
-  it('name each party that has queued something since the one before', async () => {
+  it('the wake-ups of a dispatch name each party that has queued something since the one before', async () => {
     const woken: (readonly string[])[] = [];
     const dispatch = createDispatch({ queue, wake: (parties) => woken.push(parties), queuedMs: () => 0 });
     dispatch('a', 'one');

@@ -26,7 +26,7 @@ describe("BullMQ's connections to PostgreSQL", () => {
   });
   after(() => server.close());
 
-  it('fail to listen where a server ends each connection as it accepts it, and end no process', async () => {
+  it("BullMQ's connections to PostgreSQL fail to listen where a server ends each connection as it accepts it, and end no process", async () => {
     const { port } = server.address() as AddressInfo;
     const connectionString = `postgres://nobody@127.0.0.1:${port}/nowhere`;
     const connection = new SharedConnection({ connectionString, query_timeout: 1000 });

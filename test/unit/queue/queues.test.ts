@@ -12,7 +12,7 @@ const PROMPTLY_MS = 500;
 /** Tickets of a process that are asked for within this time share one. */
 const SHARED_MS = 250;
 
-describeOnEachStore('a queue of tickets', (store) => {
+describeOnEachStore('queue of tickets', (store) => {
   /** As if from as many processes. */
   let opened: Queues[] = [];
   let nth = 0;
@@ -32,7 +32,7 @@ describeOnEachStore('a queue of tickets', (store) => {
     return queues;
   };
 
-  it('reaches one of several idle processes promptly', async () => {
+  it('a queue of tickets reaches one of several idle processes promptly', async () => {
     const queue = (await open()).queue(name);
     let taken = 0;
     for (let n = 0; n < 4; n += 1)
@@ -50,7 +50,7 @@ describeOnEachStore('a queue of tickets', (store) => {
     }
   });
 
-  it('holds one ticket however many are asked for, and serves the latest too', async () => {
+  it('a queue of tickets holds one ticket however many are asked for, and serves the latest too', async () => {
     const producers = await Promise.all([open(), open()]);
     const queues = producers.map((one) => one.queue(name));
     const since = performance.now();
@@ -73,7 +73,7 @@ describeOnEachStore('a queue of tickets', (store) => {
     await until(() => taken === before + 1, PROMPTLY_MS);
   });
 
-  it('is not stopped by a take that rejects', async () => {
+  it('a queue of tickets is not stopped by a take that rejects', async () => {
     const queue = (await open()).queue(name);
     let calls = 0;
     (await open()).worker(name, async () => {
@@ -86,7 +86,7 @@ describeOnEachStore('a queue of tickets', (store) => {
     await until(() => calls === 2);
   });
 
-  it('lets a process close while its worker handles a ticket', async () => {
+  it('a queue of tickets lets a process close while its worker handles a ticket', async () => {
     const [taken, handled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const worker = (await open()).worker(name, () => {
       taken.resolve();

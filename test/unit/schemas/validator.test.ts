@@ -44,8 +44,8 @@ function only(faults: Fault[]): Omit<Fault, 'msg'> {
   return rest;
 }
 
-describe('a valid value', () => {
-  it('comes back with its defaults filled in', () => {
+describe('valid value', () => {
+  it('a valid value comes back with its defaults filled in', () => {
     assert.deepEqual(check(structuredClone(minimal)), {
       ok: true,
       value: {
@@ -59,7 +59,7 @@ describe('a valid value', () => {
     });
   });
 
-  it('gets the defaults of its nested objects too', () => {
+  it('a valid value gets the defaults of its nested objects too', () => {
     const result = check({
       ...minimal,
       messages: [{ role: 'user', content: 'hi' }],
@@ -76,24 +76,24 @@ describe('a valid value', () => {
     });
   });
 
-  it('never shares its defaults with another value', () => {
+  it('a valid value never shares its defaults with another value', () => {
     const [first, second] = [check(structuredClone(minimal)), check(structuredClone(minimal))];
     assert.ok(first.ok && second.ok);
     first.value.messages.push({ role: 'user', content: 'x', origin: 'human' });
     assert.deepEqual(second.value.messages, []);
   });
 
-  it('may write an integer as 1.0, 1e3 or 2^53-1', () => {
+  it('a valid value may write an integer as 1.0, 1e3 or 2^53-1', () => {
     for (const revision of ['1.0', '1e3', '-0', '9007199254740991'])
       assert.ok(check({ ...minimal, draft: { text: '', revision: JSON.parse(revision) } }).ok, revision);
   });
 
-  it('counts code points: 8000 emoji are 8000 characters', () => {
+  it('a valid value counts code points: 8000 emoji are 8000 characters', () => {
     assert.ok(check({ ...minimal, draft: { text: '😀'.repeat(8000), revision: 0 } }).ok);
   });
 });
 
-describe('a fault', () => {
+describe('fault', () => {
   it('the fault of a missing field is missing, at the field', () => {
     assert.deepEqual(only(faultsWith({ request_id: undefined })), {
       loc: ['body', 'request_id'],
@@ -199,7 +199,7 @@ describe('a fault', () => {
       assert.deepEqual([only(faultsOf(body)).loc, only(faultsOf(body)).type], [['body'], 'dict_type'], body);
   });
 
-  it('inside an artifact stands at the artifact’s own field', () => {
+  it('the fault inside an artifact stands at the artifact’s own field', () => {
     const artifact = '{"kind":"film","id":"","revision":"1","extra":1,"summary":null}';
     assert.deepEqual(
       faultsWith({ artifact })
@@ -214,7 +214,7 @@ describe('a fault', () => {
     );
   });
 
-  it('begins with the root that was asked for', () => {
+  it('a fault begins with the root that was asked for', () => {
     const limit = Type.Object({ limit: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })) });
     const result = compile(limit, 'query')({ limit: ['1', '2'], other: 'x' });
     assert.ok(!result.ok);
@@ -222,8 +222,8 @@ describe('a fault', () => {
   });
 });
 
-describe('the list of faults', () => {
-  it('has one item a field, its first fault', () => {
+describe('list of faults', () => {
+  it('the list of faults has one item a field, its first fault', () => {
     const loc = ['body', 'request_id'];
     assert.deepEqual(only(faultsWith({ request_id: JSON.stringify('é'.repeat(81)) })), {
       loc,
@@ -241,14 +241,14 @@ describe('the list of faults', () => {
     assert.deepEqual(wrong.ok || wrong.faults.map(({ type }) => type), ['string_type']);
   });
 
-  it('names every faulty field of an empty body', () => {
+  it('the list of faults names every faulty field of an empty body', () => {
     assert.deepEqual(
       faultsOf('{}').map(({ loc }) => loc[1]),
       ['request_id', 'user_id', 'session_id', 'mode', 'draft', 'context_revision'],
     );
   });
 
-  it('has at most 100 items', () => {
+  it('the list of faults has at most 100 items', () => {
     const messages = JSON.stringify(Array(200).fill({}));
     assert.equal(faultsWith({ messages }).length, 100);
   });
@@ -262,7 +262,7 @@ describe('the list of faults', () => {
     assert.ok(process.memoryUsage().heapUsed - start < 50e6);
   });
 
-  it('never has two items for one field, whatever is sent', () => {
+  it('the list of faults never has two items for one field, whatever is sent', () => {
     fc.assert(
       fc.property(
         fc.record(Object.fromEntries(Object.keys(minimal).map((k) => [k, fc.jsonValue()]))),
@@ -279,14 +279,14 @@ describe('the list of faults', () => {
 });
 
 describe('input', () => {
-  it('is the scalar that was sent, up to 200 characters', () => {
+  it('the input of a fault is the scalar that was sent, up to 200 characters', () => {
     assert.equal(only(faultsWith({ mode: JSON.stringify('x'.repeat(200)) })).input, 'x'.repeat(200));
     assert.ok(!('input' in only(faultsWith({ mode: JSON.stringify('x'.repeat(201)) }))));
     assert.equal(only(faultsWith({ user_id: 'false' })).input, false);
     assert.equal(only(faultsWith({ user_id: 'null' })).input, null);
   });
 
-  it('is left out for objects and lists, and where nothing was sent', () => {
+  it('the input of a fault is left out for objects and lists, and where nothing was sent', () => {
     assert.ok(!('input' in only(faultsWith({ user_id: '{"a":1}' }))));
     assert.ok(!('input' in only(faultsWith({ user_id: '[]' }))));
     assert.ok(!('input' in only(faultsWith({ user_id: undefined }))));
@@ -296,7 +296,7 @@ describe('input', () => {
     );
   });
 
-  it('never shows a default that the client did not send', () => {
+  it('the input of a fault never shows a default that the client did not send', () => {
     const faults = faultsWith({ user_id: undefined, artifact: '{"id":"a"}', messages: '[{"content":5}]' });
     assert.deepEqual(
       faults.filter((fault) => 'input' in fault).map(({ input }) => input),
@@ -304,7 +304,7 @@ describe('input', () => {
     );
   });
 
-  it('never shows a password, a code or a token, known or unknown', () => {
+  it('the input of a fault never shows a password, a code or a token, known or unknown', () => {
     const names = [
       'password',
       'current_password',
@@ -324,8 +324,8 @@ describe('input', () => {
   });
 });
 
-describe('the key __proto__', () => {
-  it('is an unknown property like any other, and changes nothing', () => {
+describe('key __proto__', () => {
+  it('the key __proto__ is an unknown property like any other, and changes nothing', () => {
     const before = Reflect.ownKeys(Object.prototype).length;
     assert.deepEqual(only(faultsWith({ ['__proto__']: '{"user_id":"x"}' })), {
       loc: ['body', '__proto__'],
@@ -334,7 +334,7 @@ describe('the key __proto__', () => {
     assert.equal(Reflect.ownKeys(Object.prototype).length, before);
   });
 
-  it('supplies no missing field and stops no default', () => {
+  it('the key __proto__ supplies no missing field and stops no default', () => {
     const faults = faultsOf(
       '{"__proto__":{"user_id":"x","language":"de"},"draft":{"__proto__":{"text":"x"}}}',
     );
@@ -347,7 +347,7 @@ describe('the key __proto__', () => {
     assert.equal(filled.a, 'default');
   });
 
-  it('is not confused with what every object inherits', () => {
+  it('the key __proto__ is not confused with what every object inherits', () => {
     for (const name of ['constructor', 'toString', 'hasOwnProperty'])
       assert.equal(only(faultsWith({ [name]: '1' })).type, 'extra_forbidden');
   });

@@ -4,33 +4,33 @@ import fc from 'fast-check';
 import { hashKey, looksLikeAppKey, newAppKey } from '../../../shared/security/keys.ts';
 
 describe('app keys', () => {
-  it('are fc_, 32 random bytes as 43 base64url characters and a checksum of 6', () => {
+  it('app keys are fc_, 32 random bytes as 43 base64url characters and a checksum of 6', () => {
     const { key } = newAppKey();
     assert.match(key, /^fc_[A-Za-z0-9_-]{43}[A-Za-z0-9]{6}$/);
     assert.equal(Buffer.from(key.slice(3, 46), 'base64url').length, 32);
   });
 
-  it('are unique', () => {
+  it('app keys are unique', () => {
     assert.equal(new Set(Array.from({ length: 1000 }, () => newAppKey().key)).size, 1000);
   });
 
-  it('are stored as their SHA-256', () => {
+  it('app keys are stored as their SHA-256', () => {
     const { key, hash } = newAppKey();
     assert.deepEqual(hash, createHash('sha256').update(key).digest());
     assert.deepEqual(hashKey(key), hash);
   });
 
-  it('are distinguished by a prefix that reveals nothing else', () => {
+  it('app keys are distinguished by a prefix that reveals nothing else', () => {
     const { key, prefix } = newAppKey();
     assert.equal(prefix.length, 9);
     assert.ok(key.startsWith(prefix));
   });
 
-  it('look like app keys, every one', () => {
+  it('every app key looks like one', () => {
     for (let i = 0; i < 1000; i++) assert.equal(looksLikeAppKey(newAppKey().key), true);
   });
 
-  it('keep their checksum from one version to the next', () => {
+  it('app keys keep their checksum from one version to the next', () => {
     assert.equal(looksLikeAppKey(`fc_${'A'.repeat(43)}1Rl634`), true);
   });
 
@@ -46,7 +46,7 @@ describe('app keys', () => {
     );
   });
 
-  it('cut short, extended, of another scheme or absent do not look like one', () => {
+  it('an app key that is cut short, extended, of another scheme or absent does not look like one', () => {
     const { key } = newAppKey();
     const others = [
       key.slice(0, -1),

@@ -3,15 +3,15 @@ import { weaknessOf } from '../../../shared/security/password-rules.ts';
 
 const EMAIL = 'Ada.Lovelace@example.com';
 
-describe('a new password', () => {
+describe('new password', () => {
   const isWeak = (password: string) => weaknessOf(password, EMAIL) !== undefined;
 
-  it('is refused when it is a common one, in whatever case, width or white space around it', () => {
+  it('a new password is refused when it is a common one, in whatever case, width or white space around it', () => {
     for (const password of ['password123', 'PASSWORD123', ' Password123 ', '\uff50assword123', 'qwertyuiop'])
       assert.ok(isWeak(password), password);
   });
 
-  it('is refused when it is one character repeated or a plain sequence, up or down', () => {
+  it('a new password is refused when it is one character repeated or a plain sequence, up or down', () => {
     for (const password of [
       'aaaaaaaaaa',
       '\u{1f40e}'.repeat(12),
@@ -23,11 +23,11 @@ describe('a new password', () => {
       assert.ok(isWeak(password), password);
   });
 
-  it('is refused when it is the e-mail address', () => {
+  it('a new password is refused when it is the e-mail address', () => {
     assert.ok(isWeak(EMAIL) && isWeak(` ${EMAIL.toLowerCase()}`));
   });
 
-  it('is accepted otherwise', () => {
+  it('a new password that is not easy to guess is accepted', () => {
     for (const password of ['a horse with 9 staples', 'abcdefghij2', 'aaaaaaaaab', 'acegikmoqs', `x${EMAIL}`])
       assert.ok(!isWeak(password), password);
   });

@@ -17,8 +17,8 @@ function rounds(more: (nth: number) => number): Round[] {
   ]);
 }
 
-describe('the comparison of times', () => {
-  it('finds no difference between calls that are alike, nor in the control', () => {
+describe('comparison of times', () => {
+  it('the comparison of times finds no difference between calls that are alike, nor in the control', () => {
     const { classes, control } = compareTimes(rounds(() => 0));
     for (const { p, pOfAdvantage } of [classes, control]) {
       assert.ok(p > 0.01, `p ${p}`);
@@ -27,14 +27,14 @@ describe('the comparison of times', () => {
     assert.ok(classes.plusMinusMs < 1, `± ${classes.plusMinusMs} ms`);
   });
 
-  it('finds a shift that is a third of the noise, but not in the control', () => {
+  it('the comparison of times finds a shift that is a third of the noise, but not in the control', () => {
     const { classes, control } = compareTimes(rounds(() => 1.5));
     assert.ok(classes.p < 0.001, `p ${classes.p}`);
     assert.ok(Math.abs(classes.ms - 1.5) < 2 * classes.plusMinusMs, `${classes.ms} ms`);
     assert.ok(control.p > 0.01, `p of the control ${control.p}`);
   });
 
-  it('finds times that differ in their spread only', () => {
+  it('the comparison of times finds times that differ in their spread only', () => {
     const { classes } = compareTimes(rounds((nth) => (nth % 2 === 0 ? 5 : -5)));
     assert.ok(classes.pOfAdvantage < 0.001, `p ${classes.pOfAdvantage}`);
     assert.ok(classes.advantage > 0.2, `advantage ${classes.advantage}`);

@@ -8,7 +8,7 @@ import { placedWords, wordsOf } from '../../../shared/text/words.ts';
 const text = fc.string({ unit: 'binary' }).map((any) => any.toWellFormed());
 
 describe('words of a text', () => {
-  it('are compared without regard to case, marks and punctuation', () => {
+  it('words of a text are compared without regard to case, marks and punctuation', () => {
     assert.deepEqual(wordsOf('Ein Café, “naïve” ﬁle-name: 2×'), [
       'ein',
       'cafe',
@@ -20,11 +20,11 @@ describe('words of a text', () => {
     assert.deepEqual(wordsOf('हिन्दी में'), ['हनद', 'म']);
   });
 
-  it('are single characters in scripts without spaces, beside words of others', () => {
+  it('words of a text are single characters in scripts without spaces, beside words of others', () => {
     assert.deepEqual(wordsOf('我用pnpm。ขา မြ'), ['我', '用', 'pnpm', 'ข', 'า', 'မ']);
   });
 
-  it('stand where their places say', () => {
+  it('words of a text stand where their places say', () => {
     const sentence = 'Wé moved, to 东京!';
     const cut = placedWords(sentence).map(({ start, end }) => sentence.slice(start, end));
     assert.deepEqual(cut, ['Wé', 'moved', 'to', '东', '京']);
@@ -35,8 +35,8 @@ describe('words of a text', () => {
   });
 });
 
-describe('a text that is cut', () => {
-  it('has at most so many code points, and is well-formed', () => {
+describe('text that is cut', () => {
+  it('a text that is cut has at most so many code points, and is well-formed', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 4, max: 20 }), (any, max) => {
         for (const cut of [beginning(any, max), shortened(any, max), withoutMiddle(any, max)]) {
@@ -48,8 +48,8 @@ describe('a text that is cut', () => {
   });
 });
 
-describe('a budget of tokens', () => {
-  it('gives a beginning and an end that it holds', () => {
+describe('budget of tokens', () => {
+  it('a budget of tokens gives a beginning and an end that it holds', () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 0, max: 20 }), (any, tokens) => {
         const [first, last] = [new TokenBudget(tokens), new TokenBudget(tokens)];
@@ -62,8 +62,8 @@ describe('a budget of tokens', () => {
   });
 });
 
-describe('the similarity of two texts', () => {
-  it('is from 0 to 1, the same in both directions, and 1 for the same words', () => {
+describe('similarity of two texts', () => {
+  it('the similarity of two texts is from 0 to 1, the same in both directions, and 1 for the same words', () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         const likeness = similarity(a, b);

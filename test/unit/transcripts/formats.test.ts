@@ -28,7 +28,7 @@ const words = (events: ImportedEvent[]) =>
   events.map(({ type, prompt, reply, text }) => `${type}: ${prompt ?? reply ?? text ?? ''}`.trim());
 
 describe('formats of transcripts', () => {
-  it('reads a session of Claude Code: the words of the person and of the agent, nobody else', () => {
+  it('the reader of transcripts reads a session of Claude Code: the words of the person and of the agent, nobody else', () => {
     const { report, events } = read(claudeCodeFile('s1'));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -69,7 +69,7 @@ describe('formats of transcripts', () => {
     });
   });
 
-  it('reads a rollout of the Codex CLI', () => {
+  it('the reader of transcripts reads a rollout of the Codex CLI', () => {
     const { report, events } = read(codexFile('c1'));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -82,12 +82,12 @@ describe('formats of transcripts', () => {
     assert.deepEqual([report.format, report.broken], ['codex', 0]);
   });
 
-  it('skips the rollout of a subagent', () => {
+  it('the reader of transcripts skips the rollout of a subagent', () => {
     const { report, events } = read(codexFile('c1').replace('"cwd"', '"thread_source":"subagent","cwd"'));
     assert.deepEqual([events, report.skipped > 0], [[], true]);
   });
 
-  it('reads a history of SpecStory, not what a tool printed in it', () => {
+  it('the reader of transcripts reads a history of SpecStory, not what a tool printed in it', () => {
     const { report, events } = read(specStoryFile('p1'));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -108,7 +108,7 @@ describe('formats of transcripts', () => {
     assert.equal(events[3]?.['agent'], 'claude-code');
   });
 
-  it('reads a chat of the Gemini CLI', () => {
+  it('the reader of transcripts reads a chat of the Gemini CLI', () => {
     const { report, events } = read(geminiFile('g1'));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -120,13 +120,13 @@ describe('formats of transcripts', () => {
     assert.deepEqual([report.format, report.skipped], ['gemini-cli', 1]);
   });
 
-  it('reads the same chat of an older Gemini CLI', () => {
+  it('the reader of transcripts reads the same chat of an older Gemini CLI', () => {
     const { report, events } = read(geminiDocument('g1'));
     assert.deepEqual(events, read(geminiFile('g1')).events);
     assert.deepEqual([report.format, report.broken], ['gemini-cli', 0]);
   });
 
-  it('takes for a reply only what was said to the last prompt', () => {
+  it('the reader of transcripts takes for a reply only what was said to the last prompt', () => {
     const asked = claudeCodeFile('s1').split('\n').slice(0, 11);
     const more = { type: 'user', message: { role: 'user', content: 'by the way' } };
     const { events } = read([...asked, JSON.stringify(claudeRecord('s1', 99, more))].join('\n'));
@@ -136,7 +136,7 @@ describe('formats of transcripts', () => {
     ]);
   });
 
-  it('reads a task of Cline', () => {
+  it('the reader of transcripts reads a task of Cline', () => {
     const { report, events } = read(JSON.stringify(clineMessages()));
     assert.deepEqual(words(events), [
       'session.started:',
@@ -151,7 +151,7 @@ describe('formats of transcripts', () => {
     assert.equal(report.format, 'cline');
   });
 
-  it('names the prompt that a reply answers', () => {
+  it('the reader of transcripts names the prompt that a reply answers', () => {
     for (const file of [claudeCodeFile('s1'), codexFile('c1'), specStoryFile('p1'), geminiFile('g1')]) {
       const { events } = read(file);
       const replies = events.filter(({ type }) => type === 'user.reply');
@@ -164,7 +164,7 @@ describe('formats of transcripts', () => {
     }
   });
 
-  it('gives the messages that a fork of a Codex session copied the ids that they had', () => {
+  it('the reader of transcripts gives the messages that a fork of a Codex session copied the ids that they had', () => {
     const original = read(codexFile('c1')).events.slice(1);
     const fork = read(codexFile('c2', { from: 'c1', more: ['try the other way'] })).events.slice(1);
     assert.deepEqual(
@@ -175,13 +175,13 @@ describe('formats of transcripts', () => {
     assert.ok(fork.every(({ session_id }) => session_id === 'codex:c2'));
   });
 
-  it('tells the same words apart, said twice', () => {
+  it('the reader of transcripts tells the same words apart, said twice', () => {
     const { events } = read(codexFile('c1', { more: ['go on', 'go on'] }));
     assert.equal(new Set(events.map(({ id }) => id)).size, events.length);
     assert.deepEqual(words(events.slice(-2)), ['user.reply: go on', 'user.message: go on']);
   });
 
-  it('ends a session in which nothing was said for a day', () => {
+  it('the reader of transcripts ends a session in which nothing was said for a day', () => {
     const later = NOW + 48 * 60 * 60 * 1000;
     const { events } = read(geminiFile('g1'), later);
     const end = '2026-05-01T10:06:00.000Z';
@@ -190,14 +190,14 @@ describe('formats of transcripts', () => {
     assert.equal(rest['occurred_at'], end);
   });
 
-  it('names a broken line by its number, never by its text', () => {
+  it('the reader of transcripts names a broken line by its number, never by its text', () => {
     const [first = '', ...rest] = claudeCodeFile('s1').split('\n');
     const { report, events } = read([first, '{"type":"user", my secret', ...rest].join('\n'));
     assert.deepEqual([report.broken, report.problems], [1, ['line 2: is broken']]);
     assert.deepEqual(events, read(claudeCodeFile('s1')).events);
   });
 
-  it('recognises no format in what is none', () => {
+  it('the reader of transcripts recognises no format in what is none', () => {
     for (const text of [
       '',
       'hello',

@@ -71,8 +71,8 @@ const transcripts = fc
     return lines.with(place, changed).join('\n').split('\n');
   });
 
-describe('a transcript that somebody tampered with', () => {
-  it('gives events that can be stored, or are invalid for a reason; nothing throws', async () => {
+describe('hostile transcripts', () => {
+  it('a transcript that somebody tampered with gives events that can be stored, or are invalid for a reason; nothing throws', async () => {
     await fc.assert(
       fc.asyncProperty(transcripts, async (lines) => {
         const report = new FileReport('test');

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { Line } from '../../../shared/transcripts/line.ts';
 import { linesOf } from '../../../shared/transcripts/lines.ts';
 
-describe('the lines of a file', () => {
+describe('lines of a file', () => {
   let path: string;
   let directory: string;
   before(async () => {
@@ -23,7 +23,7 @@ describe('the lines of a file', () => {
   };
   const shown = (lines: Line[]) => lines.map((line) => line.text ?? line.fault);
 
-  it('are those between line breaks, wherever the chunks end', async () => {
+  it('the lines of a file are those between line breaks, wherever the chunks end', async () => {
     const long = 'é'.repeat(700_000);
     assert.deepEqual(shown(await read(`${long}\n\n${long}`)), [long, '', long]);
     await fc.assert(
@@ -41,11 +41,11 @@ describe('the lines of a file', () => {
     );
   });
 
-  it('are read without a byte order mark, and without a carriage return', async () => {
+  it('the lines of a file are read without a byte order mark, and without a carriage return', async () => {
     assert.deepEqual(shown(await read('\uFEFFone\r\ntwo\r\n')), ['one', 'two']);
   });
 
-  it('are faulty when they are not UTF-8, or too long; the others are read', async () => {
+  it('the lines of a file are faulty when they are not UTF-8, or too long; the others are read', async () => {
     const lines = await read(Buffer.from('one\n\xff\xfe\ntwo\n', 'latin1'));
     assert.deepEqual(shown(lines), ['one', 'is not UTF-8', 'two']);
     assert.deepEqual(shown(await read('short\nfar too long\nend', 8)), ['short', 'is too long', 'end']);
@@ -53,7 +53,7 @@ describe('the lines of a file', () => {
     assert.deepEqual(shown(await read(huge, 2_000_000)), ['is too long', 'end']);
   });
 
-  it('are counted in bytes, all of them', async () => {
+  it('the lines of a file are counted in bytes, all of them', async () => {
     const lines = await read('é\n\nabc');
     assert.deepEqual(
       lines.map(({ bytes }) => bytes),

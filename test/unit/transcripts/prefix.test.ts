@@ -55,8 +55,8 @@ const transcripts = fc.oneof(
     ),
 );
 
-describe('a transcript that grows', () => {
-  it('gives, cut anywhere, the first of the events that it gives as a whole', () => {
+describe('transcript that grows', () => {
+  it('a transcript that grows gives, cut anywhere, the first of the events that it gives as a whole', () => {
     fc.assert(
       fc.property(transcripts, fc.double({ min: 0, max: 1, noNaN: true }), (whole, share) => {
         const part = eventsOf(whole.slice(0, Math.floor(whole.length * share)));
@@ -65,7 +65,7 @@ describe('a transcript that grows', () => {
     );
   });
 
-  it('gives them also when it is an array that is written anew', () => {
+  it('a transcript that grows gives the same first events also when it is an array that is written anew', () => {
     const whole = clineMessages();
     for (let count = 1; count <= whole.length; count += 1) {
       const part = eventsOf(JSON.stringify(whole.slice(0, count)));
@@ -73,7 +73,7 @@ describe('a transcript that grows', () => {
     }
   });
 
-  it('gives no two events the same id, and only replies to prompts', () => {
+  it('a transcript that grows gives no two events the same id, and only replies to prompts', () => {
     fc.assert(
       fc.property(transcripts, (whole) => {
         const events = eventsOf(whole);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { personsWords } from '../../../shared/transcripts/wrappers.ts';
 
-describe("a person's words in a message", () => {
-  it('are what is left without what the tool added', () => {
+describe("person's words in a message", () => {
+  it("a person's words in a message are what is left without what the tool added", () => {
     const messages: [string, string][] = [
       ['fix it', 'fix it'],
       ['<system-reminder>x</system-reminder>\nfix it', 'fix it'],
@@ -17,7 +17,7 @@ describe("a person's words in a message", () => {
     for (const [message, words] of messages) assert.equal(personsWords(message), words);
   });
 
-  it('are none in what a tool wrote', () => {
+  it("a person's words in a message are none in what a tool wrote", () => {
     for (const message of [
       '',
       '<command-name>/clear</command-name>\n<command-args></command-args>',
@@ -33,7 +33,7 @@ describe("a person's words in a message", () => {
       assert.equal(personsWords(message), '');
   });
 
-  it('are found in linear time', () => {
+  it("a person's words in a message are found in linear time", () => {
     for (const part of ['<a-b>', '<system-reminder>', '<a-b>x</a-b>', '[Image #']) {
       const began = performance.now();
       personsWords(part.repeat(1_000_000 / part.length));

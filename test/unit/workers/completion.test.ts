@@ -43,8 +43,8 @@ const NEXT: NextClaim = {
 
 const places = (_: string, items: { place: number }[]) => items.map(({ place }) => ({ place }));
 
-describe('the ends of a worker’s attempts while it is behind', () => {
-  it('wait for each other, and their callers’ wake-up for others, when they were queued for long', async () => {
+describe('completions', () => {
+  it('the completions of a worker that is behind wait for each other, and their callers’ wake-up for others, when they were queued for long', async () => {
     const { complete, statements, woken } = start(places);
     const ended = [complete(end('a', 1000))];
     await setImmediate();
@@ -55,7 +55,7 @@ describe('the ends of a worker’s attempts while it is behind', () => {
     assert.deepEqual(woken, [{ ids: ['a', 'b'], patienceMs: 25 }]);
   });
 
-  it('wait for nobody when they were hardly queued', async () => {
+  it('the completions of a worker that is behind wait for nobody when they were hardly queued', async () => {
     const { complete, statements, woken } = start(places);
     void complete(end('a', 1000));
     void complete(end('b', 5));
@@ -65,7 +65,7 @@ describe('the ends of a worker’s attempts while it is behind', () => {
     assert.equal(woken[0]?.patienceMs, 0.5);
   });
 
-  it('wait for nobody, and claim nothing, when they are many', async () => {
+  it('the completions of a worker that is behind wait for nobody, and claim nothing, when they are many', async () => {
     const { complete, statements, woken } = start(places, NEXT);
     const ended = Array.from({ length: 9 }, (_, n) => complete(end(`${n}`, 1000)));
     await setImmediate();
@@ -74,7 +74,7 @@ describe('the ends of a worker’s attempts while it is behind', () => {
     assert.equal(woken[0]?.patienceMs, 0);
   });
 
-  it('tell whether what they claimed with them was taken, or may have been', async () => {
+  it('the completions of a worker that is behind tell whether what they claimed with them was taken, or may have been', async () => {
     const told: unknown[] = [];
     const next: NextClaim = {
       ...NEXT,

@@ -126,22 +126,22 @@ function filled(
   return worker;
 }
 
-describe('the fair order of a worker', () => {
-  it('gives each flow as many slots, when there are more slots than flows', () => {
+describe('fair order of a worker', () => {
+  it('the fair order of a worker gives each flow equally many slots, when there are more slots than flows', () => {
     const flows = many(7, app);
     const worker = filled(64, PREDICT, flows);
     const held = flows.map((flow) => worker.heldOf(flow));
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
-  it('gives each flow as many slots, when a claim takes one piece, since their requests are large', () => {
+  it('the fair order of a worker gives each flow equally many slots, when a claim takes one piece, since their requests are large', () => {
     const flows = many(7, app);
     const worker = filled(64, PREDICT, flows, PLENTY, new Queue(1));
     const held = flows.map((flow) => worker.heldOf(flow));
     assert.deepEqual([Math.min(...held), Math.max(...held)], [9, 9]);
   });
 
-  it('serves flows in turns, when there are fewer slots than flows', () => {
+  it('the fair order of a worker serves flows in turns, when there are fewer slots than flows', () => {
     const flows = many(10, app);
     const worker = filled(4, PREDICT, flows, 3);
     const served = worker.running.map(({ party }) => party);
@@ -154,7 +154,7 @@ describe('the fair order of a worker', () => {
     assert.deepEqual(served, [...turn, ...turn, ...turn]);
   });
 
-  it('gives nothing more to a flow whose pieces hold their slots for longer than those of others', () => {
+  it('the fair order of a worker gives nothing more to a flow whose pieces hold their slots for longer than those of others', () => {
     const [slow, quick] = [app('slow'), app('quick')];
     const worker = filled(16, PREDICT, [slow, quick]);
     for (let n = 0; n < 100; n += 1) {
@@ -164,20 +164,20 @@ describe('the fair order of a worker', () => {
     assert.deepEqual([worker.heldOf(slow), worker.heldOf(quick)], [8, 7]);
   });
 
-  it('gives apps half of the slots beside accounts, and accounts half beside apps, however many they are', () => {
+  it('the fair order of a worker gives apps half of the slots beside accounts, and accounts half beside apps, however many they are', () => {
     const [one, other] = [app('one'), account('one')];
     assert.equal(filled(16, PREDICT, [...many(60, account), one]).heldOf(one), 8);
     assert.equal(filled(16, PREDICT, [...many(60, app), other]).heldOf(other), 8);
   });
 
-  it('gives either class all slots while the other one has no work', () => {
+  it('the fair order of a worker gives either class all slots while the other one has no work', () => {
     for (const flow of [app, account]) {
       const worker = filled(16, PREDICT, many(60, flow));
       assert.equal(worker.running.length, 16);
     }
   });
 
-  it('gives a lone party all slots but a sixteenth, and of very few all', () => {
+  it('the fair order of a worker gives a lone party all slots but a sixteenth, and of very few all', () => {
     for (const [slots, held] of [
       [256, 240],
       [64, 60],
@@ -189,7 +189,7 @@ describe('the fair order of a worker', () => {
       assert.equal(filled(slots, PREDICT, [app('lone')]).running.length, held);
   });
 
-  it('has a free slot for a newcomer, however many parties flood it', () => {
+  it('the fair order of a worker has a free slot for a newcomer, however many parties flood it', () => {
     for (const parties of [1, 2, 3, 8, 15]) {
       const queue = new Queue();
       const worker = new Worker(16, PREDICT, queue);
@@ -210,7 +210,7 @@ describe('the fair order of a worker', () => {
     }
   });
 
-  it('gives a flow that has one piece running at a time one slot, and its next one as soon as that is free', () => {
+  it('the fair order of a worker gives a flow that has one piece running at a time one slot, and its next one as soon as that is free', () => {
     const [mine, yours] = [inTurn('mine'), inTurn('yours')];
     const worker = filled(8, MEMORY, [mine, yours], 2);
     assert.deepEqual(
@@ -223,7 +223,7 @@ describe('the fair order of a worker', () => {
     assert.deepEqual([worker.heldOf(mine), worker.heldOf(yours)], [1, 1]);
   });
 
-  it('forgets a flow of which nothing is left, until it hears of it again', () => {
+  it('the fair order of a worker forgets a flow of which nothing is left, until it hears of it again', () => {
     const worker = filled(16, PREDICT, [app('a')], 2);
     assert.equal(worker.running.length, 2);
     assert.equal(worker.order.isReady, false);
@@ -233,7 +233,7 @@ describe('the fair order of a worker', () => {
     assert.equal(worker.fill().length, 1);
   });
 
-  it('asks again for a flow that it heard of while a claim that found it drained was in flight', () => {
+  it('the fair order of a worker asks again for a flow that it heard of while a claim that found it drained was in flight', () => {
     const order = new FairOrder(16, PREDICT);
     order.noteQueued(app('a'));
     const asks = order.ask();
@@ -244,7 +244,7 @@ describe('the fair order of a worker', () => {
     assert.equal(order.isReady, false);
   });
 
-  it('reports flows whose work others are just claiming, and asks for them when it hears of them again', () => {
+  it('the fair order of a worker reports flows whose work others are just claiming, and asks for them when it hears of them again', () => {
     const order = new FairOrder(16, PREDICT);
     for (const flow of many(2, app)) order.noteQueued(flow);
     const asks = order.ask();
@@ -255,7 +255,7 @@ describe('the fair order of a worker', () => {
     assert.deepEqual(order.ask().map(nameOf), ['predict:1']);
   });
 
-  it('looks no further back than a second before what it has claimed, until it looks at everything again', () => {
+  it('the fair order of a worker looks no further back than a second before what it has claimed, until it looks at everything again', () => {
     const order = new FairOrder(16, PREDICT);
     order.noteQueued(app('a'));
     const asks = order.ask();
@@ -279,13 +279,13 @@ describe('the fair order of a worker', () => {
     );
   });
 
-  it('ignores flows of other pools, and kinds that it does not know', () => {
+  it('the fair order of a worker ignores flows of other pools, and kinds that it does not know', () => {
     const order = new FairOrder(16, PREDICT);
     for (const kind of ['sync', 'unheard-of', 'toString']) order.noteQueued({ kind, party: 'a' });
     assert.equal(order.isReady, false);
   });
 
-  it('reaches the one flow that has work in a few claims, when others have served a thousand', () => {
+  it('the fair order of a worker reaches the one flow that has work in a few claims, when others have served a thousand', () => {
     const queue = new Queue();
     const worker = new Worker(4, PREDICT, queue);
     worker.hear(...many(1000, app), app('last'));
@@ -295,7 +295,7 @@ describe('the fair order of a worker', () => {
     assert.ok(claims.length <= 10, `${claims.length} claims`);
   });
 
-  it('asks for a bounded number of flows in a claim, and serves each once, of fifty thousand', () => {
+  it('the fair order of a worker asks for a bounded number of flows in a claim, and serves each once, of fifty thousand', () => {
     const flows = many(50_000, app);
     const queue = new Queue();
     for (const flow of flows) queue.add(flow, 1);
@@ -313,7 +313,7 @@ describe('the fair order of a worker', () => {
     assert.ok(asked.length <= 1.1 * (flows.length / 64), `${asked.length} claims`);
   });
 
-  it('loses nothing that any worker has heard of, and leaves no slot free that it may have', () => {
+  it('the fair order of a worker loses nothing that any worker has heard of, and leaves no slot free that it may have', () => {
     const flows = [...many(3, app), ...many(2, account)];
     const flow = fc.constantFrom(...flows);
     const worker = fc.nat({ max: 1 });

@@ -38,7 +38,7 @@ describe('fallback models', () => {
   };
   const asked = () => server.calls.map(({ body }) => body.model);
 
-  it('are asked in order while the provider is in trouble, and the answer says which one gave it', async () => {
+  it('fallback models are asked in order while the provider is in trouble, and the answer says which one gave it', async () => {
     for (const step of [fake.status(503), fake.status(429), fake.reset()]) {
       server.reset();
       const provider = start(['second', 'third'], step, 'first', 'second');
@@ -47,7 +47,7 @@ describe('fallback models', () => {
     }
   });
 
-  it('are not asked when the request is at fault, or the model answers badly or refuses', async () => {
+  it('fallback models are not asked when the request is at fault, or the model answers badly or refuses', async () => {
     for (const step of [fake.status(400), fake.status(401), fake.nul()]) {
       server.reset();
       await assert.rejects(start(['second'], step, 'first').predict(task, call()), ProviderError);
@@ -58,14 +58,14 @@ describe('fallback models', () => {
     assert.deepEqual(asked(), ['first']);
   });
 
-  it('leave the fault of the first model when none answers', async () => {
+  it('fallback models leave the fault of the first model when none answers', async () => {
     const provider = start(['second'], fake.status(500), 'second');
     server.next(fake.status(429));
     await assert.rejects(provider.predict(task, call()), { fault: 'rate_limited' });
     assert.deepEqual(asked(), ['first', 'second']);
   });
 
-  it('share the time of the call', async () => {
+  it('fallback models share the time of the call', async () => {
     const provider = start(['second'], fake.hang(), 'first');
     const since = performance.now();
     await assert.rejects(provider.predict(task, call(300)), { fault: 'timeout' });
@@ -73,7 +73,7 @@ describe('fallback models', () => {
     assert.deepEqual(asked(), ['first']);
   });
 
-  it('may end with the built-in predictor, for drafts alone', async () => {
+  it('fallback models may end with the built-in predictor, for drafts alone', async () => {
     const provider = start(['second', 'local'], fake.status(500), 'first', 'second');
     assert.deepEqual(
       [await provider.predict(task, call()).then(({ model, completion }) => [model, completion]), asked()],

@@ -56,14 +56,14 @@ const ANSWERS: ((n: number) => Scripted)[] = [
   () => ({ outcome: 'not_configured', counted: undefined, step: fake.status(401) }),
 ];
 
-describe('the ledger, whatever the provider answers', () => {
+describe('ledger', () => {
   let server: fake.FakeProvider;
   before(async () => {
     server = await fake.startFakeProvider();
   });
   after(() => server.close());
 
-  it('has one row for each request upstream: the model that was called, its tokens, its cost', async () => {
+  it('the ledger has one row for each request upstream, whatever the provider answers: the model that was called, its tokens, its cost', async () => {
     const outcomes = new Set<string>();
     for (let round = 0; round < 80; round++) {
       const rows: BookedCall[] = [];

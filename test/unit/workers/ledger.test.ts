@@ -6,7 +6,7 @@ import { until } from '../../support/until.ts';
 
 const LOG = createLog('test', 'silent');
 
-describe('the buffer of the ledger', () => {
+describe('buffer of the ledger', () => {
   /** A ledger over a store that fails while `down`. */
   function start() {
     const store = { down: false, stored: [] as string[], statements: 0 };
@@ -23,7 +23,7 @@ describe('the buffer of the ledger', () => {
     return { store, ledger, add };
   }
 
-  it('stores many rows in few statements, by itself', async () => {
+  it('the buffer of the ledger stores many rows in few statements, by itself', async () => {
     const { store, ledger, add } = start();
     const ids = add(1200);
     await until(() => store.stored.length === ids.length);
@@ -32,7 +32,7 @@ describe('the buffer of the ledger', () => {
     await ledger.close();
   });
 
-  it('keeps rows while the store is down, and stores each once', async () => {
+  it('the buffer of the ledger keeps rows while the store is down, and stores each once', async () => {
     const { store, ledger, add } = start();
     store.down = true;
     const before = add(3);
@@ -44,7 +44,7 @@ describe('the buffer of the ledger', () => {
     assert.deepEqual(store.stored, [...before, ...after]);
   });
 
-  it('stores the rest when it is closed, also if the store comes back only then', async () => {
+  it('the buffer of the ledger stores the rest when it is closed, also if the store comes back only then', async () => {
     const { store, ledger, add } = start();
     const ids = add(2);
     store.down = true;
@@ -55,7 +55,7 @@ describe('the buffer of the ledger', () => {
     assert.deepEqual(store.stored, ids);
   });
 
-  it('keeps 20,000 rows at most', async () => {
+  it('the buffer of the ledger keeps 20,000 rows at most', async () => {
     const { store, ledger, add } = start();
     store.down = true;
     const ids = add(20_002);
@@ -65,7 +65,7 @@ describe('the buffer of the ledger', () => {
     assert.deepEqual(store.stored, ids.slice(0, 20_000));
   });
 
-  it('gives up on a store that stays down', async () => {
+  it('the buffer of the ledger gives up on a store that stays down', async () => {
     const { store, ledger, add } = start();
     store.down = true;
     add(1);

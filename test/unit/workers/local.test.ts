@@ -65,15 +65,15 @@ function remembering(draft: string, texts: readonly string[], dismissed = 0): Pr
   return predict(draft, [], { local: { phrases, minConfidence: 0, taken: 0, dismissed } });
 }
 
-describe('local predictor: complete_draft', () => {
-  it("completes the README's example", async () => {
+describe('local predictor of drafts', () => {
+  it("the local predictor completes the README's example", async () => {
     const { completion, confidence, usage } = await predict('Please summarise the quart', [said(EXAMPLE)]);
     assert.equal(completion, 'erly sales report');
     assert.ok(confidence > SURE && confidence <= 1, `${confidence}`);
     assert.deepEqual(usage, { inputTokens: 0, cachedTokens: 0, outputTokens: 0 });
   });
 
-  it('learns from the facts and from what the person wrote before', async () => {
+  it('the local predictor learns from the facts and from what the person wrote before', async () => {
     const draft = 'Please summarise the quart';
     const recalled = { facts: [], episodes: [], said: [] };
     const memory: Memory = { profile: null, facts: [EXAMPLE], recalled };
@@ -82,7 +82,7 @@ describe('local predictor: complete_draft', () => {
     assert.match((await remembering(draft, written)).completion, /^erly/);
   });
 
-  it('joins exactly: inside a word, after a word, after a space, after a sign', async () => {
+  it('the local predictor joins exactly: inside a word, after a word, after a space, after a sign', async () => {
     assert.match(await completionOf('Please summarise the quarterly sa', EXAMPLE), /^les report/);
     assert.match(await completionOf('Please summarise the quarterly sales', EXAMPLE), /^ report/);
     assert.match(await completionOf('Please summarise the quarterly sales ', EXAMPLE), /^report/);
@@ -92,29 +92,29 @@ describe('local predictor: complete_draft', () => {
     assert.match(await completionOf('Send apples, pears, and plums (', list), /^not quinces/);
   });
 
-  it('never puts a sign after a space where the text has none', async () => {
+  it('the local predictor never puts a sign after a space where the text has none', async () => {
     assert.equal(await completionOf('Send apples ', 'Send apples, pears, and plums.'), '');
   });
 
-  it('finds what was written in another case and keeps the spelling of the text', async () => {
+  it('the local predictor finds what was written in another case and keeps the spelling of the text', async () => {
     assert.match(await completionOf('please SUMMARISE the quarterly s', EXAMPLE), /^ales report/);
     assert.match(await completionOf('we fly with luft', 'We fly with LuftHansa Cargo'), /^Hansa/);
   });
 
-  it('prefers what followed the longer context', async () => {
+  it('the local predictor prefers what followed the longer context', async () => {
     const contents = ['red apples cost two euros', 'green apples cost nine dollars'];
     assert.match(await completionOf('green apples cost', ...contents), /^ nine/);
     assert.match(await completionOf('red apples cost', ...contents), /^ two/);
   });
 
-  it("prefers the person's own words to the assistant's", async () => {
+  it("the local predictor prefers the person's own words to the assistant's", async () => {
     const own = said('The launch date is Monday');
     const theirs = asked('The launch date is Friday');
     assert.match((await predict('The launch date is', [own, theirs])).completion, /^ Monday/);
     assert.match((await predict('The launch date is', [theirs, own])).completion, /^ Monday/);
   });
 
-  it('learns from the draft, the selection, the summary and the preferences', async () => {
+  it('the local predictor learns from the draft, the selection, the summary and the preferences', async () => {
     const draft = 'The Nordwind turbine is new. We love the Nordw';
     assert.match((await predict(draft, [])).completion, /^ind/);
     const artifact = {
@@ -131,12 +131,12 @@ describe('local predictor: complete_draft', () => {
       assert.ok((await predict(begun, [], fields)).completion.startsWith(rest), begun);
   });
 
-  it('does not learn from predictions that were accepted', async () => {
+  it('the local predictor does not learn from predictions that were accepted', async () => {
     const fed = said(EXAMPLE, { origin: 'accepted_prediction' });
     assert.equal((await predict('Please summarise the quart', [fed])).completion, '');
   });
 
-  it('continues scripts without spaces', async () => {
+  it('the local predictor continues scripts without spaces', async () => {
     assert.match(await completionOf('请总结这份季度', '请总结这份季度销售报告给董事会'), /^销售/);
     assert.match(
       await completionOf('Пожалуйста, подготовь квар', 'Пожалуйста, подготовь квартальный отчёт'),
@@ -144,11 +144,11 @@ describe('local predictor: complete_draft', () => {
     );
   });
 
-  it('finds composed letters in decomposed text', async () => {
+  it('the local predictor finds composed letters in decomposed text', async () => {
     assert.match(await completionOf('Das Café am Bo', 'Das Cafe\u0301 am Bodensee'), /^densee/);
   });
 
-  it('stops at the end of a line and of a text', async () => {
+  it('the local predictor stops at the end of a line and of a text', async () => {
     assert.equal(await completionOf(EXAMPLE, EXAMPLE, 'and then rest'), '');
     assert.match(await completionOf('buy milk and', 'buy milk and eggs\nwash the car'), /^ eggs$/);
   });
@@ -161,19 +161,19 @@ describe('local predictor: complete_draft', () => {
     ['a begun word that nothing begins like', 'Please xyl', EXAMPLE],
   ];
   for (const [name, draft, content] of thin)
-    it(`abstains after ${name}`, async () => {
+    it(`the local predictor abstains after ${name}`, async () => {
       const { completion, confidence } = await predict(draft, [said(content)]);
       assert.deepEqual([completion, confidence], ['', 0]);
     });
 
-  it('is unsure where the texts disagree', async () => {
+  it('the local predictor is unsure where the texts disagree', async () => {
     const names = ['Ann', 'Bob', 'Cid', 'Dan', 'Eve'].map((name) =>
       said(`Please send the file to ${name} today`),
     );
     assert.ok((await predict('Please send the file to', names)).confidence < SURE);
   });
 
-  it('completes no secret', async () => {
+  it('the local predictor completes no secret', async () => {
     const key = 'sk-proj-Ab12Cd34Ef56Gh78Ij90';
     assert.equal(await completionOf('my key is sk-pr', `my key is ${key} ok`), '');
     assert.equal(await completionOf('my key is', `my key is ${key} ok`), '');
@@ -182,10 +182,10 @@ describe('local predictor: complete_draft', () => {
   });
 });
 
-describe('local predictor: what it recalls', () => {
+describe('recall of the local predictor', () => {
   const sentence = 'The invoice goes to my accountant in Bremen';
 
-  it('only ends a begun word with what a person wrote once, and goes on with what they wrote twice', async () => {
+  it('the local predictor only ends a begun word with what a person wrote once, and goes on with what they wrote twice', async () => {
     assert.equal((await remembering('The invoice', [sentence])).completion, '');
     assert.equal((await remembering('The inv', [sentence])).completion, 'oice');
     const often = await remembering(
@@ -195,7 +195,7 @@ describe('local predictor: what it recalls', () => {
     assert.match(often.completion, /^ goes to my accountant/);
   });
 
-  it('is less sure for a person who dismissed most of what was suggested', async () => {
+  it('the local predictor is less sure for a person who dismissed most of what was suggested', async () => {
     const texts = [sentence, sentence];
     const [usual, wary] = [await remembering('The inv', texts), await remembering('The inv', texts, 50)];
     assert.ok(wary.confidence < usual.confidence / 1.5, `${wary.confidence}, ${usual.confidence}`);
@@ -217,7 +217,7 @@ describe('local predictor: what it recalls', () => {
     ['the name of an account', '@ada_lovelace'],
   ];
   for (const [name, detail] of kept)
-    it(`never brings ${name} out of memory, however often it was written`, async () => {
+    it(`the local predictor never brings ${name} out of memory, however often it was written`, async () => {
       const texts = Array.from({ length: 5 }, () => `${before} ${detail} today`);
       const drafts = Array.from(
         { length: detail.length },
@@ -234,8 +234,8 @@ describe('local predictor: what it recalls', () => {
     });
 });
 
-describe('local predictor: next_prompt', () => {
-  it('continues a draft into a prompt that stands alone', async () => {
+describe('local predictor of next prompts', () => {
+  it('the local predictor continues a draft into a prompt that stands alone', async () => {
     const { completion, confidence } = await next([said(EXAMPLE)], 'Please summarise the quart');
     assert.equal(completion, 'Please summarise the quarterly sales report');
     assert.ok(confidence > SURE);
@@ -246,21 +246,21 @@ describe('local predictor: next_prompt', () => {
     );
   });
 
-  it('repeats what was answered to the same question', async () => {
+  it('the local predictor repeats what was answered to the same question', async () => {
     const question = asked('The tests pass. Shall I commit the change?');
     const { completion, confidence } = await next([question, said('Yes, commit and push'), question]);
     assert.equal(completion, 'Yes, commit and push');
     assert.ok(confidence > SURE);
   });
 
-  it('takes what was answered once for no habit, where no approval or choice is asked for', async () => {
+  it('the local predictor takes what was answered once for no habit, where no approval or choice is asked for', async () => {
     const question = asked('What should the parser do with an empty line?');
     assert.equal((await next([question, said('Skip it'), question])).completion, '');
     const { completion } = await next([question, said('Skip it'), question, said('Skip it'), question]);
     assert.equal(completion, 'Skip it');
   });
 
-  it('repeats what recurs, whatever was asked', async () => {
+  it('the local predictor repeats what recurs, whatever was asked', async () => {
     const turns = ['one', 'two', 'three', 'four'].flatMap((word) => [
       asked(word),
       said('Continue.'),
@@ -271,14 +271,14 @@ describe('local predictor: next_prompt', () => {
     assert.ok(confidence > SURE);
   });
 
-  it('abstains, or is unsure, without anything that repeats', async () => {
+  it('the local predictor abstains from a next prompt, or is unsure, without anything that repeats', async () => {
     assert.equal((await next([])).completion, '');
     assert.equal((await next([asked('What now?')])).completion, '');
     assert.ok((await next([said('Write a poem'), asked('Roses are red. More?')])).confidence < SURE);
     assert.equal((await next([asked('zzz')], 'qqq')).completion, '');
   });
 
-  it('repeats neither predictions, nor agents, nor secrets', async () => {
+  it('the local predictor repeats neither predictions, nor agents, nor secrets', async () => {
     const question = asked('Shall I?');
     const others = [
       said('yes', { origin: 'accepted_prediction' }),
@@ -290,7 +290,7 @@ describe('local predictor: next_prompt', () => {
   });
 });
 
-describe('local predictor: any text', () => {
+describe('local predictor of any text', () => {
   const words = fc.array(
     fc.constantFrom('the', 'a', ' ', '\n', '.', '(', '"', "don't", '😀', '报', 'İ', 'ß', 'é'),
     { maxLength: 30 },
@@ -301,7 +301,7 @@ describe('local predictor: any text', () => {
   );
   const modes = fc.constantFrom('complete_draft', 'next_prompt');
 
-  it('gives well-formed text without NUL, a confidence from 0 to 1, and no doubled space at the joint', async () => {
+  it('the local predictor gives well-formed text without NUL, a confidence from 0 to 1, and no doubled space at the joint', async () => {
     await fc.assert(
       fc.asyncProperty(text, fc.array(text, { maxLength: 4 }), modes, async (draft, contents, mode) => {
         const messages = contents.map((content) => said(content.replaceAll('\0', '')));
@@ -316,7 +316,7 @@ describe('local predictor: any text', () => {
     );
   });
 
-  it('survives lone surrogates and gives none', async () => {
+  it('the local predictor survives lone surrogates and gives none', async () => {
     for (const hostile of ['\ud800', 'a\udc00b', '\udc00\ud800 a\ud800'])
       assert.ok(
         (
@@ -325,7 +325,7 @@ describe('local predictor: any text', () => {
       );
   });
 
-  it('completes every phrase that it has seen, up to the next break', async () => {
+  it('the local predictor completes every phrase that it has seen, up to the next break', async () => {
     const word = fc.string({
       unit: fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzäöüéñжщλ'),
       minLength: 2,
@@ -345,13 +345,13 @@ describe('local predictor: any text', () => {
     );
   });
 
-  it('takes words that mean something to JavaScript for words', async () => {
+  it('the local predictor takes words that mean something to JavaScript for words', async () => {
     for (const name of ['__proto__', 'constructor', 'hasOwnProperty', '.*+?^()|[]\\'])
       assert.ok((await completionOf('we call it', `we call it ${name} here`)).startsWith(' '), name);
   });
 });
 
-describe('local predictor: time', () => {
+describe('time of the local predictor', () => {
   const fill = (unit: string) => unit.repeat(Math.ceil(8000 / unit.length)).slice(0, 8000);
   const random = randomNumbers();
   const sizes: [name: string, message: () => string][] = [
@@ -366,7 +366,7 @@ describe('local predictor: time', () => {
     ],
   ];
   for (const [name, message] of sizes)
-    it(`reads the largest context, ${name}, in a few milliseconds`, async () => {
+    it(`local predictor: time reads the largest context, ${name}, in a few milliseconds`, async () => {
       const messages = Array.from({ length: 14 }, () => said(message().slice(0, 8000)));
       const draft = `${message().slice(0, 7990)} a`;
       const times = [];

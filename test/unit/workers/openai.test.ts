@@ -51,7 +51,7 @@ describe('openai provider', () => {
   beforeEach(() => server.reset());
   after(() => server.close());
 
-  it('sends one strict structured question with the key and reads the answer', async () => {
+  it('the openai provider sends one strict structured question with the key and reads the answer', async () => {
     const guess = await provider.predict(task, call());
     assert.deepEqual(guess, {
       completion: ' with care',
@@ -106,7 +106,7 @@ describe('openai provider', () => {
     ['an error body that never ends', stalledError(), 'timeout'],
   ];
   for (const [name, step, fault] of faults)
-    it(`calls ${name} ${fault}, after one request`, async () => {
+    it(`the openai provider calls ${name} ${fault}, after one request`, async () => {
       server.respond(step);
       const timeoutMs = fault === 'timeout' ? 150 : 2000;
       const error = await faultOf(provider.predict(task, call({ timeoutMs })));
@@ -125,13 +125,13 @@ describe('openai provider', () => {
     ['999, which HTTP reads as a 5xx', fake.status(999), true],
   ];
   for (const [name, step, outage] of answers)
-    it(`${outage ? 'counts' : 'does not count'} ${name} against the provider`, async () => {
+    it(`the openai provider ${outage ? 'counts' : 'does not count'} ${name} against the provider`, async () => {
       server.respond(step);
       const error = await faultOf(provider.predict(task, call()));
       assert.deepEqual([error.fault, error.outage], ['failed', outage]);
     });
 
-  it('waits for the answer after interim ones, and no longer than for any other', async () => {
+  it('the openai provider waits for the answer after interim ones, and no longer than for any other', async () => {
     server.respond(async (response, upstream) => {
       response.writeProcessing();
       await fake.ok()(response, upstream);
@@ -141,7 +141,7 @@ describe('openai provider', () => {
     assert.equal((await faultOf(provider.predict(task, call({ timeoutMs: 150 })))).fault, 'timeout');
   });
 
-  it('calls a refused connection failed and names its code', async () => {
+  it('the openai provider calls a refused connection failed and names its code', async () => {
     const closed = await fake.startFakeProvider();
     await closed.close();
     const error = await faultOf(openai(closed.url).predict(task, call()));
@@ -155,7 +155,7 @@ describe('openai provider', () => {
     return { max_tokens, max_completion_tokens, reasoning_effort, prompt_cache_key };
   };
 
-  it('asks for few thoughts and few tokens, and says where the prompt may be cached', async () => {
+  it('the openai provider asks for few thoughts and few tokens, and says where the prompt may be cached', async () => {
     await provider.predict(task, call({ cacheKey: 'line' }));
     await provider.predict({ ...task, mode: 'next_prompt' }, call());
     const asked = { max_completion_tokens: undefined, reasoning_effort: 'low' };
@@ -184,7 +184,7 @@ describe('openai provider', () => {
     ],
   ];
   for (const [name, step, left] of refusals)
-    it(`does without what a server refuses, and remembers that: ${name}`, async () => {
+    it(`the openai provider does without what a server refuses, and remembers that: ${name}`, async () => {
       const fresh = openai(server.url);
       server.next(step);
       for (const _ of [1, 2]) await fresh.predict(task, call({ cacheKey: 'line' }));
@@ -192,7 +192,7 @@ describe('openai provider', () => {
       for (const n of [1, 2]) assert.partialDeepStrictEqual(parametersOf(n), left);
     });
 
-  it('leaves room for thoughts once an answer was cut off, and remembers that', async () => {
+  it('the openai provider leaves room for thoughts once an answer was cut off, and remembers that', async () => {
     const fresh = openai(server.url);
     server.next(fake.lengthStop());
     for (const _ of [1, 2]) assert.equal((await fresh.predict(task, call())).completion, ' with care');
@@ -205,7 +205,7 @@ describe('openai provider', () => {
     assert.equal(server.calls.length, 4);
   });
 
-  it('reads how much of the prompt the provider had in its cache', async () => {
+  it('the openai provider reads how much of the prompt the provider had in its cache', async () => {
     const usage = {
       prompt_tokens: 1200,
       completion_tokens: 8,
@@ -224,7 +224,7 @@ describe('openai provider', () => {
     ['an empty continuation', fake.ok({ continuation: '' })],
   ];
   for (const [name, step] of silences)
-    it(`treats ${name} as a paid abstention`, async () => {
+    it(`the openai provider treats ${name} as a paid abstention`, async () => {
       server.respond(step);
       assert.deepEqual(await provider.predict(task, call()), {
         completion: '',
@@ -243,12 +243,12 @@ describe('openai provider', () => {
     ['not a number', { prompt_tokens: '12', completion_tokens: {} }],
   ];
   for (const [name, usage] of usages)
-    it(`counts no tokens when usage is ${name}`, async () => {
+    it(`the openai provider counts no tokens when usage is ${name}`, async () => {
       server.respond(fake.ok({ usage }));
       assert.deepEqual((await provider.predict(task, call())).usage, noUsage);
     });
 
-  it('closes the socket and rejects with the reason when aborted', async () => {
+  it('the openai provider closes the socket and rejects with the reason when aborted', async () => {
     server.respond(fake.hang());
     const abort = new AbortController();
     const reason = new Error('superseded');
@@ -260,7 +260,7 @@ describe('openai provider', () => {
     assert.ok((await upstream.aborted) - abortedAt < 250);
   });
 
-  it('closes the socket when aborted in the middle of the body', async () => {
+  it('the openai provider closes the socket when aborted in the middle of the body', async () => {
     server.respond(fake.drip(10));
     const abort = new AbortController();
     const prediction = provider.predict(task, call({ signal: abort.signal, timeoutMs: 60_000 }));
@@ -270,7 +270,7 @@ describe('openai provider', () => {
     await upstream.aborted;
   });
 
-  it('closes the socket of an answer that is too large or too late', async () => {
+  it('the openai provider closes the socket of an answer that is too large or too late', async () => {
     for (const step of [fake.huge(), fake.hang()]) {
       server.reset();
       server.respond(step);
@@ -279,14 +279,14 @@ describe('openai provider', () => {
     }
   });
 
-  it('accepts a fraction of a millisecond as the time left', async () => {
+  it('the openai provider accepts a fraction of a millisecond as the time left', async () => {
     server.respond(fake.hang());
     assert.equal((await faultOf(provider.predict(task, call({ timeoutMs: 0.4 })))).fault, 'timeout');
     server.respond(fake.ok());
     assert.equal((await provider.predict(task, call({ timeoutMs: 1999.5 }))).completion, ' with care');
   });
 
-  it('sends nothing when it was aborted before', async () => {
+  it('the openai provider sends nothing when it was aborted before', async () => {
     await assert.rejects(
       provider.predict(task, call({ signal: AbortSignal.abort('too late') })),
       (error) => error === 'too late',
@@ -294,14 +294,14 @@ describe('openai provider', () => {
     assert.equal(server.calls.length, 0);
   });
 
-  it('keeps the message of the provider, the key and the text out of the error', async () => {
+  it('the openai provider keeps the message of the provider, the key and the text out of the error', async () => {
     server.respond(fake.status(401, {}, `Incorrect API key provided: ${KEY}; you asked: ${task.draft}`));
     const error = await faultOf(provider.predict(task, call()));
     assert.equal(error.message, 'AuthenticationError 401');
     assert.equal(error.cause, undefined);
   });
 
-  it('follows no redirect, so that key and text reach no other host', async () => {
+  it('the openai provider follows no redirect, so that key and text reach no other host', async () => {
     let reached = 0;
     const elsewhere = createServer((_, response) => {
       reached++;
@@ -317,12 +317,12 @@ describe('openai provider', () => {
 });
 
 describe('createProviders', () => {
-  it('answers not_configured for a model without a key', async () => {
+  it('createProviders answers not_configured for a model without a key', async () => {
     const provider = createProviders({ openai: undefined })('gpt');
     assert.equal((await faultOf(provider.predict(task, call()))).fault, 'not_configured');
   });
 
-  it('serves local without a network, even with a key', async () => {
+  it('createProviders serves local without a network, even with a key', async () => {
     const provider = createProviders({ openai: { apiKey: KEY, baseUrl: 'http://127.0.0.1:1/v1' } })('local');
     const messages = [
       { role: 'user', content: 'Please summarise the report today', origin: 'human' },

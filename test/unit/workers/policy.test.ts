@@ -29,7 +29,7 @@ const down = () => new ProviderError('failed', '500', { outage: true });
 const lost = () => Promise.reject(new Error('the database is gone'));
 const ALONE: Shared = { report: lost, read: lost, claimProbe: lost, countWorkers: lost, announce: lost };
 
-describe('the policy towards a provider, in one worker', () => {
+describe('policy of one worker', () => {
   let calls: number;
   let answer: () => Promise<Completion>;
   let policies: ProviderPolicy[];
@@ -62,7 +62,7 @@ describe('the policy towards a provider, in one worker', () => {
     for (let n = 0; n < times; n++) await assert.rejects(send(), ProviderError);
   }
 
-  it('decides alone while the database is gone: opens, probes once per interval, closes', async () => {
+  it('the policy towards a provider decides alone while the database is gone: opens, probes once per interval, closes', async () => {
     const send = start(ALONE);
     failing(down());
     await fail(send, 50);
@@ -80,7 +80,7 @@ describe('the policy towards a provider, in one worker', () => {
     assert.equal((await Promise.all([send(), send()])).length, 2);
   });
 
-  it('keeps a pause while the database is gone', async () => {
+  it('the policy towards a provider keeps a pause while the database is gone', async () => {
     const send = start(ALONE);
     failing(new ProviderError('rate_limited', '429', { retryAfterMs: 300, outage: true }));
     await fail(send, 5);
@@ -93,7 +93,7 @@ describe('the policy towards a provider, in one worker', () => {
     await until(() => send().catch(() => undefined));
   });
 
-  it('counts no failure that says nothing about the provider', async () => {
+  it('the policy towards a provider counts no failure that says nothing about the provider', async () => {
     const send = start(ALONE);
     for (const error of [
       new ProviderError('failed', '400'),
@@ -114,14 +114,14 @@ describe('the policy towards a provider, in one worker', () => {
     assert.equal(calls, 55);
   });
 
-  it('never lets a caller try again at once: an open circuit is no time-out', async () => {
+  it('the policy towards a provider never lets a caller try again at once: an open circuit is no time-out', async () => {
     const send = start(ALONE);
     failing(new ProviderError('timeout', 'timeout', { outage: true }));
     await fail(send, 5);
     await assert.rejects(send(), { fault: 'failed' });
   });
 
-  it('counts failures in a row: a success between them keeps the circuit closed', async () => {
+  it('the policy towards a provider counts failures in a row: a success between them keeps the circuit closed', async () => {
     const send = start(ALONE);
     for (let round = 0; round < 4; round++) {
       failing(down());
@@ -132,7 +132,7 @@ describe('the policy towards a provider, in one worker', () => {
     assert.equal(calls, 20);
   });
 
-  it('stops nobody for the failures of others, but everybody for their own', async () => {
+  it('the policy towards a provider stops nobody for the failures of others, but everybody for their own', async () => {
     const send = start(ALONE);
     const of = (appId: string) => () => send({ charge: { ...anyCharge, appId } });
     failing(down());
@@ -150,7 +150,7 @@ describe('the policy towards a provider, in one worker', () => {
     assert.equal(calls, 7 + 5 + 1 + 1);
   });
 
-  it('tells the other workers, and believes them', async () => {
+  it('the policy towards a provider tells the other workers, and believes them', async () => {
     const shared = memory();
     const [one, two] = [start(shared), start(shared)];
     failing(down());
@@ -171,7 +171,7 @@ describe('the policy towards a provider, in one worker', () => {
     ['another worker has', async () => false],
     ['is not answered in time while the database answers', () => Promise.reject(new Error('late'))],
   ] as const)
-    it(`never probes with a claim that ${what}, even when the next probe is due by the time it knows`, async () => {
+    it(`the policy towards a provider never probes with a claim that ${what}, even when the next probe is due by the time it knows`, async () => {
       const send = start({ ...memory(), claimProbe, read: async () => [{ ...open, probeMs: 0 }] });
       await until(() =>
         send().then(
@@ -184,7 +184,7 @@ describe('the policy towards a provider, in one worker', () => {
       assert.equal(calls, before);
     });
 
-  it('divides the calls at once by the workers, and a call that finds no free place in time is a time-out', async () => {
+  it('the policy towards a provider divides the calls at once by the workers, and a call that finds no free place in time is a time-out', async () => {
     let counted = false;
     const shared = {
       ...memory(),
@@ -205,7 +205,7 @@ describe('the policy towards a provider, in one worker', () => {
     await Promise.all(running);
   });
 
-  it('ignores times that can only come from a clock that has gone back', async () => {
+  it('the policy towards a provider ignores times that can only come from a clock that has gone back', async () => {
     let claims = 0;
     const hourMs = 60 * 60 * 1000;
     const send = start({
@@ -222,13 +222,13 @@ describe('the policy towards a provider, in one worker', () => {
     });
   });
 
-  it('sends nothing when its time was over before it may', async () => {
+  it('the policy towards a provider sends nothing when its time was over before it may send', async () => {
     const send = start(ALONE);
     await assert.rejects(send({ timeoutMs: 0 }), { fault: 'timeout' });
     assert.equal(calls, 0);
   });
 
-  it('reports what it could not report while the database was gone', async () => {
+  it('the policy towards a provider reports what it could not report while the database was gone', async () => {
     const shared = memory();
     shared.gone = true;
     const send = start(shared);

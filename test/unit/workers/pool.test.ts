@@ -54,8 +54,8 @@ function start(slots: number, answers: Answer[], held: Promise<void> = setImmedi
   return { pool, claims, ends, parked, may, lost: () => lost };
 }
 
-describe('the slots of a pool', () => {
-  it('claim once when several become free in one turn of the event loop', async () => {
+describe('slots of a pool', () => {
+  it('the slots of a pool claim once when several become free in one turn of the event loop', async () => {
     const { pool, claims, ends } = start(2, [someLeft(works('1', '2'))]);
     pool.noteQueued([A]);
     await until(() => ends.length === 2);
@@ -69,7 +69,7 @@ describe('the slots of a pool', () => {
     );
   });
 
-  it('claim at once for work that they hear of, and when all are taken as soon as one is free', async () => {
+  it('the slots of a pool claim at once for work that they hear of, and when all are taken as soon as one is free', async () => {
     const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft([work('2', 'b')])]);
     pool.noteQueued([A]);
     await until(() => ends.length === 1);
@@ -88,7 +88,7 @@ describe('the slots of a pool', () => {
     assert.equal(claims.length, 2);
   });
 
-  it('claim once more for all that they hear of while a claim is in flight', async () => {
+  it('the slots of a pool claim once more for all that they hear of while a claim is in flight', async () => {
     const { pool, claims } = start(1, []);
     pool.noteQueued([A]);
     assert.equal(claims.length, 1, 'the claim is in flight');
@@ -102,7 +102,7 @@ describe('the slots of a pool', () => {
     );
   });
 
-  it('remember what they hear of during the claim that fills the last slot', async () => {
+  it('the slots of a pool remember what they hear of during the claim that fills the last slot', async () => {
     const { promise: held, resolve } = Promise.withResolvers<void>();
     const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft(works('2'))], held);
     pool.noteQueued([A]);
@@ -115,7 +115,7 @@ describe('the slots of a pool', () => {
     await pool.close();
   });
 
-  it('claim nothing for a party that has its full share, until it frees one or another party comes', async () => {
+  it('the slots of a pool claim nothing for a party that has its full share, until it frees one or another party comes', async () => {
     const ids = ['1', '2', '3', '4', '5', '6', '7'];
     const { pool, claims, ends } = start(8, [someLeft(works(...ids)), noneLeft([])]);
     pool.noteQueued([A]);
@@ -134,7 +134,7 @@ describe('the slots of a pool', () => {
     await pool.close();
   });
 
-  it('claim nothing before their pool may, and then what they have heard of', async () => {
+  it('the slots of a pool claim nothing before their pool may, and then what they have heard of', async () => {
     const { pool, claims, may } = start(1, []);
     may.claim = false;
     pool.noteQueued([A]);
@@ -145,7 +145,7 @@ describe('the slots of a pool', () => {
     await pool.close();
   });
 
-  it('claim soon again what others held', async () => {
+  it('the slots of a pool claim soon again what others held', async () => {
     const { pool, claims, ends } = start(4, [someLeft([]), noneLeft(works('1'))]);
     pool.noteQueued([A]);
     await until(() => ends.length === 1, 1000);
@@ -153,7 +153,7 @@ describe('the slots of a pool', () => {
     await pool.close();
   });
 
-  it('expect that a claim that failed took effect, and repeat it later', async () => {
+  it('the slots of a pool expect that a claim that failed took effect, and repeat it later', async () => {
     const { pool, claims, ends, lost } = start(4, [new Error('gone'), noneLeft(works('1'))]);
     pool.noteQueued([A]);
     await until(() => lost() === 1);
@@ -166,7 +166,7 @@ describe('the slots of a pool', () => {
     await pool.close();
   });
 
-  describe('in the statement that ends attempts', () => {
+  describe('ending statement', () => {
     const share = works('1', '2', '3', '4', '5', '6', '7');
 
     /** Eight slots whose party has its full share, while more waits. */
@@ -178,7 +178,7 @@ describe('the slots of a pool', () => {
       return started;
     }
 
-    it('claim as many as end, and know that these are free', async () => {
+    it('slots claim as many as end, in the statement that ends attempts, and know that these are free', async () => {
       const { pool, claims, ends } = await behind();
       const next = pool.nextAfter(share.slice(0, 3));
       assert.equal(next?.slots, 3);
@@ -196,7 +196,7 @@ describe('the slots of a pool', () => {
       await pool.close();
     });
 
-    it('claim themselves for what it left free', async () => {
+    it('slots claim themselves for what the statement that ends attempts left free', async () => {
       const { pool, claims, ends } = await behind([noneLeft(works('9'))]);
       pool.nextAfter(share.slice(0, 2))?.onClaimed(someLeft(works('8')));
       await until(() => ends.length === 9);
@@ -207,7 +207,7 @@ describe('the slots of a pool', () => {
       await pool.close();
     });
 
-    it('claim nothing while nothing waits, a claim is in flight, or no slot becomes free, nor when they close', async () => {
+    it('slots claim nothing in the statement that ends attempts while nothing waits, a claim is in flight, or no slot becomes free, nor when they close', async () => {
       const quiet = start(8, [noneLeft(share)]);
       quiet.pool.noteQueued([A]);
       await until(() => quiet.ends.length === 7);
@@ -228,7 +228,7 @@ describe('the slots of a pool', () => {
       assert.equal(pool.nextAfter(share), undefined);
     });
 
-    it('remember what they hear of meanwhile', async () => {
+    it('slots remember what they hear of while a statement ends attempts', async () => {
       const { pool, ends } = await behind([noneLeft(works('8'))]);
       const next = pool.nextAfter(share.slice(0, 1));
       pool.noteQueued([A]);
@@ -237,7 +237,7 @@ describe('the slots of a pool', () => {
       await pool.close();
     });
 
-    it('claim themselves for what it was to claim, when it failed', async () => {
+    it('slots claim themselves for what a failed statement was to claim', async () => {
       const { pool, ends, lost } = await behind([noneLeft(works('8'))]);
       pool.nextAfter(share.slice(0, 1))?.onLost();
       assert.equal(lost(), 1);
@@ -245,7 +245,7 @@ describe('the slots of a pool', () => {
       await pool.close();
     });
 
-    it('hold no slot for an attempt that waits for its parts', async () => {
+    it('slots are not held for an attempt that waits for its parts', async () => {
       const { pool, parked } = start(1, [someLeft(works('1')), someLeft(works('2'))]);
       pool.noteQueued([A]);
       await until(() => parked.length === 1);

@@ -5,7 +5,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const LONGEST_MS = 600_000;
 const httpDate = (ms: number) => new Date(Date.now() + ms).toUTCString();
 
-describe('the Retry-After of a provider', () => {
+describe('Retry-After of a provider', () => {
   const cases: [name: string, headers: Record<string, string>, ms: number | undefined][] = [
     ['none', {}, undefined],
     ['seconds', { 'retry-after': '3' }, 3000],
@@ -31,11 +31,11 @@ describe('the Retry-After of a provider', () => {
     ['garbage in milliseconds, beside a good one', { 'retry-after-ms': '1e99', 'retry-after': '2' }, 2000],
   ];
   for (const [name, headers, ms] of cases)
-    it(`is read from ${name}`, () => {
+    it(`the Retry-After of a provider is read from ${name}`, () => {
       assert.equal(retryAfterMs(new Headers(headers)), ms);
     });
 
-  it('is read from an obsolete date', () => {
+  it('the Retry-After of a provider is read from an obsolete date', () => {
     const ms = retryAfterMs(
       new Headers({
         date: 'Sunday, 06-Nov-94 08:49:37 GMT',

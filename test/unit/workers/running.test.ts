@@ -7,7 +7,7 @@ describe('running attempts', () => {
   let running: RunningAttempts | undefined;
   afterEach(() => running?.close());
 
-  it('release a row that ended here while it was being reclaimed: nobody else would run it', async () => {
+  it('running attempts release a row that ended here while it was being reclaimed: nobody else would run it', async () => {
     const reclaiming = Promise.withResolvers<string[]>();
     const asked: string[] = [];
     const released: string[] = [];
@@ -36,7 +36,7 @@ describe('running attempts', () => {
     assert.equal(signal.aborted, false);
   });
 
-  it('abort one when a later one of the same work begins here, and never take it for the later one', async () => {
+  it('running attempts abort one when a later one of the same work begins here, and never take it for the later one', async () => {
     const released: string[] = [];
     const rows: HeldRows = {
       among: async (ids) => new Map(ids.map((id) => [id, 2])),

@@ -69,7 +69,7 @@ describe('structured questions', () => {
   const formats = () => server.calls.map(({ body }) => (body['response_format'] as { type?: string })?.type);
   const lastMessages = () => server.calls.at(-1)?.body.messages ?? [];
 
-  it('are sent with the strict schema and answered in its shape', async () => {
+  it('structured questions are sent with the strict schema and answered in its shape', async () => {
     assert.deepEqual(await ask(), { state: 'answered', value: RED, usage, model: 'm' });
     assert.deepEqual(server.calls[0]?.body['response_format'], {
       type: 'json_schema',
@@ -86,7 +86,7 @@ describe('structured questions', () => {
     ['braces and quotes in its texts', '{"name":"a } \\" { b","kind":"warm"} {"name":"x","kind":"cold"}'],
   ];
   for (const [name, content] of wrapped)
-    it(`find the answer in ${name}, without asking again`, async () => {
+    it(`structured questions find the answer in ${name}, without asking again`, async () => {
       server.respond(write(content));
       const answer = await ask();
       assert.equal(answer.state === 'answered' && answer.value.kind, 'warm');
@@ -114,7 +114,7 @@ describe('structured questions', () => {
     ],
   ];
   for (const [name, step, complaint] of malformed)
-    it(`are asked once more after ${name}, at the end of the same messages`, async () => {
+    it(`structured questions are asked once more after ${name}, at the end of the same messages`, async () => {
       server.next(step);
       assert.deepEqual(await ask(), { state: 'answered', value: RED, usage: twice, model: 'm' });
       assert.equal(server.calls.length, 2);
@@ -123,27 +123,27 @@ describe('structured questions', () => {
       assert.match(messages.at(-1)?.content ?? '', complaint);
     });
 
-  it('fail after a second malformed answer', async () => {
+  it('structured questions fail after a second malformed answer', async () => {
     server.respond(write('red'));
     const error = await faultOf(ask());
     assert.deepEqual([error.fault, error.message], ['failed', 'unusable answer: not the answer format']);
     assert.equal(server.calls.length, 2);
   });
 
-  it('name three faults at most', async () => {
+  it('structured questions name three faults at most', async () => {
     server.next(write('{"a":1,"b":2,"c":3,"d":4}'));
     await ask();
     assert.equal(lastMessages().at(-1)?.content.match(/^- /gm)?.length, 3);
   });
 
-  it('tell an answer that was cut off from a malformed one, and do not ask again', async () => {
+  it('structured questions tell an answer that was cut off from a malformed one, and do not ask again', async () => {
     server.respond(write(JSON.stringify(RED), 'length'));
     const error = await faultOf(ask());
     assert.deepEqual([error.fault, error.message], ['failed', 'unusable answer: cut off at the token limit']);
     assert.equal(server.calls.length, 1);
   });
 
-  it('report a refusal, at once or instead of a correction', async () => {
+  it('structured questions report a refusal, at once or instead of a correction', async () => {
     for (const step of [fake.refusal(), fake.contentFilter()]) {
       server.next(step);
       assert.deepEqual(await ask(), { state: 'refused', usage, model: 'm' });
@@ -152,7 +152,7 @@ describe('structured questions', () => {
     assert.deepEqual(await ask(), { state: 'refused', usage: twice, model: 'm' });
   });
 
-  it('take no longer than their time, the correction included', async () => {
+  it('structured questions take no longer than their time, the correction included', async () => {
     server.next(fake.delay(200, write('red')), fake.hang());
     const since = performance.now();
     assert.equal((await faultOf(ask({ timeoutMs: 600 }))).fault, 'timeout');
@@ -163,7 +163,7 @@ describe('structured questions', () => {
     assert.equal(server.calls.length, 1);
   });
 
-  it('end with the reason of an abort, also while they are corrected', async () => {
+  it('structured questions end with the reason of an abort, also while they are corrected', async () => {
     server.next(write('red'), fake.hang());
     const abort = new AbortController();
     const answer = ask({ signal: abort.signal });
@@ -173,7 +173,7 @@ describe('structured questions', () => {
     await upstream.aborted;
   });
 
-  it('fall back to JSON without a schema, then to words, and remember what worked', async () => {
+  it('structured questions fall back to JSON without a schema, then to words, and remember what worked', async () => {
     server.next(refuseFormat("Invalid parameter: 'response_format' of type 'json_schema' is not supported"));
     assert.equal((await ask()).state, 'answered');
     assert.match(
@@ -195,7 +195,7 @@ describe('structured questions', () => {
       body['response_format'] !== undefined,
     ]);
 
-  it('limit the tokens of their answers and corrections, by the parameter that the server takes', async () => {
+  it('structured questions limit the tokens of their answers and corrections, by the parameter that the server takes', async () => {
     server.next(write('red'));
     await ask();
     assert.deepEqual(limits(), Array(2).fill([300, undefined, true]));
@@ -207,7 +207,7 @@ describe('structured questions', () => {
     assert.deepEqual(limits().slice(2), [[300, undefined, true], ...Array(2).fill([undefined, 300, true])]);
   });
 
-  it('fail when the server refuses either limit, rather than have none', async () => {
+  it('structured questions fail when the server refuses either limit, rather than have none', async () => {
     server.respond(refuseFormat('max_tokens and max_completion_tokens are too large'));
     assert.equal((await faultOf(ask())).fault, 'failed');
     assert.deepEqual(limits(), [
@@ -216,7 +216,7 @@ describe('structured questions', () => {
     ]);
   });
 
-  it('remember nothing of a refusal that has another cause', async () => {
+  it('structured questions remember nothing of a refusal that has another cause', async () => {
     server.respond(refuseFormat('you wrote: response_format'));
     assert.equal((await faultOf(ask())).fault, 'failed');
     assert.equal(server.calls.length, 3);
@@ -225,7 +225,7 @@ describe('structured questions', () => {
     assert.equal(formats().at(-1), 'json_schema');
   });
 
-  it('are not put to the built-in predictor, and fail without a key', async () => {
+  it('structured questions are not put to the built-in predictor, and fail without a key', async () => {
     assert.equal(createProviders({ openai: undefined })('local').ask, null);
     provider = createProviders({ openai: undefined })('m');
     assert.equal((await faultOf(ask())).fault, 'not_configured');

@@ -13,7 +13,7 @@ const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
 const texts = (content: string) => statementsIn(row(content)).map(({ text }) => text);
 
 describe('statements found by patterns', () => {
-  it('are the sentences in which a person says something lasting, with what they settle', () => {
+  it('statements found by patterns are the sentences in which a person says something lasting, with what they settle', () => {
     const slots: Record<string, string | null> = {
       'My name is Ada Lovelace.': 'identity.name',
       'Call me Ada.': 'identity.name',
@@ -37,14 +37,14 @@ describe('statements found by patterns', () => {
     }
   });
 
-  it('quote what a person told an assistant', () => {
+  it('statements found by patterns quote what a person told an assistant', () => {
     assert.deepEqual(texts('Please always run the tests first.'), [
       'Says: "Please always run the tests first."',
     ]);
     assert.deepEqual(texts('From now on, never force-push.'), ['Says: "From now on, never force-push."']);
   });
 
-  it('leave out what is asked, supposed, passing, secret, of a special category, pasted or quoted', () => {
+  it('statements found by patterns leave out what is asked, supposed, passing, secret, of a special category, pasted or quoted', () => {
     for (const content of [
       'Yes, go ahead with the upload handler.',
       'Please add a retry to the mailer and log why it gave up.',
@@ -62,7 +62,7 @@ describe('statements found by patterns', () => {
       assert.deepEqual(texts(content), [], content);
   });
 
-  it('are found in German, French and Spanish', () => {
+  it('statements found by patterns are found in German, French and Spanish', () => {
     for (const sentence of [
       'Ich heiße Ada Lovelace.',
       'Ich benutze immer pnpm.',
@@ -80,7 +80,7 @@ describe('statements found by patterns', () => {
     ]);
   });
 
-  it('are of family, origin, food and what things are made of, in four languages', () => {
+  it('statements found by patterns are of family, origin, food and what things are made of, in four languages', () => {
     for (const sentence of [
       'My daughter is called Mira.',
       'I don’t eat meat.',
@@ -103,7 +103,7 @@ describe('statements found by patterns', () => {
       assert.deepEqual(texts(sentence), []);
   });
 
-  it('leave out what people write to agents about the moment', () => {
+  it('statements found by patterns leave out what people write to agents about the moment', () => {
     for (const content of [
       'My server is down.',
       'My test is failing again.',
@@ -127,7 +127,7 @@ describe('statements found by patterns', () => {
       assert.deepEqual(texts(content), [], content);
   });
 
-  it('are those of a person alone', () => {
+  it('statements found by patterns are those of a person alone', () => {
     const content = 'I always approve deletions.';
     assert.equal(statementsIn(row(content)).length, 1);
     for (const part of [

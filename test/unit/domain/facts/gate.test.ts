@@ -27,8 +27,8 @@ const groundedQuotes = (claims: Claimed[], rows: SourceRow[]) => new Evidence(ro
 const isBorrowed = (text: string, quotes: Quote[], rows: SourceRow[], others: string[]) =>
   new Evidence(rows, others).isBorrowed(text, quotes);
 
-describe('the grounding gate', () => {
-  it('finds a quote whatever its case, punctuation, accents and spacing', () => {
+describe('grounding gate', () => {
+  it('the grounding gate finds a quote whatever its case, punctuation, accents and spacing', () => {
     for (const quote of [
       'we MOVED to pnpm',
       'Wé moved\nto “pnpm” last year',
@@ -37,24 +37,24 @@ describe('the grounding gate', () => {
       assert.equal(groundedQuotes([{ source: 1, quote }], [said])?.length, 1, quote);
   });
 
-  it('finds a quote in which a word of many differs, but none that was made up or cut from words', () => {
+  it('the grounding gate finds a quote in which a word of many differs, but none that was made up or cut from words', () => {
     const close = 'We moved to pnpm last year, and I never look behind';
     assert.ok(groundedQuotes([{ source: 1, quote: close }], [said]));
     for (const quote of ['moved to yarn', 'pnp', '', '…', 'I never use pnpm', 'look back never'])
       assert.equal(groundedQuotes([{ source: 1, quote }], [said]), undefined, quote);
   });
 
-  it('finds quotes in scripts without spaces', () => {
+  it('the grounding gate finds quotes in scripts without spaces', () => {
     assert.ok(groundedQuotes([{ source: 1, quote: '住在东京' }], [row('我现在住在东京。')]));
     assert.equal(groundedQuotes([{ source: 1, quote: '住在大阪' }], [row('我现在住在东京。')]), undefined);
   });
 
-  it('takes no row that it was not shown', () => {
+  it('the grounding gate takes no row that it was not shown', () => {
     for (const source of [0, 2, -1, 1.5, 1e9])
       assert.equal(groundedQuotes([{ source, quote: 'pnpm' }], [said]), undefined);
   });
 
-  it('needs words that a person wrote: those of an agent, accepted or pasted ones are none', () => {
+  it('the grounding gate needs words that a person wrote: those of an agent, accepted or pasted ones are none', () => {
     const others = [
       agent,
       row('Approve all deletions', { origin: 'accepted_prediction' }),
@@ -74,7 +74,7 @@ describe('the grounding gate', () => {
       );
   });
 
-  it('keeps words of others beside those of the person, one quote for each row', () => {
+  it('the grounding gate keeps words of others beside those of the person, one quote for each row', () => {
     const claims = [
       { source: 1, quote: 'approves deletions' },
       { source: 2, quote: 'moved to pnpm' },
@@ -87,7 +87,7 @@ describe('the grounding gate', () => {
     ]);
   });
 
-  it('tells statements in the words of others from those of the person', () => {
+  it('the grounding gate tells statements in the words of others from those of the person', () => {
     const thanks = row('fine, thanks');
     const quotes = [{ rawId: thanks.id, words: 'thanks' }];
     assert.ok(isBorrowed('Always approves deletions', quotes, [agent, thanks], []));
@@ -106,15 +106,15 @@ describe('the grounding gate', () => {
   });
 });
 
-describe('what a person says in a message', () => {
-  it('does not include what is pasted into it', () => {
+describe('words of a person', () => {
+  it('what a person says in a message does not include what is pasted into it', () => {
     const content = 'mine\n> theirs\n  > theirs\n```js\ntheirs\n```\nmine too\n~~~\ntheirs, unclosed';
     assert.equal(spokenIn(content).map(normalized).join(' '), 'mine mine too');
   });
 });
 
 describe('comparing statements', () => {
-  it('measures likeness as pg_trgm does', () => {
+  it('the likeness of statements is measured as pg_trgm does', () => {
     assert.equal(similarity('Uses pnpm', 'uses PNPM!'), 1);
     assert.equal(similarity('abc', 'xyz'), 0);
     assert.equal(similarity('', ''), 0);
@@ -122,7 +122,7 @@ describe('comparing statements', () => {
     assert.ok(Math.abs(similarity('word', 'two words') - 0.363636) < 1e-5);
   });
 
-  it('takes statements in nearly the same words for the same, unless a number, date or negation differs', () => {
+  it('statements in nearly the same words are taken for the same, unless a number, date or negation differs', () => {
     assert.ok(isNearDuplicate('Prefers tabs for indenting code', 'Prefers tabs for indenting the code'));
     for (const [a, b] of [
       ['Starts meetings at 9 in the office on site', 'Starts meetings at 8 in the office on site'],
@@ -136,12 +136,12 @@ describe('comparing statements', () => {
     assert.deepEqual([...detailsOf('I don’t deploy on 2 Fridays')], ['dont', '2', 'fridays']);
   });
 
-  it('knows passages that overlap', () => {
+  it('passages that overlap are known', () => {
     assert.ok(overlap('I use pnpm', 'Since last year I use pnpm'));
     assert.ok(!overlap('I use pnpm', 'My editor is Zed'));
   });
 
-  it('finds every cut of a text in it, in its own words, and none with a word that it lacks', () => {
+  it('every cut of a text is found in it, in its own words, and none with a word that it lacks', () => {
     const text = 'The quick, BROWN fox — jumps over the lazy dog; near a río.';
     const quoted = new QuotedText(text);
     const words = normalized(text).split(' ');
@@ -157,7 +157,7 @@ describe('comparing statements', () => {
 });
 
 describe('secrets and instructions', () => {
-  it('knows what looks like a credential', () => {
+  it('what looks like a credential is known to the gate of facts', () => {
     for (const secret of [
       'my password is hunter2',
       'the API key: abc',
@@ -180,7 +180,7 @@ describe('secrets and instructions', () => {
       assert.ok(!holdsSecret(plain), plain);
   });
 
-  it('words what a person told an assistant as a statement about the person', () => {
+  it('what a person told an assistant is worded as a statement about the person', () => {
     assert.equal(asStatement('Never force-push.'), 'Says: "Never force-push."');
     assert.equal(asStatement('Prefers rebases'), 'Prefers rebases');
     for (const text of [

@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { dictates, obeys } from '../../../../shared/domain/replies/dictation.ts';
 import { HARMLESS, HARMLESS_REASONS, INJECTIONS, OBEDIENT_REASONS } from '../../../support/injections.ts';
 
-describe('the guard against dictated replies', () => {
+describe('guard against dictated replies', () => {
   for (const [family, texts] of Object.entries(INJECTIONS))
-    it(`finds texts that try it by ${family}`, () => {
+    it(`the guard against dictated replies finds texts that try it by ${family}`, () => {
       assert.deepEqual(
         texts.filter((text) => !dictates(text)),
         [],
       );
     });
 
-  it('finds them in the middle of other text', () => {
+  it('the guard against dictated replies finds such texts in the middle of others', () => {
     for (const text of Object.values(INJECTIONS).flat())
       assert.ok(dictates(`I have looked at the tests.\n${text}\nThere are twelve of them.`), text);
   });
 
-  it('lets ordinary prompts and memory pass', () => {
+  it('the guard against dictated replies lets ordinary prompts and memory pass', () => {
     assert.deepEqual(HARMLESS.filter(dictates), []);
   });
 
-  it('finds reasons that follow a command, and no others', () => {
+  it('the guard against dictated replies finds reasons that follow a command, and no others', () => {
     assert.deepEqual(
       OBEDIENT_REASONS.filter((reason) => !obeys(reason)),
       [],
@@ -28,7 +28,7 @@ describe('the guard against dictated replies', () => {
     assert.deepEqual(HARMLESS_REASONS.filter(obeys), []);
   });
 
-  it('takes little time for a long text', () => {
+  it('the guard against dictated replies takes little time for a long text', () => {
     const since = performance.now();
     for (const text of [
       'a '.repeat(16_000),

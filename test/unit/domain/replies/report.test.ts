@@ -11,8 +11,8 @@ const outcome: fc.Arbitrary<Outcome> = fc.record({ confidence: share, right: fc.
 const decisions = (confidence: number, count: number, right: number): Outcome[] =>
   Array.from({ length: count }, (_, n) => ({ confidence, right: n < right }));
 
-describe('the statistics of predictions', () => {
-  it('count each state, and rate those that were answered', () => {
+describe('statistics of predictions', () => {
+  it('the statistics of predictions count each state, and rate those that were answered', () => {
     const byStatus = { pending: 1, auto: 3, escalated: 4, accepted: 2, edited: 1, rejected: 2 };
     assert.deepEqual(statisticsOf(byStatus), {
       total: 13,
@@ -22,7 +22,7 @@ describe('the statistics of predictions', () => {
     });
   });
 
-  it('have no rates where there is nothing to rate', () => {
+  it('the statistics of predictions have no rates where there is nothing to rate', () => {
     const none = { pending: 0, auto: 0, escalated: 0, accepted: 0, edited: 0, rejected: 0 };
     const rates = (more: object) => {
       const { precision, automation_rate } = statisticsOf({ ...none, ...more });
@@ -32,7 +32,7 @@ describe('the statistics of predictions', () => {
     assert.deepEqual(rates({ escalated: 2 }), [null, 0]);
   });
 
-  it('equal a recount of the states, whatever they are', () => {
+  it('the statistics of predictions equal a recount of the states, whatever they are', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...REPLY_STATES)), (states) => {
         const count = (...of: string[]) => states.filter((state) => of.includes(state)).length;
@@ -47,14 +47,14 @@ describe('the statistics of predictions', () => {
   });
 });
 
-describe('the report of the calibration', () => {
-  it('says that there is no feedback', () => {
+describe('report of the calibration', () => {
+  it('the report of the calibration says that there is no feedback', () => {
     const { evidence, ...report } = reliabilityOf([]);
     assert.deepEqual(report, { bins: [], brier: null, suggested_threshold: null, feedback_count: 0 });
     assert.equal(evidence.reason, 'no_feedback');
   });
 
-  it('suggests nothing while even a perfect record could not show the target, and the sooner the lower it is', () => {
+  it('the report of the calibration suggests nothing while even a perfect record could not show the target, and the sooner the lower it is', () => {
     for (const [target, labels] of [
       [0.95, 52],
       [0.9, 25],
@@ -66,23 +66,23 @@ describe('the report of the calibration', () => {
     }
   });
 
-  it('suggests nothing while the lower bound of the precision is under 95 %', () => {
+  it('the report of the calibration suggests nothing while the lower bound of the precision is under 95 %', () => {
     const { suggested_threshold, evidence } = reliabilityOf(decisions(0.97, 60, 58));
     assert.deepEqual([suggested_threshold, evidence.reason], [null, 'not_precise_enough']);
     assert.deepEqual([evidence.labels, evidence.precision], [60, 58 / 60]);
   });
 
-  it('is not kept from a lower threshold by a few decisions above a higher one', () => {
+  it('the report of the calibration is not kept from a lower threshold by a few decisions above a higher one', () => {
     const outcomes = [...decisions(0.97, 25, 25), ...decisions(0.82, 60, 60), ...decisions(0.6, 30, 10)];
     assert.equal(reliabilityOf(outcomes).suggested_threshold, 0.65);
   });
 
-  it('has an interval around the precision', () => {
+  it('the report of the calibration has an interval around the precision', () => {
     const { precision, precision_low, precision_high } = reliabilityOf(decisions(0.97, 60, 57)).evidence;
     assert.ok((precision_low ?? 1) < (precision ?? 0) && (precision ?? 1) < (precision_high ?? 0));
   });
 
-  it('suggests the lowest threshold down to which the precision holds, with its evidence', () => {
+  it('the report of the calibration suggests the lowest threshold down to which the precision holds, with its evidence', () => {
     const outcomes = [...decisions(0.97, 60, 60), ...decisions(0.82, 60, 60), ...decisions(0.6, 30, 10)];
     const { suggested_threshold, evidence, feedback_count } = reliabilityOf(outcomes);
     assert.deepEqual([suggested_threshold, feedback_count], [0.65, 150]);
@@ -91,7 +91,7 @@ describe('the report of the calibration', () => {
     assert.equal(evidence.reason, null);
   });
 
-  it('has bins of equal mass that hold every decision, and the mean squared error', () => {
+  it('the report of the calibration has bins of equal mass that hold every decision, and the mean squared error', () => {
     fc.assert(
       fc.property(fc.array(outcome, { minLength: 1, maxLength: 200 }), (outcomes) => {
         const { bins, brier } = reliabilityOf(outcomes);

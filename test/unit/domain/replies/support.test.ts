@@ -14,7 +14,7 @@ const decided = (reply: string, prompt: string, isRejected = false): Decision =>
 const times = <One>(count: number, one: One): One[] => Array.from({ length: count }, () => one);
 
 describe('support of a reply', () => {
-  it('is two of the same meaning to prompts like that, in whatever words', () => {
+  it('a reply is supported by two of the same meaning to prompts like that, in whatever words', () => {
     const twice = said('yes', RUN, 'Shall I run the tests for the router?');
     assert.ok(!new Precedents(twice.slice(1), []).on(RUN)('Yes, please!'));
     const isSupported = new Precedents(twice, []).on(RUN);
@@ -22,14 +22,14 @@ describe('support of a reply', () => {
     for (const reply of ['no', 'yes, and the linter', 'later', '']) assert.ok(!isSupported(reply), reply);
   });
 
-  it('is two decisions for it as well; the same reply in both counts once, and a rejected one not at all', () => {
+  it('a reply is supported by two decisions for it as well; the same reply in both counts once, and a rejected one not at all', () => {
     const approved = times(2, decided('yes', RUN));
     assert.ok(new Precedents([], approved).on(RUN)('yes'));
     assert.ok(!new Precedents(said('yes', RUN), approved.slice(1)).on(RUN)('yes'));
     assert.ok(!new Precedents([], times(9, decided('yes', RUN, true))).on(RUN)('yes'));
   });
 
-  it('of one kind is none for another', () => {
+  it('support of a reply of one kind is none for one of another', () => {
     const routine = ROUTINE.flatMap((prompt) => times(10, { prompt, reply: 'yes' }));
     const precedents = new Precedents(
       routine,
@@ -39,7 +39,7 @@ describe('support of a reply', () => {
     for (const prompt of IRREVERSIBLE) assert.ok(!precedents.on(prompt)('yes'), prompt);
   });
 
-  it('is found in scripts without spaces, by more than their commonest signs', () => {
+  it('support of a reply is found in scripts without spaces, by more than their commonest signs', () => {
     const precedents = new Precedents(said('好的', ...times(2, '要运行全部测试吗？')), []);
     assert.ok(precedents.on('要运行全部测试吗？')('是'));
     assert.ok(!precedents.on('要清空全部文件吗？')('是'));
@@ -47,7 +47,7 @@ describe('support of a reply', () => {
     assert.ok(new Precedents(said('ใช่', thai, thai), []).on(thai)('ใช่'));
   });
 
-  it('of what cannot be undone is five to nearly the same prompt, and no other reply to any of the kind', () => {
+  it('a reply that cannot be undone is supported by five to nearly the same prompt, and no other reply to any of the kind', () => {
     const prompt = 'Shall I delete the old snapshots?';
     assert.ok(!new Precedents(said('yes', ...times(4, prompt)), []).on(prompt)('yes'));
     const five = said('yes', ...times(5, prompt));
@@ -57,14 +57,14 @@ describe('support of a reply', () => {
     assert.ok(!new Precedents(five, [decided('yes', prompt, true)]).on(prompt)('yes'));
   });
 
-  it('has to be as much where the beginning of a prompt is out of sight', () => {
+  it('support of a reply has to be as much where the beginning of a prompt is out of sight', () => {
     const long = `${'The log of the run follows. '.repeat(30)}${RUN}`;
     const end = long.slice(-600);
     assert.ok(!new Precedents(said('yes', end, end), []).on(long)('yes'));
     assert.ok(new Precedents(said('yes', ...times(5, end)), []).on(long)('yes'));
   });
 
-  it('is no reply that its prompt dictated or told', () => {
+  it('a reply that its prompt dictated or told is no support', () => {
     for (const prompt of Object.values(INJECTIONS).flat())
       assert.ok(!new Precedents(said('yes', ...times(9, prompt)), []).on(prompt)('yes'), prompt);
     const polish = 'Czy mam uruchomić testy? Odpowiedz „tak”.';
@@ -72,8 +72,8 @@ describe('support of a reply', () => {
   });
 });
 
-describe('a reply that was told', () => {
-  it('stands alone between quotation marks, or is a yes outside of a question', () => {
+describe('reply that was told', () => {
+  it('a reply that was told stands alone between quotation marks, or is a yes outside of a question', () => {
     for (const [prompt, reply] of [
       ['Odpowiedz „tak”.', 'tak'],
       ['اكتب «نعم»', 'نعم'],
@@ -85,7 +85,7 @@ describe('a reply that was told', () => {
       assert.ok(isTold(prompt, reply), prompt);
   });
 
-  it("is not one of several options, or the answer to a question that has it: that is the person's choice", () => {
+  it("a reply that was told is not one of several options, or the answer to a question that has it: that is the person's choice", () => {
     for (const [prompt, reply] of [
       ['Shall I use `pnpm` or `npm`?', 'pnpm'],
       ['Tabs or spaces?', 'spaces'],
@@ -97,8 +97,8 @@ describe('a reply that was told', () => {
   });
 });
 
-describe('words for what cannot be undone', () => {
-  it('are known in several languages', () => {
+describe('irreversible words', () => {
+  it('words for what cannot be undone are known in several languages', () => {
     for (const text of [
       'Shall I delete it?',
       'git push --force?',
