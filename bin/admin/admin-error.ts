@@ -7,6 +7,7 @@ export class AdminError extends Error {}
 
 /** SQLSTATEs of missing tables, columns and functions. */
 const UNDEFINED = ['42P01', '42703', '42883'];
+const TOO_MANY_CONNECTIONS = '53300';
 
 /** An error as one line: what went wrong, and what to do. */
 export function explain(error: unknown): string {
@@ -22,6 +23,11 @@ export function diagnose(error: unknown, variable: string): { what: string; toDo
     return {
       what: `${variable} leads to a pooler, which refuses our settings of a session (${message})`,
       toDo: 'set DATABASE_DIRECT_URL to PostgreSQL itself',
+    };
+  if (code === TOO_MANY_CONNECTIONS)
+    return {
+      what: `the database has no connection left (${message})`,
+      toDo: 'end sessions that nobody needs (pg_stat_activity, as a superuser), or raise max_connections',
     };
   if (isUnavailable(error))
     return { what: `the database does not answer (${message})`, toDo: `start it or correct ${variable}` };

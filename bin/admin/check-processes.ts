@@ -3,13 +3,18 @@ import type { AdminConfig } from '../../shared/config/config.ts';
 import { queueIdentity } from '../../shared/config/stated.ts';
 import { type LivingProcess, livingProcesses } from '../../shared/db/processes.ts';
 import { LOCAL } from '../../shared/domain/provider-call.ts';
-import { type Finding, fault, fine } from './checks.ts';
+import { DRIFT_MAX_MS, type Finding, fault, fine } from './checks.ts';
 
 /** Compares what the running processes say of their own configuration, with each other and with this command's. */
 export async function checkProcesses(pool: Pool, config: AdminConfig): Promise<Finding> {
   const living = await livingProcesses(pool);
   if (living.length === 0) return fine('none is running');
-  const faults = [...differences(living), ...workersWithoutKey(living), ...otherQueue(living, config)];
+  const faults = [
+    ...differences(living),
+    ...workersWithoutKey(living),
+    ...clocks(living),
+    ...otherQueue(living, config),
+  ];
   if (faults.length > 0)
     return fault(faults.map(([what]) => what).join('; '), faults.map(([, toDo]) => toDo).join('; '));
   return fine(`${tally(living, ({ kind }) => kind)}, version ${living[0]?.settings?.version}, one queue`);
@@ -42,6 +47,19 @@ function* workersWithoutKey(living: readonly LivingProcess[]): Generator<Fault> 
     yield [
       `workers without a key for their model: ${without.length}`,
       'set OPENAI_API_KEY, and restart them',
+    ];
+}
+
+function* clocks(living: readonly LivingProcess[]): Generator<Fault> {
+  const off = living.flatMap(({ kind, settings }) => {
+    const ahead = settings?.clock_ahead_s ?? 0;
+    if (1000 * Math.abs(ahead) <= DRIFT_MAX_MS) return [];
+    return `${kind} ${Math.abs(ahead)} s ${ahead > 0 ? 'ahead' : 'behind'}`;
+  });
+  if (off.length > 0)
+    yield [
+      `clocks are off from the database's: ${off.join(', ')}`,
+      'synchronise the clocks of their machines (NTP)',
     ];
 }
 

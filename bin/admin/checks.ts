@@ -9,7 +9,14 @@ import { openDatabase } from '../../shared/db/orm.ts';
 import { LOCAL } from '../../shared/domain/provider-call.ts';
 import { createLog, isFromPostgres } from '../../shared/log.ts';
 import { assertQueueReady, queueSchema } from '../../shared/queue/postgres-store.ts';
-import { connectRedis, evictionPolicy, SAFE_POLICY } from '../../shared/queue/redis.ts';
+import {
+  connectRedis,
+  type RedisClient,
+  readMemory,
+  SAFE_POLICY,
+  takesWrites,
+} from '../../shared/queue/redis.ts';
+import { clockAheadMs } from '../../shared/timing/clock-drift.ts';
 import { within } from '../../shared/timing/within.ts';
 import { diagnose } from './admin-error.ts';
 
@@ -32,7 +39,7 @@ export const fault = (found: string, toDo: string): Finding => ({ ok: false, fou
 
 const OLDEST_VERSION = 15;
 /** Longer than a query takes, and too short to matter for months or expiring keys. */
-const DRIFT_MAX_MS = 5000;
+export const DRIFT_MAX_MS = 5000;
 const SANE_FROM = Date.UTC(2026);
 const SANE_UNTIL = Date.UTC(2100);
 
@@ -91,11 +98,10 @@ export async function checkClock(pool: Pool): Promise<Finding> {
     pool,
     'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now',
   );
-  // The answer was taken at some moment of the query, so the drift is at least this.
-  const drift = Math.max(before - now, now - Date.now(), 0);
-  const found = `the database's is at ${new Date(now).toISOString()}, ${(drift / 1000).toFixed(1)} s from this machine's`;
+  const driftMs = Math.abs(clockAheadMs(before, now, Date.now()));
+  const found = `the database's is at ${new Date(now).toISOString()}, ${(driftMs / 1000).toFixed(1)} s from this machine's`;
   if (now < SANE_FROM || now > SANE_UNTIL) return fault(found, "set the database machine's clock");
-  if (drift > DRIFT_MAX_MS) return fault(found, 'synchronise the clocks of both machines (NTP)');
+  if (driftMs > DRIFT_MAX_MS) return fault(found, 'synchronise the clocks of both machines (NTP)');
   return fine(found);
 }
 
@@ -108,20 +114,17 @@ export async function one<Row extends QueryResultRow>(pool: Pool, text: string):
 
 const ANSWER_WITHIN_MS = 3000;
 
-/** Checks that Redis answers in time, and that it refuses writes rather than dropping jobs when its memory is full. */
+/** Checks that Redis answers in time, takes writes, and refuses them rather than dropping jobs when its memory is full. */
 async function checkRedis(target: RedisTarget): Promise<Finding> {
   const client = connectRedis(target, 'consumer', createLog('admin', 'silent'));
-  const late = new Error('no answer');
   try {
-    const policy = await within(
+    return await within(
       ANSWER_WITHIN_MS,
-      () => evictionPolicy(client),
-      () => late,
+      () => examine(client, target.kind),
+      () => new SilenceError(),
     );
-    const found = `Redis (${target.kind}), maxmemory-policy ${policy}`;
-    return policy === SAFE_POLICY ? fine(found) : fault(found, `set maxmemory-policy to ${SAFE_POLICY}`);
   } catch (error) {
-    if (error !== late) throw error;
+    if (!(error instanceof SilenceError)) throw error;
     return fault(
       `Redis does not answer within ${ANSWER_WITHIN_MS / 1000} s`,
       'start it, or correct REDIS_URL',
@@ -129,6 +132,25 @@ async function checkRedis(target: RedisTarget): Promise<Finding> {
   } finally {
     client.disconnect();
   }
+}
+
+class SilenceError extends Error {}
+
+async function examine(client: RedisClient, kind: RedisTarget['kind']): Promise<Finding> {
+  const { policy, used, most } = await readMemory(client);
+  const found = `Redis (${kind}), maxmemory-policy ${policy}`;
+  if (policy !== SAFE_POLICY) return fault(found, `set maxmemory-policy to ${SAFE_POLICY}`);
+  if (most > 0 && used >= most)
+    return fault(
+      `${found}: its memory is full, so it takes no writes`,
+      'raise maxmemory, or free some of it',
+    );
+  return (await takesWrites(client))
+    ? fine(found)
+    : fault(
+        'Redis takes no writes: it is a read-only replica',
+        'point REDIS_URL at the primary, or end the replication (`redis-cli replicaof no one`)',
+      );
 }
 
 const TIMEOUT_MS = 3000;

@@ -76,7 +76,8 @@ export async function openWork(
   // Its first caller must not wait in vain when there is no worker.
   await load.look();
   const { leaseMs } = config;
-  const repair = { pool, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
+  const { directUrl } = config.database;
+  const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
   const terms = openHousekeeper(opening, repair);
   return {
     service,

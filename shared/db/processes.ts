@@ -2,6 +2,8 @@ import type { Pool } from 'pg';
 import type { StatedSettings } from '../config/stated.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import { watchClock } from '../metrics/process.ts';
+import { clockAheadMs } from '../timing/clock-drift.ts';
 import { every, type Repeated } from '../timing/every.ts';
 import { query } from './statement.ts';
 
@@ -10,14 +12,15 @@ import { query } from './statement.ts';
  * others dead. A silence of half a lease ends the run: after an outage of nearly a lease, others may still be about to beat.
  */
 const BEAT = {
-  name: 'beat_v5',
+  name: 'beat_v6',
   text: `insert into processes (id, kind, alive_until, since, pools, settings)
          values ($1::uuid, $2, clock_timestamp() + make_interval(secs => $3 / 1000.0), clock_timestamp(), $4::jsonb, $5::jsonb)
          on conflict (id) do update
             set alive_until = excluded.alive_until, pools = excluded.pools,
                 since = case when processes.alive_until > excluded.since + make_interval(secs => $3 / 2000.0)
                              then processes.since else excluded.since end
-         returning array(select pool from paused_pools) as paused`,
+         returning array(select pool from paused_pools) as paused,
+                   (extract(epoch from clock_timestamp()) * 1000)::float8 as now`,
 };
 
 const END_LEASE = {
@@ -46,6 +49,7 @@ export class Heartbeat {
   #paused: ReadonlySet<string> = new Set();
   #broken = false;
   #beatenAt = performance.now();
+  #clockAheadMs = 0;
   #recoveredAt = Number.NEGATIVE_INFINITY;
   #onRecovered: () => void = () => {};
   #beats: Repeated | undefined;
@@ -95,6 +99,11 @@ export class Heartbeat {
     return this.#paused;
   }
 
+  /** Milliseconds that this machine's clock is ahead of the database's, as of the latest heartbeat; behind if negative. */
+  get clockAheadMs(): number {
+    return this.#clockAheadMs;
+  }
+
   /** Sets what to call whenever the database is reachable again. */
   onRecovered(recovered: () => void): void {
     this.#onRecovered = recovered;
@@ -122,28 +131,39 @@ export class Heartbeat {
   }
 
   async #beat(): Promise<void> {
-    const json = [this.#served(), this.#settings].map((value) => JSON.stringify(value));
+    const stated: StatedProcess = { ...this.#settings, clock_ahead_s: Math.round(this.#clockAheadMs / 1000) };
+    const json = [this.#served(), stated].map((value) => JSON.stringify(value));
     const values = [this.id, this.#kind, this.#leaseMs, ...json];
-    const [row] = await query<{ paused: string[] }>(this.#pool, BEAT, values);
-    this.#paused = new Set(row?.paused);
+    const before = Date.now();
+    const [row] = await query<{ paused: string[]; now: number }>(this.#pool, BEAT, values);
+    if (row === undefined) throw new Error('the database answered nothing');
+    this.#clockAheadMs = clockAheadMs(before, row.now, Date.now());
+    this.#paused = new Set(row.paused);
     this.#beatenAt = performance.now();
   }
 }
 
-/** Starts this process's heartbeat, and registers its end for disposal. */
+/** Starts this process's heartbeat, and registers its end, and that of its metrics, for disposal. */
 export async function openHeartbeat(
   opening: AsyncDisposableStack,
   ...options: ConstructorParameters<typeof Heartbeat>
 ): Promise<Heartbeat> {
   const heartbeat = opening.adopt(new Heartbeat(...options), (one) => one.stop());
   await heartbeat.start();
+  opening.adopt(watchClock(heartbeat), (watched) => watched.close());
   return heartbeat;
 }
 
-/** A living process: what it is, and what it says of its own configuration; versions before say nothing. */
+/** What a process says of itself with each heartbeat. */
+export interface StatedProcess extends StatedSettings {
+  /** How far its clock is ahead of the database's, as of the heartbeat before; not said by versions before. */
+  clock_ahead_s?: number;
+}
+
+/** A living process: what it is, and what it says of itself; versions before say nothing. */
 export interface LivingProcess {
   kind: string;
-  settings: StatedSettings | null;
+  settings: StatedProcess | null;
 }
 
 const LIVING = {

@@ -3,6 +3,11 @@ import { atScrape, gauge } from './registry.ts';
 
 const ready = gauge('forecue_ready', '1 while the process takes work, and its stores answer.');
 const healthy = gauge('forecue_healthy', '0 when the process has been unable to do its work for 10 s.');
+const clockAhead = gauge(
+  'forecue_clock_ahead_seconds',
+  "How far this machine's clock is ahead of the database's; negative: behind.",
+);
+const missing = gauge('forecue_migrations_missing', 'Migrations that the process waits for at its start.');
 const build = gauge('forecue_build_info', 'The version that runs.', ['version', 'node']);
 
 /** Observes the health of this process until it is closed. */
@@ -12,4 +17,14 @@ export function watchHealth(health: { healthy(): boolean; ready(): Promise<boole
     [healthy, Number(health.healthy())],
     [build, 1, { version: manifest.version, node: process.versions.node }],
   ]);
+}
+
+/** Observes this machine's clock until it is closed. */
+export function watchClock(clock: { readonly clockAheadMs: number }): { close(): void } {
+  return atScrape(() => [[clockAhead, clock.clockAheadMs / 1000]]);
+}
+
+/** Observes how many migrations the start of this process waits for, until it is closed. */
+export function watchMigrations(waited: { readonly missing: number }): { close(): void } {
+  return atScrape(() => [[missing, waited.missing]]);
 }

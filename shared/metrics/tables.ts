@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { readDatabaseDisk } from '../db/disk.ts';
 import { readInstallation } from '../db/stores/installation.ts';
 import { readLoad } from '../db/stores/work/load.ts';
 import { desiredWorkers } from '../domain/scaling.ts';
@@ -29,9 +30,24 @@ const processes = gauge('forecue_processes', 'Living processes, by their heartbe
 const erasing = gauge('forecue_accounts_erasing', 'Accounts that are being erased.');
 const oldestErasure = gauge('forecue_erasure_oldest_seconds', 'Since when the oldest of them is.');
 const units = gauge('forecue_units_month', 'Units of this month, of all apps.', ['state']);
+const sessions = gauge(
+  'forecue_database_sessions',
+  "Sessions of all of PostgreSQL's clients, ours and others.",
+);
+const sessionsMost = gauge(
+  'forecue_database_sessions_most',
+  'Sessions that PostgreSQL takes of roles that are not superusers.',
+);
+const diskFree = gauge(
+  'forecue_database_disk_free_bytes',
+  'Room for the data of PostgreSQL, where that runs on the same machine.',
+);
+const diskSize = gauge('forecue_database_disk_size_bytes', 'Size of that disk.');
 
 export interface Leader {
   pool: Pool;
+  /** Address of PostgreSQL itself. */
+  directUrl: string;
   kinds: Kinds;
   /** The end of each step's last round in Unix milliseconds; undefined while another process leads. */
   rounds(): Readonly<Record<string, { last: number }>> | undefined;
@@ -45,7 +61,13 @@ export function watchTables(leader: Leader): { close(): void } {
     const ages = Object.entries(led).map(
       ([step, { last }]) => [rounds, (Date.now() - last) / 1000, { step }] as const,
     );
-    return [[leads, 1], ...ages, ...(await loadOf(leader)), ...(await installationOf(leader.pool))];
+    return [
+      [leads, 1],
+      ...ages,
+      ...(await loadOf(leader)),
+      ...(await installationOf(leader.pool)),
+      ...(await diskOf(leader)),
+    ];
   });
 }
 
@@ -78,8 +100,19 @@ async function installationOf(pool: Pool): Promise<Sample[]> {
   return [
     [erasing, found.erasing],
     [oldestErasure, found.oldestErasureS],
+    [sessions, found.sessions],
+    [sessionsMost, found.sessionsMost],
     [units, found.reserved, { state: 'reserved' }],
     [units, found.settled, { state: 'settled' }],
     ...Object.entries(found.processes).map(([kind, living]): Sample => [processes, living, { kind }]),
+  ];
+}
+
+async function diskOf({ pool, directUrl }: Leader): Promise<Sample[]> {
+  const room = await readDatabaseDisk(pool, directUrl);
+  if (room === undefined) return [];
+  return [
+    [diskFree, room.free],
+    [diskSize, room.size],
   ];
 }

@@ -43,6 +43,8 @@ export const repairs = counter(
   'Work that the housekeeping took over or ended.',
   ['verdict'],
 );
+// An increase is seen only in a series that was there before it.
+for (const verdict of ['overdue', 'abandoned', 'detached', 'orphaned']) repairs.inc({ verdict }, 0);
 
 export const housekeepingFailures = counter(
   'forecue_housekeeping_failures_total',

@@ -5,6 +5,7 @@ import { missingMigrations } from '../db/migrate.ts';
 import type { Database } from '../db/orm.ts';
 import { makeWeeks } from '../db/stores/work/forget.ts';
 import type { Log } from '../log.ts';
+import { watchMigrations } from '../metrics/process.ts';
 import { assertQueueReady } from '../queue/postgres-store.ts';
 
 const POLL_EVERY_MS = 500;
@@ -22,23 +23,32 @@ export async function waitForDatabase(
   config: Pick<BaseConfig, 'redis' | 'queuePrefix'>,
   log: Log,
 ): Promise<void> {
-  for (let loggedAt = Number.NEGATIVE_INFINITY; ; await sleep(POLL_EVERY_MS)) {
-    const missing = await whatIsMissing(database, config);
-    if (missing === undefined) return;
-    if (performance.now() - loggedAt < LOG_EVERY_MS) continue;
-    loggedAt = performance.now();
-    log.warn({ missing }, 'not ready: waiting for the database (`npm run migrate` applies migrations)');
+  const waited = { missing: 0 };
+  const watched = watchMigrations(waited);
+  try {
+    for (let loggedAt = Number.NEGATIVE_INFINITY; ; await sleep(POLL_EVERY_MS)) {
+      const missing = await whatIsMissing(database, config, waited);
+      if (missing === undefined) return;
+      if (performance.now() - loggedAt < LOG_EVERY_MS) continue;
+      loggedAt = performance.now();
+      log.warn({ missing }, 'not ready: waiting for the database (`npm run migrate` applies migrations)');
+    }
+  } finally {
+    watched.close();
   }
 }
 
+/** Names the first thing that is missing; `found` gets the number of missing migrations. */
 async function whatIsMissing(
   database: Database,
   config: Pick<BaseConfig, 'redis' | 'queuePrefix'>,
+  found: { missing: number },
 ): Promise<string | undefined> {
   try {
     const { rows } = await database.pool.query<{ is_read_only: boolean }>(IS_READ_ONLY);
     if (rows[0]?.is_read_only) return 'a database that takes writes: this one is read-only';
     const migrations = await missingMigrations(database.pool);
+    found.missing = migrations.length;
     if (migrations.length > 0) return migrations.join(', ');
     if (!(await hasFunctions(database.pool))) return 'the SQL functions of this version';
     if (config.redis === undefined) await assertQueueReady(database.pool, config.queuePrefix);

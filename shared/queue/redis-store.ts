@@ -2,7 +2,7 @@ import { createRedisBackend } from 'bullmq';
 import type { RedisTarget } from '../config/values.ts';
 import type { Log } from '../log.ts';
 import { within } from '../timing/within.ts';
-import { assertTakesWrites, connectRedis, evictionPolicy, type RedisClient, SAFE_POLICY } from './redis.ts';
+import { assertTakesWrites, connectRedis, type RedisClient, readMemory, SAFE_POLICY } from './redis.ts';
 
 const FIRST_CONNECTION_MS = 2000;
 
@@ -33,7 +33,7 @@ export async function redisStore(target: RedisTarget, queuePrefix: string, log: 
 
 /** Logged as an error, because tickets then vanish silently. */
 async function warnOfEviction(client: RedisClient, log: Log): Promise<void> {
-  const policy = await evictionPolicy(client).catch(() => undefined);
+  const policy = (await readMemory(client).catch(() => undefined))?.policy;
   if (policy === undefined || policy === SAFE_POLICY) return;
   log.error({ policy }, `Redis may drop jobs: set its maxmemory-policy to ${SAFE_POLICY}`);
 }

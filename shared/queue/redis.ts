@@ -54,9 +54,15 @@ class ReadOnlyError extends Error {
 
 /** Rejects unless the server answers and takes writes. One that was demoted answers pings, and even publishes. */
 export async function assertTakesWrites(client: RedisClient): Promise<void> {
+  if (!(await takesWrites(client))) throw new ReadOnlyError();
+}
+
+/** Asks the server whether it takes writes; rejects unless it answers. */
+export async function takesWrites(client: RedisClient): Promise<boolean> {
+  if (!(client instanceof Cluster)) return !(await isReadOnly(client));
   // A cluster's nodes redirect writes to each other.
-  if (client instanceof Cluster) await client.ping();
-  else if (await isReadOnly(client)) throw new ReadOnlyError();
+  await client.ping();
+  return true;
 }
 
 async function isReadOnly(node: Redis): Promise<boolean> {
@@ -111,8 +117,19 @@ const retryStrategy = (times: number) => backoffMs(times, RECONNECT);
 /** The only policy that never drops a job when memory is full. */
 export const SAFE_POLICY = 'noeviction';
 
-/** Reads what the server does when its memory is full. */
-export async function evictionPolicy(client: RedisClient): Promise<string | undefined> {
+/** Bytes that the server uses, the most that it may (0: any), and what it does when that is full. */
+export interface RedisMemory {
+  used: number;
+  most: number;
+  policy: string | undefined;
+}
+
+export async function readMemory(client: RedisClient): Promise<RedisMemory> {
   const info = await client.info('memory');
-  return info.match(/^maxmemory_policy:(\S+)/m)?.[1];
+  const read = (name: string) => info.match(new RegExp(`^${name}:(\\S+)`, 'm'))?.[1];
+  return {
+    used: Number(read('used_memory')),
+    most: Number(read('maxmemory')),
+    policy: read('maxmemory_policy'),
+  };
 }

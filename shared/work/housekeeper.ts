@@ -58,6 +58,8 @@ export interface HousekeeperSteps {
 }
 
 export interface HousekeeperParts extends Omit<HousekeeperSteps, 'eraseAccounts' | 'wakeUps'> {
+  /** Address of PostgreSQL itself. */
+  directUrl: string;
   em: () => EntityManager;
   wakeUps: WakeUps;
 }
@@ -224,12 +226,12 @@ function endOf(verdict: Exclude<Casualty['verdict'], 'orphaned'>, { codes }: Kin
 /** Opens the reaper of a process, and registers it for disposal. Returns how the process ends the work of accounts. */
 export function openHousekeeper(
   opening: AsyncDisposableStack,
-  { em, ...steps }: HousekeeperParts,
+  { em, directUrl, ...steps }: HousekeeperParts,
 ): EndingTerms {
   const terms = endingTerms(steps.kinds, steps.wakeUps, steps.recoveryWindowS);
   const eraseAccounts = (withinMs: number) => finishEndings(em(), terms, withinMs);
   const housekeeper = opening.adopt(new Housekeeper({ ...steps, eraseAccounts }), close);
-  opening.adopt(watchTables({ ...steps, rounds: () => housekeeper.rounds() }), close);
+  opening.adopt(watchTables({ ...steps, directUrl, rounds: () => housekeeper.rounds() }), close);
   return terms;
 }
 

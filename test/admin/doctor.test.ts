@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { judgeRoom } from '../../bin/admin/checks-of-capacity.ts';
+import { promisify } from 'node:util';
+import { judgeRoom, judgeSessions } from '../../bin/admin/checks-of-capacity.ts';
 import { runAdmin } from '../support/admin.ts';
 import { databaseUrl } from '../support/database.ts';
+import { bareEnvironment } from '../support/environment.ts';
 import { describeWithPgBouncer, type Pooler, startPgBouncer } from '../support/pgbouncer.ts';
+import { describeWithRedis, startRedisServer } from '../support/redis-server.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 interface Check {
@@ -62,7 +66,7 @@ describe('doctor', function () {
       'worker',
     ]);
     const { version, queue, connections, ...rest } = rows[0].settings;
-    assert.deepEqual(rest, { models: ['fake-model'], has_key: true });
+    assert.deepEqual(rest, { models: ['fake-model'], has_key: true, clock_ahead_s: 0 });
     assert.match(queue, /^(Redis|PostgreSQL) [0-9a-f]{12}$/);
     assert.equal(typeof version, 'string');
     assert.ok(connections >= 0);
@@ -70,6 +74,7 @@ describe('doctor', function () {
 
   for (const [what, settings, found, toDo] of [
     ['another queue', { queue: 'Redis 0' }, /different queues: .*1 worker on Redis 0/, /REDIS_URL/],
+    ['a clock that is a minute off', { clock_ahead_s: -60 }, /database's: worker 60 s behind$/, /NTP/],
     ['another version', { version: '9.9.9' }, /version 9\.9\.9/, /rollout/],
     ['another model', { models: ['other'] }, /workers differ: .*models other/, /DEFAULT_MODEL/],
     [
@@ -100,6 +105,55 @@ describe('doctor', function () {
     assert.equal(ok, false);
     assert.match(found, /^3 processes open up to \d{6} of \d+ connections$/);
     assert.match(to_do ?? '', /DATABASE_POOL/);
+  });
+
+  it('the doctor finds that PostgreSQL has hardly a connection left', () => {
+    const found = judgeSessions('', 91, 100);
+    assert.equal(found.ok, false);
+    assert.match(`${found.found}: ${found.to_do}`, /91 are in use: end sessions/);
+    assert.equal(judgeSessions('', 90, 100).ok, true);
+  });
+
+  it('the doctor finds that the clock of its own machine is a minute off', async () => {
+    const clock = new URL('../support/clock-ahead.ts', import.meta.url).href;
+    const env = { ...system.env, CLOCK_AHEAD_MS: '60000', NODE_OPTIONS: `--import ${clock}` };
+    const { stdout } = await promisify(execFile)('bin/node', ['bin/admin/main.ts', 'doctor', '--json'], {
+      env: { ...bareEnvironment(), ...env },
+    }).catch((failed: { stdout: string }) => failed);
+    const clockCheck = (JSON.parse(stdout).checks as Check[]).find(({ name }) => name === 'clock');
+    assert.equal(clockCheck?.ok, false);
+    assert.match(clockCheck.found, /, (59|60)\.\d s from this machine's$/);
+    assert.equal(clockCheck.see, 'docs/operating.md#doctor-clock');
+  });
+
+  describeWithRedis('doctor of a Redis', () => {
+    it('the doctor finds a Redis that drops jobs, is full, is a read-only replica, or is down', async () => {
+      const redis = await startRedisServer();
+      const queue = () => check('queue', { REDIS_URL: redis.url });
+      const faults = [
+        [
+          () => redis.setPolicy('allkeys-lru'),
+          () => redis.setPolicy('noeviction'),
+          /allkeys-lru: set maxmemory-policy to noeviction/,
+        ],
+        [() => redis.fill(true), () => redis.fill(false), /its memory is full/],
+        [() => redis.follow(redis), () => redis.follow(undefined), /read-only replica: .*replicaof no one/],
+        [() => redis.kill(), () => redis.start(), /does not answer within 3 s: start it/],
+      ] as const;
+      try {
+        assert.equal((await queue()).ok, true);
+        for (const [inject, mend, says] of faults) {
+          await inject();
+          const { ok, found, to_do } = await queue();
+          assert.equal(ok, false);
+          assert.match(`${found}: ${to_do}`, says);
+          await mend();
+          assert.equal((await queue()).ok, true);
+        }
+      } finally {
+        await redis.kill();
+      }
+    });
   });
 
   it('the doctor finds a disk that is nearly full', () => {

@@ -28,6 +28,8 @@ export interface RedisServer {
   serveAllSlots(address: string): Promise<void>;
   /** From now on it has no memory for writes, or has some again. */
   fill(full: boolean): Promise<void>;
+  /** Sets its `maxmemory-policy`. */
+  setPolicy(policy: string): Promise<void>;
 }
 
 /** A suite that starts a Redis of its own. */
@@ -88,6 +90,7 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
       await command(url, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
     },
     fill: (full) => command(url, 'CONFIG', 'SET', 'maxmemory', full ? '1' : '0'),
+    setPolicy: (policy) => command(url, 'CONFIG', 'SET', 'maxmemory-policy', policy),
   };
   await server.start();
   return server;

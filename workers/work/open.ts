@@ -69,7 +69,8 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   const complete = createCompletion({ pool, recoveryWindowS, wakeUps, worker });
   const room = new PartsRoom({ pool, process, recoveryWindowS, wakeUps, complete, log });
   const em = () => database.orm.em.fork();
-  const repair = { pool, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
+  const { directUrl } = config.database;
+  const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
   openHousekeeper(opening, repair);
   const ofPools = Object.assign({}, ...parts.pools.map((name) => servedBy(kinds, name)));
   const attempts = new Attempts({ kinds: ofPools, handlers, complete, running, parts: room, log });

@@ -9,19 +9,25 @@ export interface Installation {
   /** Units of this month, of all apps. */
   reserved: number;
   settled: number;
+  /** Sessions of clients that PostgreSQL has, and how many it takes of roles that are not superusers. */
+  sessions: number;
+  sessionsMost: number;
   /** Living processes, by their kind. */
   processes: Record<string, number>;
 }
 
 const READ = {
-  name: 'installation_v1',
+  name: 'installation_v2',
   text: `
-    select e.*, u.*, p.*
+    select e.*, u.*, s.*, p.*
       from (select count(*)::int as erasing,
                    coalesce(extract(epoch from now() - min(erasing_at)), 0)::float8 as "oldestErasureS"
               from accounts where erasing_at is not null) e,
            (select coalesce(sum(reserved), 0)::float8 as reserved, coalesce(sum(settled), 0)::float8 as settled
               from usage where month = month_of(now())) u,
+           (select (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as sessions,
+                   current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+                     - coalesce(current_setting('reserved_connections', true)::int, 0) as "sessionsMost") s,
            (select coalesce(json_object_agg(kind, living), '{}') as processes
               from (select kind, count(*)::int as living from processes
                      where alive_until > clock_timestamp() group by kind) k) p`,
