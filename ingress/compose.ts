@@ -59,7 +59,7 @@ const CHANGES = 1 / 2;
 
 /** The application over the open parts: its stores, with their terms bound, its routes and credentials. */
 function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
-  const { pool, em, uploads, limits, work, health, mailer, server } = open;
+  const { pool, em, uploads, limits, refusals, work, health, mailer, server } = open;
   const { signingKeys, inviteOnly, connectionAttemptTtlS, trustProxy, corsOrigins, sendTimeoutMs } = config;
   const publicUrl = config.publicUrl ?? `http://localhost:${server.port}`;
   const tokens = new AccessTokens(publicUrl, signingKeys);
@@ -128,6 +128,7 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     credentials,
     countRequest,
     takeTurn,
+    refusals,
     trustProxy,
     corsOrigins,
     sendTimeoutMs,

@@ -17,6 +17,7 @@ import { connectionLimits } from './guards/connection-limits.ts';
 import { trustOf } from './http/address.ts';
 import { type Listening, listen } from './http/server.ts';
 import { openLimits } from './limits/open-limits.ts';
+import { openRefusals } from './limits/refusals.ts';
 import { openUploads } from './recording/uploads.ts';
 import { openWork, type Work } from './work/open.ts';
 
@@ -61,10 +62,11 @@ export async function openParts(
   health.watch(heartbeat);
   const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);
   const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), close);
+  const refusals = opening.adopt(openRefusals(pool, log), close);
   const mailer = openMailer(config.mail, log);
   opening.defer(async () => mailer?.close());
   const server = opening.adopt(await open.listen(config, limit), (one) => drain(one, work, health));
-  return { pool, em, uploads, limits, work, health, mailer, server, operator };
+  return { pool, em, uploads, limits, refusals, work, health, mailer, server, operator };
 }
 
 /** Lets calls finish; those that still wait at the limit get 503, and a moment to receive it. */

@@ -51,7 +51,7 @@ describe('command line', () => {
     assert.ok(await works(key));
 
     const [shown, list] = await Promise.all([result('app', 'show', app_id), result('app', 'list')]);
-    const { created_at, keys, ...app } = shown;
+    const { created_at, keys, used, using, refused, ...app } = shown;
     assert.deepEqual(app, {
       app_id,
       name: 'Écran 1',
@@ -66,7 +66,8 @@ describe('command line', () => {
     });
     assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     assert.deepEqual(keys, [{ prefix: key.slice(0, 9), created_at, expires_at: null }]);
-    assert.deepEqual(list, [{ ...app, created_at }]);
+    assert.deepEqual([used.prediction_units, using.running, refused], [0, 0, []]);
+    assert.deepEqual(list, [{ ...app, created_at, refused_lately: 0 }]);
   });
 
   it('the command line creates a sandbox app without a cap by default, and says that the key is shown only once', async () => {

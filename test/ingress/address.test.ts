@@ -50,6 +50,7 @@ describe("client's address", () => {
       credentials: { app: nobody, user: nobody },
       countRequest: requestLimits({ rps: 1, burst: 1 }, limits),
       takeTurn: (_, work) => work(),
+      refusals: { add() {} },
       trustProxy,
       corsOrigins: [],
       sendTimeoutMs: 30_000,

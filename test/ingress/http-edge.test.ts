@@ -196,6 +196,7 @@ async function start(): Promise<Listening> {
     credentials,
     countRequest: async () => {},
     takeTurn: (_, work) => work(),
+    refusals: { add() {} },
     trustProxy: [],
     corsOrigins: [],
     sendTimeoutMs: 30_000,

@@ -1,14 +1,14 @@
 import type { App, AppKey } from '../../../shared/db/entities/app.ts';
-import {
-  type AppChange,
-  createApp,
-  findApp,
-  listApps,
-  listKeys,
-  updateApp,
-} from '../../../shared/db/stores/apps.ts';
+import { type AppChange, createApp, listApps, listKeys, updateApp } from '../../../shared/db/stores/apps.ts';
+import { type Refusals, refusalsByApp, refusalsOf } from '../../../shared/db/stores/refusals.ts';
+import { readUsage } from '../../../shared/db/stores/usage.ts';
+import { type PartyLoad, readParty } from '../../../shared/db/stores/work/party.ts';
 import { FEATURES } from '../../../shared/domain/app.ts';
+import { usageReport } from '../../../shared/domain/usage.ts';
+import { catalogue, type ErrorCode } from '../../../shared/errors/catalogue.ts';
 import { PLANS } from '../../../shared/schemas/limits.ts';
+import type { UsageResponse } from '../../../shared/schemas/usage.ts';
+import { kinds } from '../../../shared/work/kinds.ts';
 import { AdminError } from '../admin-error.ts';
 import {
   appId,
@@ -22,6 +22,9 @@ import {
 } from '../arguments.ts';
 import { type Admin, command, EXAMPLE_ID, type Outcome, usageError } from '../command.ts';
 import { lines, table } from '../text.ts';
+
+/** The kinds of an app's work. */
+const KINDS = Object.values(kinds).flatMap(({ name, parties }) => (parties === 'apps' ? name : []));
 
 export const appCreate = command({
   summary: 'Create an app and its first key',
@@ -49,18 +52,22 @@ export const appCreate = command({
 });
 
 export const appList = command({
-  summary: 'List the apps',
+  summary: 'List the apps, with the calls that ended with an error in this hour and the one before',
   read:
     () =>
-    async ({ em }) => {
-      const data = (await listApps(em)).map(presentApp);
-      const columns = ['app_id', 'name', 'plan', 'monthly_cap_cents', 'active', 'created_at'] as const;
+    async ({ em, database }) => {
+      const refused = await refusalsByApp(database.pool);
+      const data = (await listApps(em)).map((app) => ({
+        ...presentApp(app),
+        refused_lately: refused.get(app.id) ?? 0,
+      }));
+      const columns = ['app_id', 'name', 'plan', 'monthly_cap_cents', 'active', 'refused_lately'] as const;
       return { data, text: table(data, columns) };
     },
 });
 
 export const appShow = command({
-  summary: 'Show an app and its keys, without their secrets',
+  summary: 'Show an app: its keys, what it used, what it is using, and why it was refused lately',
   synopsis: 'APP_ID',
   example: EXAMPLE_ID,
   operands: 1,
@@ -137,13 +144,38 @@ function given<T, R>(value: T | undefined, read: (value: T) => R): R | undefined
 }
 
 /** The app and its keys, of which neither secret nor hash is ever shown. */
-async function showApp({ em }: Admin, id: string): Promise<Outcome> {
-  const app = await findApp(em, id);
-  if (app === undefined) throw unknownApp(id);
-  const fields = presentApp(app);
+async function showApp({ em, database, config }: Admin, id: string): Promise<Outcome> {
+  const found = await readUsage(em, id);
+  if (found === undefined) throw unknownApp(id);
+  const fields = presentApp(found.app);
   const keys = (await listKeys(em, id)).map(presentKey);
-  const text = `${lines(fields)}\n\n${table(keys, ['prefix', 'created_at', 'expires_at'])}`;
-  return { data: { ...fields, keys }, text };
+  const used = presentUsage(usageReport(found.app, found.month, found.counts, config.sandboxUnits));
+  const using = presentLive(await readParty(database.pool, KINDS, id));
+  const refused = (await refusalsOf(database.pool, id)).map(presentRefusals);
+  const text = [
+    lines(fields),
+    table(keys, ['prefix', 'created_at', 'expires_at']),
+    `Used in ${found.month}:\n${lines(used)}`,
+    `Using now:\n${lines(using)}`,
+    refused.length === 0
+      ? 'Refused in the last 24 hours: nothing'
+      : `Refused in the last 24 hours:\n${table(refused, ['code', 'calls', 'last_at', 'means'])}`,
+  ].join('\n\n');
+  return { data: { ...fields, keys, used: { month: found.month, ...used }, using, refused }, text };
+}
+
+/** The units of a month. */
+function presentUsage({ prediction_units, reserved_units, invoice_cents, sandbox_remaining }: UsageResponse) {
+  return { prediction_units, reserved_units, invoice_cents, sandbox_remaining };
+}
+
+function presentLive({ queued, running, oldestS }: PartyLoad) {
+  return { queued, running, oldest_queued_s: oldestS };
+}
+
+function presentRefusals({ code, calls, lastAt }: Refusals) {
+  const means = Object.hasOwn(catalogue, code) ? catalogue[code as ErrorCode].message : null;
+  return { code, calls, last_at: lastAt, means };
 }
 
 /** The app, with the field names of `/v1`. */

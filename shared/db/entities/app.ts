@@ -73,6 +73,19 @@ export const Usage = defineEntity({
 });
 export type Usage = InferEntity<typeof Usage>;
 
+/** Calls of an app that ended with an error, by the hour and the error's code. Kept for a week. */
+export const Refusal = defineEntity({
+  name: 'Refusal',
+  tableName: 'refusals',
+  properties: {
+    hour: p.datetime(3).primary(),
+    appId: p.uuid().primary(),
+    code: p.text().primary(),
+    calls: p.integer(),
+    lastAt: p.datetime(3),
+  },
+});
+
 /** Event of a prediction that was shown. Kept for as long as the prediction's tombstone. */
 export const PredictionEvent = defineEntity({
   name: 'PredictionEvent',

@@ -9,7 +9,7 @@ import {
   WaitlistEntry,
   WebSession,
 } from './account.ts';
-import { App, AppKey, PredictionEvent, Usage } from './app.ts';
+import { App, AppKey, PredictionEvent, Refusal, Usage } from './app.ts';
 import { Connection, ConnectionAttempt, EndingConnection, ErasingGrant } from './connection.ts';
 import { Episode, Fact, MemoryLink, MemoryTombstone, Profile, RawMemory } from './memory.ts';
 import { PausedPool, Process, RateLimit, Schedule } from './process.ts';
@@ -21,6 +21,7 @@ export const entities = [
   App,
   AppKey,
   Usage,
+  Refusal,
   PredictionEvent,
   Process,
   Account,

@@ -36,6 +36,7 @@ const EXPIRED = [
   ['web_sessions', `expires_at < now()`],
   ['password_resets', `expires_at < now()`],
   ['login_networks', `expires_at < now()`],
+  ['refusals', `hour < now() - interval '7 days'`],
   ['processes', `alive_until < now() - interval '1 hour'`],
 ].map(([table, over]) => ({
   name: `old_${table}_v1`,

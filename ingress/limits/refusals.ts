@@ -1,0 +1,73 @@
+import type { Middleware } from 'koa';
+import type { Pool } from 'pg';
+import { addRefusals, type RefusalCount } from '../../shared/db/stores/refusals.ts';
+import type { Log } from '../../shared/log.ts';
+import { every } from '../../shared/timing/every.ts';
+import type { RequestState } from '../http/request-context.ts';
+
+const WRITE_EVERY_MS = 5000;
+/** Counts that are kept until they are written, also through an outage of the database; further ones are lost. */
+const MOST = 10_000;
+
+/**
+ * Counts the calls of each app that end with an error, for `admin app show`. They are written together: an app that floods costs
+ * the database a row for each code in an hour, and a write in some seconds.
+ */
+export class Refusals {
+  readonly #counts = new Map<string, RefusalCount>();
+  readonly #write: (counts: readonly RefusalCount[]) => Promise<void>;
+  readonly #writing;
+
+  constructor(write: (counts: readonly RefusalCount[]) => Promise<void>, onError: (error: unknown) => void) {
+    this.#write = write;
+    this.#writing = every(WRITE_EVERY_MS, () => this.flush(), { onError });
+  }
+
+  add(appId: string, code: string): void {
+    const key = `${appId} ${code}`;
+    const known = this.#counts.get(key);
+    if (known !== undefined) known.calls += 1;
+    else if (this.#counts.size < MOST) this.#counts.set(key, { appId, code, calls: 1 });
+  }
+
+  /** Writes what was counted; what could not be written is counted again. */
+  async flush(): Promise<void> {
+    const counts = [...this.#counts.values()];
+    if (counts.length === 0) return;
+    this.#counts.clear();
+    try {
+      await this.#write(counts);
+    } catch (error) {
+      for (const { appId, code, calls } of counts) this.#restore(appId, code, calls);
+      throw error;
+    }
+  }
+
+  #restore(appId: string, code: string, calls: number): void {
+    this.add(appId, code);
+    const restored = this.#counts.get(`${appId} ${code}`);
+    if (restored !== undefined) restored.calls += calls - 1;
+  }
+
+  async close(): Promise<void> {
+    await this.#writing.stop();
+    await this.flush();
+  }
+}
+
+/** Opens the counts of an ingress. Those of the last seconds are lost with a process that is killed. */
+export function openRefusals(pool: Pool, log: Log): Refusals {
+  return new Refusals(
+    (counts) => addRefusals(pool, counts),
+    (error) => log.warn({ err: error }, 'could not write the counts of refusals; they are kept'),
+  );
+}
+
+/** Counts a call of an app that ended with an error. */
+export function countRefusals(refusals: Pick<Refusals, 'add'>): Middleware<RequestState> {
+  return async (ctx, next) => {
+    await next();
+    const { appId, errorCode } = ctx.state;
+    if (appId !== undefined && errorCode !== undefined) refusals.add(appId, errorCode);
+  };
+}
