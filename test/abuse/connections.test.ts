@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { signUp } from '../support/account.ts';
 import { event, post } from '../support/recording.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type Part, type System, startSystem } from '../support/system.ts';
 import { getText, openSocket } from '../support/unread.ts';
 import { until } from '../support/until.ts';
 
 const HEALTHY = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 
 describe('connections', () => {
-  let system: System<TestProcess>;
-  let web: TestProcess;
+  let system: System;
+  let web: Part;
   const sockets: Socket[] = [];
   before(async () => {
-    system = await startProcesses({ webs: 0, workers: 0 });
+    system = await startSystem({ webs: 0, workers: 0 });
   });
   afterEach(async () => {
     for (const socket of sockets.splice(0)) socket.destroy();

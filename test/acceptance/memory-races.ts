@@ -4,9 +4,10 @@ import { startScriptedProvider } from '../../bench/memory/scripted-provider.ts';
 import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { comparableMemory } from '../support/comparable-memory.ts';
+import type { HostedPart } from '../support/hosted.ts';
 import { settleMemory, stormMemory } from '../support/memory-storm.ts';
 import { post } from '../support/recording.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type System, startSystem } from '../support/system.ts';
 
 /**
  * By hand: eight syncs and eight promotions of each tier, of one account at once, while workers are killed at random
@@ -32,7 +33,8 @@ const ways = {
 let broken = false;
 try {
   for (const [way, env] of Object.entries(ways)) {
-    const system = await startProcesses({
+    const system = await startSystem({
+      apart: true,
       workers: 3,
       workerEntry: ['workers/main.ts', 'memory'],
       env: { ...env, LEASE_MS: '2000', LOG_LEVEL: 'warn' },
@@ -52,7 +54,7 @@ try {
 }
 process.exitCode = broken ? 1 : 0;
 
-async function race(system: System<TestProcess>, seed: number) {
+async function race(system: System<HostedPart>, seed: number) {
   const [quiet, hurried] = [await someone(system, seed), await someone(system, seed)];
   await settleMemory(quiet);
   const expected = await memoryOf(system, quiet);
@@ -73,7 +75,7 @@ async function race(system: System<TestProcess>, seed: number) {
 }
 
 /** A person with the same recordings as every other one of the seed, but for the ids. */
-async function someone(system: System<TestProcess>, seed: number): Promise<UserClient> {
+async function someone(system: System<HostedPart>, seed: number): Promise<UserClient> {
   const person = await signUp(system);
   const sessions = Number(options.sessions);
   const [persona] = makePersonas({ seed, prefix: person.id, personas: 1, sessions });
@@ -81,6 +83,6 @@ async function someone(system: System<TestProcess>, seed: number): Promise<UserC
   return person;
 }
 
-function memoryOf({ database }: System<TestProcess>, { id }: UserClient): Promise<string[]> {
+function memoryOf({ database }: System<HostedPart>, { id }: UserClient): Promise<string[]> {
   return comparableMemory(database.pool, id, id);
 }

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import type { SyncResult } from '../../shared/schemas/jobs.ts';
 import type { RawMemoryResponse } from '../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../support/account.ts';
+import { runAdmin } from '../support/admin.ts';
 import { bareEnvironment } from '../support/environment.ts';
 import { countOf, recording } from '../support/recording.ts';
 import { type System, startSystem } from '../support/system.ts';
@@ -61,19 +62,8 @@ describe('import of transcripts', function () {
     await writeFile(path, content);
     return path;
   };
-  const launch = (args: string[], env: Record<string, string> = {}) =>
-    spawn(process.execPath, [MAIN, 'import', ...args], {
-      env: { ...bareEnvironment(), DATABASE_URL: system.database.url, ...env },
-    });
-  const run = async (args: string[], env?: Record<string, string>) => {
-    const child = launch(args, env);
-    const [stdout, stderr, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
-    return { code, stdout, stderr };
-  };
+  const run = (args: string[], env: Record<string, string> = {}) =>
+    runAdmin(['import', ...args], { DATABASE_URL: system.database.url, ...env });
   const result = async (
     paths: string[],
     { user = ann, env }: { user?: UserClient; env?: Record<string, string> } = {},
@@ -176,7 +166,9 @@ describe('import of transcripts', function () {
       return `${JSON.stringify(claudeRecord(session, n + 1, said))}\n`;
     });
     const path = await file('long.jsonl', lines.join(''));
-    const child = launch(['--user', ann.email, '--json', path]);
+    const child = spawn(process.execPath, [MAIN, 'import', '--user', ann.email, '--json', path], {
+      env: { ...bareEnvironment(), DATABASE_URL: system.database.url },
+    });
     const output = text(child.stdout);
     await until(async () => (await countOf(system, ann)).events > 0);
     child.kill('SIGINT');

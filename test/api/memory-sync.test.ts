@@ -4,9 +4,10 @@ import { nextUnsynced } from '../../shared/db/stores/memory/sync.ts';
 import type { JobReceipt, JobResponse, SyncResult } from '../../shared/schemas/jobs.ts';
 import type { DeletionReceipt, RawMemoryResponse } from '../../shared/schemas/memory.ts';
 import { signUp, type UserClient } from '../support/account.ts';
+import type { HostedPart } from '../support/hosted.ts';
 import { event, post } from '../support/recording.ts';
 import { lockRow } from '../support/row-lock.ts';
-import { type System, startProcesses, startSystem, type TestProcess } from '../support/system.ts';
+import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { untilShed } from '../support/until-shed.ts';
 
@@ -14,10 +15,11 @@ const SYNC = '/api/memory/sync/';
 
 describe('sync', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
+  let system: System<HostedPart>;
   let ann: UserClient;
   before(async () => {
-    system = await startProcesses({
+    system = await startSystem({
+      apart: true,
       webs: 2,
       workerEntry: ['workers/main.ts', 'all'],
       env: { LEASE_MS: '3000' },
@@ -214,7 +216,7 @@ describe('sync', function () {
     const id = await start();
     await until(async () => (await job(id)).body.state === 'running');
     const [victim] = system.workers.splice(0, 1);
-    await victim?.stop('SIGKILL');
+    await victim?.kill();
     await lock.release();
     await system.startWorker();
     const { state, result, progress } = await ended(id);

@@ -3,9 +3,10 @@ import type { FactResponse, MemorySource } from '../../shared/schemas/memory.ts'
 import { signUp, type UserClient } from '../support/account.ts';
 import { byAgent, currentTexts, episode, factsOf, proposing, recordOf } from '../support/facts-promotion.ts';
 import { hang, json, message, refusal, status, structured } from '../support/fake-provider.ts';
+import type { HostedPart } from '../support/hosted.ts';
 import { add, forget } from '../support/memory.ts';
 import { promote } from '../support/promotion.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const PNPM = { text: 'Uses pnpm as package manager', quote: 'We use pnpm', slot: 'tool.package_manager' };
@@ -13,10 +14,11 @@ const NPM = { text: 'Uses npm as package manager', quote: 'We use npm', slot: 't
 
 describe('promotion to facts', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
+  let system: System<HostedPart>;
   let ann: UserClient;
   before(async () => {
-    system = await startProcesses({
+    system = await startSystem({
+      apart: true,
       workerEntry: ['workers/main.ts', 'memory'],
       env: { LEASE_MS: '3000', SUPPORTED_MODELS: 'fake-model,local' },
     });
@@ -333,7 +335,7 @@ describe('promotion to facts', function () {
     const running = promoted();
     await system.provider.called(2);
     const [victim] = system.workers.splice(0, 1);
-    await victim?.stop('SIGKILL');
+    await victim?.kill();
     await system.startWorker();
     const { created, considered } = await running;
     assert.deepEqual([created, considered], [9, 9]);

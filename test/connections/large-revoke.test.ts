@@ -8,8 +8,9 @@ import { signUp } from '../support/account.ts';
 import { AppClient, predictionBody } from '../support/client.ts';
 import { connect, connectingApp, revoke } from '../support/connection.ts';
 import { largestDelete, noteDeletes } from '../support/deletes.ts';
+import type { HostedPart } from '../support/hosted.ts';
 import { lockRow } from '../support/row-lock.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const QUEUED = 2500;
@@ -19,11 +20,12 @@ const STEP = 1000;
 
 describe('large revoke', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
+  let system: System<HostedPart>;
   let app: AppClient;
   let connectionId: string;
   before(async () => {
-    system = await startProcesses({
+    system = await startSystem({
+      apart: true,
       webs: 2,
       workers: 0,
       env: { SANDBOX_UNITS: '100000', LEASE_MS: '3000' },
@@ -67,7 +69,7 @@ describe('large revoke', function () {
     const lock = await lockRow(system, 'work', last, [connectionId]);
     const cutOff = revoke(app, connectionId).catch(() => undefined);
     await until(async () => (await left()) < QUEUED);
-    await victim?.stop('SIGKILL');
+    await victim?.kill();
     await cutOff;
     assert.ok((await left()) > 0);
     await lock.release();
@@ -78,7 +80,7 @@ describe('large revoke', function () {
 
 /** As if the app's user had asked for so many predictions, with callers that outlive the test. */
 async function queue(
-  { database: { pool } }: System<TestProcess>,
+  { database: { pool } }: System<HostedPart>,
   app: AppClient,
   connectionId: string,
 ): Promise<void> {

@@ -4,20 +4,21 @@ import type { BatchResponse } from '../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import type { Reply } from '../support/client.ts';
 import { hang, type Step, when } from '../support/fake-provider.ts';
+import type { HostedPart } from '../support/hosted.ts';
 import { echoing, forPrompts, inputsOf, predictBatch, promptIn } from '../support/replies.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const ENTRY = ['workers/main.ts', 'batch'];
 
 describe('batch', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
+  let system: System<HostedPart>;
   let ann: UserClient;
   afterEach(() => system?.stop());
 
   const begin = async (env: Record<string, string>) => {
-    system = await startProcesses({ workerEntry: ENTRY, env });
+    system = await startSystem({ apart: true, workerEntry: ENTRY, env });
     ann = await signUp(system);
     system.provider.respond(echoing);
   };
@@ -59,7 +60,7 @@ describe('batch', function () {
       assert.equal(done.length, 12);
       const place = (rows[0]?.worker === first) === isParent ? 0 : 1;
       const [killed] = system.workers.splice(place, 1);
-      await killed?.stop('SIGKILL');
+      await killed?.kill();
       answered.resolve();
       assertWhole(await waiting, inputs);
       const counts = asked();
@@ -75,7 +76,7 @@ describe('batch', function () {
     await system.provider.called(2);
     const [old] = system.workers.splice(0, 1);
     await system.startWorker();
-    const stopped = old?.stop('SIGTERM');
+    const stopped = old?.stop();
     await until(async () => {
       const { rows } = await system.database.pool.query<{ workers: number }>(
         `select count(distinct worker)::int as workers from work where state = 'running'`,
@@ -145,7 +146,7 @@ describe('batch', function () {
   });
 
   it('a batch is shed without a worker for it', async () => {
-    system = await startProcesses({ env: { BATCH_TIMEOUT_MS: '1000' } });
+    system = await startSystem({ apart: true, env: { BATCH_TIMEOUT_MS: '1000' } });
     ann = await signUp(system);
     const shed = await until(async () => {
       const reply = await predictBatch(ann, inputsOf(2));

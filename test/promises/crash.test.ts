@@ -2,14 +2,19 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { predictionBody } from '../support/client.ts';
 import { delay, ok } from '../support/fake-provider.ts';
+import type { HostedPart } from '../support/hosted.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 describe('worker that dies', () => {
-  let system: System<TestProcess>;
+  let system: System<HostedPart>;
   before(async () => {
-    system = await startProcesses({ workers: 0, env: { LEASE_MS: '3000' } });
+    system = await startSystem({
+      apart: true,
+      workers: 0,
+      env: { LEASE_MS: '3000', PREDICTION_TIMEOUT_MS: '20000' },
+    });
   });
   after(() => system.stop());
   beforeEach(() => system.provider.reset());
@@ -24,7 +29,7 @@ describe('worker that dies', () => {
     const { startedAt } = await system.provider.called(1);
     system.launch('worker');
     await sleep(Math.max(0, startedAt + 1500 - performance.now()));
-    await victim.stop('SIGKILL');
+    await victim.kill();
     const reply = await waiting;
     assert.equal(reply.status, 200, reply.text);
     assert.equal(reply.headers.get('idempotency-replayed'), null);
@@ -53,12 +58,12 @@ describe('worker that dies', () => {
     await system.provider.called(1);
     const { worker } = await rowOf(system, body);
     await system.startWorker();
-    frozen.kill('SIGSTOP');
+    frozen.freeze(true);
     froze.resolve();
     await system.provider.called(2, 15_000);
     assert.equal((await rowOf(system, body)).attempt, 2);
 
-    frozen.kill('SIGCONT');
+    frozen.freeze(false);
     // Two heartbeats, a second: enough for the answer that it finds in its socket.
     const first = await beat(system, worker);
     await until(async () => (await beat(system, worker)) > first);
@@ -77,7 +82,7 @@ describe('worker that dies', () => {
 });
 
 /** The last heartbeat of the process, as soon as it is alive. */
-async function beat({ database }: System<TestProcess>, id: string | null): Promise<number> {
+async function beat({ database }: System<HostedPart>, id: string | null): Promise<number> {
   return until(async () => {
     const { rows } = await database.pool.query<{ at: Date }>(
       'select alive_until as at from processes where id = $1 and alive_until > now()',

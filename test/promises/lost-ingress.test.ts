@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
+import type { HostedPart } from '../support/hosted.ts';
 import { rowOf } from '../support/rows.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 /** The length of a lease, and some time for a call. */
 const NOTICED_WITHIN_MS = 3000 + 1000;
 
 describe('lost ingress', () => {
-  let system: System<TestProcess>;
+  let system: System<HostedPart>;
   before(async () => {
-    system = await startProcesses({ env: { LEASE_MS: '3000' } });
+    system = await startSystem({ apart: true, env: { LEASE_MS: '3000' } });
   });
   after(() => system.stop());
   beforeEach(() => system.provider.reset());
@@ -29,7 +30,7 @@ describe('lost ingress', () => {
     const broken = assert.rejects(app.predict(body, { at: victim }));
     await system.provider.called(1);
     const { id } = await rowOf(system, body);
-    await victim.stop('SIGKILL');
+    await victim.kill();
     const diedAt = performance.now();
     await broken;
     return { app, body, id, diedAt, answer: answer.resolve };
@@ -71,7 +72,7 @@ describe('lost ingress', () => {
 });
 
 /** Whether the remaining ingress has a caller waiting for the prediction. */
-async function isAwaited({ database }: System<TestProcess>, id: string): Promise<boolean> {
+async function isAwaited({ database }: System<HostedPart>, id: string): Promise<boolean> {
   const { rowCount } = await database.pool.query(
     `select from work p
       where p.id = $1 and p.waiters && array(

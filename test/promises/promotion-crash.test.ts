@@ -2,18 +2,23 @@ import assert from 'node:assert/strict';
 import type { JobReceipt, JobResponse, PromoteResult } from '../../shared/schemas/jobs.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { delay, hang } from '../support/fake-provider.ts';
+import type { HostedPart } from '../support/hosted.ts';
 import { episode, episodesOf, promote, rawOf, rowsIn, say } from '../support/promotion.ts';
-import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const SESSIONS = 6;
 
 describe('promotion whose worker dies', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
+  let system: System<HostedPart>;
   let ann: UserClient;
   before(async () => {
-    system = await startProcesses({ workerEntry: ['workers/main.ts', 'memory'], env: { LEASE_MS: '1500' } });
+    system = await startSystem({
+      apart: true,
+      workerEntry: ['workers/main.ts', 'memory'],
+      env: { LEASE_MS: '1500' },
+    });
   });
   after(() => system?.stop());
   beforeEach(async () => {
@@ -24,7 +29,7 @@ describe('promotion whose worker dies', function () {
     system.provider.respond(episode());
   });
 
-  const kill = () => system.workers.shift()?.stop('SIGKILL');
+  const kill = () => system.workers.shift()?.kill();
   /** Starts a promotion, and kills the only worker once its third question was asked. */
   const killed = async (body: object) => {
     system.provider.next(episode(), episode(), hang());

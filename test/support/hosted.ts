@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -59,6 +60,7 @@ class Host {
     const hosted = new HostedPart(this.#ask({ part, entry, env }), {
       stop: () => this.#ask({ part }),
       signal: (name) => void this.#child.kill(name),
+      kill: () => this.kill(),
     });
     this.#parts.push(hosted);
     return hosted;
@@ -69,8 +71,18 @@ class Host {
     const stopped = Promise.all(this.#parts.map((part) => part.stop())).then(() => true);
     const inTime = await Promise.race([stopped.catch(() => false), sleep(STOP_MS)]);
     this.#parts.length = 0;
-    if (inTime) idle.push(this);
-    else this.#child.kill('SIGKILL');
+    if (inTime && this.#isAlive()) idle.push(this);
+    else await this.kill();
+  }
+
+  async kill(): Promise<void> {
+    if (!this.#isAlive()) return;
+    this.#child.kill('SIGKILL');
+    await once(this.#child, 'exit');
+  }
+
+  #isAlive(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
   #ask(request: HostRequest): Promise<HostReply> {
@@ -98,12 +110,14 @@ class Host {
 interface HostOfPart {
   stop(): Promise<HostReply>;
   signal(name: NodeJS.Signals): void;
+  kill(): Promise<void>;
 }
 
 /** A part of the product in a process that it shares with the others of its installation. */
 export class HostedPart {
   readonly #started: Promise<HostReply>;
   readonly #host: HostOfPart;
+  #isKilled = false;
   url = '';
   log = '';
 
@@ -121,11 +135,18 @@ export class HostedPart {
 
   /** In order, as a process at a signal: work that runs is finished. */
   async stop(): Promise<void> {
+    if (this.#isKilled) return;
     const { error } = await this.#host.stop();
     if (error !== undefined) throw new Error(`a part failed to stop: ${error}\n${this.log}`);
   }
 
-  /** Freezes or thaws its host, so all of its kind. */
+  /** Kills its host, so all of its kind unless they run apart. */
+  async kill(): Promise<void> {
+    this.#isKilled = true;
+    await this.#host.kill();
+  }
+
+  /** Freezes or thaws its host, so all of its kind unless they run apart. */
   freeze(isFrozen: boolean): void {
     this.#host.signal(isFrozen ? 'SIGSTOP' : 'SIGCONT');
   }
@@ -135,18 +156,24 @@ export class HostedPart {
   }
 }
 
-/** The hosts of an installation: ingresses do not share one with workers. */
+/** The hosts of an installation: ingresses do not share one with workers, and `apart` no part shares one. */
 export class Hosts {
-  readonly #taken = new Map<Kind, Host>();
+  readonly #taken: Host[] = [];
+  readonly #apart: boolean;
+
+  constructor(apart: boolean) {
+    this.#apart = apart;
+  }
 
   launch(kind: Kind, entry: string[], env: Record<string, string>): HostedPart {
-    const host = this.#taken.get(kind) ?? Host.take(kind);
-    this.#taken.set(kind, host);
+    const shared = this.#apart ? undefined : this.#taken.find((host) => host.kind === kind);
+    const host = shared ?? Host.take(kind);
+    if (shared === undefined) this.#taken.push(host);
     return host.launch(entry, env);
   }
 
   /** Ends all that was launched. */
   async free(): Promise<void> {
-    await Promise.all([...this.#taken.values()].map((host) => host.free()));
+    await Promise.all(this.#taken.map((host) => host.free()));
   }
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UserClient } from './account.ts';
 import type { Reply } from './client.ts';
-import type { System, TestProcess } from './system.ts';
+import type { HostedPart } from './hosted.ts';
+import type { System } from './system.ts';
 
 const SYNC = '/api/memory/sync/';
 const PROMOTIONS = ['/api/memory/promote/episodes/', '/api/memory/promote/facts/'];
@@ -30,7 +31,7 @@ export interface StormOptions {
  * been answered.
  */
 export async function stormMemory(
-  system: System<TestProcess>,
+  system: System<HostedPart>,
   person: UserClient,
   { callers, killWithinMs }: StormOptions,
 ): Promise<{ replies: Reply<unknown>[]; kills: number }> {
@@ -43,15 +44,11 @@ export async function stormMemory(
   return { replies, kills: await killing };
 }
 
-async function killWorkers(
-  system: System<TestProcess>,
-  withinMs: number,
-  over: AbortSignal,
-): Promise<number> {
+async function killWorkers(system: System<HostedPart>, withinMs: number, over: AbortSignal): Promise<number> {
   for (let kills = 0; ; kills += 1) {
     await sleep(Math.random() * withinMs, undefined, { signal: over }).catch(() => undefined);
     if (over.aborted) return kills;
     const [victim] = system.workers.splice(Math.floor(Math.random() * system.workers.length), 1);
-    await Promise.all([victim?.stop('SIGKILL'), system.startWorker()]);
+    await Promise.all([victim?.kill(), system.startWorker()]);
   }
 }

@@ -30,6 +30,8 @@ export interface SystemOptions {
   workerEntry?: string[];
   /** Configuration of all of them, on top of what tests need: a fake provider and a lease longer than any pause of a slow machine. */
   env?: Environment;
+  /** Hosts each ingress and worker in a process of its own, which a test may kill or freeze. */
+  apart?: boolean;
   /** Drops every wake-up of the product, so that only polling is left. */
   withoutWakeUps?: boolean;
 }
@@ -119,15 +121,15 @@ interface Running<P extends Part> {
 }
 
 /** Starts an installation whose ingresses share a process, and its workers another. To be stopped in `after`. */
-export function startSystem(options: SystemOptions = {}): Promise<System> {
-  const hosts = new Hosts();
+export function startSystem(options: SystemOptions = {}): Promise<System<HostedPart>> {
+  const hosts = new Hosts(options.apart ?? false);
   return start<HostedPart>(options, {
     launch: (kind, entry, env) => hosts.launch(kind, entry, env),
     end: () => hosts.free(),
   });
 }
 
-/** Starts an installation of processes, for tests that kill one, stop one by a signal or measure it. To be stopped in `after`. */
+/** Starts an installation of the product's own processes, for tests that send one a signal or measure it. To be stopped in `after`. */
 export function startProcesses(options: SystemOptions = {}): Promise<System<TestProcess>> {
   return start(options, {
     launch: (_, entry, env) => launch(entry, env),

@@ -2,17 +2,19 @@ import assert from 'node:assert/strict';
 import type { ReplyDetail, ReplyList } from '../../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { hang } from '../../support/fake-provider.ts';
+import type { HostedPart } from '../../support/hosted.ts';
 import { predicted, predictReply, proposing } from '../../support/replies.ts';
-import { type System, startProcesses, type TestProcess } from '../../support/system.ts';
+import { type System, startSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 import { untilShed } from '../../support/until-shed.ts';
 
 describe('limits of replies', function () {
   this.timeout(60_000);
-  let system: System<TestProcess>;
+  let system: System<HostedPart>;
   let ann: UserClient;
   before(async () => {
-    system = await startProcesses({
+    system = await startSystem({
+      apart: true,
       env: { RECOVERY_WINDOW_S: '1', LEASE_MS: '1000', REPLY_TIMEOUT_MS: '20000' },
     });
     system.provider.respond(proposing([{ response: 'Blue' }]));
@@ -27,7 +29,7 @@ describe('limits of replies', function () {
     await system.provider.called(calls + 1);
     const [victim] = system.workers.splice(0, 1);
     await system.startWorker();
-    await victim?.stop();
+    await victim?.kill();
     const { status, body } = await waiting;
     assert.deepEqual([status, body.predicted_response, body.status], [200, 'Blue', 'auto']);
     const { body: list } = await ann.request<ReplyList>('GET', '/api/predictions/');
@@ -50,7 +52,7 @@ describe('limits of replies', function () {
   });
 
   it('a predicted reply is not waited for when no worker is left', async () => {
-    await Promise.all(system.workers.map((worker) => worker.stop()));
+    await Promise.all(system.workers.map((worker) => worker.kill()));
     await untilShed(() => predictReply(ann), 'prediction_timeout', 30_000);
     await system.startWorker();
     await until(async () => (await predictReply(ann)).status === 200, 10_000);
