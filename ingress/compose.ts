@@ -25,6 +25,7 @@ import { requestLimits } from './limits/request-limits.ts';
 import { OPENERS, type Opened, openParts } from './open.ts';
 import { publishedFiles } from './openapi/published-files.ts';
 import { FrontDoor } from './pages/front.ts';
+import { DraftService } from './predictions/drafts.ts';
 import { PredictionService } from './predictions/service.ts';
 import { RecordingService } from './recording/service.ts';
 import { batchView } from './replies/batch.ts';
@@ -76,6 +77,7 @@ function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
     connections: new ConnectionService({ em, stores: ending, takeTurn, publicUrl, connectionAttemptTtlS }),
     eraseAccount: accountEraser(ending, log),
     predictions: new PredictionService(work.service, config.contextEnvelopeChars),
+    drafts: new DraftService(work.service, config.contextEnvelopeChars),
     recordEvent: (appId, event) => recordEvent(pool, appId, event),
     sandboxUnits: config.sandboxUnits,
     assembleContext: (accountId, asked, reading) => assembleContext(em(), accountId, asked, reading),

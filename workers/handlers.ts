@@ -1,13 +1,14 @@
 import type { WorkerConfig } from '../shared/config/config.ts';
 import { lastSuggestion } from '../shared/db/stores/last-suggestion.ts';
-import { assembleConnectedContext } from '../shared/db/stores/memory/context.ts';
-import { recallPhrases } from '../shared/db/stores/memory/phrases.ts';
+import { assembleConnectedContext, assembleContext } from '../shared/db/stores/memory/context.ts';
+import { recallOwnPhrases, recallPhrases } from '../shared/db/stores/memory/phrases.ts';
 import { verdictsFor } from '../shared/db/stores/prediction-events.ts';
 import { CONTEXT_DEFAULTS } from '../shared/schemas/limits.ts';
 import type { kinds } from '../shared/work/kinds.ts';
 import { createPromoteEpisodes } from './memory/promote-episodes.ts';
 import { createPromoteFacts } from './memory/promote-facts.ts';
 import { createSync } from './memory/sync.ts';
+import { createDraft } from './predictions/draft.ts';
 import { createPredict } from './predictions/predict.ts';
 import type { ProviderOf } from './providers/providers.ts';
 import { createBatchReply } from './replies/batch-reply.ts';
@@ -32,6 +33,15 @@ export function createHandlers(
       }),
     lastSuggestion: (appId, facts) => lastSuggestion(pool, appId, facts),
   };
+  const readOwn: Parameters<typeof createDraft>[1] = (reader, { question, tails }) =>
+    inTurn(reader, async () => ({
+      phrases: await recallOwnPhrases(pool, reader.memory, tails),
+      bundle: await assembleContext(em(), reader.memory, {
+        ...CONTEXT_DEFAULTS,
+        query: question,
+        recencyMinutes: null,
+      }),
+    }));
   const replies = { pool, em, inTurn, providerOf, settings: config };
   const promotion = { em, providerOf, settings: config };
   return {
@@ -41,6 +51,7 @@ export function createHandlers(
     reply: createReply(replies),
     predict_batch: createPredictBatch(replies),
     batch_reply: createBatchReply(replies),
+    draft: createDraft(providerOf(config.tabModel), readOwn, config),
     predict: createPredict(providerOf(config.tabModel), reads, config),
   };
 }

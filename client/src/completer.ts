@@ -1,5 +1,5 @@
 import { ForecueError } from './errors.ts';
-import type { AppClient, PredictionInput } from './v1.ts';
+import type { AppClient, PredictionInput, PredictionResponse } from './v1.ts';
 
 /** Fields of a call besides the draft. */
 export type CompleterContext = Partial<
@@ -9,8 +9,16 @@ export type CompleterContext = Partial<
   >
 >;
 
-/** Predicts and takes reports: a client of a relay, in a browser. */
-export type CompleterClient = Pick<AppClient, 'predict' | 'recordPredictionEvent'>;
+/** Predicts and takes reports: a client of a relay, in a browser; or what stands in for one. */
+export interface CompleterClient {
+  predict(
+    ...given: Parameters<AppClient['predict']>
+  ): Promise<
+    | Pick<PredictionResponse, 'request_id' | 'status' | 'completion'>
+    | { status: 'cancelled' | 'superseded'; request_id: string }
+  >;
+  recordPredictionEvent(...given: Parameters<AppClient['recordPredictionEvent']>): Promise<unknown>;
+}
 
 export interface CompleterOptions {
   /** Person that the app calls for. A relay sets it by itself. */

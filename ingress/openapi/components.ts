@@ -1,7 +1,9 @@
 import type { TSchema } from 'typebox';
 import * as accounts from '../../shared/schemas/accounts.ts';
+import * as activity from '../../shared/schemas/activity.ts';
 import * as health from '../../shared/schemas/common.ts';
 import * as connections from '../../shared/schemas/connections.ts';
+import * as drafts from '../../shared/schemas/drafts.ts';
 import * as errors from '../../shared/schemas/errors.ts';
 import * as jobs from '../../shared/schemas/jobs.ts';
 import * as memoryJobs from '../../shared/schemas/jobs.ts';
@@ -25,6 +27,8 @@ const MODULES = [
   memoryJobs,
   jobs,
   replies,
+  drafts,
+  activity,
   health,
   errors,
 ];

@@ -1,4 +1,6 @@
 import type { Static, TSchema } from 'typebox';
+import { ActivityResponse } from '../../shared/schemas/activity.ts';
+import * as drafts from '../../shared/schemas/drafts.ts';
 import * as replies from '../../shared/schemas/replies.ts';
 
 const example = <T extends TSchema>(schema: T, value: Static<T>): [TSchema, unknown] => [schema, value];
@@ -36,6 +38,42 @@ const PROMPT = 'Which package manager shall I use here, npm or pnpm?';
 
 /** The examples of predicted replies: the same person and session as elsewhere. */
 export const REPLY_EXAMPLES: [TSchema, unknown][] = [
+  example(drafts.DraftRequest, {
+    draft: 'Please run the tests with',
+    mode: 'complete_draft',
+    language: 'en',
+    messages: [{ role: 'assistant', content: 'The change is ready. What next?', origin: 'agent' }],
+  }),
+  example(drafts.DraftResponse, {
+    status: 'suggested',
+    completion: ' coverage.',
+    confidence: 0.75,
+    model: 'gpt-5-mini',
+    sent: [{ role: 'user', content: '<record>{"draft":"Please run the tests with"}</record>' }],
+    context: {
+      profile: true,
+      fact_ids: ['019a9fd8-7a10-7b21-8c32-9d43ae54bf65'],
+      episode_ids: [],
+      raw_ids: [],
+      truncated: false,
+    },
+    usage: { input_tokens: 640, output_tokens: 6 },
+    timing: { queue_ms: 3, memory_ms: 6, model_ms: 310, total_ms: 324 },
+  }),
+  example(ActivityResponse, {
+    days: [
+      {
+        date: '2026-11-20',
+        by_status: { pending: 0, auto: 6, escalated: 2, accepted: 3, edited: 1, rejected: 1 },
+        characters_saved: 312,
+        facts: 4,
+        episodes: 2,
+        raw: 58,
+        model_calls: 15,
+        cost_cents: 1.25,
+      },
+    ],
+  }),
   example(replies.ReplyRequest, {
     agent: SUMMARY.agent,
     agent_input: PROMPT,

@@ -11,8 +11,10 @@ import {
 import type { JobRoutes } from '../jobs/answer.ts';
 import type { SendFile } from '../pages/files.ts';
 import { type FrontDoor, sendFavicon } from '../pages/front.ts';
+import * as activity from './api/activity.ts';
 import * as auth from './api/auth.ts';
 import * as ownConnections from './api/connections.ts';
+import * as drafts from './api/drafts.ts';
 import * as jobs from './api/jobs.ts';
 import * as keys from './api/keys.ts';
 import * as me from './api/me.ts';
@@ -51,6 +53,8 @@ export type Parts = connections.ConnectionRoutes &
   JobRoutes &
   promotion.PromotionRoutes &
   replies.ReplyRoutes &
+  drafts.DraftRoutes &
+  activity.ActivityRoutes &
   consoleAuth.ConsoleRoutes &
   HealthRoutes & {
     front: FrontDoor;
@@ -126,11 +130,13 @@ export const routes: readonly Route<Parts>[] = [
   api('POST', '/api/memory/promote/facts/', 'user', promotion.promoteToFacts),
   api('POST', '/api/predictions/predict/', 'user', replies.predictReply),
   api('POST', '/api/predictions/predict/batch/', 'user', replies.predictReplies),
+  api('POST', '/api/predictions/draft/', 'user', drafts.predictDraft),
   api('GET', '/api/predictions/', 'user', replies.listPredictedReplies),
   api('GET', '/api/predictions/stats/', 'user', replies.readReplyStats),
   api('GET', '/api/predictions/calibration/', 'user', replies.readReplyCalibration),
   api('GET', '/api/predictions/:id/', 'user', replies.readReply),
   api('POST', '/api/predictions/:id/feedback/', 'user', replies.giveFeedback),
+  api('GET', '/api/activity/', 'user', activity.readActivity),
   api('GET', '/api/jobs/:job_id/', 'user', jobs.readJob),
   api('DELETE', '/api/jobs/:job_id/', 'user', jobs.cancelJob),
 

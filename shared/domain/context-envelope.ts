@@ -53,6 +53,14 @@ export interface Memory {
   recalled: Recalled;
 }
 
+/** Which rows of memory are in a prediction's material. */
+export interface UsedRows {
+  profile: boolean;
+  facts: string[];
+  episodes: string[];
+  raw: string[];
+}
+
 /** What memory has about the end of a conversation. */
 export interface Recalled {
   facts: string[];
@@ -95,12 +103,13 @@ export function questionOf({ draft, messages }: Pick<Texts, 'draft' | 'messages'
 
 /** The share of the budget that an account's memory may take from a request's own texts. */
 const MEMORY_SHARE = 1 / 4;
-const NO_MEMORY = { memory: null, tokens: 0, reserved: 0 };
+const NO_ROWS: UsedRows = { profile: false, facts: [], episodes: [], raw: [] };
+const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
 /** Where not all fits, a growing draft takes room from the older messages in steps of this share of the budget. */
 const STEP_SHARE = 1 / 32;
 
 /**
- * The part of a request that fits into `budgetTokens`, and whether any of its own text was left out.
+ * The part of a request that fits into `budgetTokens`, whether any of its own text was left out, and the rows of memory in it.
  *
  * Memory comes first, but gets little: whole texts, as many as its share holds. Where not all fits, the older messages
  * are cut alike at most keys, for a provider's cache of the prompt.
@@ -113,13 +122,13 @@ export function fitContext(
   request: Context,
   budgetTokens: number,
   bundle: ContextBundle | null = null,
-): { task: PredictionTask; truncated: boolean } {
-  const { memory, tokens, reserved } =
+): { task: PredictionTask; truncated: boolean; used: UsedRows } {
+  const { memory, used, tokens, reserved } =
     bundle === null ? NO_MEMORY : fitMemory(bundle, budgetTokens * MEMORY_SHARE);
   const whole = fitTexts(request, new TokenBudget(budgetTokens - tokens), 0);
   const step = Math.max(1, Math.floor(budgetTokens * STEP_SHARE));
   const fitted = whole.truncated ? fitTexts(request, new TokenBudget(budgetTokens - reserved), step) : whole;
-  return { task: { ...fitted.task, memory }, truncated: fitted.truncated };
+  return { task: { ...fitted.task, memory }, truncated: fitted.truncated, used };
 }
 
 /** `step`: the older messages get what is left of multiples of it. */
@@ -164,7 +173,7 @@ const EPISODES_SHARE = 1 / 2;
 export function fitMemory(
   bundle: ContextBundle,
   room: number,
-): { memory: Memory; tokens: number; reserved: number } {
+): { memory: Memory; used: UsedRows; tokens: number; reserved: number } {
   const known = new TokenBudget(room * KNOWN_SHARE);
   const profile = bundle.profile && {
     summary: known.takes(bundle.profile.summary) ? bundle.profile.summary : '',
@@ -194,7 +203,14 @@ export function fitMemory(
     },
   };
   const tokens = known.taken + about.taken + past.taken + lately.taken;
-  return { memory, tokens, reserved: tokens > known.taken ? room : tokens };
+  const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
+  const used = {
+    profile: profile !== null,
+    facts: ids([...facts, ...recalled]),
+    episodes: ids(episodes),
+    raw: ids(said),
+  };
+  return { memory, used, tokens, reserved: tokens > known.taken ? room : tokens };
 }
 
 /** The rows that fit, tried in the order of `byWorth`, in their own order. */

@@ -10,7 +10,7 @@ export interface UsageCounts {
   paidSettledMicrocents: number;
 }
 
-const MICROCENTS_PER_CENT = 1_000_000;
+export const MICROCENTS_PER_CENT = 1_000_000;
 const UNUSED: UsageCounts = {
   reserved: 0,
   settled: 0,

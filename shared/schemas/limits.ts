@@ -51,6 +51,8 @@ export const PLANS = ['sandbox', 'paid'] as const;
 export const KEYS_MAX = 100;
 /** Most connections of an account, revoked ones included; all are listed in one answer. */
 export const CONNECTIONS_MAX = 1000;
+/** Least confidence of a completion that is shown, unless an app sets another. */
+export const MIN_CONFIDENCE = 0.3;
 /** Share of predictions that are right from a suggested threshold on. */
 export const PRECISION_TARGET = 0.95;
 /** Budget of a bundle: the most, the default, and that of predictions. */

@@ -201,7 +201,11 @@ const listed = {
 };
 export const ListQuery = Type.Object({ ...listed, session_id: Type.Optional(Name) });
 export type ListQuery = Static<typeof ListQuery>;
-export const FactListQuery = Type.Object({ ...listed, revision_of: Type.Optional(Id) });
+export const FactListQuery = Type.Object({
+  ...listed,
+  revision_of: Type.Optional(Id),
+  superseded_by: Type.Optional(Id),
+});
 export const RawDeletionQuery = Type.Object({ purge_event: Type.Optional(oneOf(['true', 'false'])) });
 export const MemoryStatsQuery = Type.Object({ since: Type.Optional(Timestamp) });
 

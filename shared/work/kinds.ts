@@ -1,6 +1,8 @@
+import type { DraftReport } from '../domain/draft.ts';
 import type { JobReport } from '../domain/jobs.ts';
 import type { PredictionFacts, PredictionReport } from '../domain/prediction.ts';
 import type { BatchReplyFacts, BatchReport, ReplyReport } from '../domain/replies/work.ts';
+import { DraftRequest } from '../schemas/drafts.ts';
 import { PromoteInput, type PromoteResult, SyncRequest, type SyncResult } from '../schemas/jobs.ts';
 import { PredictionRequest } from '../schemas/predictions.ts';
 import { BatchRequest, ReplyRequest } from '../schemas/replies.ts';
@@ -70,6 +72,19 @@ export const reply: Kind<typeof ReplyRequest, NoFacts, ReplyReport> = {
   oneAtATime: false,
 };
 
+/** What an account's person types next, without an app: `POST /api/predictions/draft/`. */
+export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
+  name: 'draft',
+  input: DraftRequest,
+  pool: 'predict',
+  parties: 'accounts',
+  charged: false,
+  deadline: 'predictionTimeoutMs',
+  codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
+  outlivesCallers: false,
+  oneAtATime: false,
+};
+
 /** One reply of a batch. */
 export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport> = {
   name: 'batch_reply',
@@ -104,4 +119,4 @@ export const jobKinds = {
 };
 
 /** Every kind of work there is. */
-export const kinds = { predict, reply, batch_reply: batchReply, ...jobKinds };
+export const kinds = { predict, reply, draft, batch_reply: batchReply, ...jobKinds };

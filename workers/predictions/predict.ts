@@ -17,11 +17,11 @@ import { failureOf, inAttempts, type Provider, ProviderError } from '../provider
 import type { Handler, Time } from '../work/handler.ts';
 import type { Reader } from '../work/reads.ts';
 
-type Settings = Pick<WorkerConfig, 'tabModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
+export type Settings = Pick<WorkerConfig, 'tabModel' | 'providerTimeoutMs' | 'contextBudgetTokens'>;
 
 /** A request, what memory is asked about it, and the ends of its draft that phrases are looked up by. */
-interface Asked {
-  request: PredictionRequest;
+export interface Asked<Request = Pick<PredictionRequest, 'draft' | 'messages'>> {
+  request: Request;
   question: string;
   tails: readonly string[];
 }
@@ -33,7 +33,7 @@ interface Remembered extends ConnectedContext {
 
 interface Reads {
   /** What the memory that a connection grants has for a request. */
-  memory(reader: Reader, asked: Asked): Promise<Remembered>;
+  memory(reader: Reader, asked: Asked<PredictionRequest>): Promise<Remembered>;
   /** The latest suggestion in the request's session. */
   lastSuggestion(appId: string, facts: PredictionFacts): Promise<Suggestion | undefined>;
 }
@@ -178,6 +178,6 @@ function cutAtWord(text: string): string {
 /** Unicode word boundaries, which exist in scripts without spaces as well. */
 const WORDS = new Intl.Segmenter('und', { granularity: 'word' });
 
-function askedFor(request: PredictionRequest): Asked {
+export function askedFor<Request extends Asked['request']>(request: Request): Asked<Request> {
   return { request, question: questionOf(request), tails: endOf(request.draft.text).tails };
 }

@@ -1,5 +1,6 @@
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
 import { LOCAL } from '../../shared/domain/provider-call.ts';
+import { MIN_CONFIDENCE } from '../../shared/schemas/limits.ts';
 import { endOf } from '../../shared/text/phrases.ts';
 import { type Continuation, continueDraft } from './local/continuation.ts';
 import { evidenceFor } from './local/evidence.ts';
@@ -22,7 +23,7 @@ export class LocalProvider implements Provider {
 
 const NOTHING: Continuation = { text: '', confidence: 0 };
 /** Threshold of an app's default, and of a person who has not judged any suggestion yet. */
-const NO_HINTS = { minConfidence: 0.3, taken: 0, dismissed: 0 };
+const NO_HINTS = { minConfidence: MIN_CONFIDENCE, taken: 0, dismissed: 0 };
 
 function guess(task: PredictionTask): Continuation {
   if (task.draft.trim() === '') {

@@ -66,7 +66,7 @@ export interface ApiMethods {
   /** Forget an episode, and the facts that were derived from it alone. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   deleteEpisode(id: string, options?: CallOptions): Promise<schemas.DeletionReceipt>;
   /** The facts, the latest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
-  listFacts(query?: { limit?: number; cursor?: string; since?: string; until?: string; tag?: string; q?: string; revision_of?: string; }, options?: CallOptions): Promise<schemas.FactPage>;
+  listFacts(query?: { limit?: number; cursor?: string; since?: string; until?: string; tag?: string; q?: string; revision_of?: string; superseded_by?: string; }, options?: CallOptions): Promise<schemas.FactPage>;
   /** Add a fact, or up to 200 of them. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   addFacts(body: schemas.FactRequest, options?: CallOptions): Promise<schemas.FactResponse>;
   /** Add a fact, or up to 200 of them. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
@@ -97,6 +97,8 @@ export interface ApiMethods {
   predictReply(body: schemas.ReplyRequest, options?: CallOptions): Promise<schemas.ReplyResponse>;
   /** Predict the replies to many prompts. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `idempotency_conflict`, `request_in_flight`, `recovery_window_expired`, `body_too_large`, `rate_limited`, `job_cancelled`, `overloaded`, `service_unavailable`, `job_timeout`. */
   predictReplies(body: schemas.BatchRequest, options?: CallOptions): Promise<schemas.BatchResponse>;
+  /** Predict what the person types next, without an app. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `body_too_large`, `context_too_large`, `rate_limited`, `provider_rate_limited`, `prediction_cancelled`, `provider_failed`, `overloaded`, `service_unavailable`, `provider_not_configured`, `prediction_timeout`. */
+  predictDraft(body: schemas.DraftRequest, options?: CallOptions): Promise<schemas.DraftResponse>;
   /** The predictions, the latest first. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
   listReplies(query?: { status?: "pending" | "auto" | "escalated" | "accepted" | "edited" | "rejected"; agent?: string; session_id?: string; since?: string; until?: string; limit?: number; offset?: number; }, options?: CallOptions): Promise<schemas.ReplyList>;
   /** How many predictions are in each state, and how precise they were. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
@@ -107,6 +109,8 @@ export interface ApiMethods {
   readReply(id: string, options?: CallOptions): Promise<schemas.ReplyDetail>;
   /** Say what the person did with a prediction. Errors: `invalid_request`, `invalid_json`, `invalid_content_type`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `request_in_flight`, `body_too_large`, `rate_limited`, `overloaded`, `service_unavailable`. */
   giveFeedback(id: string, body: schemas.FeedbackRequest, options?: CallOptions): Promise<schemas.ReplyDetail>;
+  /** What was predicted, learnt and spent, day by day. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `rate_limited`, `overloaded`, `service_unavailable`. */
+  readActivity(query?: { days?: number; utc_offset_minutes?: number; }, options?: CallOptions): Promise<schemas.ActivityResponse>;
   /** How a job is coming on, or how it ended. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
   readJob(job_id: string, options?: CallOptions): Promise<schemas.JobResponse>;
   /** Cancel a job. Errors: `invalid_request`, `not_authenticated`, `token_expired`, `access_denied`, `not_found`, `rate_limited`, `overloaded`, `service_unavailable`. */
@@ -165,11 +169,13 @@ export const apiOperations = {
   promoteFacts: 'POST /api/memory/promote/facts/ body keyed job',
   predictReply: 'POST /api/predictions/predict/ body keyed',
   predictReplies: 'POST /api/predictions/predict/batch/ body keyed job',
+  predictDraft: 'POST /api/predictions/draft/ body',
   listReplies: 'GET /api/predictions/ query',
   readReplyStats: 'GET /api/predictions/stats/ query',
   readReplyCalibration: 'GET /api/predictions/calibration/ query',
   readReply: 'GET /api/predictions/{id}/',
   giveFeedback: 'POST /api/predictions/{id}/feedback/ body',
+  readActivity: 'GET /api/activity/ query',
   readJob: 'GET /api/jobs/{job_id}/',
   cancelJob: 'DELETE /api/jobs/{job_id}/',
 } as const;

@@ -1,6 +1,8 @@
 /** Generated from docs/openapi.json by client/generate.ts: `npm run openapi`. */
 export type AccessResponse = { access: string; };
 export type AccountChange = { name?: string; password?: string; current_password?: string; revoke_keys?: boolean; };
+export type ActivityDay = { date: string; by_status: { pending: number; auto: number; escalated: number; accepted: number; edited: number; rejected: number; }; characters_saved: number; facts: number; episodes: number; raw: number; model_calls: number; cost_cents: number | null; };
+export type ActivityResponse = { days: (ActivityDay)[]; };
 export type Artifact = { kind: "video" | "slides" | "other"; id: string; revision: string; selection?: string; summary?: string; };
 export type BatchRequest = { prompts: ({ agent: string; agent_input: string; session_id?: string | null; })[]; k?: number; threshold?: number; model?: string; recency_minutes?: number; };
 export type BatchResponse = { results: ({ index: number; prediction: ReplyResponse; } | { index: number; error: { code: string; }; })[]; succeeded: number; failed: number; usage: { input_tokens: number; output_tokens: number; }; latency_ms: number; };
@@ -15,6 +17,9 @@ export type ContextRequest = { query?: string; goal?: string; tags?: (string)[];
 export type ContextResponse = { profile: ProfileResponse | null; facts: (FactResponse)[]; episodes: (EpisodeResponse)[]; raw: (RawMemoryResponse)[]; meta: ContextMeta; };
 export type CustomEvent = { id: string; session_id: string; occurred_at: string; source: string; source_detail?: string; type: string; payload: { [name: string]: unknown; }; [name: string]: unknown; };
 export type DeletionReceipt = { id: string; event_deleted: boolean; episodes: { deleted: number; stale: number; }; facts: { deleted: number; stale: number; restored: number; }; };
+export type DraftContext = { profile: boolean; fact_ids: (string)[]; episode_ids: (string)[]; raw_ids: (string)[]; truncated: boolean; };
+export type DraftRequest = { draft: string; mode?: "complete_draft" | "next_prompt"; language?: string; messages?: (Message)[]; };
+export type DraftResponse = { status: "suggested" | "abstained"; completion: string; confidence: number; model: string; sent: ({ role: string; content: string; })[]; context: DraftContext; usage: { input_tokens: number; output_tokens: number; }; timing: { queue_ms: number; memory_ms: number; model_ms: number; total_ms: number; }; };
 export type EpisodeChange = { title?: string; summary?: string; started_at?: string; ended_at?: string; status?: "draft" | "final"; raw_ids?: (string)[]; tags?: (string)[]; salience?: number; model?: string | null; };
 export type EpisodePage = { results: (EpisodeResponse)[]; next: string | null; };
 export type EpisodeRequest = { title: string; summary: string; started_at: string; ended_at: string; status?: "draft" | "final"; raw_ids?: (string)[]; tags?: (string)[]; salience?: number; model?: string | null; origin?: "human" | "agent"; };

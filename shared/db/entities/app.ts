@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { EVENT_KINDS, PLANS } from '../../schemas/limits.ts';
+import { EVENT_KINDS, MIN_CONFIDENCE, PLANS } from '../../schemas/limits.ts';
 
 /** A customer's application: its plan, its cap and how it wants to be served. Never deleted, only deactivated. */
 export const App = defineEntity({
@@ -14,7 +14,7 @@ export const App = defineEntity({
     active: p.boolean().default(true),
     redirectUris: p.array(),
     /** A prediction with less confidence abstains. */
-    minConfidence: p.double().default(0.3),
+    minConfidence: p.double().default(MIN_CONFIDENCE),
     supersede: p.boolean().default(true),
     onDisconnect: p.enum(['continue', 'cancel']).default('continue'),
     disabled: p.array(),

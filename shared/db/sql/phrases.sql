@@ -1,25 +1,15 @@
--- Words that the person behind a connection wrote after each tail, the end of a draft from some word on: all of
--- it, or a fair sample of about `_most` phrases. Every eighth phrase has a `sample` of 1 or more, every eighth of these
--- one of 2 or more, up to 4; the sparsest are read first, so that what this costs does not grow with what was written.
--- `scale` is how many phrases each one stands for. What was written in another connected app, as far as the recorded
--- `source` or `agent` names it, is that app's matter.
-create or replace function recall_phrases_v1(_connection uuid, _tails text[], _most int)
+-- Words that a person wrote after each tail, the end of a draft from some word on: all of it, or a fair sample of about
+-- `_most` phrases. Every eighth phrase has a `sample` of 1 or more, every eighth of these one of 2 or more, up to 4; the
+-- sparsest are read first, so that what this costs does not grow with what was written. `scale` is how many phrases each
+-- one stands for. What was written in an app of these names, as far as the recorded `source` or `agent` says so, is that
+-- app's matter.
+create or replace function phrases_after_v1(_account uuid, _elsewhere text[], _tails text[], _most int)
 returns table (words int, scale int, following text, days float8, source uuid) language plpgsql stable as $$
 declare
-  _account uuid;
-  _elsewhere text[];
   _found phrases[];
   _more phrases[];
   _sample int;
 begin
-  select c.account_id, array(
-           select lower(a.name) from connections o join apps a on a.id = o.app_id
-            where o.account_id = c.account_id and o.app_id <> c.app_id)
-    into _account, _elsewhere
-    from connections c where c.id = _connection;
-  if _account is null then
-    return;
-  end if;
   for _place in 1 .. cardinality(_tails) loop
     continue when _tails[_place] = '';
     _found := '{}';
@@ -45,6 +35,23 @@ begin
          select from raw_memories r
           where r.id = p.raw_id and (lower(r.source) = any (_elsewhere) or lower(r.agent) = any (_elsewhere)));
   end loop;
+end $$;
+
+-- The same of the person behind a connection, without what they wrote in another connected app.
+create or replace function recall_phrases_v1(_connection uuid, _tails text[], _most int)
+returns table (words int, scale int, following text, days float8, source uuid) language plpgsql stable as $$
+declare
+  _account uuid;
+  _elsewhere text[];
+begin
+  select c.account_id, array(
+           select lower(a.name) from connections o join apps a on a.id = o.app_id
+            where o.account_id = c.account_id and o.app_id <> c.app_id)
+    into _account, _elsewhere
+    from connections c where c.id = _connection;
+  if _account is not null then
+    return query select * from phrases_after_v1(_account, _elsewhere, _tails, _most);
+  end if;
 end $$;
 
 -- A row takes its phrases along, however it is deleted: a foreign key would look each of them up when it is added.

@@ -90,6 +90,10 @@ describe('facts', () => {
     const next = await add(person, 'facts', { text: 'Reports to Bob' });
     const superseded = await patch(old.id, { superseded_by: next.id });
     assert.equal(superseded.superseded_by, next.id);
+    assert.deepEqual(
+      (await list(`?superseded_by=${next.id}`)).map(({ id }) => id),
+      [old.id],
+    );
     assert.ok(superseded.invalidated_at);
     const same = await patch(old.id, { superseded_by: next.id });
     assert.equal(same.invalidated_at, superseded.invalidated_at);

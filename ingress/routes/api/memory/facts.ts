@@ -30,21 +30,21 @@ export const listMemoryFacts = endpoint('user', {
   operationId: 'listFacts',
   tag: 'Memory',
   summary: 'The facts, the latest first',
-  description: `Superseded ones too. The former wordings of a fact are listed by \`revision_of\`. ${PAGE_DESCRIPTION}`,
+  description: `Superseded ones too. The former wordings of a fact are listed by \`revision_of\`, those that it took the place of by \`superseded_by\`. ${PAGE_DESCRIPTION}`,
   query: FactListQuery,
   errors: ['overloaded'],
   status: 200,
   response: FactPage,
 }).handle(
   async (
-    { user, query: { revision_of: revisionOf, ...query }, reserve, signal },
+    { user, query: { revision_of: revisionOf, superseded_by: supersededBy, ...query }, reserve, signal },
     { em, search }: FactRoutes,
   ) => {
     const { rows, next } = await readPage(
       { accountId: user.id, tier: 'facts' },
       query,
       { reserve, search, signal },
-      (terms) => listFacts(em(), user.id, { ...terms, revisionOf }),
+      (terms) => listFacts(em(), user.id, { ...terms, revisionOf, supersededBy }),
     );
     return { body: { results: rows.map(presentFact), next } };
   },

@@ -39,7 +39,11 @@ export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGen
     `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'history'::regclass`,
   );
   // An account's work costs no unit; by the index on that.
-  for (const { name } of weeks) yield* eraseRows(em, accountId, name, 'party = ? and month is null');
+  const ofAccount = 'party = ? and month is null';
+  for (const { name } of weeks) {
+    yield* eraseRows(em, accountId, 'answers', `id in (select id from ${name} where ${ofAccount})`);
+    yield* eraseRows(em, accountId, name, ofAccount);
+  }
 }
 
 /**

@@ -67,13 +67,18 @@ const OF_SESSION = `exists (
 export function listFacts(
   em: EntityManager,
   accountId: string,
-  { revisionOf, ...terms }: ListTerms & { revisionOf?: string | undefined },
+  {
+    revisionOf,
+    supersededBy,
+    ...terms
+  }: ListTerms & { revisionOf?: string | undefined; supersededBy?: string | undefined },
 ): Promise<Page<Sourced<Fact>>> {
   const wording =
     revisionOf === undefined
       ? condition('r.revision_of is null')
       : condition('r.revision_of = ?', revisionOf);
-  return findPage<Fact>(em, FACTS, accountId, terms, [wording]);
+  const replaced = supersededBy === undefined ? [] : [condition('r.superseded_by = ?', supersededBy)];
+  return findPage<Fact>(em, FACTS, accountId, terms, [wording, ...replaced]);
 }
 
 interface ListedTier<Row> extends SearchedTier {

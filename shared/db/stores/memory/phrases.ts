@@ -4,7 +4,7 @@ import type { RecalledPhrase } from '../../../domain/context-envelope.ts';
 import type { RawValues } from '../../../domain/memory-rows.ts';
 import { phrasesOf } from '../../../text/phrases.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
-import { query } from '../../statement.ts';
+import { query, type Statement } from '../../statement.ts';
 
 /** Number of rows read for each of a draft's ends. */
 const RECALLED_MAX = 128;
@@ -54,13 +54,36 @@ const RECALL = {
   text: 'select * from recall_phrases_v1($1::uuid, $2::text[], $3::int)',
 };
 
+const RECALL_OWN = {
+  name: 'phrases_after_v1',
+  text: `select * from phrases_after_v1($1::uuid, '{}', $2::text[], $3::int)`,
+};
+
 /** Reads what the person behind a connection wrote after words like a draft's last ones, its `tails`, however long ago. */
-export async function recallPhrases(
+export function recallPhrases(
   pool: Pool,
   connectionId: string,
   tails: readonly string[],
 ): Promise<RecalledPhrase[]> {
+  return recall(pool, RECALL, connectionId, tails);
+}
+
+/** The same of an account's own person, wherever they wrote it. */
+export function recallOwnPhrases(
+  pool: Pool,
+  accountId: string,
+  tails: readonly string[],
+): Promise<RecalledPhrase[]> {
+  return recall(pool, RECALL_OWN, accountId, tails);
+}
+
+async function recall(
+  pool: Pool,
+  statement: Statement,
+  whose: string,
+  tails: readonly string[],
+): Promise<RecalledPhrase[]> {
   const sought = tails.map((tail) => (tail === '\n' || tail.length > TAIL_MAX ? '' : tail));
   if (sought.every((tail) => tail === '')) return [];
-  return query(pool, RECALL, [connectionId, sought, RECALLED_MAX]);
+  return query(pool, statement, [whose, sought, RECALLED_MAX]);
 }

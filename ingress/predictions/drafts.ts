@@ -1,0 +1,51 @@
+import { envelopeSize } from '../../shared/domain/context-envelope.ts';
+import type { DraftTexts } from '../../shared/domain/draft.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
+import type { DraftRequest, DraftResponse } from '../../shared/schemas/drafts.ts';
+import { draft } from '../../shared/work/kinds.ts';
+import { callOf, refusalOf } from '../jobs/service.ts';
+import type { WorkService } from '../work/service.ts';
+
+/** The account's own drafts: the predictions that a connected app would get, and how they came about. */
+export class DraftService {
+  readonly #work: Pick<WorkService, 'perform'>;
+  readonly #contextEnvelopeChars: number;
+
+  constructor(work: Pick<WorkService, 'perform'>, contextEnvelopeChars: number) {
+    this.#work = work;
+    this.#contextEnvelopeChars = contextEnvelopeChars;
+  }
+
+  /**
+   * The prediction, once its work has ended; cancelled when its caller leaves, who has typed on. Throws `context_too_large`,
+   * and whatever the work ends with. Not async, so that the body is not held while the caller waits.
+   */
+  predict(accountId: string, body: DraftRequest, gone: AbortSignal): Promise<DraftResponse> {
+    const { draft: text, messages } = body;
+    const texts = { draft: { text, revision: 0 }, messages, artifact: null, user_preferences: '' };
+    if (envelopeSize(texts) > this.#contextEnvelopeChars) throw new AppError('context_too_large');
+    const call = callOf(draft, { accountId, body, idempotencyKey: undefined, wait: false });
+    return this.#perform({ ...call, cancelOnDisconnect: true }, gone);
+  }
+
+  async #perform(call: ReturnType<typeof callOf>, gone: AbortSignal): Promise<DraftResponse> {
+    const since = performance.now();
+    const { outcome } = await this.#work.perform(draft, call, gone);
+    const { state, report, answer, queueMs } = outcome;
+    if ((state !== 'suggested' && state !== 'abstained') || report === null) throw refusalOf(outcome);
+    // Its account is being erased.
+    if (answer === null) throw new AppError('not_authenticated');
+    const { memoryMs, modelMs, ...told } = report;
+    return {
+      status: state,
+      ...(JSON.parse(answer) as DraftTexts),
+      ...told,
+      timing: {
+        queue_ms: Math.round(queueMs ?? 0),
+        memory_ms: memoryMs,
+        model_ms: modelMs,
+        total_ms: Math.round(performance.now() - since),
+      },
+    };
+  }
+}

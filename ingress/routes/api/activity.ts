@@ -1,0 +1,22 @@
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { readActivity as readDays } from '../../../shared/db/stores/activity.ts';
+import { ActivityQuery, ActivityResponse } from '../../../shared/schemas/activity.ts';
+import { endpoint } from '../../http/endpoint.ts';
+
+export interface ActivityRoutes {
+  em: () => EntityManager;
+}
+
+export const readActivity = endpoint('user', {
+  operationId: 'readActivity',
+  tag: 'Accounts',
+  summary: 'What was predicted, learnt and spent, day by day',
+  inTurn: 'memory',
+  query: ActivityQuery,
+  errors: [],
+  status: 200,
+  response: ActivityResponse,
+}).handle(async ({ user, query }, { em }: ActivityRoutes) => {
+  const { days, utc_offset_minutes: utcOffsetMinutes } = query;
+  return { body: { days: await readDays(em(), user.id, { days, utcOffsetMinutes, now: Date.now() }) } };
+});

@@ -1,0 +1,44 @@
+import Type, { type Static } from 'typebox';
+import { closed, defaulted, oneOf, text } from './build.ts';
+import { MESSAGES_MAX, PREDICTION_MODES, TEXT_MAX } from './limits.ts';
+import { Message } from './predictions.ts';
+
+const Count = Type.Integer({ minimum: 0 });
+const Ids = Type.Array(Type.String({ format: 'uuid' }));
+
+/** What an account's person is typing, without an app. */
+export const DraftRequest = closed({
+  draft: text(TEXT_MAX),
+  mode: defaulted(oneOf(PREDICTION_MODES), 'complete_draft'),
+  language: defaulted(text(40, 2), 'auto'),
+  messages: defaulted(Type.Array(Message, { maxItems: MESSAGES_MAX }), []),
+});
+export type DraftRequest = Static<typeof DraftRequest>;
+
+/** The memory that was used: ids, no texts. */
+export const DraftContext = closed({
+  profile: Type.Boolean(),
+  fact_ids: Ids,
+  episode_ids: Ids,
+  raw_ids: Ids,
+  /** True if some of the request's own text was left out. */
+  truncated: Type.Boolean(),
+});
+export type DraftContext = Static<typeof DraftContext>;
+
+export const DraftResponse = closed({
+  status: oneOf(['suggested', 'abstained']),
+  /** Empty when abstained. */
+  completion: Type.String(),
+  /** What the model thinks of its guess, shown or not. */
+  confidence: Type.Number({ minimum: 0, maximum: 1 }),
+  /** That was asked last. */
+  model: Type.String(),
+  /** The messages to the model; none for the built-in predictor, and where there was nothing to work on. */
+  sent: Type.Array(closed({ role: Type.String(), content: Type.String() })),
+  context: DraftContext,
+  usage: closed({ input_tokens: Count, output_tokens: Count }),
+  /** Milliseconds in the queue, with the memory, with the model, and from the request to the answer. */
+  timing: closed({ queue_ms: Count, memory_ms: Count, model_ms: Count, total_ms: Count }),
+});
+export type DraftResponse = Static<typeof DraftResponse>;

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import type { DraftResponse } from '../../shared/schemas/drafts.ts';
+import { signUp, type UserClient } from '../support/account.ts';
+import * as fake from '../support/fake-provider.ts';
+import { add } from '../support/memory.ts';
+import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const DRAFT = '/api/predictions/draft/';
+
+describe('predicting what an account’s person types next', () => {
+  let system: System;
+  let ann: UserClient;
+  before(async () => {
+    system = await startSystem();
+  });
+  after(() => system?.stop());
+  beforeEach(async () => {
+    ann = await signUp(system);
+    system.provider.reset();
+  });
+
+  const predict = (body: object, options = {}) => ann.request<DraftResponse>('POST', DRAFT, body, options);
+
+  it('answers with the completion, what was sent, the memory that was used, tokens and the time of each stage', async () => {
+    const fact = await add(ann, 'facts', { text: 'Always runs the tests with coverage.' });
+    system.provider.next(fake.ok({ continuation: ' coverage' }));
+    const { status, body, text } = await predict({ draft: 'Run the tests with' });
+    assert.equal(status, 200, text);
+    assert.deepEqual([body.status, body.completion, body.model], ['suggested', ' coverage', 'fake-model']);
+    const [call] = system.provider.calls;
+    assert.deepEqual(body.sent, call?.body.messages);
+    assert.match(body.sent.at(-1)?.content ?? '', /Always runs the tests with coverage/);
+    assert.deepEqual(body.context.fact_ids, [fact.id]);
+    assert.ok(body.usage.input_tokens > 0 && body.usage.output_tokens > 0);
+    const { queue_ms, memory_ms, model_ms, total_ms } = body.timing;
+    assert.ok(queue_ms + memory_ms + model_ms <= total_ms + 3, JSON.stringify(body.timing));
+  });
+
+  it('costs no unit, and keeps no text once its recovery window is over', async () => {
+    system.provider.next(fake.ok({ continuation: ' something only she would say' }));
+    await predict({ draft: 'A draft of hers that nobody else has' });
+    const { pool } = system.database;
+    const units = await pool.query('select from usage');
+    assert.equal(units.rows.length, 0);
+    const { rows } = await pool.query(
+      `select facts, report, month from history where kind = 'draft' and party = $1`,
+      [ann.id],
+    );
+    assert.equal(rows.length, 1);
+    assert.doesNotMatch(JSON.stringify(rows), /hers|she would/);
+    const answers = await pool.query<{ lasts: number }>(
+      `select extract(epoch from expires_at - now())::int as lasts from answers where answer like '%she would%'`,
+    );
+    assert.ok((answers.rows[0]?.lasts ?? 0) > 0 && (answers.rows[0]?.lasts ?? 0) <= 601);
+  });
+
+  it('abstains without asking a model where there is nothing to go on, and where the model is not sure', async () => {
+    const blank = await predict({ draft: ' ' });
+    assert.deepEqual([blank.body.status, blank.body.completion, blank.body.sent], ['abstained', '', []]);
+    assert.equal(system.provider.calls.length, 0);
+    system.provider.next(fake.ok({ continuation: ' perhaps', likelihood: 'very_unlikely' }));
+    const unsure = await predict({ draft: 'I might' });
+    assert.deepEqual([unsure.body.status, unsure.body.completion], ['abstained', '']);
+    assert.ok(unsure.body.sent.length > 0);
+  });
+
+  it('predicts the next prompt from the messages before it', async () => {
+    system.provider.next(fake.ok({ continuation: 'Go on, please' }));
+    const messages = [{ role: 'assistant', content: 'It is done. What next?' }];
+    const { body } = await predict({ draft: '', mode: 'next_prompt', messages });
+    assert.equal(body.completion, 'Go on, please');
+  });
+
+  it('is cancelled when its caller has typed on', async () => {
+    system.provider.next(fake.hang());
+    const left = new AbortController();
+    const gone = predict({ draft: 'The first of two' }, { signal: left.signal }).catch(() => undefined);
+    const call = await system.provider.called(1);
+    left.abort();
+    await Promise.all([gone, call.aborted]);
+    await until(async () => {
+      const { rows } = await system.database.pool.query(
+        `select code from history where kind = 'draft' and party = $1`,
+        [ann.id],
+      );
+      return rows[0]?.code === 'prediction_cancelled';
+    });
+  });
+
+  it('knows nothing of what other accounts remember', async () => {
+    const bob = await signUp(system);
+    await add(bob, 'facts', { text: 'Bob keeps the coverage secret.' });
+    const { body } = await predict({ draft: 'What about the coverage' });
+    assert.doesNotMatch(JSON.stringify(body), /Bob/);
+    assert.deepEqual(body.context.fact_ids, []);
+  });
+
+  it('is gone with its account, at once', async () => {
+    system.provider.next(fake.ok({ continuation: ' gone with her' }));
+    await predict({ draft: 'What will be' });
+    assert.equal((await ann.request('DELETE', '/api/auth/me/')).status, 204);
+    await until(async () => {
+      const { rows } = await system.database.pool.query(
+        `select id from history where party = $1 union all select id from answers where answer like '%gone with her%'`,
+        [ann.id],
+      );
+      return rows.length === 0;
+    });
+  });
+
+  it('says which part of the request is wrong, how the provider failed, and that it was too much', async () => {
+    assert.equal((await predict({ draft: 'x', model: 'other' })).status, 422);
+    assert.equal((await predict({})).status, 422);
+    const messages = Array.from({ length: 30 }, () => ({ role: 'user', content: 'x'.repeat(8000) }));
+    const large = await predict({ draft: 'x', messages });
+    assert.deepEqual([large.status, large.code], [413, 'context_too_large']);
+    system.provider.next(fake.status(500));
+    const failed = await predict({ draft: 'It will' });
+    assert.deepEqual([failed.status, failed.code], [502, 'provider_failed']);
+  });
+});
+
+describe('predicting a draft without a model', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' } });
+  });
+  after(() => system?.stop());
+
+  it('goes on as the person wrote before, and names the rows that say so', async () => {
+    const ann = await signUp(system);
+    const rows = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        add(ann, 'raw', { content: 'Please run the tests with coverage.', kind: 'reply' }),
+      ),
+    );
+    const { body } = await ann.request<DraftResponse>('POST', DRAFT, { draft: 'Please run the tests' });
+    assert.equal(body.completion, ' with coverage');
+    assert.deepEqual([body.model, body.sent], ['local', []]);
+    for (const { id } of rows) assert.ok(body.context.raw_ids.includes(id));
+  });
+});

@@ -1,0 +1,90 @@
+import { persistently } from '../../shared/db/retries.ts';
+import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
+import { fitContext, type RecalledPhrase } from '../../shared/domain/context-envelope.ts';
+import type { DraftReport, DraftTexts } from '../../shared/domain/draft.ts';
+import { LOCAL } from '../../shared/domain/provider-call.ts';
+import type { End } from '../../shared/domain/work.ts';
+import { MIN_CONFIDENCE } from '../../shared/schemas/limits.ts';
+import { pseudonym } from '../../shared/security/fingerprint.ts';
+import { draft } from '../../shared/work/kinds.ts';
+import {
+  failureOf,
+  type Guess,
+  inAttempts,
+  NO_USAGE,
+  type Provider,
+  ProviderError,
+} from '../providers/provider.ts';
+import type { Handler, Time } from '../work/handler.ts';
+import type { Reader } from '../work/reads.ts';
+import { type Asked, askedFor, decide, hasNothingToWorkOn, type Settings } from './predict.ts';
+import { predictionQuestion } from './prompt.ts';
+
+/** Reads what the account's memory has for a request. */
+type ReadMemory = (
+  reader: Reader,
+  asked: Asked,
+) => Promise<{ bundle: ContextBundle; phrases: readonly RecalledPhrase[] }>;
+
+/** Of a person who has not judged any suggestion. */
+const NO_VERDICTS = { taken: 0, dismissed: 0 };
+
+/** A prediction for the account itself: what is asked is what an app's connection would ask, and the answer shows how it came. */
+export function createDraft(
+  provider: Provider,
+  readMemory: ReadMemory,
+  settings: Settings,
+): Handler<typeof draft, Time> {
+  const { tabModel: model, providerTimeoutMs, contextBudgetTokens } = settings;
+  return async ({ id, party, attempt, input }, { signal, leftMs, log }) => {
+    const { draft: text, ...asked } = input.take();
+    const request = { ...asked, draft: { text, revision: 0 }, artifact: null, user_preferences: '' };
+    const begun = performance.now();
+    const { bundle, phrases } = await persistently(
+      () => readMemory({ party, memory: party, gone: signal }, askedFor(request)),
+      begun + leftMs(),
+    );
+    const readAt = performance.now();
+    const { task, truncated, used } = fitContext(request, contextBudgetTokens, bundle);
+    const isLocal = model === LOCAL;
+    const context = {
+      profile: used.profile,
+      fact_ids: used.facts,
+      episode_ids: used.episodes,
+      raw_ids: [...new Set([...used.raw, ...(isLocal ? phrases.map(({ source }) => source) : [])])],
+      truncated,
+    };
+    const end = (guess: Guess, state: 'suggested' | 'abstained', texts: DraftTexts): End<DraftReport> => ({
+      state,
+      answer: JSON.stringify(texts),
+      report: {
+        confidence: guess.confidence,
+        model: guess.model,
+        usage: { input_tokens: guess.usage.inputTokens, output_tokens: guess.usage.outputTokens },
+        context,
+        memoryMs: Math.round(readAt - begun),
+        modelMs: Math.round(performance.now() - readAt),
+      },
+    });
+    if (hasNothingToWorkOn(request)) {
+      const nothing = { completion: '', confidence: 0, model, usage: NO_USAGE };
+      return end(nothing, 'abstained', { completion: '', sent: [] });
+    }
+    const sent = isLocal ? [] : [...predictionQuestion(task).messages];
+    try {
+      const charge = { accountId: party, appId: null, workId: id, attempt, kind: draft.name };
+      const cacheKey = pseudonym(party, '', '');
+      const local = { phrases, minConfidence: MIN_CONFIDENCE, ...NO_VERDICTS };
+      const guess = await inAttempts(leftMs, () => {
+        const timeoutMs = Math.min(providerTimeoutMs, leftMs());
+        return provider.predict({ ...task, local }, { model, signal, timeoutMs, charge, cacheKey });
+      });
+      const { state, completion } = decide(guess, request, MIN_CONFIDENCE);
+      return end(guess, state, { completion, sent });
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error;
+      log.warn({ fault: error.fault, reason: error.message }, 'provider failed');
+      return failureOf(error, draft);
+    }
+  };
+}
