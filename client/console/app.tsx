@@ -6,7 +6,7 @@ import { Enter } from './pages/enter.tsx';
 import { Inbox } from './pages/inbox.tsx';
 import { Keys } from './pages/keys.tsx';
 import { Memory } from './pages/memory.tsx';
-import { Predictions } from './pages/predictions.tsx';
+import { Overview } from './pages/overview.tsx';
 import { Start } from './pages/start.tsx';
 import { Try } from './pages/try.tsx';
 import { SignedInContext, useSignedIn } from './parts/context.ts';
@@ -21,7 +21,7 @@ const PAGES = {
   try: Try,
   inbox: Inbox,
   memory: Memory,
-  predictions: Predictions,
+  overview: Overview,
   connections: Connections,
   keys: Keys,
   account: Account,

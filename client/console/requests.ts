@@ -1,19 +1,25 @@
-import type { ReplyRequest } from '../src/api.ts';
 import { ROOT } from './session.ts';
 
+/** A call of `/api`: its path there, the client's method, and the body. */
+export interface Request {
+  path: string;
+  method: 'predictDraft' | 'predictReply';
+  body: object;
+}
+
 /** The request for a shell, which reads the key from its environment. */
-export function curlOf(request: ReplyRequest): string {
-  const body = JSON.stringify(request, null, 2).replaceAll("'", `'\\''`);
+export function curlOf({ path, body }: Request): string {
+  const text = JSON.stringify(body, null, 2).replaceAll("'", `'\\''`);
   return [
-    `curl -sS ${ROOT}api/predictions/predict/ \\`,
+    `curl -sS ${ROOT}api/${path} \\`,
     '  -H "X-Service-API-Key: $FORECUE_KEY" \\',
     "  -H 'Content-Type: application/json' \\",
-    `  -d '${body}'`,
+    `  -d '${text}'`,
   ].join('\n');
 }
 
 /** The same for a program. */
-export function typescriptOf(request: ReplyRequest): string {
+export function typescriptOf({ method, body }: Request): string {
   return [
     "import { createAccountClient } from 'forecue';",
     '',
@@ -21,6 +27,6 @@ export function typescriptOf(request: ReplyRequest): string {
     `  baseUrl: ${JSON.stringify(ROOT.slice(0, -1))},`,
     '  credential: process.env.FORECUE_KEY,',
     '});',
-    `const reply = await forecue.predictReply(${JSON.stringify(request, null, 2)});`,
+    `const answer = await forecue.${method}(${JSON.stringify(body, null, 2)});`,
   ].join('\n');
 }

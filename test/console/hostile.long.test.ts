@@ -92,9 +92,8 @@ describeInBrowser('hostile texts', () => {
     assert.deepEqual(person.complaints, []);
   }
 
-  /** Each is there, as the text that it is. */
-  async function assertShown(selector: string, texts: readonly string[], length = 500): Promise<void> {
-    const shown = await page.locator(selector).allTextContents();
+  /** Each of these is among the texts that are shown, as the text that it is. */
+  function assertAmong(shown: readonly string[], texts: readonly string[], length = 500): void {
     for (const text of texts)
       assert.ok(
         shown.some((one) => one.trim().startsWith(text.slice(0, length).trim())),
@@ -102,19 +101,21 @@ describeInBrowser('hostile texts', () => {
       );
   }
 
-  async function showAll(): Promise<void> {
-    const more = page.getByRole('button', { name: 'Show more', exact: true });
-    for (let pages = 1; pages < HOSTILE.length / 30; pages += 1) {
-      await page
-        .locator('.words')
-        .nth(30 * pages - 1)
-        .waitFor();
-      await more.click();
+  const shownAt = (selector: string) => page.locator(selector).allTextContents();
+
+  /** The texts of a list whose page holds what is in sight, from its beginning to its end. */
+  async function shownInAll(): Promise<string[]> {
+    const shown = new Set<string>();
+    await page.locator('.long li').first().waitFor();
+    for (let isOver = false; !isOver; ) {
+      for (const text of await shownAt('.words')) shown.add(text);
+      isOver = await page.evaluate<boolean>(`new Promise((resolve) => {
+        const before = scrollY;
+        scrollBy(0, 1000);
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve(scrollY === before)));
+      })`);
     }
-    await page
-      .locator('.words')
-      .nth(HOSTILE.length - 1)
-      .waitFor();
+    return [...shown];
   }
 
   it('a hundred hostile texts in the console are harmless as messages, episodes and facts', async () => {
@@ -130,8 +131,8 @@ describeInBrowser('hostile texts', () => {
         .getByRole('navigation', { name: 'Memory' })
         .getByRole('link', { name: new RegExp(tier) })
         .click();
-      await showAll();
-      await assertShown('.words', HOSTILE);
+      assertAmong(await shownInAll(), HOSTILE);
+      await page.evaluate('scrollTo(0, 0)');
       await page.getByRole('button', { name: 'Show all of it' }).first().click();
       await assertHarmless();
     }
@@ -147,7 +148,7 @@ describeInBrowser('hostile texts', () => {
     await goTo(page, 'Inbox');
     for (let nth = 0; nth < 50; nth += 1) {
       await page.locator('blockquote').waitFor();
-      await assertShown('blockquote .words', [HOSTILE[49 - nth] ?? '']);
+      assertAmong(await shownAt('blockquote .words'), [HOSTILE[49 - nth] ?? '']);
       assert.equal(await page.evaluate('window.hacked'), undefined);
       await page.keyboard.press('j');
       if (nth < 49)
@@ -158,13 +159,50 @@ describeInBrowser('hostile texts', () => {
           .waitFor();
     }
     await assertHarmless();
-    await goTo(page, 'Predictions');
-    await page.locator('summary').nth(5).waitFor();
+    await goTo(page, 'Overview');
+    await page.locator('summary bdi').nth(5).waitFor();
     await assertHarmless();
     await goTo(page, 'Try it');
     await page.getByLabel('What it asks').fill(HOSTILE.slice(0, 8).join('\n'));
     await press(page, 'Predict my reply');
     await page.getByRole('heading', { name: 'What it rests on' }).waitFor();
+    await page.getByText('The memory that was used').click();
+    for (const text of ODD) {
+      await page.getByLabel('Your reply to it').fill(text.slice(0, 2000));
+      await page.getByLabel('What it asks').fill(text.slice(0, 2000));
+    }
+    await page.getByLabel('Your reply to it').pressSequentially(' <img');
+    await page.locator('.waterfall').waitFor();
+    await assertHarmless();
+    await goTo(page, 'Inbox');
+    await page.getByText('Predict many at once').click();
+    await page.getByLabel('What the agent asks').fill(HOSTILE.slice(0, 20).join('\n'));
+    await press(page, 'Predict them');
+    await page.getByText(/^(\d+) of \1 are ready/).waitFor();
+    await assertHarmless();
+  }).timeout(120_000);
+
+  it('are harmless as sessions and what became of them', async () => {
+    const events = HOSTILE.map((text, nth) => ({
+      id: `hostile-${nth}`,
+      type: 'user.message',
+      session_id: `hostile-${nth}`,
+      source: text.slice(0, 200).replaceAll(/\p{Cc}/gu, ' '),
+      text,
+      occurred_at: '2026-11-20T10:00:00Z',
+    }));
+    const recorded = await client.request('POST', '/api/recording/events/', events);
+    assert.equal(recorded.status, 200, recorded.text);
+    await client.request('POST', '/api/memory/sync/', {});
+    await goTo(page, 'Memory');
+    await page.getByRole('link', { name: 'Timeline' }).click();
+    await page.locator('.timeline summary').first().waitFor();
+    for (const nth of [0, 1, 2]) await page.locator('.timeline summary').nth(nth).click();
+    await page.locator('.stages').nth(2).waitFor();
+    assertAmong(
+      await shownAt('.timeline summary bdi'),
+      events.slice(-50).map(({ source }) => source),
+    );
     await assertHarmless();
   }).timeout(120_000);
 
@@ -179,7 +217,10 @@ describeInBrowser('hostile texts', () => {
     const summary = HOSTILE.filter(({ length }) => length < 100)
       .join('\n')
       .slice(0, 8000);
-    await client.request('POST', '/api/memory/profile/', { summary });
+    await client.request('POST', '/api/memory/profile/', {
+      summary,
+      data: Object.fromEntries(HOSTILE.map((text, nth) => [text.slice(0, 80) + nth, text.slice(0, 500)])),
+    });
     await client.request('PATCH', '/api/auth/me/', { name: (HOSTILE[0] ?? '').slice(0, 200) });
     for (const path of ['#/memory/profile', '#/account']) {
       const other = await person.open(path);

@@ -4,7 +4,7 @@ import { faultsOn } from '../support/axe.ts';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
 import type { System } from '../support/system.ts';
 import { until } from '../support/until.ts';
-import { clientOf, goTo, loadSample, type Person, personIn, signUp, startConsole } from './visit.ts';
+import { clientOf, goTo, loadSample, type Person, personIn, press, signUp, startConsole } from './visit.ts';
 
 /** In the order in which they are asked; to the first one nothing is predicted. */
 const QUESTIONS = ['Wie spät ist es?', 'Shall I run the tests with coverage now?', 'Run tests?'];
@@ -96,6 +96,15 @@ describeInBrowser('inbox of the console', () => {
     await until(async () => (await decisions()).join() === 'accepted,edited,rejected', 20_000);
     await page.reload();
     await page.getByText('Nothing waits for you.').waitFor();
+    assert.deepEqual(person.complaints, []);
+  });
+
+  it('shows the predictions of many questions as they are ready', async () => {
+    await page.getByText('Predict many at once').click();
+    await page.getByLabel('What the agent asks').fill(['Run tests?', ...QUESTIONS].join('\n'));
+    await press(page, 'Predict them');
+    await page.getByText('4 of 4 are ready.').waitFor();
+    await page.getByText('yes, I always want coverage').first().waitFor();
     assert.deepEqual(person.complaints, []);
   });
 

@@ -11,7 +11,7 @@ const LOOKS = [
   { colorScheme: 'light', size: DESKTOP },
   { colorScheme: 'dark', size: PHONE },
 ] as const;
-const PAGES = ['First minute', 'Try it', 'Inbox', 'Memory', 'Predictions', 'Connections', 'Keys', 'Account'];
+const PAGES = ['First minute', 'Try it', 'Inbox', 'Memory', 'Overview', 'Connections', 'Keys', 'Account'];
 
 describeInBrowser('pages of the console', () => {
   let system: System;
@@ -64,9 +64,10 @@ describeInBrowser('pages of the console', () => {
       .click();
     await page.getByText('Accepted.').waitFor();
     await assertFine('a prediction');
-    await goTo(page, 'Predictions');
+    await goTo(page, 'Overview');
     await page.getByRole('img', { name: 'Stated against observed' }).waitFor();
-    await assertFine('the calibration');
+    for (const table of await page.getByText('The numbers in a table').all()) await table.click();
+    await assertFine('the overview, with its tables');
     await goTo(page, 'Memory');
     await page.getByText('Why do you think that?').first().click();
     await page
@@ -74,6 +75,14 @@ describeInBrowser('pages of the console', () => {
       .first()
       .click();
     await assertFine('a fact');
+    for (const tab of ['Profile', 'Timeline']) {
+      await page.getByRole('link', { name: tab }).click();
+      await (tab === 'Profile'
+        ? page.getByText('Add a field')
+        : page.locator('.timeline summary').first()
+      ).click();
+      await assertFine(tab);
+    }
   }).timeout(60_000);
 
   it('the pages of the console say nothing bad to the browser’s console', () => {

@@ -55,7 +55,46 @@ describeInBrowser('person in the console', () => {
     await goTo(page, 'Memory');
     await page.getByText(REPLY).first().waitFor();
     await page.getByText('Why do you think that?').first().click();
-    await page.locator('.quotes li').first().waitFor();
+    const quote = page.locator('.quotes li').first();
+    await quote.getByText(/session sample-/).waitFor();
+    await page.getByRole('link', { name: 'Timeline' }).click();
+    await page.locator('.timeline summary', { hasText: 'sample' }).first().click();
+    await page.locator('.stages li', { hasText: 'Facts' }).getByText(REPLY).waitFor();
+  });
+
+  it('sees how a draft goes on while they type, and how that came about', async () => {
+    await goTo(page, 'Try it');
+    const draft = page.getByLabel('Your reply to it');
+    await draft.pressSequentially('yes, I al', { delay: 30 });
+    await page.locator('[data-forecue=ghost]').getByText('ways want coverage').waitFor();
+    await page.locator('.waterfall li').nth(4).waitFor();
+    await page.getByText(/The memory that was used \([1-9]/).click();
+    await page.locator('.quotes').getByText(REPLY).first().waitFor();
+    await page.getByText('What was sent to the model').click();
+    await page.getByText('the built-in predictor works here').waitFor();
+    await draft.focus();
+    await page.locator('[data-forecue=ghost]').getByText('ways want coverage').waitFor();
+    await page.keyboard.press('Tab');
+    assert.equal(await draft.inputValue(), REPLY);
+    await page.getByText(/api\/predictions\/draft\/ /).waitFor();
+    await page.getByRole('button', { name: 'TypeScript' }).click();
+    await page.getByText('await forecue.predictDraft({').waitFor();
+  });
+
+  it('keeps fields of a profile that only they change', async () => {
+    await goTo(page, 'Memory');
+    await page.getByRole('link', { name: 'Profile' }).click();
+    await page.getByText('All of it is locked').waitFor();
+    await press(page, 'Add a field');
+    await page.getByLabel('Name').fill('editor');
+    await page.getByLabel('Value').fill('vim');
+    await press(page, 'Save');
+    await page.getByText(/^Last changed/).waitFor();
+    await page.reload();
+    await page.getByLabel('Name').waitFor();
+    assert.equal(await page.getByLabel('Value').inputValue(), 'vim');
+    const { rows } = await system.database.pool.query('select data from profiles');
+    assert.deepEqual(rows, [{ data: { editor: 'vim' } }]);
   });
 
   it('a person in the console predicts a reply with what it rests on, and accepts it', async () => {
@@ -65,9 +104,15 @@ describeInBrowser('person in the console', () => {
     await page.locator('.quotes').getByText(REPLY).first().waitFor();
     await page.getByRole('button', { name: `That is my reply: ${REPLY}` }).click();
     await page.getByText('Accepted.').waitFor();
-    await goTo(page, 'Predictions');
+    await goTo(page, 'Overview');
     await page.getByText('of those were right').waitFor();
     await page.getByRole('img', { name: 'Stated against observed' }).waitFor();
+    await page.getByRole('img', { name: 'Predictions by day' }).waitFor();
+    const target = page.getByRole('slider', { name: 'Right how often' });
+    const asked = page.waitForResponse(/calibration\/\?target=0.96/);
+    await target.press('ArrowRight');
+    assert.equal((await asked).status(), 200);
+    await page.getByText('There are not enough decisions of yours yet to say.').waitFor();
   });
 
   it('a person in the console forgets a fact, and is told what else changed', async () => {

@@ -64,6 +64,18 @@ export async function clientOf(system: System, { email }: Person): Promise<UserC
   return new UserClient({ id: user.id, ...login, access, refresh }, system);
 }
 
+/** Adds so many messages, `Row 0 …` the earliest. */
+export async function addMany(client: UserClient, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, nth) => ({
+    content: `Row ${nth} ${'says a little more than the one before it. '.repeat(1 + (nth % 4))}`,
+    occurred_at: new Date(Date.UTC(2026, 0, 1) + nth * 60_000).toISOString(),
+  }));
+  for (let at = 0; at < count; at += 200) {
+    const { status, text } = await client.request('POST', '/api/memory/raw/', rows.slice(at, at + 200));
+    if (status !== 201) throw new Error(`adding was answered ${status} ${text}`);
+  }
+}
+
 export async function loadSample(page: Page): Promise<void> {
   await press(page, 'Load the sample person');
   await page.getByRole('button', { name: 'Remove the sample person' }).waitFor();

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { FeedbackRequest, ReplySummary } from '../../src/api.ts';
+import { Batch } from '../parts/batch.tsx';
 import { useSignedIn } from '../parts/context.ts';
 import { Decide } from '../parts/decide.tsx';
 import { Evidence } from '../parts/evidence.tsx';
@@ -89,6 +90,7 @@ export function Inbox() {
           </div>
         )}
       </section>
+      <Batch onPredicted={again} />
     </>
   );
 }
@@ -125,7 +127,7 @@ function List({ waiting, current, onChoose }: ListProps) {
       {waiting.map(({ id, predicted_response, agent, created_at, confidence }) => (
         <li key={id}>
           <button type="button" aria-current={id === current} onClick={() => onChoose(id)}>
-            <bdi>{predicted_response.slice(0, 200).toWellFormed() || t.predictions.nothing}</bdi>
+            <bdi>{predicted_response.slice(0, 200).toWellFormed() || t.overview.nothing}</bdi>
             <span class="quiet small">
               <bdi>{agent}</bdi> · {moment(created_at)} · {percent(confidence)}
             </span>
@@ -152,7 +154,7 @@ function Waiting({ id, onDecide }: { id: string; onDecide(feedback: FeedbackRequ
             </blockquote>
             <Decide reply={value} onDecide={onDecide} hasKeys />
           </Card>
-          <Evidence reply={value} />
+          <Evidence used={value.context} />
         </>
       )}
     </div>

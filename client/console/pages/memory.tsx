@@ -1,15 +1,22 @@
 import { useState } from 'preact/hooks';
 import { useSignedIn } from '../parts/context.ts';
 import { type Learnt, learn } from '../parts/learn.ts';
+import { LongList } from '../parts/long-list.tsx';
 import { Profile } from '../parts/profile.tsx';
 import { Row, type Shown, type Tier, tierOf } from '../parts/row.tsx';
+import { Timeline } from '../parts/timeline.tsx';
 import { Button, Card, Done, Empty, ErrorNote, Field, Skeleton, Title } from '../parts/ui.tsx';
 import { useAction, useLoad, useRoute } from '../parts/work.ts';
 import { number, t } from '../strings/index.ts';
 
-const TABS = Object.keys(t.memory.tiers) as (Tier | 'profile')[];
+type Tab = keyof typeof t.memory.tiers;
+const TABS = Object.keys(t.memory.tiers) as Tab[];
+/** Rows that are asked for at once. */
+const PAGE = 100;
 
-/** The four tiers of the memory: seen, searched, corrected, forgotten. */
+const isTier = (tab: Tab): tab is Tier => tab !== 'profile' && tab !== 'timeline';
+
+/** The memory, by its tiers and by its sessions: seen, searched, corrected, forgotten. */
 export function Memory() {
   const { client } = useSignedIn();
   const [, rest] = useRoute();
@@ -27,13 +34,15 @@ export function Memory() {
         {TABS.map((one) => (
           <a key={one} href={`#/memory/${one}`} aria-current={one === tab ? 'page' : undefined}>
             {t.memory.tiers[one]}
-            {stats.value && one !== 'profile' && <span class="count">{number(stats.value[one].count)}</span>}
+            {stats.value && isTier(one) && <span class="count">{number(stats.value[one].count)}</span>}
           </a>
         ))}
       </nav>
       <ErrorNote error={stats.error} again={stats.again} />
-      {tab === 'profile' ? <Profile /> : <Rows key={`${tab} ${turn}`} tier={tab} onChange={stats.again} />}
       <Learn onLearnt={changed} />
+      {tab === 'profile' && <Profile />}
+      {tab === 'timeline' && <Timeline key={turn} />}
+      {isTier(tab) && <Rows key={`${tab} ${turn}`} tier={tab} onChange={stats.again} />}
     </>
   );
 }
@@ -47,7 +56,7 @@ function Rows({ tier, onChange }: { tier: Tier; onChange(): void }) {
   const [forgotten, setForgotten] = useState<string>();
   const [gone, setGone] = useState<ReadonlySet<string>>(new Set());
   const pageFrom = (cursor?: string) =>
-    tierOf(client, tier).list({ limit: 30, ...(q && { q }), ...(cursor && { cursor }) });
+    tierOf(client, tier).list({ limit: PAGE, ...(q && { q }), ...(cursor && { cursor }) });
   const { value, error, again } = useLoad(() => pageFrom(), [q]);
   const next = older === undefined ? value?.next : older.next;
   const growing = useAction(async () => {
@@ -75,28 +84,26 @@ function Rows({ tier, onChange }: { tier: Tier; onChange(): void }) {
           {...(!q && { href: '#/start', link: t.nav.start })}
         />
       )}
-      {rows.map((row) => (
-        <Row
-          key={row.id}
-          tier={tier}
-          row={row}
-          onChange={again}
-          onForgotten={(receipt) => {
-            setForgotten(receipt);
-            setGone(new Set([...gone, row.id]));
-            onChange();
-          }}
-        />
-      ))}
-      {next && (
-        <Button action={growing} isBusy={growing.isBusy}>
-          {t.more}
-        </Button>
-      )}
-      <ErrorNote error={growing.error} />
+      <LongList rows={rows} keyOf={idOf} onEnd={() => next && growing.run()}>
+        {(row) => (
+          <Row
+            tier={tier}
+            row={row}
+            onChange={again}
+            onForgotten={(receipt) => {
+              setForgotten(receipt);
+              setGone(new Set([...gone, row.id]));
+              onChange();
+            }}
+          />
+        )}
+      </LongList>
+      <ErrorNote error={growing.error} again={() => growing.run()} />
     </>
   );
 }
+
+const idOf = ({ id }: Shown) => id;
 
 /** Takes recorded events into memory, and on to facts, with progress. */
 function Learn({ onLearnt }: { onLearnt(): void }) {

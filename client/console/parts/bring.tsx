@@ -52,8 +52,9 @@ function Choice({ onFiles }: { onFiles(files: readonly File[]): void }) {
     onFiles((await Promise.all(entries.map(filesIn))).flat());
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the choosers do the same by keyboard
     <div
+      role="group"
+      aria-label={t.start.bring}
       class={`drop ${isOver ? 'over' : ''}`}
       onDragOver={(event) => {
         event.preventDefault();

@@ -12,10 +12,10 @@ const EDGE = 48;
 
 /** How often predictions of each confidence were right: a picture, and a table for those who cannot see it. */
 export function Calibration({ calibration }: { calibration: ReplyCalibration }) {
-  const { bins, suggested_threshold } = calibration;
-  const { noThreshold, threshold, noCalibration, calibrationLead } = t.predictions;
+  const { bins } = calibration;
+  const { noCalibration, calibrationLead } = t.overview;
   return (
-    <Card title={t.predictions.calibration}>
+    <Card title={t.overview.calibration}>
       {bins.length === 0 ? (
         <p class="quiet">{noCalibration}</p>
       ) : (
@@ -25,7 +25,6 @@ export function Calibration({ calibration }: { calibration: ReplyCalibration }) 
           </div>
           <div>
             <p>{calibrationLead}</p>
-            <p>{suggested_threshold === null ? noThreshold : threshold(percent(suggested_threshold))}</p>
             <Table bins={bins} />
           </div>
         </div>
@@ -39,7 +38,7 @@ function Plot({ bins }: { bins: Bin[] }) {
   const y = (share: number) => SIDE - x(share);
   const most = Math.max(...bins.map(({ count }) => count));
   return (
-    <svg class="plot" viewBox={`0 0 ${SIDE} ${SIDE}`} role="img" aria-label={t.predictions.calibration}>
+    <svg class="plot" viewBox={`0 0 ${SIDE} ${SIDE}`} role="img" aria-label={t.overview.calibration}>
       {[0, 0.25, 0.5, 0.75, 1].map((share) => (
         <g key={share}>
           <path class="grid" d={`M${x(share)} ${y(0)}V${y(1)}M${x(0)} ${y(share)}H${x(1)}`} />
@@ -68,25 +67,29 @@ function Plot({ bins }: { bins: Bin[] }) {
         );
       })}
       <text x={SIDE / 2} y={SIDE - 2} text-anchor="middle">
-        {t.predictions.stated}
+        {t.overview.stated}
       </text>
       <text x={10} y={SIDE / 2} text-anchor="middle" transform={`rotate(-90 10 ${SIDE / 2})`}>
-        {t.predictions.observed}
+        {t.overview.observed}
       </text>
     </svg>
   );
 }
 
 function Table({ bins }: { bins: Bin[] }) {
-  const { stated, observed, count, table } = t.predictions;
+  const { stated, observed, between, count } = t.overview;
   return (
     <details>
-      <summary>{table}</summary>
+      <summary>
+        {t.table}
+        <span class="hidden">: {t.overview.calibration}</span>
+      </summary>
       <table>
         <thead>
           <tr>
             <th scope="col">{stated}</th>
             <th scope="col">{observed}</th>
+            <th scope="col">{between}</th>
             <th scope="col">{count}</th>
           </tr>
         </thead>
@@ -95,6 +98,7 @@ function Table({ bins }: { bins: Bin[] }) {
             <tr key={bin.lo}>
               <td>{percent(bin.mean_confidence)}</td>
               <td>{percent(bin.observed)}</td>
+              <td>{intervalOf(bin).map(percent).join(' – ')}</td>
               <td>{number(bin.count)}</td>
             </tr>
           ))}
@@ -105,7 +109,7 @@ function Table({ bins }: { bins: Bin[] }) {
 }
 
 function titleOf({ mean_confidence, observed, count }: Bin): string {
-  return `${t.predictions.stated} ${percent(mean_confidence)}, ${t.predictions.observed} ${percent(observed)} (${number(count)})`;
+  return `${t.overview.stated} ${percent(mean_confidence)}, ${t.overview.observed} ${percent(observed)} (${number(count)})`;
 }
 
 /** What chance allows around a share of so many: the 95 % interval of Wilson (1927). */

@@ -4,7 +4,7 @@ interface ChoicesProps<T extends string> {
   label: string;
   options: readonly { value: T; name: string; lang?: string }[];
   chosen: NoInfer<T>;
-  onChoose(value: T): void;
+  onChoose(value: NoInfer<T>): void;
   /** What else stands in the row. */
   children?: ComponentChildren;
 }

@@ -7,6 +7,7 @@ export interface Quote {
   /** The sort of row that has them. */
   tier: string;
   at?: string;
+  session?: string | null;
 }
 
 /** Quotes, the latest first; the same words are shown once, with how often they were said. */
@@ -20,6 +21,12 @@ export function Quotes({ quotes }: { quotes: readonly Quote[] }) {
           <p class="quiet small">
             {first?.tier}
             {first?.at && ` · ${moment(first.at)}`}
+            {first?.session && (
+              <>
+                {' · '}
+                {t.memory.session} <bdi>{first.session}</bdi>
+              </>
+            )}
             {others.length > 0 && ` · ${t.times(others.length + 1)}`}
           </p>
         </li>

@@ -2,9 +2,9 @@ import { useState } from 'preact/hooks';
 import type { AccountClient, DeletionReceipt } from '../../src/api.ts';
 import { moment, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
-import { Quotes } from './quotes.tsx';
-import { Button, Card, Confirmed, ErrorNote, Field, Skeleton, Words } from './ui.tsx';
-import { useAction, useLoad } from './work.ts';
+import { Button, Card, Confirmed, ErrorNote, Field, Words } from './ui.tsx';
+import { Why } from './why.tsx';
+import { useAction } from './work.ts';
 
 export type Tier = 'facts' | 'episodes' | 'raw';
 
@@ -146,34 +146,6 @@ export function Row({ tier, row, onChange, onForgotten }: RowProps) {
       </div>
       <ErrorNote error={changing.error} />
     </Card>
-  );
-}
-
-/** What a fact rests on: the words of the rows that it comes from. */
-function Why({ id }: { id: string }) {
-  const [isOpen, setOpen] = useState(false);
-  return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{t.memory.why}</summary>
-      {isOpen && <Sources id={id} />}
-    </details>
-  );
-}
-
-function Sources({ id }: { id: string }) {
-  const { client } = useSignedIn();
-  const { value, error, again } = useLoad(() => client.readFact(id), [id]);
-  if (error !== undefined) return <ErrorNote error={error} again={again} />;
-  if (value === undefined) return <Skeleton />;
-  const quoted = value.sources.filter(({ quote }) => quote !== null);
-  if (quoted.length === 0) return <p class="quiet small">{t.memory.noSources}</p>;
-  return (
-    <Quotes
-      quotes={quoted.map(({ tier, quote }) => ({
-        text: quote ?? '',
-        tier: t.memory.tiers[({ raw: 'raw', episode: 'episodes', fact: 'facts' } as const)[tier]],
-      }))}
-    />
   );
 }
 

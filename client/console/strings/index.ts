@@ -28,8 +28,15 @@ const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 const numbers = new Intl.NumberFormat(locale);
 const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
 
+const moneys = new Intl.NumberFormat(locale, {
+  style: 'currency',
+  currency: 'USD',
+  maximumFractionDigits: 4,
+});
+
 /** A moment, in the person's zone. */
 export const moment = (iso: string) => dates.format(new Date(iso));
 export const day = (iso: string) => days.format(new Date(iso));
 export const number = (value: number) => numbers.format(value);
+export const money = (dollars: number) => moneys.format(dollars);
 export const percent = (share: number) => percents.format(share);

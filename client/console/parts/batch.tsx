@@ -1,0 +1,82 @@
+import { useState } from 'preact/hooks';
+import type { BatchResponse } from '../../src/api.ts';
+import { percent, t } from '../strings/index.ts';
+import { useSignedIn } from './context.ts';
+import { Button, Card, ErrorNote, Field } from './ui.tsx';
+import { useAction } from './work.ts';
+
+type BatchItem = BatchResponse['results'][number];
+
+const PROMPTS_MAX = 100;
+
+/** Many questions at once: each prediction is shown when it is ready. */
+export function Batch({ onPredicted }: { onPredicted(): void }) {
+  const { client } = useSignedIn();
+  const [agent, setAgent] = useState('coder');
+  const [typed, setTyped] = useState('');
+  const [asked, setAsked] = useState<readonly string[]>([]);
+  const [items, setItems] = useState<ReadonlyMap<number, BatchItem>>(new Map());
+  const predicting = useAction(async () => {
+    const questions = typed
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+      .slice(0, PROMPTS_MAX);
+    setAsked(questions);
+    setItems(new Map());
+    const prompts = questions.map((agent_input) => ({ agent, agent_input }));
+    for await (const event of client.stream('predictReplies', { prompts, k: 3 }))
+      if (event.type === 'result') setItems((before) => new Map(before).set(event.item.index, event.item));
+    onPredicted();
+  });
+  return (
+    <Card>
+      <details>
+        <summary>{t.batch.title}</summary>
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            predicting.run();
+          }}
+        >
+          <Field label={t.try.agent} value={agent} onInput={setAgent} autocomplete="off" required />
+          <Field
+            label={t.batch.questions}
+            hint={t.batch.hint(PROMPTS_MAX)}
+            value={typed}
+            onInput={setTyped}
+            rows={4}
+            required
+          />
+          <Button kind="primary" isBusy={predicting.isBusy}>
+            {t.batch.predict}
+          </Button>
+        </form>
+        <p class="quiet" role="status">
+          {asked.length > 0 && t.batch.ready(items.size, asked.length)}
+        </p>
+        <ol class="quotes">
+          {asked.map((question, at) => (
+            <li key={at}>
+              <bdi class="words">{question}</bdi>
+              <Said item={items.get(at)} isBusy={predicting.isBusy} />
+            </li>
+          ))}
+        </ol>
+        <ErrorNote error={predicting.error} />
+      </details>
+    </Card>
+  );
+}
+
+function Said({ item, isBusy }: { item: BatchItem | undefined; isBusy: boolean }) {
+  if (item === undefined) return <p class="quiet small">{isBusy ? t.try.predicting : ''}</p>;
+  if ('error' in item) return <p class="fault small">{t.errors[item.error.code] ?? item.error.code}</p>;
+  const { status, predicted_response, confidence } = item.prediction;
+  return (
+    <p class="small">
+      <span class={`badge ${status}`}>{t.overview.status[status]}</span>{' '}
+      <bdi>{predicted_response || t.overview.nothing}</bdi> · {percent(confidence)}
+    </p>
+  );
+}

@@ -1,0 +1,169 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { day, t } from '../strings/index.ts';
+import { Card } from './ui.tsx';
+
+/** The values of one thing, day by day, and how they look: `a`, `b` or `c`. */
+export interface Series {
+  name: string;
+  look: 'a' | 'b' | 'c';
+  values: readonly number[];
+}
+
+interface ChartProps {
+  title: string;
+  /** The days, as `YYYY-MM-DD`. */
+  dates: readonly string[];
+  /** Columns stand on each other. */
+  series: readonly Series[];
+  /** Columns are amounts of a day; an area is what has come together until then. */
+  kind?: 'columns' | 'area';
+  /** What the whole picture says, in words. */
+  lead: string;
+  format(value: number): string;
+}
+
+const SIZE = { height: 168, left: 64, right: 8, top: 10, bottom: 24 };
+const GAP = 0.2;
+
+/** A picture of some days, with a table behind it. */
+export function Chart({ title, dates, series, kind = 'columns', lead, format }: ChartProps) {
+  return (
+    <Card title={title}>
+      <p class="quiet">{lead}</p>
+      {series.length > 1 && (
+        <ul class="legend" aria-hidden="true">
+          {series.map(({ name, look }) => (
+            <li key={name} class={look}>
+              {name}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Picture title={title} dates={dates} series={series} kind={kind} format={format} />
+      <Table title={title} dates={dates} series={series} format={format} />
+    </Card>
+  );
+}
+
+function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProps, 'lead'>>) {
+  const { height, left, right, top, bottom } = SIZE;
+  const [root, width] = useWidth();
+  const sums = dates.map((_, at) => series.reduce((sum, { values }) => sum + (values[at] ?? 0), 0));
+  const most = niceAbove(Math.max(...sums));
+  const step = (width - left - right) / dates.length;
+  const x = (at: number) => left + at * step;
+  const y = (value: number) => top + (1 - value / most) * (height - top - bottom);
+  const labels = [0, Math.floor((dates.length - 1) / 2), dates.length - 1];
+  return (
+    <svg
+      ref={root}
+      class="plot wide"
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-label={title}
+    >
+      {[0, most / 2, most].map((value) => (
+        <g key={value}>
+          <path class="grid" d={`M${left} ${y(value)}H${width - right}`} />
+          <text x={left - 8} y={y(value) + 4} text-anchor="end">
+            {format(value)}
+          </text>
+        </g>
+      ))}
+      {kind === 'area' && series[0] && (
+        <path
+          class={`area ${series[0].look}`}
+          d={`M${x(0)} ${y(0)}${series[0].values.map((value, at) => `L${x(at) + step / 2} ${y(value)}`).join('')}L${x(dates.length)} ${y(series[0].values.at(-1) ?? 0)}V${y(0)}Z`}
+        />
+      )}
+      {dates.map((date, at) => {
+        let under = 0;
+        return (
+          <g key={date}>
+            <title>{`${day(date)}: ${series.map(({ name, values }) => `${name} ${format(values[at] ?? 0)}`).join(', ')}`}</title>
+            <rect class="hit" x={x(at)} y={top} width={step} height={height - top - bottom} />
+            {kind === 'columns' &&
+              series.map(({ name, look, values }) => {
+                const value = values[at] ?? 0;
+                const base = under;
+                under += value;
+                return (
+                  <rect
+                    key={name}
+                    class={look}
+                    x={x(at) + (step * GAP) / 2}
+                    width={step * (1 - GAP)}
+                    y={y(under)}
+                    height={y(base) - y(under)}
+                  />
+                );
+              })}
+          </g>
+        );
+      })}
+      {labels.map((at, place) => (
+        <text
+          key={place}
+          x={place === 0 ? x(0) : place === 1 ? x(at) + step / 2 : width - right}
+          y={height - 6}
+          text-anchor={(['start', 'middle', 'end'] as const)[place]}
+        >
+          {day(dates[at] ?? '')}
+        </text>
+      ))}
+    </svg>
+  );
+}
+
+/** How wide the picture is on the page: a unit of it is a pixel, so that its letters have their size. */
+function useWidth() {
+  const root = useRef<SVGSVGElement>(null);
+  const [width, setWidth] = useState(480);
+  useEffect(() => {
+    const sizes = new ResizeObserver(([entry]) => entry && setWidth(Math.max(160, entry.contentRect.width)));
+    if (root.current) sizes.observe(root.current);
+    return () => sizes.disconnect();
+  }, []);
+  return [root, width] as const;
+}
+
+function Table({ title, dates, series, format }: Omit<ChartProps, 'lead' | 'kind'>) {
+  return (
+    <details>
+      <summary>
+        {t.table}
+        <span class="hidden">: {title}</span>
+      </summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{t.date}</th>
+            {series.map(({ name }) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {dates.map((date, at) => (
+            <tr key={date}>
+              <th scope="row">{day(date)}</th>
+              {series.map(({ name, values }) => (
+                <td key={name}>{format(values[at] ?? 0)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+/** The next of 2, 4, 10, 20, 40, 100 …: half of it is a number of the same length. */
+function niceAbove(value: number): number {
+  if (value <= 0) return 2;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return power * ([2, 4, 10].find((factor) => factor * power >= value) ?? 10);
+}

@@ -1,0 +1,99 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+interface LongListProps<Row> {
+  rows: readonly Row[];
+  keyOf(row: Row): string;
+  children(row: Row): ComponentChildren;
+  /** The end of the rows comes near. */
+  onEnd(): void;
+}
+
+/** A row that was not seen yet counts as so high, in pixels. */
+const GUESS = 160;
+/** Pixels above and below the window in which rows are kept. */
+const AROUND = 1200;
+/** The end is near when so many rows are left. */
+const NEAR = 40;
+
+/** A list of any length, of which the page holds what is in sight: the rest is room of the rows' heights. */
+export function LongList<Row>({ rows, keyOf, children, onEnd }: LongListProps<Row>) {
+  const list = useRef<HTMLUListElement>(null);
+  const heights = useRef(new Map<string, number>());
+  const [range, setRange] = useState({ first: 0, end: 12, above: 0, below: 0 });
+  const height = (row: Row) => heights.current.get(keyOf(row)) ?? GUESS;
+
+  const look = () => {
+    if (list.current === null) return;
+    const top = -list.current.getBoundingClientRect().top;
+    const next = rangeOf(rows.map(height), top - AROUND, top + innerHeight + AROUND);
+    setRange((now) => (isSame(now, next) ? now : next));
+    if (next.end > rows.length - NEAR) onEnd();
+  };
+  const latest = useRef(look);
+  latest.current = look;
+
+  useEffect(() => {
+    let isDue = false;
+    const soon = () => {
+      if (isDue) return;
+      isDue = true;
+      requestAnimationFrame(() => {
+        isDue = false;
+        latest.current();
+      });
+    };
+    // A row grows when it is opened, and all of them do when the window becomes narrow.
+    const sizes = new ResizeObserver(() => {
+      for (const child of list.current?.children ?? [])
+        if (child instanceof HTMLElement && child.dataset['key'])
+          heights.current.set(child.dataset['key'], child.offsetHeight);
+      soon();
+    });
+    if (list.current) sizes.observe(list.current);
+    addEventListener('scroll', soon, { passive: true });
+    return () => {
+      sizes.disconnect();
+      removeEventListener('scroll', soon);
+    };
+  }, []);
+  useEffect(() => latest.current(), [rows]);
+
+  return (
+    <ul ref={list} class="long" style={{ paddingTop: `${range.above}px`, paddingBottom: `${range.below}px` }}>
+      {rows.slice(range.first, range.end).map((row, at) => (
+        <li
+          key={keyOf(row)}
+          data-key={keyOf(row)}
+          aria-posinset={range.first + at + 1}
+          aria-setsize={rows.length}
+        >
+          {children(row)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface Range {
+  first: number;
+  end: number;
+  above: number;
+  below: number;
+}
+
+/** The rows between two places, and the room above and below them. */
+function rangeOf(heights: readonly number[], from: number, to: number): Range {
+  let at = 0;
+  let first = 0;
+  while (first < heights.length - 1 && at + (heights[first] ?? 0) < from) at += heights[first++] ?? 0;
+  const above = at;
+  let end = first;
+  while (end < heights.length && at < to) at += heights[end++] ?? 0;
+  let below = 0;
+  for (let rest = end; rest < heights.length; rest += 1) below += heights[rest] ?? 0;
+  return { first, end, above, below };
+}
+
+const isSame = (a: Range, b: Range) =>
+  a.first === b.first && a.end === b.end && a.above === b.above && a.below === b.below;

@@ -1,0 +1,97 @@
+import { useState } from 'preact/hooks';
+import type { Session } from '../../src/api.ts';
+import { moment, t } from '../strings/index.ts';
+import { useSignedIn } from './context.ts';
+import { Card, Empty, ErrorNote, Skeleton, Words } from './ui.tsx';
+import { useLoad } from './work.ts';
+
+/** More of a session would be a list: the tabs have that. */
+const EACH_MAX = 20;
+
+/** The recorded sessions, the latest first, each with what became of it. */
+export function Timeline() {
+  const { client } = useSignedIn();
+  const { value, error, again } = useLoad(() => client.listSessions(), []);
+  return (
+    <>
+      <p class="quiet">{t.timeline.lead}</p>
+      <ErrorNote error={error} again={again} />
+      {value === undefined && error === undefined && <Skeleton lines={5} />}
+      {value?.results.length === 0 && <Empty text={t.timeline.empty} href="#/start" link={t.nav.start} />}
+      <ol class="timeline">
+        {value?.results.map((session) => (
+          <li key={session.session_id}>
+            <Recorded session={session} />
+          </li>
+        ))}
+      </ol>
+    </>
+  );
+}
+
+function Recorded({ session }: { session: Session }) {
+  const [isOpen, setOpen] = useState(false);
+  const { session_id, source, source_detail, started_at } = session;
+  return (
+    <Card>
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          <strong>{moment(started_at)}</strong> · <bdi>{source}</bdi>
+          <span class="quiet small">
+            <bdi>{source_detail ?? session_id}</bdi>
+          </span>
+        </summary>
+        {isOpen && <Stages session={session} />}
+      </details>
+    </Card>
+  );
+}
+
+interface Shown {
+  id: string;
+  text: string;
+  at: string;
+}
+
+function Stages({ session: { session_id, started_at } }: { session: Session }) {
+  const { client } = useSignedIn();
+  const { value, error, again } = useLoad(async () => {
+    const ofSession = { session_id, limit: EACH_MAX };
+    const [raw, episodes] = await Promise.all([
+      client.listRawMemory(ofSession),
+      client.listEpisodes(ofSession),
+    ]);
+    const ids = new Set(episodes.results.map(({ id }) => id));
+    // What is derived from a session came after it.
+    const facts = ids.size === 0 ? [] : (await client.listFacts({ since: started_at, limit: 200 })).results;
+    return {
+      raw: raw.results.map(({ id, content, occurred_at }): Shown => ({ id, text: content, at: occurred_at })),
+      episodes: episodes.results.map(
+        ({ id, summary, ended_at }): Shown => ({ id, text: summary, at: ended_at }),
+      ),
+      facts: facts
+        .filter(({ episode_ids }) => episode_ids.some((id) => ids.has(id)))
+        .map(({ id, text, recorded_at }): Shown => ({ id, text, at: recorded_at })),
+    };
+  }, [session_id]);
+  if (error !== undefined) return <ErrorNote error={error} again={again} />;
+  if (value === undefined) return <Skeleton lines={5} />;
+  return (
+    <ol class="stages">
+      {(['raw', 'episodes', 'facts'] as const).map((tier) => (
+        <li key={tier}>
+          <h2>{t.memory.tiers[tier]}</h2>
+          {value[tier].length === 0 && <p class="quiet small">{t.timeline.none[tier]}</p>}
+          <ul class="quotes">
+            {value[tier].map(({ id, text, at }) => (
+              <li key={id}>
+                <Words>{text}</Words>
+                <p class="quiet small">{moment(at)}</p>
+              </li>
+            ))}
+          </ul>
+        </li>
+      ))}
+    </ol>
+  );
+}

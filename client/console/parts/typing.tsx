@@ -1,0 +1,118 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import type { AccountClient, DraftRequest, DraftResponse } from '../../src/api.ts';
+import type { CompleterClient } from '../../src/completer.ts';
+import { attachCompleter } from '../../src/textarea.ts';
+import { number, percent, t } from '../strings/index.ts';
+import { useSignedIn } from './context.ts';
+import { UsedRows } from './evidence.tsx';
+import { Card, ErrorNote } from './ui.tsx';
+import { Waterfall } from './waterfall.tsx';
+
+/** A prediction of what the person types next. */
+export interface Predicted {
+  request: DraftRequest;
+  answer: DraftResponse;
+  /** Milliseconds from this page and back. */
+  tookMs: number;
+}
+
+/** A field that goes on as the person types, by the client's own completer; and how each suggestion came about. */
+export function Typing({
+  question,
+  onRequest,
+}: {
+  question: string;
+  onRequest(request: DraftRequest): void;
+}) {
+  const { client } = useSignedIn();
+  const id = useId();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [seen, setSeen] = useState<Predicted>();
+  const [error, setError] = useState<unknown>();
+  const asked = useRef(question);
+  asked.current = question;
+  useEffect(() => {
+    if (field.current === null) return;
+    const tell = (predicted: Predicted) => {
+      setError(undefined);
+      setSeen(predicted);
+      onRequest(predicted.request);
+    };
+    const completer = attachCompleter(field.current, draftsOf(client, tell), {
+      userId: 'me',
+      context: () => ({
+        messages: asked.current.trim()
+          ? [{ role: 'assistant', content: asked.current, origin: 'agent' }]
+          : [],
+      }),
+      onError: setError,
+    });
+    return () => completer.close();
+  }, []);
+  return (
+    <Card title={t.try.typing}>
+      <div class="field ghost">
+        <label for={id}>{t.try.draft}</label>
+        <textarea id={id} ref={field} rows={4} aria-describedby={`${id}-note`} />
+      </div>
+      <p id={`${id}-note`} class="quiet small">
+        {t.try.draftHint}
+      </p>
+      <ErrorNote error={error} />
+      {seen && <HowItCame seen={seen} />}
+    </Card>
+  );
+}
+
+/** The client of a completer: asks for the account itself, and says what came of it. */
+function draftsOf(client: AccountClient, tell: (predicted: Predicted) => void): CompleterClient {
+  return {
+    async predict({ mode, draft, messages = [] }, options) {
+      const since = performance.now();
+      const request = { draft: draft.text, mode, messages };
+      const answer = await client.predictDraft(request, options);
+      tell({ request, answer, tookMs: Math.round(performance.now() - since) });
+      const { status, completion } = answer;
+      return { status, completion, request_id: crypto.randomUUID() };
+    },
+    // The account's own drafts are not judged.
+    recordPredictionEvent: async () => {},
+  };
+}
+
+function HowItCame({ seen: { answer, tookMs } }: { seen: Predicted }) {
+  const [isOpen, setOpen] = useState(false);
+  const { status, confidence, model, sent, usage, timing, context } = answer;
+  const rows = context.fact_ids.length + context.episode_ids.length + context.raw_ids.length;
+  const { queue_ms, memory_ms, model_ms, total_ms } = timing;
+  const stages = [
+    { name: t.try.stages.queue, ms: queue_ms },
+    { name: t.try.stages.memory, ms: memory_ms },
+    { name: t.try.stages.model, ms: model_ms },
+    { name: t.try.stages.rest, ms: Math.max(0, total_ms - queue_ms - memory_ms - model_ms) },
+    { name: t.try.stages.way, ms: Math.max(0, tookMs - total_ms) },
+  ];
+  return (
+    <>
+      <p role="status" class="small">
+        {t.try.draftStatus[status]} {t.try.confidence(percent(confidence))} ·{' '}
+        {t.try.tokens(number(usage.input_tokens), number(usage.output_tokens))} · <bdi>{model}</bdi>
+      </p>
+      <Waterfall label={t.try.waterfall} stages={stages} />
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>{t.try.used(number(rows))}</summary>
+        {isOpen && <UsedRows used={context} />}
+      </details>
+      <details>
+        <summary>{t.try.sent}</summary>
+        {sent.length === 0 && <p class="quiet small">{t.try.sentNothing}</p>}
+        {sent.map(({ role, content }, at) => (
+          <section key={at} aria-label={role}>
+            <p class="quiet small">{role}</p>
+            <pre>{content}</pre>
+          </section>
+        ))}
+      </details>
+    </>
+  );
+}
