@@ -17,10 +17,9 @@ export class BrokenAnswer extends Error {
 /**
  * The part of `fetch` that the SDK uses, at half its CPU time: over the platform's own HTTP client and its connection pool.
  * Follows no redirect, because the request carries the key and a person's text. Asks for no compression, and reads at most
- * `BODY_MAX` bytes. Reads the body here, so that the SDK's timeout, which only spans its fetch, covers a stalled body too.
+ * `BODY_MAX` bytes, all of them within `timeoutMs`.
  */
-export async function boundedFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const url = new URL(input instanceof Request ? input.url : input);
+export async function boundedFetch(url: string, init: RequestInit, timeoutMs: number): Promise<Response> {
   const { method, body, signal } = init;
   if (typeof body !== 'string') throw new TypeError('only a text can be sent');
   const headers = Object.fromEntries(new Headers(init.headers));
@@ -29,19 +28,28 @@ export async function boundedFetch(input: string | URL | Request, init: RequestI
     headers: { ...headers, 'accept-encoding': 'identity', 'content-length': Buffer.byteLength(body) },
     signal: signal ?? undefined,
   };
-  const request = url.protocol === 'https:' ? httpsRequest(url, options) : httpRequest(url, options);
-  request.end(body);
-  const message = await answerTo(request);
-  const status = statusOf(message);
+  const request = url.startsWith('https:') ? httpsRequest(url, options) : httpRequest(url, options);
+  let late: Error | undefined;
+  const timer = setTimeout(() => {
+    // The SDK tells a time-out by these words.
+    late = new Error('timed out');
+    request.destroy(late);
+  }, timeoutMs);
+  let status = 0;
   try {
+    request.end(body);
+    const message = await answerTo(request);
+    status = statusOf(message);
     const bytes = await bodyOf(message);
-    const headers = pairsOf(message.headersDistinct);
-    return new Response(BODILESS.includes(status) ? null : bytes, { status, headers });
+    return new Response(BODILESS.includes(status) ? null : bytes, { status, headers: pairsOf(message) });
   } catch (error) {
-    // To the reader of a body an abort is a connection that breaks off; the SDK tells its time-out by the reason.
+    // To the reader of a body both are a connection that breaks off.
     signal?.throwIfAborted();
+    if (late !== undefined) throw late;
     if (status < 200 || status > 299) throw error;
     throw new BrokenAnswer('the answer broke off', { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -75,6 +83,6 @@ function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return promise;
 }
 
-function pairsOf(headers: NodeJS.Dict<string[]>): [string, string][] {
-  return Object.entries(headers).map(([name, values = []]) => [name, values.join(', ')]);
+function pairsOf({ headersDistinct }: IncomingMessage): [string, string][] {
+  return Object.entries(headersDistinct).map(([name, values = []]) => [name, values.join(', ')]);
 }
