@@ -3,7 +3,7 @@ import { MIMEType } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { BODY_LIMIT, KIB } from '../../shared/schemas/limits.ts';
-import { within } from '../../shared/timing/within.ts';
+import { untilAborted } from '../../shared/timing/within.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { BodyShare } from './budgets.ts';
 
@@ -99,26 +99,70 @@ interface Collecting extends Receiving {
 }
 
 /**
- * The stream's bytes in one buffer, reserved before it grows. Chunks are copied, not kept: a client may send a million
- * chunks of one byte, which would cost a hundred times their size.
+ * The stream's bytes in one buffer. Throws `request_timeout` when they come more slowly than `PACE`. Never destroys the
+ * stream.
  */
-async function collect(source: Readable, { length, limit, share, sent }: Collecting): Promise<Buffer> {
-  let bytes: Buffer = Buffer.alloc(0);
-  let used = 0;
-  for await (const chunk of paced(source, () => sent(used))) {
-    const needed = used + chunk.length;
+async function collect(source: Readable, collecting: Collecting): Promise<Buffer> {
+  const since = performance.now();
+  const chunks: AsyncIterableIterator<Buffer> = source.iterator({ destroyOnReturn: false });
+  const body = new Body(collecting);
+  const tooSlow = new AbortController();
+  const check = () => {
+    const leftMs = since + PACE.graceMs + (1000 * body.sent) / PACE.bytesPerS - performance.now();
+    if (leftMs <= 0) tooSlow.abort(new AppError('request_timeout'));
+    else timer = setTimeout(check, leftMs);
+  };
+  let timer = setTimeout(check, PACE.graceMs);
+  try {
+    await untilAborted(tooSlow.signal, addAll(chunks, body));
+  } finally {
+    clearTimeout(timer);
+    // Not awaited: it waits for a chunk that is due, too.
+    void chunks.return?.();
+  }
+  return body.bytes;
+}
+
+async function addAll(chunks: AsyncIterable<Buffer>, body: Body): Promise<void> {
+  for await (const chunk of chunks) await body.add(chunk);
+}
+
+/**
+ * Grows with what is received, reserved before. Chunks are copied, not kept: a client may send a million chunks of one byte,
+ * which would cost a hundred times their size.
+ */
+class Body {
+  readonly #collecting: Collecting;
+  #buffer: Buffer = Buffer.alloc(0);
+  #used = 0;
+
+  constructor(collecting: Collecting) {
+    this.#collecting = collecting;
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#used);
+  }
+
+  /** Bytes that the client sent. */
+  get sent(): number {
+    return this.#collecting.sent(this.#used);
+  }
+
+  async add(chunk: Buffer): Promise<void> {
+    const { length, limit, share, sent } = this.#collecting;
+    const needed = this.#used + chunk.length;
     if (needed > limit || needed > Math.max(BODY_LIMIT, INFLATION_MAX * sent(needed)))
       throw new AppError('body_too_large');
-    if (needed > bytes.length) {
+    if (needed > this.#buffer.length) {
       // Most bodies arrive in one chunk.
-      const size = used === 0 ? needed : Math.min(limit, Math.max(length, 2 * needed));
+      const size = this.#used === 0 ? needed : Math.min(limit, Math.max(length, 2 * needed));
       await share.reserve(size);
-      bytes = used === 0 ? chunk : copyOf(bytes.subarray(0, used), size);
+      this.#buffer = this.#used === 0 ? chunk : copyOf(this.bytes, size);
     }
-    if (bytes !== chunk) chunk.copy(bytes, used);
-    used = needed;
+    if (this.#buffer !== chunk) chunk.copy(this.#buffer, this.#used);
+    this.#used = needed;
   }
-  return bytes.subarray(0, used);
 }
 
 function copyOf(bytes: Buffer, size: number): Buffer {
@@ -126,22 +170,3 @@ function copyOf(bytes: Buffer, size: number): Buffer {
   bytes.copy(copy);
   return copy;
 }
-
-/** The stream's chunks. Throws `request_timeout` when they come more slowly than `PACE`. Never destroys the stream. */
-async function* paced(source: Readable, sent: () => number): AsyncGenerator<Buffer, void> {
-  const since = performance.now();
-  const chunks: AsyncIterator<Buffer> = source.iterator({ destroyOnReturn: false });
-  try {
-    for (;;) {
-      const dueMs = PACE.graceMs + (1000 * sent()) / PACE.bytesPerS;
-      const next = await within(since + dueMs - performance.now(), () => chunks.next(), tooSlow);
-      if (next.done) return;
-      yield next.value;
-    }
-  } finally {
-    // Not awaited: it waits for a chunk that is due, too.
-    void chunks.return?.();
-  }
-}
-
-const tooSlow = () => new AppError('request_timeout');

@@ -17,7 +17,7 @@ import type {
   PredictionRequest,
   PredictionResponse,
 } from '../../shared/schemas/predictions.ts';
-import { canonicalJson, fingerprint } from '../../shared/security/fingerprint.ts';
+import { fingerprint, inKeyOrder } from '../../shared/security/fingerprint.ts';
 import { predict } from '../../shared/work/kinds.ts';
 import type { Call, WorkService } from '../work/service.ts';
 
@@ -82,8 +82,9 @@ function callOf(
   body: PredictionRequest,
   { wait, onDisconnect = app.onDisconnect }: Wishes,
 ): Call<PredictionFacts> {
-  const input = canonicalJson(body);
-  const { request_id: requestId, draft, ...context } = body;
+  const ordered = inKeyOrder(body);
+  const input = JSON.stringify(ordered);
+  const { request_id: requestId, draft, ...context } = ordered;
   const { user_id: userId, session_id: sessionId, connection_id: connectionId } = context;
   const draftHash = fingerprint(app.fingerprintKey, draft.text);
   return {
@@ -111,7 +112,7 @@ function callOf(
       draftLength: draft.text.length,
       draftHash: draftHash.toString('base64url'),
       contextRevision: body.context_revision,
-      contextHash: fingerprint(app.fingerprintKey, canonicalJson(context)).toString('base64url'),
+      contextHash: fingerprint(app.fingerprintKey, JSON.stringify(context)).toString('base64url'),
       minConfidence: app.minConfidence,
     },
     input: new Box(input),

@@ -11,7 +11,7 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
 import { admissions, observeStage, staged } from '../../shared/metrics/work.ts';
 import { backoffMs } from '../../shared/timing/retry.ts';
-import { within } from '../../shared/timing/within.ts';
+import { whenAny, within } from '../../shared/timing/within.ts';
 import { describeSpan, inSpan, isTraced, linkSpan } from '../../shared/tracing/span.ts';
 import type { Complete } from '../../shared/work/completion.ts';
 import type { FactsOf, Kind, ReportOf } from '../../shared/work/kind.ts';
@@ -83,7 +83,7 @@ export class WorkService {
     const { outcome, replayed } = await within(
       served.timeoutMs + LATEST_MS,
       (late) => {
-        const gone = AbortSignal.any([disconnected, late]);
+        const gone = whenAny(disconnected, late);
         return this.#counted(served, call, () => this.#admitAndWait(served, call, gone));
       },
       () => new AppError('service_unavailable'),
@@ -236,7 +236,8 @@ export class WorkService {
       return fate === 'gone' ? await this.#missing(request) : fate;
     } finally {
       clearTimeout(deadline);
-      left.abort();
+      // With a reason, because the default one is an error, which records the stack.
+      left.abort('left');
       gone.removeEventListener('abort', leave);
       waiter.leave();
       if (!ended) this.#callers.stopWaiting(request.key, id);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { AppError } from '../errors/app-error.ts';
 import type { ErrorCode, ErrorSource } from '../errors/catalogue.ts';
 
@@ -71,7 +71,7 @@ export interface Traced {
 
 /** The key of a party's request of a kind: 16 bytes of SHA-256, as a UUID. Party ids contain no spaces. */
 export function requestKey(kind: string, party: string, requestId: string): string {
-  const hex = createHash('sha256').update(`${kind} ${party} ${requestId}`).digest('hex');
+  const hex = hash('sha256', `${kind} ${party} ${requestId}`, 'hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join(
     '-',
   );

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const SECRET_BYTES = 32;
@@ -50,7 +50,7 @@ export function newToken(): { token: string; hash: Buffer } {
 
 /** The stored form of a key or token. These have 256 random bits, so one round of SHA-256 is enough. */
 export function hashKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 function newKey(scheme: string): NewKey {

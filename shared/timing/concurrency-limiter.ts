@@ -97,6 +97,7 @@ export class ConcurrencyLimiter {
       this.#next();
     };
     this.#next();
+    if (!party.line.has(waiting)) return;
     if (gone?.aborted || party.line.size > this.#longest) leave();
     gone?.addEventListener('abort', leave);
     const timer = waitMs === undefined ? undefined : setTimeout(leave, waitMs);

@@ -12,6 +12,16 @@ export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Pr
   }
 }
 
+/** `AbortSignal.any` for signals that live no longer than what it makes: that one keeps weak references, which takes 10 µs. */
+export function whenAny(...signals: readonly AbortSignal[]): AbortSignal {
+  const any = new AbortController();
+  for (const signal of signals) {
+    if (signal.aborted) any.abort(signal.reason);
+    signal.addEventListener('abort', () => any.abort(signal.reason));
+  }
+  return any.signal;
+}
+
 /** Settles as `work` does, or rejects after `ms`: with `late()`, with which its signal aborts as well. */
 export async function within<T>(
   ms: number,

@@ -40,7 +40,14 @@ export function openAIChat(options: { apiKey: string; baseUrl: string }): Chat {
 
 /** The SDK's client without what it does for uploads, streams, retries and other credentials, at a third of its CPU time. */
 class PlainClient extends OpenAI {
-  override async buildRequest({ method, path, body, headers, signal, timeout = this.timeout }: RequestOptions) {
+  override async buildRequest({
+    method,
+    path,
+    body,
+    headers,
+    signal,
+    timeout = this.timeout,
+  }: RequestOptions) {
     const sent = {
       accept: 'application/json',
       'content-type': 'application/json',

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { CircuitNews, CircuitState, CircuitTerms } from '../../shared/db/stores/provider-circuits.ts';
 import type { Log } from '../../shared/log.ts';
 import { watchCircuits } from '../../shared/metrics/provider.ts';
@@ -216,8 +216,5 @@ export class ProviderPolicy {
 
 /** Tells parties apart; a hash, because an account's id has no business to outlive the account. */
 function partyOf({ appId, accountId }: Charge): string {
-  return createHash('sha256')
-    .update(appId ?? accountId ?? '')
-    .digest('base64url')
-    .slice(0, 16);
+  return hash('sha256', appId ?? accountId ?? '', 'base64url').slice(0, 16);
 }
