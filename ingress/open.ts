@@ -63,7 +63,7 @@ export async function openParts(
   const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);
   const uploads = opening.adopt(await open.openUploads(config, () => work.isBusy, log), close);
   const refusals = opening.adopt(openRefusals(pool, log), close);
-  const mailer = openMailer(config.mail, log);
+  const mailer = await openMailer(config.mail, log);
   opening.defer(async () => mailer?.close());
   const server = opening.adopt(await open.listen(config, limit), (one) => drain(one, work, health));
   return { pool, em, uploads, limits, refusals, work, health, mailer, server, operator };

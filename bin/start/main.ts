@@ -99,9 +99,7 @@ function usesEmbeddedPostgres(): boolean {
 
 /** The environment and configuration of both processes. They share this machine, so the worker takes the next operator port. */
 function configure(given: NodeJS.ProcessEnv, data: string, databaseUrl: string | undefined) {
-  // From the second start on, Node need not compile: a third of what a process does until it is ready.
-  const values = { NODE_COMPILE_CACHE: join(data, 'compile-cache'), ...given };
-  const env = databaseUrl === undefined ? values : withEmbeddedDatabase(values, databaseUrl);
+  const env = databaseUrl === undefined ? given : withEmbeddedDatabase(given, databaseUrl);
   const webEnv = withSecrets(env, data);
   const web = { env: webEnv, config: ingressConfig(webEnv) };
   const { port } = web.config.operator;

@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer';
 import type { MailConfig } from '../../shared/config/config.ts';
 import type { Log } from '../../shared/log.ts';
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
@@ -31,8 +30,10 @@ const CLOSE_MS = 2000;
 const PERMANENT = 500;
 
 /** Sends through the server, or nothing if none is configured. A mail is tried for a minute, and lost with its process. */
-export function openMailer(config: MailConfig | undefined, log: Log): Mailer | undefined {
+export async function openMailer(config: MailConfig | undefined, log: Log): Promise<Mailer | undefined> {
   if (config === undefined) return undefined;
+  // Loaded only where mail is sent: it takes 60 ms of a start.
+  const { createTransport } = await import('nodemailer');
   const timeouts = {
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,

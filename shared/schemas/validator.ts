@@ -50,18 +50,19 @@ interface Reporting {
 }
 
 /**
- * Compiles a schema, once, at start. The validator returns the value with its defaults filled in (in place), or its
- * faults as in the list of a 422; what lists them all is compiled for the first value that needs it, which halves the work
- * at start.
+ * Makes the validator of a schema. It returns the value with its defaults filled in (in place), or its faults as in the
+ * list of a 422. The schema is compiled for the first value, and what lists all faults for the first that needs it: all
+ * schemas together take a fifth of a start.
  */
 export function compile<T extends TSchema>(
   schema: T,
   root: Root = 'body',
   reporting: Reporting = {},
 ): Validator<Static<T>> {
-  const first = failFast.compile<Static<T>>(schema);
+  let first: ValidateFunction<Static<T>> | undefined;
   let all: ValidateFunction | undefined;
   return (value) => {
+    first ??= failFast.compile<Static<T>>(schema);
     if (first(value)) return { ok: true, value };
     let { errors } = first;
     if (isSmall(value)) {
