@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { IngressConfig } from '../../shared/config/config.ts';
-import { batcher } from '../../shared/db/batcher.ts';
 import { notify } from '../../shared/db/notify.ts';
 import type { EndingTerms } from '../../shared/db/stores/erasure/work.ts';
 import { outcomesOf } from '../../shared/db/stores/work/find.ts';
@@ -20,7 +19,8 @@ import { serveKind } from './serve-kind.ts';
 import { WorkService } from './service.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
-const READ_TOGETHER = 100;
+/** More than a database under load needs; reads go on each half second, so a silent connection costs no more. */
+const READ_WITHIN_MS = 2000;
 
 export interface WorkParts {
   config: IngressConfig;
@@ -50,24 +50,24 @@ export async function openWork(
   { config, pool, em, queues, process, kinds, log }: WorkParts,
 ): Promise<Work> {
   const { recoveryWindowS } = config;
-  const room = opening.adopt(openRoom(pool, log), close);
+  const readFates = (keys: string[]) => outcomesOf(pool, keys, { withinMs: READ_WITHIN_MS });
+  const room = opening.adopt(new WaitingRoom(readFates, log), close);
   opening.adopt(watchCallers(room), close);
-  const ended = (ids: readonly string[]) => room.wake(ids);
   const bus = opening.adopt(
     openBus(config, (messages) => notify(pool, messages), log),
     close,
   );
   const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log), close);
-  await wakeUps.listen({ ended });
+  await wakeUps.listen({ ended: (ids) => room.wake(ids) });
   const complete = createCompletion({ pool, recoveryWindowS, wakeUps });
   const load = new LoadMonitor(kinds, {
     read: (of) => readLoad(pool, of),
-    isBusy: () => room.isBusy,
+    isBusy: () => room.size > 0,
     deadlineMs: (kind) => config[kind.deadline],
     log,
   });
   opening.adopt(load, close);
-  const isCrowded = () => room.isCrowded;
+  const isCrowded = () => room.size > 1;
   const served = Object.values(kinds).map((kind) =>
     serveKind(kind, { config, pool, process, queues, wakeUps, load, isCrowded }),
   );
@@ -84,23 +84,8 @@ export async function openWork(
     wakeUps,
     endingTerms: terms,
     get isBusy() {
-      return room.isBusy;
+      return room.size > 0;
     },
     closeRoom: () => room.close(),
   };
-}
-
-function openRoom(pool: Pool, log: Log): WaitingRoom {
-  const look = async (keys: string[]) => {
-    const byKey = await outcomesOf(pool, keys);
-    return keys.map((key) => byKey.get(key));
-  };
-  const room: WaitingRoom = new WaitingRoom(
-    {
-      look: batcher(look, { most: READ_TOGETHER, isBusy: () => room.isCrowded }),
-      poll: (keys, options) => outcomesOf(pool, keys, options),
-    },
-    log,
-  );
-  return room;
 }

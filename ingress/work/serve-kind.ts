@@ -4,6 +4,7 @@ import { batcher } from '../../shared/db/batcher.ts';
 import { type Admission, type Admitted, admit } from '../../shared/db/stores/work/admit.ts';
 import { batches } from '../../shared/metrics/work.ts';
 import type { Queues, TicketQueue } from '../../shared/queue/queues.ts';
+import { Coalesced } from '../../shared/timing/coalesce.ts';
 import { admissionTerms } from '../../shared/work/admission.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
@@ -80,39 +81,23 @@ interface DispatchSteps {
 }
 
 /**
- * Notifies a pool's workers of a piece of work of a party, once it is admitted, by a wake-up and a ticket. Neither waits nor
- * fails: should both be lost, the workers find the work when they look.
+ * Notifies a pool's workers of a piece of work of a party, once it is admitted, by a wake-up and a ticket. Neither waits nor fails:
+ * should both be lost, the workers find the work when they look.
  */
 type Dispatch = (id: string, party: string) => void;
 
 export function createDispatch({ queue, wake, queuedMs }: DispatchSteps): Dispatch {
   const { least, most, ofQueueing } = WAKE_EVERY_MS;
-  const wakeSoon = atMostEvery(() => Math.min(Math.max(least, ofQueueing * queuedMs()), most), wake);
+  const parties = new Set<string>();
+  const wakeAll = async () => {
+    const all = [...parties];
+    parties.clear();
+    wake(all);
+  };
+  const wakes = new Coalesced(wakeAll, () => Math.min(Math.max(least, ofQueueing * queuedMs()), most));
   return (id, party) => {
-    wakeSoon(party);
+    parties.add(party);
+    void wakes.run();
     queue.add([id]);
-  };
-}
-
-/** Calls at once, or as soon as that much time has passed since the call before, with all names given until then. */
-function atMostEvery(ms: () => number, call: (names: readonly string[]) => void): (name: string) => void {
-  let calledAt = Number.NEGATIVE_INFINITY;
-  const names = new Set<string>();
-  const callNow = () => {
-    const all = [...names];
-    names.clear();
-    calledAt = performance.now();
-    call(all);
-  };
-  const callWhenDue = () => {
-    const restMs = calledAt + ms() - performance.now();
-    // A timer counts whole milliseconds, and may fire one early.
-    if (restMs <= 0) callNow();
-    else setTimeout(callWhenDue, Math.ceil(restMs));
-  };
-  return (name) => {
-    const isAwaited = names.size > 0;
-    names.add(name);
-    if (!isAwaited) callWhenDue();
   };
 }

@@ -43,7 +43,7 @@ export interface WorkServiceParts {
 }
 
 /** A validated request, before anything is known of the load. Its input is held until it is admitted, not while it waits. */
-export type Call<Facts> = Omit<Admission<Facts>, 'kind' | 'input'> & { input: Box<string> };
+export type Call<Facts> = Omit<Admission<Facts>, 'input'> & { input: Box<string> };
 
 type Request = Pick<Admission, 'party' | 'key'>;
 
@@ -202,7 +202,7 @@ export class WorkService {
   async #decide(served: ServedKind, call: Call<unknown>, gone: AbortSignal): Promise<Admitted> {
     const { load, pool } = this.#parts;
     const { name } = served.kind;
-    const admission = { ...call, kind: name, facts: traced(call.facts), input: call.input.take() };
+    const admission = { ...call, facts: traced(call.facts), input: call.input.take() };
     let admitted = await served.admit(admission, gone);
     const queued = admitted.queued ?? 0;
     if (admitted.decision === 'overloaded') {

@@ -2,29 +2,24 @@ import type { Fate } from '../../shared/domain/work.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
 import { outcomesFound } from '../../shared/metrics/work.ts';
+import { Coalesced } from '../../shared/timing/coalesce.ts';
 import { every, type Repeated } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 500;
-/** Longer than a database under load needs, and short: a lost wake-up must not last to the deadline. */
-const POLL_WITHIN_MS = 900;
 
 /** A waiting caller. `ended` resolves with the outcome of the work, with or without a wake-up. */
 export interface Waiter {
   ended: Promise<Fate>;
-  /** Resolves `ended` for this caller alone. */
-  resolve(fate: Fate): void;
   /** Rejects `ended` for this caller alone. */
   reject(error: unknown): void;
   /** The caller waits no longer. */
   leave(): void;
 }
 
-interface WorkKey {
-  id: string;
-  key: string;
+interface Caller {
+  resolve(fate: Fate): void;
+  reject(error: unknown): void;
 }
-
-type Caller = Pick<Waiter, 'resolve' | 'reject'>;
 
 /** The callers of one piece of work. */
 interface Callers {
@@ -32,18 +27,8 @@ interface Callers {
   callers: Set<Caller>;
 }
 
-/** A read of work, for those who waited for it when the read began. */
-interface Read extends WorkKey {
-  callers: readonly Caller[];
-}
-
-/** Reads what no longer runs. */
-export interface Rows {
-  /** Reads one request by its key; shares its statement with others that are read at the same time. */
-  look(key: string): Promise<Fate | undefined>;
-  /** Reads many requests by their keys; rejects after `withinMs`. */
-  poll(keys: string[], options: { withinMs: number }): Promise<ReadonlyMap<string, Fate>>;
-}
+/** Reads what became of requests, by their keys; leaves out those that still run. */
+export type ReadFates = (keys: string[]) => Promise<ReadonlyMap<string, Fate>>;
 
 /**
  * Callers that wait for work to end. A wake-up makes the room read the rows that it names. Twice a second it polls every
@@ -51,16 +36,21 @@ export interface Rows {
  */
 export class WaitingRoom {
   readonly #callers = new Map<string, Callers>();
-  readonly #rows: Rows;
+  readonly #readFates: ReadFates;
   readonly #log: Log;
   readonly #polls: Repeated;
+  /** The work that a wake-up has named since the latest read began. */
+  readonly #woken = new Set<string>();
+  readonly #looks = new Coalesced(() => {
+    const ids = [...this.#woken];
+    this.#woken.clear();
+    return this.#read(ids, 'wake_up');
+  });
 
-  constructor(rows: Rows, log: Log) {
-    this.#rows = rows;
+  constructor(readFates: ReadFates, log: Log) {
+    this.#readFates = readFates;
     this.#log = log;
-    this.#polls = every(POLL_EVERY_MS, () => this.#poll(), {
-      onError: (error) => log.warn({ err: error }, 'could not poll for outcomes'),
-    });
+    this.#polls = every(POLL_EVERY_MS, () => this.#read([...this.#callers.keys()], 'poll'));
   }
 
   /** The number of pieces of work that somebody waits for. */
@@ -68,32 +58,21 @@ export class WaitingRoom {
     return this.#callers.size;
   }
 
-  /** Checks whether anybody waits. */
-  get isBusy(): boolean {
-    return this.#callers.size > 0;
-  }
-
-  /** Checks whether several wait. */
-  get isCrowded(): boolean {
-    return this.#callers.size > 1;
-  }
-
   /** Starts to wait. To be called before the work is queued, so that no answer can come too early. */
-  enter({ id, key }: WorkKey): Waiter {
+  enter({ id, key }: { id: string; key: string }): Waiter {
     const { promise: ended, resolve, reject } = Promise.withResolvers<Fate>();
     const caller: Caller = { resolve, reject };
     const waited = this.#callers.get(id) ?? { key, callers: new Set() };
     this.#callers.set(id, waited);
     waited.callers.add(caller);
-    return { ended, ...caller, leave: () => this.#leave(id, caller) };
+    return { ended, reject, leave: () => this.#leave(id, caller) };
   }
 
   /** Reads the rows of those ids that somebody here waits for. */
   wake(ids: readonly string[]): void {
-    for (const id of ids) {
-      const waited = this.#callers.get(id);
-      if (waited !== undefined) void this.#look(asReadBegins(id, waited));
-    }
+    const awaited = ids.filter((id) => this.#callers.has(id));
+    for (const id of awaited) this.#woken.add(id);
+    if (awaited.length > 0) void this.#looks.run();
   }
 
   /** Answers every caller that the service is shutting down. */
@@ -104,22 +83,27 @@ export class WaitingRoom {
     }
   }
 
-  async #look(read: Read): Promise<void> {
+  /**
+   * The callers of a read were admitted before it began, so work that it did not find will never be there again. Later
+   * callers may wait for a new attempt, of which the read knows nothing: it may have found the end of the one before.
+   */
+  async #read(ids: readonly string[], by: 'wake_up' | 'poll'): Promise<void> {
+    const reads = ids.flatMap((id) => {
+      const waited = this.#callers.get(id);
+      return waited === undefined ? [] : { id, key: waited.key, callers: [...waited.callers] };
+    });
+    if (reads.length === 0) return;
     try {
-      answer(read, await this.#rows.look(read.key), 'wake_up');
+      const fates = await this.#readFates(reads.map(({ key }) => key));
+      for (const { id, key, callers } of reads) {
+        const fate = fates.get(key);
+        if (fate === undefined || (fate !== 'gone' && fate.id !== id)) continue;
+        outcomesFound.inc({ by });
+        for (const caller of callers) caller.resolve(fate);
+      }
     } catch (error) {
-      this.#log.warn({ err: error }, 'could not read the row of a wake-up');
+      this.#log.warn({ err: error, by }, 'could not read how work has ended');
     }
-  }
-
-  async #poll(): Promise<void> {
-    if (this.#callers.size === 0) return;
-    const reads = [...this.#callers].map(([id, waited]) => asReadBegins(id, waited));
-    const fates = await this.#rows.poll(
-      reads.map(({ key }) => key),
-      { withinMs: POLL_WITHIN_MS },
-    );
-    for (const read of reads) answer(read, fates.get(read.key), 'poll');
   }
 
   #leave(id: string, caller: Caller): void {
@@ -127,18 +111,4 @@ export class WaitingRoom {
     waited?.callers.delete(caller);
     if (waited?.callers.size === 0) this.#callers.delete(id);
   }
-}
-
-function asReadBegins(id: string, { key, callers }: Callers): Read {
-  return { id, key, callers: [...callers] };
-}
-
-/**
- * The callers of a read were admitted before it began, so work that it did not find will never be there again. Later
- * callers may wait for a new attempt, of which the read knows nothing: it may have found the end of the one before.
- */
-function answer({ id, callers }: Read, fate: Fate | undefined, by: 'wake_up' | 'poll'): void {
-  if (fate === undefined || (fate !== 'gone' && fate.id !== id)) return;
-  outcomesFound.inc({ by });
-  for (const caller of callers) caller.resolve(fate);
 }

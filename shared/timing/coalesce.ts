@@ -2,18 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Runs `work` one run at a time: callers that come during a run share one more. Starts at once when nothing runs, and
- * pauses for `gapMs` after each run.
+ * pauses for `gapMs` after each run, which a function may say anew each time.
  */
 export class Coalesced<T> {
   readonly #work: () => Promise<T>;
-  readonly #gapMs: number;
+  readonly #gapMs: () => number;
   /** The run under way, with its pause; never rejects. */
   #current: Promise<void> | undefined;
   #next: Promise<T> | undefined;
 
-  constructor(work: () => Promise<T>, gapMs = 0) {
+  constructor(work: () => Promise<T>, gapMs: number | (() => number) = 0) {
     this.#work = work;
-    this.#gapMs = gapMs;
+    this.#gapMs = typeof gapMs === 'number' ? () => gapMs : gapMs;
   }
 
   get isRunning(): boolean {
@@ -36,7 +36,8 @@ export class Coalesced<T> {
 
   async #pauseAfter(run: Promise<T>): Promise<void> {
     await Promise.allSettled([run]);
-    if (this.#gapMs > 0) await sleep(this.#gapMs, undefined, { ref: false });
+    const gapMs = this.#gapMs();
+    if (gapMs > 0) await sleep(gapMs, undefined, { ref: false });
     if (this.#next === undefined) this.#current = undefined;
   }
 }

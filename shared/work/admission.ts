@@ -7,65 +7,46 @@ import type { NoFacts } from './kinds.ts';
 
 /** The terms of a process that admits work. */
 interface Terms extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recoveryWindowS'> {
-  /** The price of kinds that are charged. */
-  units: Pick<AdmissionTerms, 'sandboxUnits' | 'unitPriceMicrocents'>;
+  /** The price of kinds that are charged; a process that admits none needs none. */
+  units?: Pick<AdmissionTerms, 'sandboxUnits' | 'unitPriceMicrocents'>;
 }
-
-/** The price for a process that admits no kind that is charged. */
-export const NO_UNITS = { sandboxUnits: 0, unitPriceMicrocents: null };
 
 /** The terms of every admission of a kind in a process. */
 export function admissionTerms(kind: Kind, { units, ...terms }: Terms): AdmissionTerms {
   return {
     kind: kind.name,
     outlivesCallers: kind.outlivesCallers,
-    sandboxUnits: units.sandboxUnits,
-    unitPriceMicrocents: kind.charged ? units.unitPriceMicrocents : null,
+    sandboxUnits: units?.sandboxUnits ?? 0,
+    unitPriceMicrocents: kind.charged ? (units?.unitPriceMicrocents ?? null) : null,
     ...terms,
   };
 }
 
-/** A job of an account, whoever asks for it. */
-interface JobRequest {
-  accountId: string;
-  /** The input of its handler. */
-  body: object;
-  /** Names the request: the same again is the same job. Without one every request is new. */
-  requestId: string | undefined;
-  /** Wait where the same request still runs. */
-  wait: boolean;
-}
-
-/** The admission of a job, before anything is known of the load. */
-export function jobAdmission(
-  kind: Pick<Kind, 'name'>,
-  { accountId, body, requestId, wait }: JobRequest,
-): Omit<Admission<NoFacts>, 'kind'> {
-  const id = newId();
-  return admissionOf(kind, { id, accountId, body, requestId: requestId ?? id, wait, facts: {} });
-}
-
 /** A piece of work that another one is made of. */
-export interface Part {
+export interface Part<Facts = object> {
   /** Names it: the same again is the same part. */
   id: string;
   /** The input of its handler. */
   body: object;
-  facts: object;
+  facts: Facts;
 }
 
-/** The admission of a part of an account's work. */
-export function partAdmission(kind: Pick<Kind, 'name'>, accountId: string, part: Part): Admission {
-  const admission = admissionOf(kind, { ...part, accountId, requestId: part.id, wait: false });
-  return { ...admission, kind: kind.name };
+/** A job of an account, whoever asks for it, or a part of one. */
+interface JobRequest<Facts> extends Partial<Part<Facts>> {
+  accountId: string;
+  body: object;
+  /** Names the request: the same again is the same job. By default every request is new. */
+  requestId?: string | undefined;
+  /** Wait where the same request still runs. */
+  wait?: boolean;
 }
 
-function admissionOf<Facts>(
+/** The admission of a job, before anything is known of the load. */
+export function jobAdmission<Facts = NoFacts>(
   kind: Pick<Kind, 'name'>,
-  asked: { id: string; accountId: string; body: object; requestId: string; wait: boolean; facts: Facts },
-): Omit<Admission<Facts>, 'kind'> {
-  const { id, accountId, requestId, wait, facts } = asked;
-  const input = canonicalJson(asked.body);
+  { accountId, body, id = newId(), requestId = id, wait = false, facts }: JobRequest<Facts>,
+): Admission<Facts | NoFacts> {
+  const input = canonicalJson(body);
   return {
     id,
     party: accountId,
@@ -76,7 +57,7 @@ function admissionOf<Facts>(
     line: null,
     wait,
     cancelOnDisconnect: false,
-    facts,
+    facts: facts ?? {},
     input,
   };
 }

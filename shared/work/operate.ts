@@ -13,7 +13,7 @@ import {
   workerBeats,
 } from '../db/stores/work/operate.ts';
 import { newId } from '../ids.ts';
-import { admissionTerms, jobAdmission, NO_UNITS } from './admission.ts';
+import { admissionTerms, jobAdmission } from './admission.ts';
 import { kindsOf } from './kind.ts';
 import { kinds } from './kinds.ts';
 import { type RoundStep, SCHEDULES } from './schedules.ts';
@@ -93,15 +93,14 @@ async function retryStep(database: Pool, { kind, body }: RoundStep, terms: Retry
     process: newId(),
     timeoutMs: deadlines[kind.deadline],
     recoveryWindowS,
-    units: NO_UNITS,
   });
   const counts = { queued: 0, locked: 0 };
   for (let after: string | undefined = START; after !== undefined; ) {
     const page = await failedJobs(database, kind.name, after, PAGE);
     for (const { id, party } of page.failed) {
-      const job = jobAdmission(kind, { accountId: party, body, requestId: `retry ${id}`, wait: false });
+      const job = jobAdmission(kind, { accountId: party, body, requestId: `retry ${id}` });
       try {
-        const [admitted] = await admit(database, [{ ...job, kind: kind.name }], admission);
+        const [admitted] = await admit(database, [job], admission);
         counts.queued += Number(admitted?.decision === 'admitted');
       } catch (error) {
         if (!isLockTimeout(error)) throw error;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { admit } from '../../shared/db/stores/work/admit.ts';
 import { newId } from '../../shared/ids.ts';
 import type { JobResponse, PromoteResult } from '../../shared/schemas/jobs.ts';
-import { admissionTerms, jobAdmission, NO_UNITS } from '../../shared/work/admission.ts';
+import { admissionTerms, jobAdmission } from '../../shared/work/admission.ts';
 import { promoteEpisodes, promoteFacts } from '../../shared/work/kinds.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import {
@@ -48,11 +48,11 @@ describe('what is set aside', function () {
   /** As the scheduler has it done. */
   const bySchedule = async (tier: 'episodes' | 'facts') => {
     const kind = { episodes: promoteEpisodes, facts: promoteFacts }[tier];
-    const terms = { process: newId(), timeoutMs: 20_000, recoveryWindowS: 600, units: NO_UNITS };
+    const terms = { process: newId(), timeoutMs: 20_000, recoveryWindowS: 600 };
     const body = { settled_only: true };
-    const job = jobAdmission(kind, { accountId: ann.id, body, requestId: undefined, wait: false });
+    const job = jobAdmission(kind, { accountId: ann.id, body });
     const { pool } = system.database;
-    await admit(pool, [{ ...job, kind: kind.name }], admissionTerms(kind, terms));
+    await admit(pool, [job], admissionTerms(kind, terms));
     return until(async () => {
       const read = await ann.request<JobResponse>('GET', `/api/jobs/${job.key}/`);
       const { state, result, finished_at } = read.body;

@@ -99,9 +99,7 @@ async function queue(
       const id = newId();
       return {
         id,
-        kind: predict.name,
         party: app.id,
-        requestId: id,
         key: predictionKey(app.id, id),
         fingerprint: Buffer.from(id),
         userId: 'u-1',
@@ -109,7 +107,6 @@ async function queue(
         line: null,
         wait: false,
         cancelOnDisconnect: false,
-        overloaded: false,
         facts: {},
         input: '{}',
       };

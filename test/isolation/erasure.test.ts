@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Pool } from 'pg';
 import { admit } from '../../shared/db/stores/work/admit.ts';
 import { newId } from '../../shared/ids.ts';
-import { admissionTerms, jobAdmission, NO_UNITS } from '../../shared/work/admission.ts';
+import { admissionTerms, jobAdmission } from '../../shared/work/admission.ts';
 import { sync } from '../../shared/work/kinds.ts';
 import { anonymously, isGone, signUp, type UserClient } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
@@ -104,10 +104,9 @@ describe('account that is being erased', () => {
     let erased: ReturnType<typeof person.request> | undefined;
     try {
       await late.query('begin');
-      const terms = { process: newId(), timeoutMs: 60_000, recoveryWindowS: 600, units: NO_UNITS };
-      const job = jobAdmission(sync, { accountId: person.id, body: {}, requestId: undefined, wait: false });
-      const admission = { ...job, kind: sync.name };
-      await admit(late as unknown as Pool, [admission], admissionTerms(sync, terms));
+      const terms = { process: newId(), timeoutMs: 60_000, recoveryWindowS: 600 };
+      const job = jobAdmission(sync, { accountId: person.id, body: {} });
+      await admit(late as unknown as Pool, [job], admissionTerms(sync, terms));
       erased = person.request('DELETE', '/api/auth/me/');
       const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%lock_admissions%'`;
       await until(async () => (await pool.query(waits)).rows.length > 0);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { admit } from '../../shared/db/stores/work/admit.ts';
 import { newId } from '../../shared/ids.ts';
-import { admissionTerms, jobAdmission, NO_UNITS, partAdmission } from '../../shared/work/admission.ts';
+import { admissionTerms, jobAdmission } from '../../shared/work/admission.ts';
 import { batchReply, predictBatch } from '../../shared/work/kinds.ts';
 import { isGone, signUp, type UserClient } from '../support/account.ts';
 import { predictionBody, type Reply } from '../support/client.ts';
@@ -66,14 +66,13 @@ async function queueParts(
   { database: { pool } }: System<TestProcess>,
   { id: accountId }: UserClient,
 ): Promise<void> {
-  const terms = { process: newId(), timeoutMs: 600_000, recoveryWindowS: 600, units: NO_UNITS };
+  const terms = { process: newId(), timeoutMs: 600_000, recoveryWindowS: 600 };
   for (let batch = 0; batch < BATCHES; batch += 1) {
-    const job = jobAdmission(predictBatch, { accountId, body: {}, requestId: undefined, wait: false });
-    const admission = { ...job, kind: predictBatch.name };
-    await admit(pool, [admission], admissionTerms(predictBatch, terms));
+    const job = jobAdmission(predictBatch, { accountId, body: {} });
+    await admit(pool, [job], admissionTerms(predictBatch, terms));
     const parts = Array.from({ length: PARTS }, (_, place) =>
-      partAdmission(batchReply, accountId, {
-        id: newId(),
+      jobAdmission(batchReply, {
+        accountId,
         body: { agent: 'coder', agent_input: 'Which?', k: 1, threshold: 0.9 },
         facts: { batch: job.id, place },
       }),

@@ -177,7 +177,6 @@ function admission(app: AppClient): Admission<{ requestId: string; userId: strin
   const body = predictionBody();
   return {
     id: newId(),
-    kind: 'predict',
     party: app.id,
     key: predictionKey(app.id, body.request_id),
     userId: body.user_id,

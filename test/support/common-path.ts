@@ -99,7 +99,6 @@ function admission(party: string): Admission {
   const requestId = newId();
   return {
     id: newId(),
-    kind: 'predict',
     party,
     key: requestKey('predict', party, requestId),
     fingerprint: randomBytes(32),

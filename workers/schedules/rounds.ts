@@ -9,7 +9,7 @@ import { admit } from '../../shared/db/stores/work/admit.ts';
 import { readLoad } from '../../shared/db/stores/work/load.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Queues } from '../../shared/queue/queues.ts';
-import { admissionTerms, jobAdmission, NO_UNITS } from '../../shared/work/admission.ts';
+import { admissionTerms, jobAdmission } from '../../shared/work/admission.ts';
 import { type RoundStep, stepsOfRound } from '../../shared/work/schedules.ts';
 
 /** Accounts of one page. While jobs of as many wait in the pool, no page is taken. */
@@ -107,14 +107,9 @@ export class Rounds {
     const { config, database, heartbeat } = this.#parts;
     const { recoveryWindowS } = config;
     const requestId = `scheduled ${new Date(tick).toISOString()}`;
-    const job = jobAdmission(kind, { accountId, body, requestId, wait: false });
-    const terms = {
-      process: heartbeat.id,
-      timeoutMs: config[kind.deadline],
-      recoveryWindowS,
-      units: NO_UNITS,
-    };
-    await admit(database.pool, [{ ...job, kind: kind.name }], admissionTerms(kind, terms));
+    const job = jobAdmission(kind, { accountId, body, requestId });
+    const terms = { process: heartbeat.id, timeoutMs: config[kind.deadline], recoveryWindowS };
+    await admit(database.pool, [job], admissionTerms(kind, terms));
   }
 
   /** Checks that there is room for a page, and that the jobs of the step before have ended. */

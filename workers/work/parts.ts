@@ -7,7 +7,7 @@ import type { Guard } from '../../shared/db/stores/work/complete.ts';
 import type { End, Traced } from '../../shared/domain/work.ts';
 import type { Log } from '../../shared/log.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
-import { admissionTerms, NO_UNITS, type Part, partAdmission } from '../../shared/work/admission.ts';
+import { admissionTerms, jobAdmission, type Part } from '../../shared/work/admission.ts';
 import type { Complete } from '../../shared/work/completion.ts';
 import type { Kind } from '../../shared/work/kind.ts';
 import type { WakeUps } from '../../shared/work/wake-ups.ts';
@@ -79,11 +79,11 @@ export class PartsRoom {
     const { trace } = claim.facts as Traced;
     const from = trace && { trace: { ...trace, ...traceHeaders() } };
     const admissions = parts.map((part) =>
-      partAdmission(ofParts, claim.party, { ...part, facts: { ...part.facts, ...from } }),
+      jobAdmission(ofParts, { ...part, accountId: claim.party, facts: { ...part.facts, ...from } }),
     );
     await persistently(() => {
       const timeoutMs = Math.max(1, Math.floor(leftMs() - MARGIN_MS));
-      const terms = admissionTerms(ofParts, { process, recoveryWindowS, timeoutMs, units: NO_UNITS });
+      const terms = admissionTerms(ofParts, { process, recoveryWindowS, timeoutMs });
       return admit(pool, admissions, terms);
     }, performance.now() + leftMs());
     if (signal.aborted) {

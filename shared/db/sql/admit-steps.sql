@@ -71,7 +71,8 @@ begin
    order by i.place;
 end $$;
 
--- Decides a request whose work is live, and makes this process a waiter of it. For each such item.
+-- Decides a request whose work is live, and makes this process a waiter of it. When the work has just ended, the whole
+-- admission is repeated, as after any other conflict, and sees how. For each such item.
 create or replace function attach_v1(_item record, _process uuid) returns text
 language plpgsql as $$
 declare
@@ -90,7 +91,7 @@ begin
            cancel_on_disconnect = _item.cancel_on_disconnect
      where w.id = _item.live_id;
     if not found then
-      return 'retry';
+      raise serialization_failure using message = 'work ended while a request attached to it';
     end if;
   end if;
   return outcome;
@@ -116,35 +117,19 @@ begin
        order by w.id for update) v;
 end $$;
 
--- Ends superseded work. Units of this month stand in the admission's own booking; those of last month are booked here.
-create or replace function end_superseded_v1(_party uuid, _victims uuid[], _month text, _window_s int) returns void
+-- Ends superseded work, whose units `_used` still counts. Returns the usage without them.
+create or replace function end_superseded_v1(_used usage, _party uuid, _victims uuid[], _window_s int) returns usage
 language plpgsql as $$
-declare
-  booking record;
-  used usage%rowtype;
 begin
-  for booking in
-    with ended as (
-      delete from work w where w.id = any (_victims) returning w.*
-    ), archived as (
-      insert into history (
-        id, kind, party, key, fingerprint, state, code, attempt, admission, connection_id, admitted_at, started_at,
-        ended_at, expires_at, month, plan, price_microcents, facts)
-      select e.id, e.kind, e.party, e.key, e.fingerprint, 'cancelled', 'prediction_superseded', e.attempt, e.admission,
-             e.connection_id, e.admitted_at, e.started_at, now(), window_end(_window_s), e.month, e.plan,
-             e.price_microcents, e.facts
-        from ended e
-    )
-    select e.month, count(*) as units, count(*) filter (where e.plan = 'paid') as paid_units,
-           coalesce(sum(e.price_microcents) filter (where e.plan = 'paid'), 0) as paid_microcents
-      from ended e where e.month <> _month group by e.month
-  loop
-    used := lock_usage_v1(_party, booking.month);
-    used.reserved := used.reserved - booking.units;
-    used.paid_reserved := used.paid_reserved - booking.paid_units;
-    used.paid_reserved_microcents := used.paid_reserved_microcents - booking.paid_microcents;
-    perform store_usage_v1(used);
-  end loop;
+  if _used.app_id is not null then
+    perform store_usage_v1(_used);
+  end if;
+  perform complete_v1(_party, (
+    select json_agg(json_build_object(
+             'id', w.id, 'place', 0, 'month', w.month, 'guard', 'live', 'state', 'cancelled',
+             'code', 'prediction_superseded', 'settle', false))
+      from work w where w.id = any (_victims)), null, _window_s, 0);
+  return lock_usage_v1(_party, _used.month);
 end $$;
 
 -- Remembers the latest revision of each admitted item's line.

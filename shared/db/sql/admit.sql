@@ -3,8 +3,7 @@
 -- request key or a line.
 --
 -- Outcomes: `admitted` (also when this very call admitted it before: the statement is safe to repeat), `attached`,
--- `ended` (its history has the answer), `retry` (another process changed it meanwhile), or the code of a refusal, which
--- leaves nothing behind. Work that outlives its callers has `detached_at` infinity from its admission on: it is never
+-- `ended` (its history has the answer), or the code of a refusal, which leaves nothing behind. Work that outlives its callers has `detached_at` infinity from its admission on: it is never
 -- abandoned, however long nobody waits for it.
 --
 -- A request is `overloaded` when as much as `_most_queued` of its party waits; null: it never is. A party's admissions
@@ -28,7 +27,6 @@ declare
   this_month text := month_of(now());
   last_month text := month_of(now() - live_work_max_age());
   place_kept timestamptz;
-  all_victims uuid[] := '{}';
   admitted_places int[] := '{}';
   admitted_ids uuid[] := '{}';
   admitted_attempts int[] := '{}';
@@ -116,7 +114,9 @@ begin
     if outcome is null then
       outcome := 'admitted';
       superseded := victims.ids;
-      all_victims := all_victims || victims.ids;
+      if cardinality(superseded) > 0 then
+        used := end_superseded_v1(used, _party, superseded, _window_s);
+      end if;
       queued := queued + 1 - victims.queued;
       -- Takes the place of queued work that it supersedes: a person who goes on typing is answered in turn.
       place_kept := greatest(victims.queued_at, clock_timestamp() - make_interval(secs => _timeout_ms / 1000.0));
@@ -126,17 +126,14 @@ begin
       admitted_since := admitted_since
         || case when victims.queued_at is null then clock_timestamp() else place_kept end;
       -- Null for a kind that costs no unit.
-      used.reserved := used.reserved + 1 - victims.units;
-      used.paid_reserved := used.paid_reserved + (app.plan = 'paid')::int - victims.paid_units;
+      used.reserved := used.reserved + 1;
+      used.paid_reserved := used.paid_reserved + (app.plan = 'paid')::int;
       used.paid_reserved_microcents := used.paid_reserved_microcents
-        + case when app.plan = 'paid' then _price else 0 end - victims.paid_microcents;
+        + case when app.plan = 'paid' then _price else 0 end;
     end if;
     return next;
   end loop;
 
-  if cardinality(all_victims) > 0 then
-    perform end_superseded_v1(_party, all_victims, this_month, _window_s);
-  end if;
   if cardinality(admitted_places) > 0 then
     deadline := clock_timestamp() + make_interval(secs => _timeout_ms / 1000.0);
     insert into work (

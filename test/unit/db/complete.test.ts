@@ -55,9 +55,7 @@ async function queued({ database: { pool } }: System, party: string, size: numbe
   const ids = Array.from({ length: size }, newId);
   const admissions = ids.map((id) => ({
     id,
-    kind: predict.name,
     party,
-    requestId: id,
     key: requestKey(predict.name, party, id),
     fingerprint: Buffer.from(id),
     userId: '',
@@ -65,7 +63,6 @@ async function queued({ database: { pool } }: System, party: string, size: numbe
     line: null,
     wait: false,
     cancelOnDisconnect: false,
-    overloaded: false,
     facts: {},
     input: '{}',
   }));

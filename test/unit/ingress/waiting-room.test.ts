@@ -1,27 +1,22 @@
 import assert from 'node:assert/strict';
-import { type Rows, WaitingRoom } from '../../../ingress/work/waiting-room.ts';
+import { WaitingRoom } from '../../../ingress/work/waiting-room.ts';
 import type { Fate, Outcome } from '../../../shared/domain/work.ts';
 import { createLog } from '../../../shared/log.ts';
+import { until } from '../../support/until.ts';
 
 const WORK = { id: 'w', key: 'k' };
 
 describe('caller in the waiting room', () => {
   let room: WaitingRoom;
-  let looks: PromiseWithResolvers<Fate | undefined>[];
-  let polls: PromiseWithResolvers<ReadonlyMap<string, Fate>>[];
-  let polled: PromiseWithResolvers<void>;
+  let reads: ((fate: Fate) => void)[];
   beforeEach(() => {
-    looks = [];
-    polls = [];
-    polled = Promise.withResolvers();
-    const rows: Rows = {
-      look: () => begun(looks),
-      poll: () => {
-        polled.resolve();
-        return begun(polls);
-      },
+    reads = [];
+    const readFates = () => {
+      const { promise, resolve } = Promise.withResolvers<ReadonlyMap<string, Fate>>();
+      reads.push((fate) => resolve(new Map([[WORK.key, fate]])));
+      return promise;
     };
-    room = new WaitingRoom(rows, createLog('test', 'silent'));
+    room = new WaitingRoom(readFates, createLog('test', 'silent'));
   });
   afterEach(() => room.close());
 
@@ -29,21 +24,22 @@ describe('caller in the waiting room', () => {
     const first = room.enter(WORK);
     room.wake([WORK.id]);
     const second = room.enter(WORK);
-    looks[0]?.resolve(attempt(1));
-    assert.deepEqual(await first.ended, attempt(1));
     room.wake([WORK.id]);
-    looks[1]?.resolve(attempt(2));
+    reads[0]?.(attempt(1));
+    assert.deepEqual(await first.ended, attempt(1));
+    await until(() => reads.length === 2);
+    reads[1]?.(attempt(2));
     assert.deepEqual(await second.ended, attempt(2));
   });
 
   it('a caller in the waiting room is not answered by a poll that began before it came', async () => {
     const first = room.enter(WORK);
-    await polled.promise;
+    await until(() => reads.length === 1);
     const second = room.enter(WORK);
-    polls[0]?.resolve(new Map([[WORK.key, attempt(1)]]));
+    reads[0]?.(attempt(1));
     assert.deepEqual(await first.ended, attempt(1));
     room.wake([WORK.id]);
-    looks[0]?.resolve(attempt(2));
+    reads[1]?.(attempt(2));
     assert.deepEqual(await second.ended, attempt(2));
   });
 
@@ -51,19 +47,14 @@ describe('caller in the waiting room', () => {
     const first = room.enter(WORK);
     room.wake([WORK.id]);
     const second = room.enter(WORK);
-    looks[0]?.resolve('gone');
+    reads[0]?.('gone');
     assert.equal(await first.ended, 'gone');
-    second.resolve(attempt(1));
+    room.wake([WORK.id]);
+    await until(() => reads.length === 2);
+    reads[1]?.(attempt(1));
     assert.deepEqual(await second.ended, attempt(1));
   });
 });
-
-/** A read that ends when the test says so. */
-function begun<T>(reads: PromiseWithResolvers<T>[]): Promise<T> {
-  const read = Promise.withResolvers<T>();
-  reads.push(read);
-  return read.promise;
-}
 
 function attempt(n: number): Fate {
   return { id: WORK.id, attempt: n } as Outcome;

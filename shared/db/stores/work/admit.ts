@@ -7,7 +7,6 @@ import type { Subject } from './complete.ts';
 export interface Admission<Facts = unknown> {
   /** The id of this call, and of the work if it is new. A repeated statement recognises itself by it. */
   id: string;
-  kind: string;
   party: string;
   /** `requestKey` of it. */
   key: string;
@@ -82,22 +81,9 @@ export interface Admitted {
 
 const ADMIT = {
   name: 'admit_v1',
-  text: `select * from admit_v1(
+  text: `select outcome as decision, id, attempt, left_ms as "leftMs", superseded, queued from admit_v1(
     $1, $2::uuid, $3::uuid, $4::json, $5::text[], $6::uuid[], $7::int, $8::int, $9::int, $10::int, $11::bigint)`,
 };
-
-interface AdmitRow {
-  place: number;
-  outcome: AdmissionDecision | 'retry';
-  id: string;
-  attempt: number;
-  left_ms: number;
-  superseded: string[];
-  queued: number | null;
-}
-
-/** Tries when another process ended the row meanwhile; the next one sees what became of it. */
-const TRIES = 5;
 
 /**
  * Admits a batch of one party, in one transaction: connection, idempotency, stale context, superseding, units, row.
@@ -110,37 +96,10 @@ export async function admit(
   terms: AdmissionTerms,
   mostQueued = Number.POSITIVE_INFINITY,
 ): Promise<Admitted[]> {
-  const decided: Admitted[] = [];
-  let open = admissions.map((admission, place) => ({ admission, place }));
-  for (let tries = 1; open.length > 0; tries += 1) {
-    if (tries > TRIES) throw new Error('an admission kept changing under its retries');
-    const rows = await admitOnce(
-      pool,
-      open.map(({ admission }) => admission),
-      terms,
-      mostQueued,
-    );
-    const again = new Set<number>();
-    for (const { place, outcome: decision, left_ms: leftMs, ...admitted } of rows) {
-      if (decision === 'retry') again.add(place);
-      else decided[open[place]?.place ?? 0] = { ...admitted, decision, leftMs };
-    }
-    if (rows.length !== open.length) throw new Error('an admission was left out');
-    open = open.filter((_, place) => again.has(place));
-  }
-  return decided;
-}
-
-async function admitOnce(
-  pool: Pool,
-  admissions: readonly Admission[],
-  terms: AdmissionTerms,
-  mostQueued: number,
-): Promise<AdmitRow[]> {
   const [first] = admissions;
   if (first === undefined) return [];
   const connections = admissions.flatMap(({ connectionId }) => connectionId ?? []);
-  return query<AdmitRow>(pool, ADMIT, [
+  return query<Admitted>(pool, ADMIT, [
     terms.kind,
     first.party,
     terms.process,
