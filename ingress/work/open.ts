@@ -19,9 +19,6 @@ import { serveKind } from './serve-kind.ts';
 import { WorkService } from './service.ts';
 import { WaitingRoom } from './waiting-room.ts';
 
-/** More than a database under load needs; reads go on each half second, so a silent connection costs no more. */
-const READ_WITHIN_MS = 2000;
-
 export interface WorkParts {
   config: IngressConfig;
   pool: Pool;
@@ -50,8 +47,7 @@ export async function openWork(
   { config, pool, em, queues, process, kinds, log }: WorkParts,
 ): Promise<Work> {
   const { recoveryWindowS } = config;
-  const readFates = (keys: string[]) => outcomesOf(pool, keys, { withinMs: READ_WITHIN_MS });
-  const room = opening.adopt(new WaitingRoom(readFates, log), close);
+  const room = opening.adopt(new WaitingRoom((...read) => outcomesOf(pool, ...read), log), close);
   opening.adopt(watchCallers(room), close);
   const bus = opening.adopt(
     openBus(config, (messages) => notify(pool, messages), log),

@@ -6,6 +6,8 @@ import { Coalesced } from '../../shared/timing/coalesce.ts';
 import { every, type Repeated } from '../../shared/timing/every.ts';
 
 const POLL_EVERY_MS = 500;
+/** Longer than a database under load needs, and short: a lost wake-up must not last to the deadline. */
+const POLL_WITHIN_MS = 900;
 
 /** A waiting caller. `ended` resolves with the outcome of the work, with or without a wake-up. */
 export interface Waiter {
@@ -27,8 +29,11 @@ interface Callers {
   callers: Set<Caller>;
 }
 
-/** Reads what became of requests, by their keys; leaves out those that still run. */
-export type ReadFates = (keys: string[]) => Promise<ReadonlyMap<string, Fate>>;
+/** Reads what became of requests, by their keys; leaves out those that still run. Rejects after `withinMs`. */
+export type ReadFates = (
+  keys: string[],
+  options?: { withinMs: number },
+) => Promise<ReadonlyMap<string, Fate>>;
 
 /**
  * Callers that wait for work to end. A wake-up makes the room read the rows that it names. Twice a second it polls every
@@ -44,13 +49,15 @@ export class WaitingRoom {
   readonly #looks = new Coalesced(() => {
     const ids = [...this.#woken];
     this.#woken.clear();
-    return this.#read(ids, 'wake_up');
+    return this.#read('wake_up', ids);
   });
 
   constructor(readFates: ReadFates, log: Log) {
     this.#readFates = readFates;
     this.#log = log;
-    this.#polls = every(POLL_EVERY_MS, () => this.#read([...this.#callers.keys()], 'poll'));
+    this.#polls = every(POLL_EVERY_MS, () =>
+      this.#read('poll', [...this.#callers.keys()], { withinMs: POLL_WITHIN_MS }),
+    );
   }
 
   /** The number of pieces of work that somebody waits for. */
@@ -87,14 +94,21 @@ export class WaitingRoom {
    * The callers of a read were admitted before it began, so work that it did not find will never be there again. Later
    * callers may wait for a new attempt, of which the read knows nothing: it may have found the end of the one before.
    */
-  async #read(ids: readonly string[], by: 'wake_up' | 'poll'): Promise<void> {
+  async #read(
+    by: 'wake_up' | 'poll',
+    ids: readonly string[],
+    ...options: [{ withinMs: number }?]
+  ): Promise<void> {
     const reads = ids.flatMap((id) => {
       const waited = this.#callers.get(id);
       return waited === undefined ? [] : { id, key: waited.key, callers: [...waited.callers] };
     });
     if (reads.length === 0) return;
     try {
-      const fates = await this.#readFates(reads.map(({ key }) => key));
+      const fates = await this.#readFates(
+        reads.map(({ key }) => key),
+        ...options,
+      );
       for (const { id, key, callers } of reads) {
         const fate = fates.get(key);
         if (fate === undefined || (fate !== 'gone' && fate.id !== id)) continue;

@@ -1,16 +1,7 @@
-import type { Pool } from 'pg';
 import type { PoolName, WorkerConfig } from '../../shared/config/config.ts';
 import type { Database } from '../../shared/db/orm.ts';
 import type { Heartbeat } from '../../shared/db/processes.ts';
-import {
-  type ClaimTerms,
-  claim,
-  type Flow,
-  heldAmong,
-  reclaim,
-  release,
-  straysOf,
-} from '../../shared/db/stores/work/claim.ts';
+import { claim, heldBy, reclaim, release } from '../../shared/db/stores/work/claim.ts';
 import type { Completion } from '../../shared/db/stores/work/complete.ts';
 import type { Log } from '../../shared/log.ts';
 import { watchSlots } from '../../shared/metrics/work.ts';
@@ -60,12 +51,16 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   const { pool } = database;
   const { recoveryWindowS, leaseMs } = config;
   const process = heartbeat.id;
-  const rows = heldRows(pool, process, (flows) => wakeUps.admitted(flows));
+  const rows: HeldRows = {
+    held: (ids) => heldBy(pool, process, ids),
+    reclaim: (attempts) => reclaim(pool, attempts, process),
+    release: async (ids) => wakeUps.admitted(await release(pool, ids, process)),
+  };
   const running = opening.adopt(new RunningAttempts(rows, log), close);
   heartbeat.onRecovered(() => running.look());
-  const isBehind = () => served.some(({ slots }) => slots.isBehind);
+  const isBehind = (): boolean => pools.some((slots) => slots.isBehind);
   const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log, isBehind), close);
-  const worker = { isBehind, nextAfter: (batch: readonly Completion[]) => nextAfter(served, batch) };
+  const worker = { isBehind, nextAfter: (batch: readonly Completion[]) => nextAfter(pools, batch) };
   const complete = createCompletion({ pool, recoveryWindowS, wakeUps, worker });
   const room = new PartsRoom({ pool, process, recoveryWindowS, wakeUps, complete, log });
   const em = () => database.orm.em.fork();
@@ -88,52 +83,34 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   return { pools: served, looks, running, listen: () => wakeUps.listen(listeners) };
 }
 
-/** The rows of what this process has claimed, bound to its lease. */
-function heldRows(pool: Pool, process: string, wake: (flows: readonly Flow[]) => void): HeldRows {
-  return {
-    among: (ids) => heldAmong(pool, ids, process),
-    reclaim: (attempts) => reclaim(pool, attempts, process),
-    strays: (known) => straysOf(pool, process, known),
-    async release(ids) {
-      wake(await release(pool, ids, process));
-    },
-  };
-}
-
-interface ServedPool {
-  name: PoolName;
-  slots: WorkerPool;
-  terms: Omit<ClaimTerms, 'asks' | 'slots'>;
-}
-
-/** The slots of one pool, and what each claim for them says. */
+/** Opens the slots of one pool. */
 function openPool(
   name: PoolName,
   { config, database, heartbeat, kinds: all, log }: WorkParts,
   attempts: Attempts,
   running: RunningAttempts,
-): ServedPool {
+): { name: PoolName; slots: WorkerPool } {
   const kinds = servedBy(all, name);
   const oneAtATime = Object.values(kinds).flatMap((kind) => (kind.oneAtATime ? [kind.name] : []));
   // Superseding work takes an earlier place, by its own time at most.
   const reachMs = 2 * Math.max(...Object.values(kinds).map(({ deadline }) => config[deadline]));
-  const terms = { worker: heartbeat.id, oneAtATime, reachMs };
   const slots = new WorkerPool(config.slots[name], kinds, {
-    claim: (asks, most) => claim(database.pool, { ...terms, asks, slots: most }),
+    terms: { worker: heartbeat.id, oneAtATime, reachMs },
+    claim: (terms) => claim(database.pool, terms),
     mayClaim: () => heartbeat.recoveredMs > RECLAIM_FIRST_MS && !heartbeat.paused.has(name),
     attempt: (one, freeSlot) => attempts.perform(one, freeSlot),
     claimLost: () => running.claimLost(),
     log,
   });
-  return { name, slots, terms };
+  return { name, slots };
 }
 
 /** The claim that goes with the end of these attempts: of the first pool that makes one. */
-function nextAfter(served: readonly ServedPool[], ended: readonly Completion[]): NextClaim | undefined {
+function nextAfter(pools: readonly WorkerPool[], ended: readonly Completion[]): NextClaim | undefined {
   const attempts = ended.filter((one) => one.guard === 'attempt');
-  for (const { slots, terms } of served) {
+  for (const slots of pools) {
     const next = slots.nextAfter(attempts);
-    if (next !== undefined) return { ...next, ...terms };
+    if (next !== undefined) return next;
   }
   return undefined;
 }

@@ -121,10 +121,7 @@ export class PartsRoom {
         await sleep(CLOCK_GRACE_MS);
         continue;
       }
-      // Work announced since this look began has ended as well.
-      waiting.left = waiting.left.intersection(new Set(live));
-      const pollMs = waiting.left.size === 0 ? CLOCK_GRACE_MS : POLL_EVERY_MS;
-      await this.#wokenWithin(waiting, Math.min(pollMs, restMs));
+      await this.#wokenWithin(waiting, Math.min(POLL_EVERY_MS, restMs));
     }
   }
 

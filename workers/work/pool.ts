@@ -1,9 +1,16 @@
 import type { Pool } from 'pg';
-import { type Claim, type Claimed, type Flow, queuedFlows } from '../../shared/db/stores/work/claim.ts';
+import {
+  type Claim,
+  type Claimed,
+  type ClaimTerms,
+  type Flow,
+  queuedFlows,
+} from '../../shared/db/stores/work/claim.ts';
 import type { Log } from '../../shared/log.ts';
 import { Coalesced } from '../../shared/timing/coalesce.ts';
 import { every, type Repeated } from '../../shared/timing/every.ts';
 import { Later } from '../../shared/timing/later.ts';
+import type { NextClaim } from '../../shared/work/completion.ts';
 import type { Kinds } from '../../shared/work/kind.ts';
 import { type Ask, FairOrder } from './fair-order.ts';
 
@@ -15,7 +22,9 @@ const BLOCKED_MS = 50;
 const FAILED_MS = 500;
 
 export interface PoolSteps {
-  claim(asks: readonly Ask[], slots: number): Promise<Claimed>;
+  /** What every claim says. */
+  terms: Omit<ClaimTerms, 'asks' | 'slots'>;
+  claim(terms: ClaimTerms): Promise<Claimed>;
   /** False for a moment after a database outage, so that owners reclaim their work first, and while the pool is paused. */
   mayClaim(): boolean;
   /** Performs one claim to its end; never rejects. `freeSlot` gives its slot back while it only waits. */
@@ -23,15 +32,6 @@ export interface PoolSteps {
   /** A claim failed, but may have taken effect. */
   claimLost(): void;
   log: Log;
-}
-
-/** A claim that a pool makes in a statement of others. */
-export interface Next {
-  asks: readonly Ask[];
-  slots: number;
-  onClaimed(claimed: Claimed): void;
-  /** The statement failed, but may have taken effect. */
-  onLost(): void;
 }
 
 /**
@@ -94,15 +94,14 @@ export class WorkerPool {
    * A claim for the slots of these attempts, to be made in the statement that ends them. Undefined when nothing is known to
    * wait, or a claim is in flight anyway.
    */
-  nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): Next | undefined {
+  nextAfter(ended: readonly Pick<Claim, 'id' | 'attempt'>[]): NextClaim | undefined {
     if (!this.#order.isReady || this.#closed || this.#fill.isRunning || !this.#steps.mayClaim())
       return undefined;
     const slots = ended.filter((one) => this.#vacate(one)).length;
     const asks = this.#order.ask(slots);
     if (asks.length === 0) return undefined;
     return {
-      asks,
-      slots,
+      ...this.#termsOf(asks),
       onClaimed: (claimed) => {
         this.#start(asks, claimed);
         void this.#fill.run();
@@ -128,17 +127,20 @@ export class WorkerPool {
       if (this.#order.isReady) this.#fillLater.within(jittered(FAILED_MS));
       return false;
     }
-    const slots = this.#order.free;
-    const asks = this.#order.ask(slots);
+    const asks = this.#order.ask();
     if (asks.length === 0) return false;
     try {
-      this.#start(asks, await this.#steps.claim(asks, reservedFor(asks)));
+      this.#start(asks, await this.#steps.claim(this.#termsOf(asks)));
       return true;
     } catch (error) {
       this.#steps.log.warn({ err: error }, 'could not claim');
       this.#lost(asks);
       return false;
     }
+  }
+
+  #termsOf(asks: readonly Ask[]): ClaimTerms {
+    return { ...this.#steps.terms, asks, slots: asks.reduce((sum, { reserved }) => sum + reserved, 0) };
   }
 
   /** Runs what was claimed. */
@@ -215,10 +217,6 @@ export class Looks {
     this.#answeredAt = performance.now();
     for (const slots of this.#slots) slots.lookedAt(flows);
   }
-}
-
-function reservedFor(asks: readonly Ask[]): number {
-  return asks.reduce((sum, { reserved }) => sum + reserved, 0);
 }
 
 function nameOf({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): string {

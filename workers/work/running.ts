@@ -21,12 +21,10 @@ interface Attempt {
 
 /** The rows of what this process runs. */
 export interface HeldRows {
-  /** Reads those of the ids that this process still holds: id → attempt. */
-  among(ids: string[]): Promise<Map<string, number>>;
+  /** Reads which of these, or of all, this process holds: id → attempt. */
+  held(ids?: string[]): Promise<ReadonlyMap<string, number>>;
   /** Reclaims those attempts that a database crash made queued again. */
   reclaim(attempts: ReadonlyMap<string, number>): Promise<string[]>;
-  /** Rows held besides the known ones: claims whose answer was lost. */
-  strays(known: string[]): Promise<string[]>;
   release(ids: string[]): Promise<void>;
 }
 
@@ -49,10 +47,6 @@ export class RunningAttempts {
     this.#rows = rows;
     this.#log = log;
     this.#polls = every(POLL_EVERY_MS, () => this.look());
-  }
-
-  get ids(): string[] {
-    return [...this.#attempts.keys()];
   }
 
   begin({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): AbortController {
@@ -111,19 +105,14 @@ export class RunningAttempts {
 
   async #compare(): Promise<void> {
     try {
-      await this.#giveUpLost();
-      if (this.#mayHaveStrays) await this.#releaseStrays();
+      const before = new Map(this.#attempts);
+      if (before.size === 0 && !this.#mayHaveStrays) return;
+      const held = await this.#rows.held(this.#mayHaveStrays ? undefined : [...before.keys()]);
+      await this.#giveUp(new Map([...before].filter(([id, { attempt }]) => held.get(id) !== attempt)));
+      if (this.#mayHaveStrays) await this.#releaseStrays(held);
     } catch (error) {
       this.#log.warn({ err: error }, 'could not compare running attempts with their rows');
     }
-  }
-
-  async #giveUpLost(): Promise<void> {
-    const before = new Map(this.#attempts);
-    if (before.size === 0) return;
-    const held = await this.#rows.among([...before.keys()]);
-    const lost = new Map([...before].filter(([id, { attempt }]) => held.get(id) !== attempt));
-    if (lost.size > 0) await this.#giveUp(lost);
   }
 
   /** Releases what only waits for its parts: another process can do that as well. */
@@ -135,14 +124,12 @@ export class RunningAttempts {
     const released = [...this.#attempts].filter(([, attempt]) => which(attempt));
     for (const [, { controller }] of released) controller.abort(new Relinquished('released'));
     if (released.length === 0) return;
-    await this.#rows
-      .release(released.map(([id]) => id))
-      .catch((error: unknown) =>
-        this.#log.warn(
-          { err: error },
-          'could not release unfinished work: it is taken over when this lease ends',
-        ),
+    const log = (error: unknown) =>
+      this.#log.warn(
+        { err: error },
+        'could not release unfinished work: it is taken over when this lease ends',
       );
+    await this.#rows.release(released.map(([id]) => id)).catch(log);
   }
 
   async #giveUp(lost: ReadonlyMap<string, Attempt>): Promise<void> {
@@ -158,8 +145,8 @@ export class RunningAttempts {
   }
 
   /** Releases only rows that were unknown twice: at the first look the answer to a claim may still be in flight. */
-  async #releaseStrays(): Promise<void> {
-    const unknown = (await this.#rows.strays(this.ids)).filter((id) => !this.#attempts.has(id));
+  async #releaseStrays(held: ReadonlyMap<string, number>): Promise<void> {
+    const unknown = [...held.keys()].filter((id) => !this.#attempts.has(id));
     const strays = unknown.filter((id) => this.#strays.includes(id));
     this.#strays = unknown;
     if (strays.length > 0) await this.#rows.release(strays);

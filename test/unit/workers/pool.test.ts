@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { Box } from '../../../shared/box.ts';
-import type { Claim, Claimed, Flow } from '../../../shared/db/stores/work/claim.ts';
+import type { Claim, Claimed, ClaimTerms, Flow } from '../../../shared/db/stores/work/claim.ts';
 import { createLog } from '../../../shared/log.ts';
 import { servedBy } from '../../../shared/work/kind.ts';
 import { kinds } from '../../../shared/work/kinds.ts';
-import type { Ask } from '../../../workers/work/fair-order.ts';
 import { WorkerPool } from '../../../workers/work/pool.ts';
 import { until } from '../../support/until.ts';
 
@@ -28,14 +27,15 @@ type Answer = Claimed | Error;
 
 /** Slots whose claims are answered one after the other by `answers`, the first not before `held`, then find nothing. */
 function start(slots: number, answers: Answer[], held: Promise<void> = setImmediate()) {
-  const claims: { asks: readonly Ask[]; slots: number }[] = [];
+  const claims: ClaimTerms[] = [];
   const ends: (() => void)[] = [];
   const parked: (() => void)[] = [];
   const may = { claim: true };
   let lost = 0;
   const pool = new WorkerPool(slots, servedBy(kinds, 'predict'), {
-    async claim(asks, most) {
-      claims.push({ asks, slots: most });
+    terms: { worker: 'this one', oneAtATime: [], reachMs: 1000 },
+    async claim(terms) {
+      claims.push(terms);
       await (claims.length === 1 ? held : setImmediate());
       const answer = answers.shift() ?? NOTHING;
       if (answer instanceof Error) throw answer;

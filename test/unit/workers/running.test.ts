@@ -12,12 +12,11 @@ describe('running attempts', () => {
     const asked: string[] = [];
     const released: string[] = [];
     const rows: HeldRows = {
-      among: async () => new Map(),
+      held: async () => new Map(),
       reclaim: async (attempts) => {
         asked.push(...attempts.keys());
         return reclaiming.promise;
       },
-      strays: async () => [],
       release: async (ids) => void released.push(...ids),
     };
     running = new RunningAttempts(rows, createLog('test', 'silent'));
@@ -39,9 +38,8 @@ describe('running attempts', () => {
   it('running attempts abort one when a later one of the same work begins here, and never take it for the later one', async () => {
     const released: string[] = [];
     const rows: HeldRows = {
-      among: async (ids) => new Map(ids.map((id) => [id, 2])),
+      held: async () => new Map([['work', 2]]),
       reclaim: async () => [],
-      strays: async () => [],
       release: async (ids) => void released.push(...ids),
     };
     running = new RunningAttempts(rows, createLog('test', 'silent'));
@@ -55,7 +53,7 @@ describe('running attempts', () => {
     running.park(lost);
     await running.relinquishParked();
     running.finish(lost);
-    assert.deepEqual([released, later.aborted, running.ids], [[], false, ['work']]);
+    assert.deepEqual([released, later.aborted], [[], false]);
     running.park(latest);
     await running.relinquishParked();
     assert.deepEqual([released, later.aborted], [['work'], true]);

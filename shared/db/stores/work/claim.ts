@@ -3,10 +3,7 @@ import { Box } from '../../../box.ts';
 import { query } from '../../statement.ts';
 
 /** A party's work of one kind. */
-export interface Flow {
-  readonly kind: string;
-  readonly party: string;
-}
+export type Flow = { readonly kind: string; readonly party: string };
 
 /** A piece of work that this process now runs, under its lease. */
 export interface Claim<Facts = unknown> extends Flow {
@@ -71,7 +68,7 @@ export type ClaimRow =
 /**
  * Claims the oldest queued work of these flows. Promise: an attempt runs in one process only.
  *
- * Never retried: if the answer is lost, this process does not know what it claimed. `straysOf` finds such work.
+ * Never retried: if the answer is lost, this process does not know what it claimed. `heldBy` finds such work.
  */
 export async function claim(pool: Pool, terms: ClaimTerms): Promise<Claimed> {
   const rows = await query<ClaimRow>(pool, CLAIM, claimParameters(terms), { withinMs: CLAIM_WITHIN_MS });
@@ -107,37 +104,39 @@ const QUEUED = {
 
 /** The flows among the oldest and the newest queued work of these kinds: all of them, or the most urgent and what is new. */
 export function queuedFlows(pool: Pool, kinds: readonly string[]): Promise<Flow[]> {
-  return query<{ kind: string; party: string }>(pool, QUEUED, [kinds]);
+  return query<Flow>(pool, QUEUED, [kinds]);
 }
 
 const RELEASE = { name: 'release_v1', text: 'select kind, party from release_v1($1::uuid[], $2::uuid)' };
 
-/**
- * Releases claimed work unfinished, so that another process claims it; consumes no attempt. Returns the flows.
- */
+/** Releases claimed work unfinished, so that another process claims it; consumes no attempt. Returns the flows. */
 export function release(pool: Pool, ids: readonly string[], worker: string): Promise<Flow[]> {
-  return query<{ kind: string; party: string }>(pool, RELEASE, [ids, worker]);
-}
-
-interface HeldRow {
-  id: string;
-  attempt: number;
+  return query<Flow>(pool, RELEASE, [ids, worker]);
 }
 
 const HELD = {
-  name: 'held_v2',
-  text: `select id, attempt from work where id = any ($1::uuid[]) and state = 'running' and worker = $2::uuid`,
+  name: 'held_v3',
+  text: `select id, attempt from work where id = any ($2::uuid[]) and state = 'running' and worker = $1::uuid`,
+};
+/** Reads all live work: no index names a column that a claim changes. */
+const ALL_HELD = {
+  name: 'all_held_v1',
+  text: `select id, attempt from work where state = 'running' and worker = $1::uuid`,
 };
 
-/** The work among these ids that this process still holds: id → attempt. */
-export async function heldAmong(
+/** The work that a process holds, of these ids or of all: id → attempt. */
+export async function heldBy(
   pool: Pool,
-  ids: readonly string[],
   worker: string,
+  ids?: readonly string[],
 ): Promise<Map<string, number>> {
-  const rows = await query<HeldRow>(pool, HELD, [ids, worker]);
+  const rows = await (ids === undefined
+    ? query<Held>(pool, ALL_HELD, [worker])
+    : query<Held>(pool, HELD, [worker, ids]));
   return new Map(rows.map(({ id, attempt }) => [id, attempt]));
 }
+
+type Held = Pick<Claim, 'id' | 'attempt'>;
 
 const LIVE = { name: 'live_v1', text: 'select id from work where id = any ($1::uuid[])' };
 
@@ -163,16 +162,5 @@ export async function reclaim(
     [...attempts.values()],
     worker,
   ]);
-  return rows.map(({ id }) => id);
-}
-
-const STRAYS = {
-  name: 'strays_v1',
-  text: `select id from work where state = 'running' and worker = $1::uuid and id <> all ($2::uuid[])`,
-};
-
-/** Work under this process's lease that it does not know of: a claim whose answer was lost. Reads all live work. */
-export async function straysOf(pool: Pool, worker: string, known: readonly string[]): Promise<string[]> {
-  const rows = await query<{ id: string }>(pool, STRAYS, [worker, known]);
   return rows.map(({ id }) => id);
 }
