@@ -3,7 +3,8 @@ import { LoadEstimate } from '../../shared/domain/load.ts';
 import type { Log } from '../../shared/log.ts';
 import { Coalesced } from '../../shared/timing/coalesce.ts';
 import { every, type Repeated } from '../../shared/timing/every.ts';
-import { type Kind, type Kinds, kindNamed } from '../../shared/work/kind.ts';
+import type { Kind, Kinds } from '../../shared/work/kind.ts';
+import { poolLoad } from '../../shared/work/pool-load.ts';
 
 const LOOK_EVERY_MS = 200;
 /** An idle ingress looks only every so many times: enough to know whether there is a worker. */
@@ -102,36 +103,24 @@ export class LoadMonitor {
     try {
       const rows = await this.#steps.read(Object.values(this.#kinds));
       const at = performance.now();
-      for (const row of rows) {
-        const { kind } = this.#of(row.kind);
-        const pool = rows.filter((other) => kindNamed(this.#kinds, other.kind).pool === kind.pool);
-        const isOfClass = ({ kind: name }: LoadRow) => kindNamed(this.#kinds, name).parties === kind.parties;
-        const queues = pool.filter(isOfClass).flatMap((one) => one.queues);
-        const others = pool.filter((one) => !isOfClass(one));
-        this.#of(row.kind).estimate.observe({
-          ...row,
+      for (const { kind: name, claimed } of rows) {
+        const { kind, estimate } = this.#of(name);
+        const pool = rows.filter((row) => this.#of(row.kind).kind.pool === kind.pool);
+        const own = pool.filter((row) => this.#of(row.kind).kind.parties === kind.parties);
+        const others = pool.filter((row) => !own.includes(row));
+        const claims = pool.flatMap(({ lastClaimMs }) => lastClaimMs ?? []);
+        estimate.observe({
+          ...poolLoad(pool),
           at,
-          standing: sumOf(pool.filter(isOfClass), ({ standing }) => standing),
-          queues,
-          queued: sumOf(pool, ({ queued }) => queued),
-          others: sumOf(others, (one) => one.queued),
-          oldestMs: Math.max(...pool.map(({ oldestMs }) => oldestMs)),
-          running: sumOf(pool, ({ running }) => running),
-          lastClaimMs: latest(pool),
+          claimed,
+          standing: own.reduce((sum, { standing }) => sum + standing, 0),
+          queues: own.flatMap(({ queues }) => queues),
+          others: poolLoad(others).queued,
+          lastClaimMs: claims.length === 0 ? null : Math.min(...claims),
         });
       }
     } catch (error) {
       this.#steps.log.warn({ err: error }, 'could not read the load of the queues');
     }
   }
-}
-
-function sumOf(rows: readonly LoadRow[], of: (row: LoadRow) => number): number {
-  return rows.reduce((sum, row) => sum + of(row), 0);
-}
-
-/** Milliseconds since the pool's latest claim. */
-function latest(pool: readonly LoadRow[]): number | null {
-  const claims = pool.flatMap(({ lastClaimMs }) => lastClaimMs ?? []);
-  return claims.length === 0 ? null : Math.min(...claims);
 }

@@ -46,6 +46,7 @@ export interface WorkServiceParts {
 export type Call<Facts> = Omit<Admission<Facts>, 'input'> & { input: Box<string> };
 
 type Request = Pick<Admission, 'party' | 'key'>;
+type Named = Pick<Subject, 'id' | 'party'>;
 
 type OutcomeOf<K> = Outcome<FactsOf<K>, ReportOf<K>>;
 
@@ -59,15 +60,17 @@ interface Answered<K> {
 export class WorkService {
   readonly #parts: WorkServiceParts;
   readonly #callers = new CallersByRequest();
-  readonly #detach: (work: { id: string; party: string }) => Promise<Subject | undefined>;
+  readonly #detach: (work: Named) => Promise<Subject | undefined>;
 
   constructor(parts: WorkServiceParts) {
     this.#parts = parts;
-    const ids = (works: { id: string }[]) => works.map(({ id }) => id);
-    this.#detach = batcher(
-      (batch: { id: string; party: string }[]) => detach(parts.pool, ids(batch), parts.process),
-      { most: DETACHED_TOGETHER, partyOf: ({ party }) => party },
-    );
+    const detachAll = (works: Named[]) =>
+      detach(
+        parts.pool,
+        works.map(({ id }) => id),
+        parts.process,
+      );
+    this.#detach = batcher(detachAll, { most: DETACHED_TOGETHER, partyOf: ({ party }) => party });
   }
 
   /**
@@ -270,7 +273,7 @@ export class WorkService {
   }
 
   /** Reports that the last caller here is gone, and cancels the work if nobody wants it any more. */
-  async #leave(kind: Kind, work: { id: string; party: string }): Promise<void> {
+  async #leave(kind: Kind, work: Named): Promise<void> {
     try {
       const until = performance.now() + DETACH_WITHIN_MS;
       const unwanted = await persistently(() => this.#detach(work), until);

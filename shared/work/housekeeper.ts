@@ -57,7 +57,7 @@ export interface HousekeeperSteps {
   log: Log;
 }
 
-export interface HousekeeperParts extends Omit<HousekeeperSteps, 'eraseAccounts' | 'wakeUps'> {
+export interface HousekeeperParts extends Omit<HousekeeperSteps, 'eraseAccounts'> {
   /** Address of PostgreSQL itself. */
   directUrl: string;
   em: () => EntityManager;
@@ -174,7 +174,7 @@ export class Housekeeper {
     for (const kind of Object.keys(kinds))
       for await (const page of sweep(pool, kind, { judge, leaseMs })) {
         const orphans = page.filter(({ verdict }) => verdict === 'orphaned').map(({ id }) => id);
-        await this.#try('take over', () => this.#takeOver(orphans));
+        await this.#takeOver(orphans).catch(this.#onError('take over'));
         this.#endAll(page);
       }
   }
@@ -199,28 +199,18 @@ export class Housekeeper {
       if (verdict === 'orphaned') return;
       repairs.inc({ verdict });
       const end = endOf(verdict, kindNamed(this.#steps.kinds, subject.kind));
-      await this.#try('end', () => this.#steps.complete({ ...subject, guard: verdict, ...end }));
+      await this.#steps.complete({ ...subject, guard: verdict, ...end }).catch(this.#onError('end'));
     });
     this.#endings.set(
       party,
       Promise.all(ended).finally(() => this.#endings.delete(party)),
     );
   }
-
-  #try(step: string, work: () => Promise<unknown>): Promise<unknown> {
-    return work().catch(this.#onError(step));
-  }
 }
 
 function endOf(verdict: Exclude<Casualty['verdict'], 'orphaned'>, { codes }: Kind): End {
-  switch (verdict) {
-    case 'overdue':
-      return { state: 'failed', code: codes.timeout };
-    case 'abandoned':
-      return { state: 'failed', code: 'abandoned' };
-    case 'detached':
-      return { state: 'cancelled', code: codes.cancelled };
-  }
+  if (verdict === 'detached') return { state: 'cancelled', code: codes.cancelled };
+  return { state: 'failed', code: verdict === 'overdue' ? codes.timeout : 'abandoned' };
 }
 
 /** Opens the reaper of a process, and registers it for disposal. Returns how the process ends the work of accounts. */

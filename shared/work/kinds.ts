@@ -8,21 +8,59 @@ import { PredictionRequest } from '../schemas/predictions.ts';
 import { BatchRequest, ReplyRequest } from '../schemas/replies.ts';
 import type { Kind } from './kind.ts';
 
+/** No facts: the input says what the party asked for. */
+export type NoFacts = Record<never, never>;
+
+const prediction = {
+  charged: false,
+  codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
+  oneAtATime: false,
+} as const;
+
 /** A completion of a draft, or the next prompt, for an app's user: `POST /v1/predictions`. */
 export const predict: Kind<typeof PredictionRequest, PredictionFacts, PredictionReport> = {
+  ...prediction,
   name: 'predict',
   input: PredictionRequest,
   pool: 'predict',
   parties: 'apps',
   charged: true,
   deadline: 'predictionTimeoutMs',
-  codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
   outlivesCallers: false,
-  oneAtATime: false,
 };
 
-/** No facts: the input says what the party asked for. */
-export type NoFacts = Record<never, never>;
+/** A reply that an account's person would give to an agent: `POST /api/predictions/predict/`. */
+export const reply: Kind<typeof ReplyRequest, NoFacts, ReplyReport> = {
+  ...prediction,
+  name: 'reply',
+  input: ReplyRequest,
+  pool: 'predict',
+  parties: 'accounts',
+  deadline: 'replyTimeoutMs',
+  outlivesCallers: true,
+};
+
+/** What an account's person types next, without an app: `POST /api/predictions/draft/`. */
+export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
+  ...prediction,
+  name: 'draft',
+  input: DraftRequest,
+  pool: 'predict',
+  parties: 'accounts',
+  deadline: 'predictionTimeoutMs',
+  outlivesCallers: false,
+};
+
+/** One reply of a batch, with which it ends. */
+export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport> = {
+  ...prediction,
+  name: 'batch_reply',
+  input: ReplyRequest,
+  pool: 'batch',
+  parties: 'accounts',
+  deadline: 'batchTimeoutMs',
+  outlivesCallers: true,
+};
 
 const job = {
   pool: 'memory',
@@ -30,6 +68,7 @@ const job = {
   charged: false,
   codes: { timeout: 'job_timeout', cancelled: 'job_cancelled' },
   outlivesCallers: true,
+  oneAtATime: true,
 } as const;
 
 /** Takes what an account has recorded into its memory: `POST /api/memory/sync/`. */
@@ -38,66 +77,16 @@ export const sync: Kind<typeof SyncRequest, NoFacts, JobReport<SyncResult>> = {
   name: 'sync',
   input: SyncRequest,
   deadline: 'syncTimeoutMs',
-  oneAtATime: true,
 };
+
+type Promotion = Kind<typeof PromoteInput, NoFacts, JobReport<PromoteResult>>;
+const promotion = { ...job, input: PromoteInput, deadline: 'promoteTimeoutMs' } as const;
 
 /** Makes episodes of an account's raw rows: `POST /api/memory/promote/episodes/`. */
-export const promoteEpisodes: Kind<typeof PromoteInput, NoFacts, JobReport<PromoteResult>> = {
-  ...job,
-  name: 'promote_episodes',
-  input: PromoteInput,
-  deadline: 'promoteTimeoutMs',
-  oneAtATime: true,
-};
+export const promoteEpisodes: Promotion = { ...promotion, name: 'promote_episodes' };
 
 /** Distils facts from an account's episodes: `POST /api/memory/promote/facts/`. */
-export const promoteFacts: Kind<typeof PromoteInput, NoFacts, JobReport<PromoteResult>> = {
-  ...job,
-  name: 'promote_facts',
-  input: PromoteInput,
-  deadline: 'promoteTimeoutMs',
-  oneAtATime: true,
-};
-
-/** A reply that an account's person would give to an agent: `POST /api/predictions/predict/`. */
-export const reply: Kind<typeof ReplyRequest, NoFacts, ReplyReport> = {
-  name: 'reply',
-  input: ReplyRequest,
-  pool: 'predict',
-  parties: 'accounts',
-  charged: false,
-  deadline: 'replyTimeoutMs',
-  codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
-  outlivesCallers: true,
-  oneAtATime: false,
-};
-
-/** What an account's person types next, without an app: `POST /api/predictions/draft/`. */
-export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
-  name: 'draft',
-  input: DraftRequest,
-  pool: 'predict',
-  parties: 'accounts',
-  charged: false,
-  deadline: 'predictionTimeoutMs',
-  codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
-  outlivesCallers: false,
-  oneAtATime: false,
-};
-
-/** One reply of a batch. */
-export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport> = {
-  name: 'batch_reply',
-  input: ReplyRequest,
-  pool: 'batch',
-  parties: 'accounts',
-  charged: false,
-  // Parts of a batch end with it.
-  deadline: 'batchTimeoutMs',
-  codes: { timeout: 'prediction_timeout', cancelled: 'prediction_cancelled' },
-  outlivesCallers: true,
-  oneAtATime: false,
-};
+export const promoteFacts: Promotion = { ...promotion, name: 'promote_facts' };
 
 /** Replies to many prompts, from one memory bundle: `POST /api/predictions/predict/batch/`. */
 export const predictBatch: Kind<typeof BatchRequest, NoFacts, JobReport<BatchReport>> = {

@@ -123,19 +123,14 @@ export class Attempts {
    * its work as a defect at once.
    */
   async #store({ id, party, month, attempt, worker, queuedMs }: Claim, end: End, until: number, log: Log) {
-    const { complete, running } = this.#parts;
+    const { complete } = this.#parts;
     const own = { id, party, month, guard: 'attempt', attempt, worker, queuedMs } as const;
     const storeAs = (how: End) => persistently(() => complete({ ...own, ...how }), until);
-    const store = () =>
-      storeAs(end).catch((error: unknown) => {
-        if (isTransient(error)) throw error;
-        log.error({ err: error }, 'a result cannot be stored');
-        return storeAs(DEFECT);
-      });
-    if (await store()) return;
-    // A crash of the database may have undone the claim: then the row is queued, and the answer still its own.
-    await persistently(() => running.reclaim({ id, attempt }), until);
-    if (!(await store()))
-      log.info({ attempt }, 'result discarded: the row no longer belongs to this attempt');
+    const isStored = await storeAs(end).catch((error: unknown) => {
+      if (isTransient(error)) throw error;
+      log.error({ err: error }, 'a result cannot be stored');
+      return storeAs(DEFECT);
+    });
+    if (!isStored) log.info({ attempt }, 'result discarded: the row no longer belongs to this attempt');
   }
 }

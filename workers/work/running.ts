@@ -72,11 +72,6 @@ export class RunningAttempts {
     if (ids.some((id) => this.#attempts.has(id))) this.look();
   }
 
-  /** Takes the row of an attempt back if a crash of the database made it queued again. */
-  async reclaim({ id, attempt }: Pick<Claim, 'id' | 'attempt'>): Promise<void> {
-    await this.#rows.reclaim(new Map([[id, attempt]]));
-  }
-
   claimLost(): void {
     this.#mayHaveStrays = true;
   }

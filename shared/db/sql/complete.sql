@@ -1,12 +1,8 @@
 -- Ends work of one party and settles or refunds its units, in one transaction. Each item has a guard: what must still
--- be true of its row. An item whose guard fails changes nothing. Returns the places of the items that took effect.
+-- be true of its row (`Guard` in `stores/work/complete.ts`). An item whose guard fails changes nothing. Returns the places of the items that took effect.
 --
 -- No index serves `is not distinct from`: on a small table the planner takes the party's order for as good as the ids,
 -- and so reads all work that has ended and is not vacuumed yet.
---
--- Guards: `attempt`: this worker runs this attempt · `queued`: this attempt was never claimed · `live`: nothing more,
--- but the attempt where the item has one · `overdue`: the deadline has passed · `abandoned`: queued, and no caller
--- waits · `detached`: no caller waits.
 --
 -- The items are an object by id, so that each row finds its own: a join would compare each row with each item.
 create or replace function complete_v1(_party uuid, _batch json, _answers text[], _window_s int, _grace_ms int)
@@ -45,8 +41,8 @@ begin
       delete from work w
        where w.id = any (ids) and w.party is not distinct from _party
          and (select case i ->> 'guard'
-                when 'attempt' then w.state = 'running' and w.attempt = (i -> 'attempt')::int
-                  and w.worker = (i ->> 'worker')::uuid
+                when 'attempt' then w.attempt = (i -> 'attempt')::int
+                  and (w.state = 'queued' or w.worker = (i ->> 'worker')::uuid)
                 when 'queued' then w.state = 'queued' and w.attempt = (i -> 'attempt')::int
                 when 'live' then w.attempt = coalesce((i -> 'attempt')::int, w.attempt)
                 when 'overdue' then w.deadline_at <= now()

@@ -15,7 +15,7 @@ import {
 
 /**
  * Conditions of live work under which its completion takes effect:
- * `attempt`: this worker runs this attempt · `queued`: this attempt was never claimed · `live`: nothing more, but the
+ * `attempt`: this worker runs this attempt, or nobody does, since a crash of the database undid its claim · `queued`: this attempt was never claimed · `live`: nothing more, but the
  * attempt if one is given · `overdue`: the deadline has passed · `abandoned`: queued, and no caller waits · `detached`: no
  * caller waits.
  */
@@ -40,6 +40,13 @@ const COMPLETE = {
   text: 'select place from complete_v1($1::uuid, $2::json, $3::text[], $4::int, $5::int)',
 };
 
+const COMPLETE_AND_CLAIM = {
+  name: 'complete_and_claim_v1',
+  text: `select place, ${CLAIM_COLUMNS}
+           from complete_and_claim_v1($1::uuid, $2::json, $3::text[], $4::int, $5::int,
+             $6::text[], $7::uuid[], $8::int[], $9::float8[], $10::int, $11::uuid, $12::text[], $13::int)`,
+};
+
 /**
  * Ends work of one party and settles or refunds its units, in one transaction. Promise: one end and one settlement for
  * each admission, whoever tries; a zombie's late answer fails its guard (false in its place).
@@ -53,13 +60,6 @@ export async function complete(
   return endedBy(rows, batch);
 }
 
-const COMPLETE_AND_CLAIM = {
-  name: 'complete_and_claim_v1',
-  text: `select place, ${CLAIM_COLUMNS}
-           from complete_and_claim_v1($1::uuid, $2::json, $3::text[], $4::int, $5::int,
-             $6::text[], $7::uuid[], $8::int[], $9::float8[], $10::int, $11::uuid, $12::text[], $13::int)`,
-};
-
 /**
  * The same, and claims for the slots that the work leaves, in the same statement: both or neither. Never retried after a
  * lost connection, like any claim.
@@ -70,11 +70,14 @@ export async function completeAndClaim(
   recoveryWindowS: number,
   terms: ClaimTerms,
 ): Promise<{ ended: boolean[]; claimed: Claimed }> {
+  const values = [...parameters(batch, recoveryWindowS), ...claimParameters(terms)];
   const rows = await query<{ place: number } | ({ place: null } & ClaimRow)>(
     pool,
     COMPLETE_AND_CLAIM,
-    [...parameters(batch, recoveryWindowS), ...claimParameters(terms)],
-    { withinMs: QUERY_TIMEOUT_MS },
+    values,
+    {
+      withinMs: QUERY_TIMEOUT_MS,
+    },
   );
   const ofClaim = rows.flatMap((row) => (row.place === null ? row : []));
   return { ended: endedBy(rows, batch), claimed: claimedBy(ofClaim, terms) };
