@@ -42,6 +42,8 @@ export class Circuit {
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** When it may be probed; undefined: it is closed. */
   #probeAt: number | undefined;
+  /** A call of this process is about to learn whether it is the probe: no other one may be. */
+  #isClaimed = false;
   #unreported: Unreported | undefined;
 
   constructor(model: string, terms: CircuitTerms) {
@@ -63,7 +65,7 @@ export class Circuit {
     const now = performance.now();
     if (this.#pausedUntil > now) throw this.#refusal('it asked to be left alone', this.#pausedUntil - now);
     if (this.#probeAt === undefined || !concerns(this.#streak, party)) return false;
-    if (this.#probeAt > now) throw this.refusal();
+    if (this.#probeAt > now || this.#isClaimed) throw this.refusal();
     return true;
   }
 
@@ -75,6 +77,17 @@ export class Circuit {
   /** This process probes, or another one does: the next probe is an interval away. */
   probing(): void {
     this.#probeAt = performance.now() + this.#terms.probeEveryMs;
+  }
+
+  /** Refuses all other calls while `claim` finds out whose the probe is, whatever is adopted meanwhile. */
+  async whileClaimed<T>(claim: () => Promise<T>): Promise<T> {
+    this.probing();
+    this.#isClaimed = true;
+    try {
+      return await claim();
+    } finally {
+      this.#isClaimed = false;
+    }
   }
 
   /** True if that is worth reporting: not if no call has failed since the last success. */
@@ -133,9 +146,11 @@ export class Circuit {
     if (state !== undefined && own === undefined) this.#fault = faultOf(state.fault);
     this.#pausedUntil = Math.max(this.#pausedUntil, now + possible(state?.pausedMs, LONGEST_PAUSE_MS));
     if (this.#streak.failures < this.#terms.failuresToOpen) this.#probeAt = undefined;
-    else if (typeof state?.probeMs === 'number')
-      this.#probeAt = now + possible(state.probeMs, this.#terms.probeEveryMs);
-    else if (!this.isOpen) this.probing();
+    else if (typeof state?.probeMs === 'number') {
+      const probeAt = now + possible(state.probeMs, this.#terms.probeEveryMs);
+      // What was read before a claim does not know of it.
+      this.#probeAt = this.#isClaimed ? Math.max(probeAt, this.#probeAt ?? probeAt) : probeAt;
+    } else if (!this.isOpen) this.probing();
   }
 
   #refusal(why: string, retryAfterMs: number): ProviderError {

@@ -145,11 +145,12 @@ export class ProviderPolicy {
 
   /** Returns when this call is the probe, or the circuit has closed. Throws when another call is the probe. */
   async #probe(model: string, party: string, circuit: Circuit): Promise<void> {
-    // From here on this process's other calls are refused.
-    circuit.probing();
-    const isOurs = await this.#options.shared.claimProbe(model).catch(() => false);
+    const isOurs = await circuit.whileClaimed(async () => {
+      if (await this.#options.shared.claimProbe(model).catch(() => false)) return true;
+      await this.#exchanges.run();
+      return false;
+    });
     if (isOurs) return;
-    await this.#exchanges.run();
     // A claim that failed is no leave to probe: another worker may have the probe, unless the database is out of reach.
     if (this.#alone) return;
     // Still open, even if the next probe is due by now.

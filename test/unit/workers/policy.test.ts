@@ -184,6 +184,38 @@ describe('policy of one worker', () => {
       assert.equal(calls, before);
     });
 
+  it('the policy towards a provider sends one probe when the database answers too late for any claim', async () => {
+    let [claims, reads, gone] = [0, 0, false];
+    const late = Promise.withResolvers<boolean>();
+    const send = start({
+      ...memory(),
+      claimProbe() {
+        claims += 1;
+        return late.promise;
+      },
+      async read() {
+        if (gone) throw new Error('gone');
+        reads += 1;
+        return [{ ...open, probeMs: 0 }];
+      },
+    });
+    const sent: Promise<unknown>[] = [];
+    const quietly = () => send().catch(() => undefined);
+    await until(() => {
+      sent.push(quietly());
+      return claims > 0;
+    });
+    const [before, read] = [calls, reads];
+    for (const policy of policies) policy.look();
+    // It finds the probe due, as it was before the claim.
+    await until(() => reads > read);
+    sent.push(quietly(), quietly());
+    gone = true;
+    late.reject(new Error('late'));
+    await Promise.all(sent);
+    assert.equal(calls, before + 1);
+  });
+
   it('the policy towards a provider divides the calls at once by the workers, and a call that finds no free place in time is a time-out', async () => {
     let counted = false;
     const shared = {
