@@ -12,7 +12,7 @@ import { type CountPoints, ExactLimiter, type Limits } from './limiter.ts';
 
 const BREAKER_OPEN_MS = 1000;
 /** Waiting for the store any longer would cost a caller more than the limit is worth. */
-const STORE_TIMEOUT_MS = 250;
+const STORE_TIMEOUT_MS = 1000;
 /** Points that arrive together share a statement: those of a busy app would otherwise queue for its row. */
 const BATCH = { most: 200 };
 

@@ -16,7 +16,7 @@ const POINTS = 20;
 const LIMITS = { RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: `${POINTS}` };
 const AWAY = 'rate-limit store unreachable';
 const BACK = 'rate-limit store reachable again';
-/** What waits for a store that says nothing waits for a quarter of it; the rest is for a busy machine. */
+/** What waits for a store that says nothing waits for a third of it; the rest is for a busy machine. */
 const HELD_MS = 3000;
 
 describe('rate-limit store that is down', function () {
