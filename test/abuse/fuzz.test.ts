@@ -24,5 +24,5 @@ describe('generated requests', () => {
     assert.deepEqual(errorsIn(system), []);
     assert.equal(requests, REQUESTS);
     assert.ok(ends.size > 0);
-  }).timeout(60_000);
+  }).timeout(180_000);
 });

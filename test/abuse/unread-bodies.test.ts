@@ -51,9 +51,12 @@ describe('rest of a refused body', () => {
         agent,
         headers: { 'content-length': 8 * MIB },
       });
+      // A slow client is closed on while it writes; the answer has arrived by then.
+      const sent = new Promise((resolve) => outgoing.once('close', resolve).once('finish', resolve));
+      outgoing.on('error', () => {});
+      const answered = once(outgoing, 'response');
       outgoing.end(Buffer.alloc(8 * MIB));
-      const sent = once(outgoing, 'finish');
-      const [response]: IncomingMessage[] = await once(outgoing, 'response');
+      const [response]: IncomingMessage[] = await answered;
       await sent;
       response?.resume();
       return { status: response?.statusCode, port: response?.socket.localPort };

@@ -339,10 +339,14 @@ describe('context of memory', () => {
     });
     for (let at = 0; at < rows.length; at += 90) await addAll('raw', rows.slice(at, at + 90));
     await add(person, 'facts', { text: 'Likes tea' });
-    const { raw, facts, meta } = await inTime({ max_raw: 500 });
+    // What is large is left out as well where reading it takes too long.
+    const { raw, facts, meta } = await until(async () => {
+      const found = await bundle({ max_raw: 500 });
+      return found.raw.length > 100 && found;
+    }, 30_000);
     const size = Buffer.byteLength(JSON.stringify({ raw, facts, meta }));
     assert.ok(size < 4.5 * 1024 * 1024, `${size} bytes`);
-    assert.ok(raw.length > 100 && raw.length < 180, `${raw.length} rows`);
+    assert.ok(raw.length < 180, `${raw.length} rows`);
     assert.deepEqual(meta.counts.raw, { matched: 180, returned: raw.length });
     assert.deepEqual(meta.truncated, { facts: false, episodes: false, raw: true });
     assert.match(raw[0]?.content ?? '', /^row 179 /);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
 
 const PROVIDER = 'https://provider.example/v1';
 
@@ -36,7 +37,12 @@ describe('HTTPS_PROXY', () => {
   /** The status of a prediction by a worker, and the finding of the doctor. */
   async function tried(more: Record<string, string> = {}) {
     const worker = await system.startWorker({ ...env, ...more });
-    const { status } = await (await system.app()).predict(predictionBody());
+    const app = await system.app();
+    // The ingress hears of the worker a moment after that is ready.
+    const { status } = await until(async () => {
+      const reply = await app.predict(predictionBody());
+      return reply.code !== 'overloaded' && reply;
+    });
     await worker.stop('SIGTERM');
     const { stdout } = await runAdmin(['doctor', '--json'], { ...system.env, ...env, ...more });
     return { status, doctor: stdout };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { workerBeats } from '../../../shared/db/stores/work/operate.ts';
 import type { ReplyDetail, ReplyList } from '../../../shared/schemas/replies.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { hang } from '../../support/fake-provider.ts';
@@ -53,6 +54,8 @@ describe('limits of replies', function () {
 
   it('a predicted reply is not waited for when no worker is left', async () => {
     await Promise.all(system.workers.map((worker) => worker.kill()));
+    // What is asked before its heartbeat is over waits for it until the deadline.
+    await until(async () => (await workerBeats(system.database.pool, ['predict'])).size === 0);
     await untilShed(() => predictReply(ann), 'prediction_timeout', 30_000);
     await system.startWorker();
     await until(async () => (await predictReply(ann)).status === 200, 10_000);
