@@ -80,7 +80,7 @@ export class AccountService {
   readonly #failures: FailureThrottle;
   readonly #networks: KnownNetworks;
   readonly #signUps: SignUpLimit;
-  /** Where passwords are hashed; networks take turns. */
+  /** Hashes passwords; networks take turns. */
   readonly #hashing = new ConcurrencyLimiter({ atOnce: HASHING_THREADS, longest: LINE_MAX });
 
   constructor(

@@ -19,7 +19,7 @@ import type { AccessToken, AccessTokens } from './access-tokens.ts';
 import { cached, keyUseRecorder, type LookUps } from './cache.ts';
 
 /**
- * Who a request acts for, by its headers. Each throws the 401 of its surface, and `rate_limited` when the network of
+ * Find who a request acts for, by its headers. Each throws the 401 of its surface, and `rate_limited` when the network of
  * `address` has sent too many wrong credentials.
  */
 export interface Credentials {

@@ -11,8 +11,8 @@ const KEY_BYTES = 32;
 const WRONG = { name: 'admin-token', points: 10, windowS: 60 };
 
 /**
- * Who may see the board. A session is a random name and its end, signed with a key that is derived from the token: nothing is
- * stored, any ingress knows it, and another token ends all sessions.
+ * Decides who may see the board. A session is a random name and its end, signed with a key that is derived from the token:
+ * nothing is stored, any ingress knows it, and another token ends all sessions.
  */
 export class Access {
   readonly #digest: Buffer;

@@ -174,7 +174,7 @@ export class ConsentPages {
     this.#backToApp(ctx, attempt, { error: 'access_denied' });
   }
 
-  /** Somebody else decided in this very moment, or the account is gone. */
+  /** Shown when somebody else decided in this very moment, or the account is gone. */
   async #lookAgain(ctx: PageContext): Promise<void> {
     backToPage(ctx, await this.#openAttempt(ctx));
   }

@@ -24,7 +24,7 @@ export function forgottenPage(page: ForgottenPage): Html {
   );
 }
 
-/** Where no mail can be sent. */
+/** Shown where no mail can be sent. */
 export function askOperatorPage(): Html {
   return layout(
     'Forgot your password?',

@@ -6,7 +6,7 @@ import { pathOf, type RequestContext } from '../http/request-context.ts';
 
 /** Characters of a request's URL and headers together. */
 const HEAD_MAX = 16 * KIB;
-/** Where the parser gives up, and `server.ts` answers instead. Up to here the caller gets an ordinary answer. */
+/** Length at which the parser gives up, and `server.ts` answers instead. Up to here the caller gets an ordinary answer. */
 export const PARSED_HEAD_MAX = 4 * HEAD_MAX;
 
 /**

@@ -183,7 +183,7 @@ export function endpoint<C extends Credential, const D extends Declaration>(cred
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Where a route stands in the product; `browser` is the cookie of our own pages. */
+/** Surface of the product that a route belongs to; `browser` is the cookie of our own pages. */
 interface Place<C> {
   surface: Surface;
   method: Method;

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Traced } from '../../shared/domain/work.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
 
-/** What the log joins a request and its work by. */
+/** Ids by which the log joins a request and its work. */
 export interface RequestScope {
   requestId: string;
   /** The id of the work that it started or waits for: a prediction's, a job's. */

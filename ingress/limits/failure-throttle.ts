@@ -49,7 +49,7 @@ export class FailureThrottle {
       await counted.take(this.#network, network, isKnown);
       await counted.take(this.#account, subject, isKnown);
     } catch (error) {
-      // Nothing was guessed.
+      // The password was not guessed at.
       await counted.refund();
       throw error;
     }

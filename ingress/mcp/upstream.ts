@@ -3,7 +3,7 @@ import { ForecueError } from '../../client/src/errors.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { traceHeaders } from '../../shared/tracing/span.ts';
 
-/** Who a request comes from, and by what name it is logged. */
+/** Sender of a request, and the name by which it is logged. */
 export interface Caller {
   credential: string;
   /** Undefined for a pipe. */

@@ -69,7 +69,7 @@ interface ListName {
   q: string | undefined;
 }
 
-/** Where the next page begins, opaque to clients: a position with a checksum over it and its list. */
+/** Start of the next page, opaque to clients: a position with a checksum over it and its list. */
 function tokenOf({ at, id, relevance }: Position, list: ListName): string {
   const place = `${at.getTime().toString(36)}-${id.replaceAll('-', '')}-${relevance}`;
   return `${place}-${checksum(place, list)}`;

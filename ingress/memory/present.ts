@@ -83,7 +83,7 @@ export function presentFactDetail({ row, links }: { row: Fact; links: MemoryLink
   return { ...presentFact({ row, sources: episodes }), sources: links.map(presentSource) };
 }
 
-/** Where a row comes from, seen from that row. */
+/** Sources of a row, seen from that row. */
 export function presentSource({ toTier, toId, quote }: MemoryLink): MemorySource {
   return { tier: toTier as MemorySource['tier'], id: toId, quote: quote ?? null };
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { endpoints } from '../routes/index.ts';
 import { describeEndpoints } from './document.ts';
 
-/** Where a development start serves. */
+/** Address at which a development start serves. */
 const ADDRESS = 'http://localhost:8080';
 
 export const DOCUMENT_FILE = new URL('../../docs/openapi.json', import.meta.url);

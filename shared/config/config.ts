@@ -32,7 +32,7 @@ export interface Deadlines {
 /** Limits of an account's storage, by the columns of `account_usage`. A missing one means no limit. */
 export type Quotas = Readonly<Partial<Record<'sessions' | 'events' | 'bytes', number>>>;
 
-/** Where the database and the queues are. */
+/** Addresses of the database and the queues. */
 export interface StoreConfig {
   database: { url: string; directUrl: string; poolSize: number };
   /** Server of the queues and wake-ups; undefined: they are on PostgreSQL. */

@@ -11,7 +11,7 @@ export interface McpConfig extends Listening {
   port: number;
   /** Base of the URLs that its answers name. */
   publicUrl: string;
-  /** Where it reaches `/api`. */
+  /** Address at which it reaches `/api`. */
   upstream: string;
   sessions: { most: number; idleMs: number };
 }

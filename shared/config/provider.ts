@@ -9,7 +9,7 @@ interface Proxy {
   NO_PROXY: string;
 }
 
-/** Where the provider is, and the model that it is asked for. */
+/** Address of the provider, and the model that it is asked for. */
 export interface ProviderAccess {
   /** Undefined when the operator must name the model. */
   defaultModel: string | undefined;

@@ -261,7 +261,7 @@ class Batcher<In, Out> {
       return;
     }
     for (const { reject } of batch) reject(error);
-    // That many in a row wait for the same lock: the rest would only wait for it in turn.
+    // So many in a row wait for the same lock: the rest would only wait for it in turn.
     const [name = party.name] = names;
     const isHopeless = this.#timeouts.inARow(name) >= ALONE_AT_ONCE;
     if (!isUnavailable(error) && !isHopeless) return;

@@ -1,5 +1,5 @@
 /**
- * What a database error means to a caller, judged by SQLSTATE, by Node's error code, or by the driver's text where it
+ * Tells what a database error means to a caller, judged by SQLSTATE, by Node's error code, or by the driver's text where it
  * sets none.
  */
 

@@ -154,7 +154,7 @@ export async function openHeartbeat(
   return heartbeat;
 }
 
-/** What a process says of itself with each heartbeat. */
+/** Statement of a process about itself, with each heartbeat. */
 export interface StatedProcess extends StatedSettings {
   /** How far its clock is ahead of the database's, as of the heartbeat before; not said by versions before. */
   clock_ahead_s?: number;

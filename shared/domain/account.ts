@@ -14,7 +14,7 @@ export interface UserPrincipal {
   readonly id: string;
   /** Absent: the request has a key alone. */
   readonly login?: Login;
-  /** Of the key; absent: all. */
+  /** Scopes of the key; absent: all. */
   readonly scopes?: readonly Scope[];
 }
 

@@ -61,7 +61,7 @@ export interface UsedRows {
   raw: string[];
 }
 
-/** What memory has about the end of a conversation. */
+/** Memory about the end of a conversation. */
 export interface Recalled {
   facts: string[];
   /** The latest episodes first. */
@@ -105,7 +105,7 @@ export function questionOf({ draft, messages }: Pick<Texts, 'draft' | 'messages'
 const MEMORY_SHARE = 1 / 4;
 const NO_ROWS: UsedRows = { profile: false, facts: [], episodes: [], raw: [] };
 const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
-/** Where not all fits, a growing draft takes room from the older messages in steps of this share of the budget. */
+/** Share of the budget in whose steps a growing draft takes room from the older messages, where not all fits. */
 const STEP_SHARE = 1 / 32;
 
 /**

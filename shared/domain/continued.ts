@@ -13,7 +13,7 @@ export interface Suggestion {
 }
 
 /**
- * What is left of a suggestion that the person is typing; empty if they are typing something else, or all else is not as it
+ * Returns the rest of a suggestion that the person is typing; empty if they are typing something else, or all else is not as it
  * was: the context, the mode, what the app wants to see.
  */
 export function restOf(last: Suggestion, draft: string, facts: PredictionFacts): string {

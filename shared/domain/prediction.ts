@@ -21,7 +21,7 @@ export interface PredictionFacts {
   mode: (typeof PREDICTION_MODES)[number];
   connectionId: string | null;
   draftRevision: number;
-  /** Of the draft: its length in UTF-16 units, and its fingerprint. */
+  /** Length of the draft in UTF-16 units; then its fingerprint. */
   draftLength: number;
   draftHash: string;
   contextRevision: string;

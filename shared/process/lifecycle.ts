@@ -4,9 +4,9 @@ import { STOP_LIMITS } from './stop-limits.ts';
 
 /** A process that is up. `stop` finishes or releases running work; it is called once. */
 export interface Running {
-  /** Where it serves. */
+  /** Address at which it serves. */
   url?: string;
-  /** Where its operators' port is. */
+  /** Address of its operators' port. */
   operatorUrl?: string;
   stop(): Promise<void>;
 }

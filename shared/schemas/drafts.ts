@@ -6,7 +6,7 @@ import { Message } from './predictions.ts';
 const Count = Type.Integer({ minimum: 0 });
 const Ids = Type.Array(Type.String({ format: 'uuid' }));
 
-/** What an account's person is typing, without an app. */
+/** Draft that an account's person is typing, without an app. */
 export const DraftRequest = closed({
   draft: text(TEXT_MAX),
   mode: defaulted(oneOf(PREDICTION_MODES), 'complete_draft'),
@@ -30,9 +30,9 @@ export const DraftResponse = closed({
   status: oneOf(['suggested', 'abstained']),
   /** Empty when abstained. */
   completion: Type.String(),
-  /** What the model thinks of its guess, shown or not. */
+  /** Confidence of the model in its guess, shown or not. */
   confidence: Type.Number({ minimum: 0, maximum: 1 }),
-  /** That was asked last. */
+  /** Model that was asked last. */
   model: Type.String(),
   /** The messages to the model; none for the built-in predictor, and where there was nothing to work on. */
   sent: Type.Array(closed({ role: Type.String(), content: Type.String() })),

@@ -62,7 +62,7 @@ const reply = {
   k: Type.Integer(),
   status: oneOf(REPLY_STATES),
   threshold: Share,
-  /** That gave the answer. */
+  /** Model that gave the answer. */
   model: Type.String(),
   latency_ms: Count,
   usage: closed({ input_tokens: Count, output_tokens: Count }),

@@ -6,7 +6,7 @@ import { isStorable } from './build.ts';
 import type { Fault } from './errors.ts';
 import { UUID, VALIDATION_ITEMS_MAX } from './limits.ts';
 
-/** Where the checked value came from: the first part of every `loc`. */
+/** Origin of the checked value: the first part of every `loc`. */
 type Root = 'body' | 'query' | 'path';
 
 type Checked<T> = { ok: true; value: T } | { ok: false; faults: Fault[] };

@@ -65,7 +65,7 @@ export function endOf(draft: string): DraftEnd {
   return { begun, tails: begun ? contexts : ['', ...contexts] };
 }
 
-/** Where words start. */
+/** Matches the starts of words. */
 function wordStarts(line: string): number[] {
   return Array.from(line.matchAll(WORDS), ({ index }) => index);
 }

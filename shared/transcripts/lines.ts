@@ -26,7 +26,7 @@ export async function* linesOf(path: string, lineMax = LINE_MAX): AsyncGenerator
       from = at + 1;
     }
     bytes += chunk.length - from;
-    // Nothing is kept of a line that is too long.
+    // A line that is too long is not kept.
     if (bytes > lineMax) parts = [];
     else if (from < chunk.length) parts.push(chunk.subarray(from));
   }

@@ -40,7 +40,7 @@ export const reply: Kind<typeof ReplyRequest, NoFacts, ReplyReport> = {
   outlivesCallers: true,
 };
 
-/** What an account's person types next, without an app: `POST /api/predictions/draft/`. */
+/** Predicts what an account's person types next, without an app: `POST /api/predictions/draft/`. */
 export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
   ...prediction,
   name: 'draft',

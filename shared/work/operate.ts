@@ -47,7 +47,7 @@ const REPEATABLE = Object.values(SCHEDULES).flat();
 
 export interface Retried {
   queued: number;
-  /** Somebody held a lock on what their admission needs. */
+  /** Their admission needs what somebody held a lock on. */
   locked: number;
 }
 

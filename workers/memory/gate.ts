@@ -93,7 +93,7 @@ function admit(proposal: Proposed, { known }: Shown, record: Evidence): Statemen
     validFrom: new Date(from),
     validTo: to !== undefined && to >= from ? new Date(to) : null,
     quotes,
-    // Whether a fact that is contradicted still holds is decided by time.
+    // Time decides whether a fact that is contradicted still holds.
     target: fact ? { id: fact.id, relation: relation === 'duplicate' ? relation : 'supersedes' } : null,
   };
 }
@@ -109,7 +109,7 @@ function timeOf(text: string | null): number | undefined {
 
 const QUOTE_MAX = 240;
 
-/** Where a statement is said to come from: the number of a row, from 1, and the words in it. */
+/** Source of a statement, as the model names it: the number of a row, from 1, and the words in it. */
 export interface Claimed {
   source: number;
   quote: string;
@@ -218,7 +218,7 @@ function textsOfOthers(row: SourceRow): string[] {
 
 const IS_UNSPACED = new RegExp(`[${UNSPACED}]`, 'u');
 
-/** Of the words that not every statement has. */
+/** Stems of the words that not every statement has. */
 function stemsOf(texts: readonly string[]): Set<string> {
   const counts = (word: string) =>
     (word.length >= SHORTEST_WORD || IS_UNSPACED.test(word)) && !COMMON.has(word);

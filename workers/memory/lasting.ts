@@ -1,7 +1,7 @@
 /** Patterns by which a sentence states something lasting about its writer, and the kind of fact that it then is. */
 type Pattern = readonly [kind: string, pattern: RegExp];
 
-/** What a person has for long, of the things that are theirs. */
+/** Things of a person that they have for long. */
 const LASTING_THING =
   /\b(?:my|our) (?:[\p{L}-]+ ){0,3}?(?:name|pronouns|time ?zone|city|home ?town|job|role|title|profession|employer|company|team|stack|project|editor|ide|terminal|font|shell|browser|database|os|system|distro|keyboard|layout|theme|linter|formatter|language|package manager|test (?:runner|framework)|framework|colou?r|drink|birthday) (?:is|are|should be|must be)\b|\b(?:my|our) (?:favou?rite|preferred|default|usual|main|primary) (?:[\p{L}-]+ ){1,3}(?:is|are)\b|\b(?:it|that|this|which) is (?:my|our) (?:favou?rite|preferred|default|usual|main|primary)\b/iu;
 
@@ -157,7 +157,7 @@ const LASTING: readonly Pattern[] = [...ENGLISH, ...GERMAN, ...FRENCH, ...SPANIS
 
 /** Patterns of what is true for the moment only, asked, supposed, or done once. */
 const PASSING = [
-  // What is pointed at, and what happened so far.
+  // Things that are pointed at, and that happened so far.
   /\b(?:here|above|below|oben|unten|ici|ci-dess(?:us|ous)|aquí|arriba|abajo)(?!\p{L})/iu,
   /\b(?:habe|haben|hatte|hatten) (?:[\p{L}-]+ ){0,4}(?:nie|niemals|immer)(?!\p{L})|\b(?:n['’])?(?:ai|avons|avais|avions) (?:toujours|jamais)(?!\p{L})|\b(?:nunca|siempre) (?:he|hemos|había|habíamos)(?!\p{L})/iu,
   /\b(?:mag|hasse|liebe|bevorzuge|aime|adore|déteste|préfère|gustan?|encantan?|odio|prefiero) (?:(?:sehr|wirklich|echt|bien|beaucoup|mucho) )?(?:diese?[nmrs]?|die|das|den|cet(?:te)?|ces?|cela|la|le|l['’]|es[aeo]s?|est[aeo]s?|l[ao]s?|el) ?(?:idee|ergebnis|weg|vorschlag|aussehen|idée|résultat|proposition|rendu|façon|idea|resultado|propuesta|manera)(?!\p{L})/iu,

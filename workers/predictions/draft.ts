@@ -26,7 +26,7 @@ type ReadMemory = (
   asked: Asked,
 ) => Promise<{ bundle: ContextBundle; phrases: readonly RecalledPhrase[] }>;
 
-/** Of a person who has not judged any suggestion. */
+/** Verdicts of a person who has not judged any suggestion. */
 const NO_VERDICTS = { taken: 0, dismissed: 0 };
 
 /** A prediction for the account itself: what is asked is what an app's connection would ask, and the answer shows how it came. */

@@ -32,7 +32,7 @@ interface Remembered extends ConnectedContext {
 }
 
 interface Reads {
-  /** What the memory that a connection grants has for a request. */
+  /** Memory that a connection grants for a request. */
   memory(reader: Reader, asked: Asked<PredictionRequest>): Promise<Remembered>;
   /** The latest suggestion in the request's session. */
   lastSuggestion(appId: string, facts: PredictionFacts): Promise<Suggestion | undefined>;
@@ -155,7 +155,7 @@ export function decide(
   return { state: 'suggested', completion };
 }
 
-/** Nothing visible: white space, control and formatting characters. */
+/** Invisible text alone: white space, control and formatting characters. */
 function isBlank(text: string): boolean {
   return !/[^\s\p{Cc}\p{Cf}]/u.test(text);
 }

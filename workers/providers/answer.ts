@@ -81,7 +81,7 @@ function firstObject(text: string): unknown {
   return end < 0 ? undefined : parse(text.slice(start, end));
 }
 
-/** Where the object that begins at `start` ends, by its balanced braces outside of strings; -1 if it does not. */
+/** Finds where the object that begins at `start` ends, by its balanced braces outside of strings; -1 if it does not. */
 function endOfObject(text: string, start: number): number {
   let depth = 0;
   let quoted = false;

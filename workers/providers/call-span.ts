@@ -36,6 +36,6 @@ export function describeCall(outcome: CallOutcome, usage: Usage | null, answered
     'gen_ai.usage.output_tokens': usage?.outputTokens,
     'forecue.provider.outcome': outcome,
   });
-  // Nobody failed when the caller cancelled.
+  // A call that its caller cancelled has not failed.
   if (finish === undefined && outcome !== 'aborted') failSpan(outcome);
 }

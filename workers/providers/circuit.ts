@@ -148,7 +148,7 @@ export class Circuit {
     if (this.#streak.failures < this.#terms.failuresToOpen) this.#probeAt = undefined;
     else if (typeof state?.probeMs === 'number') {
       const probeAt = now + possible(state.probeMs, this.#terms.probeEveryMs);
-      // What was read before a claim does not know of it.
+      // A state that was read before the claim does not know of it.
       this.#probeAt = this.#isClaimed ? Math.max(probeAt, this.#probeAt ?? probeAt) : probeAt;
     } else if (!this.isOpen) this.probing();
   }

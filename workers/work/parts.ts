@@ -45,7 +45,7 @@ interface Waiting {
 }
 
 /**
- * Where work of this process waits for its parts, which any process may perform. Wake-ups announce those that have ended,
+ * Has work of this process wait for its parts, which any process may perform. Wake-ups announce those that have ended,
  * a poll finds the rest. When the parent is gone, its parts are cancelled; those of a parent that another process runs by
  * now go on.
  */

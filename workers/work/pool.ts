@@ -22,7 +22,7 @@ const BLOCKED_MS = 50;
 const FAILED_MS = 500;
 
 export interface PoolSteps {
-  /** What every claim says. */
+  /** Terms of every claim. */
   terms: Omit<ClaimTerms, 'asks' | 'slots'>;
   claim(terms: ClaimTerms): Promise<Claimed>;
   /** False for a moment after a database outage, so that owners reclaim their work first, and while the pool is paused. */

@@ -39,7 +39,7 @@ export const Account = defineEntity({
 export type Account = InferEntity<typeof Account>;
 
 /**
- * What an account uses of its quotas. Whoever stores or deletes what is counted writes it in the same transaction:
+ * Use of an account's quotas. Whoever stores or deletes what is counted writes it in the same transaction:
  * shared/db/sql/account-usage.sql.
  */
 export const AccountUsage = defineEntity({

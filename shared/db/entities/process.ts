@@ -15,7 +15,7 @@ export const Process = defineEntity({
     since: p.datetime(3).nullable(),
     /** The pools that it serves: name → slots, and how much work it has claimed since it started. */
     pools: p.json<Record<string, { slots: number; claimed: number }>>().nullable(),
-    /** What it says of its own configuration: `admin doctor` compares. */
+    /** Its own configuration, which `admin doctor` compares. */
     settings: p.json<StatedSettings>().nullable(),
   },
 });

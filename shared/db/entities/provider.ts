@@ -17,13 +17,13 @@ export const ProviderCall = defineEntity({
     accountId: p.uuid().nullable(),
     /** App of `/v1` work. */
     appId: p.uuid().nullable(),
-    /** Of work. */
+    /** Kind of the work. */
     kind: p.text(),
     workId: p.uuid(),
     attempt: p.integer(),
     model: p.text(),
     inputTokens: p.integer(),
-    /** Of these, from the provider's cache. */
+    /** Input tokens from the provider's cache. */
     cachedTokens: p.integer(),
     outputTokens: p.integer(),
     /** Millionths of a cent by the prices of that time; null when the model had none. */

@@ -25,7 +25,7 @@ export const Reply = defineEntity({
     sessionId: p.text().nullable(),
     k: p.integer(),
     threshold: p.double().$type<number>(),
-    /** That was asked for; after the answer, the one that gave it. */
+    /** Model that was asked for; after the answer, the one that gave it. */
     model: p.text().default(''),
     status: p.text().default('pending'),
     /** The code with which its work ended. */

@@ -33,7 +33,7 @@ const SUMS = `
          case when bool_and(cost_microcents is not null) then sum(cost_microcents) end::float8
     from provider_calls where account_id = ? and at >= ? group by 1`;
 
-/** What happened on each of the last days, the earliest first. */
+/** Counts what happened on each of the last days, the earliest first. */
 export async function readActivity(
   em: EntityManager,
   accountId: string,

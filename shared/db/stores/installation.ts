@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** What an operator watches of the whole installation, besides its queues. */
+/** State of the whole installation that an operator watches, besides its queues. */
 export interface Installation {
   /** Accounts that are being erased, and since when the oldest of them is. */
   erasing: number;

@@ -13,7 +13,7 @@ export interface BookedCall {
   attempt: number;
   model: string;
   input_tokens: number;
-  /** Of these, from the provider's cache. */
+  /** Input tokens from the provider's cache. */
   cached_tokens: number;
   output_tokens: number;
   cost_microcents: number | null;

@@ -29,7 +29,7 @@ const ENOUGH = { replies: 2, likeness: 0.7 };
 const ENOUGH_FOR_RISK = { replies: 5, likeness: 0.9 };
 
 /**
- * What a person replied before, as it supports replies to other prompts. Only rows that are stored as theirs count, whatever
+ * Replies of a person, as they support replies to other prompts. Only rows that are stored as theirs count, whatever
  * prompts, memory or a model say; and none that its prompt dictated.
  */
 export class Precedents {

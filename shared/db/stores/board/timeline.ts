@@ -34,7 +34,7 @@ export interface TracedCall {
   outputTokens: number;
 }
 
-/** What an app reported of it: shown, accepted and so on. */
+/** Event that an app reported of it: shown, accepted and so on. */
 export interface TracedEvent {
   at: number;
   kind: string;
@@ -104,7 +104,7 @@ const EVENTS = {
      order by recorded_at limit ${MOST}`,
 };
 
-/** What was reported of a prediction. */
+/** Reads the events of a prediction. */
 export function eventsOf(pool: Pool, id: string): Promise<TracedEvent[]> {
   return query<TracedEvent & object>(pool, EVENTS, [id]);
 }

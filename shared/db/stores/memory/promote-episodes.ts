@@ -16,7 +16,7 @@ export type Piece = { rows: readonly RawToPromote[] } & (
   | { kind: 'summarised' }
 );
 
-/** Somebody changed what a piece was made of while a model wrote about it. */
+/** Thrown when somebody changed what a piece was made of while a model wrote about it. */
 class PieceChanged extends Error {
   override readonly name = 'PieceChanged';
 }

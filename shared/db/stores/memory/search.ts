@@ -7,9 +7,9 @@ import { transaction } from '../../transaction.ts';
 export interface SearchedTier {
   table: string;
   time: string;
-  /** What is compared by characters. */
+  /** Column that is compared by characters. */
   text: string;
-  /** What is compared by words. */
+  /** Column that is compared by words. */
   words: string;
   /** Finds the rows about a question: see `sql/tiers-about.sql`. */
   about: string;

@@ -58,7 +58,7 @@ export async function findSession(
   return (await em.findOne(RecordingSession, { accountId, id })) ?? undefined;
 }
 
-/** Where a page ended. The next one starts after it, whatever has been stored since. */
+/** End of a page. The next one starts after it, whatever has been stored since. */
 export interface Cursor {
   /** The last event's time, in milliseconds since 1970. */
   occurredMs: number;
