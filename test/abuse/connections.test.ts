@@ -41,7 +41,7 @@ describe('connections', () => {
     return results.filter(Boolean).length;
   };
 
-  (process.platform === 'linux' ? it : it.skip)('are limited for each address', async () => {
+  (process.platform === 'linux' ? it : it.skip)('connections are limited for each address', async () => {
     web = await system.startWeb({ MAX_CONNECTIONS_PER_ADDRESS: '5' });
     assert.equal(await served(8), 5);
     assert.equal(await served(8, '127.0.0.2'), 5);

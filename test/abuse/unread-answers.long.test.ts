@@ -168,7 +168,7 @@ describe('answers that are not read', () => {
   });
 
   (process.platform === 'linux' ? it : it.skip)(
-    'cost a bounded amount of memory, of whatever kind',
+    'answers that are not read cost a bounded amount of memory, of whatever kind',
     async () => {
       const people = await Promise.all([1, 2, 3].map(() => withEvent(LARGE)));
       const memory = () => residentMb(patient.child.pid);

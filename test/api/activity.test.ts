@@ -7,7 +7,7 @@ import { feedback, predicted, proposing } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-describe('an account’s activity', () => {
+describe('account’s activity', () => {
   let system: System;
   before(async () => {
     system = await startSystem({ env: { MODEL_PRICES: 'fake-model=0.15:0.6' } });
@@ -18,7 +18,7 @@ describe('an account’s activity', () => {
     person.request<ActivityResponse>('GET', `/api/activity/${query}`);
   const today = async (person: UserClient) => (await read(person, '?days=1')).body.days[0];
 
-  it('has the last days in their order, each with nothing where nothing happened', async () => {
+  it('an account’s activity has the last days in their order, each with nothing where nothing happened', async () => {
     const ann = await signUp(system);
     const { status, body } = await read(ann);
     assert.equal(status, 200);
@@ -39,7 +39,7 @@ describe('an account’s activity', () => {
     });
   });
 
-  it('counts predictions by their state, what they saved, what was learnt and what the models cost', async () => {
+  it('an account’s activity counts predictions by their state, what they saved, what was learnt and what the models cost', async () => {
     const ann = await signUp(system);
     system.provider.respond(proposing([{ response: 'Blue' }]));
     const [first, second] = [await predicted(ann, { threshold: 1 }), await predicted(ann, { threshold: 1 })];
@@ -56,7 +56,7 @@ describe('an account’s activity', () => {
     assert.ok((day.cost_cents ?? 0) > 0);
   });
 
-  it('begins its days where the person’s clock does, and shows nobody else’s', async () => {
+  it('an account’s activity begins its days where the person’s clock does, and shows nobody else’s', async () => {
     const [ann, bob] = [await signUp(system), await signUp(system)];
     const { id } = await add(ann, 'raw', { content: 'Just before midnight' });
     await system.database.pool.query(
@@ -72,14 +72,14 @@ describe('an account’s activity', () => {
     assert.deepEqual(await rowsOf(bob, 0), [0, 0]);
   });
 
-  it('says which part of the query is wrong', async () => {
+  it('an account’s activity says which part of the query is wrong', async () => {
     const ann = await signUp(system);
     for (const query of ['?days=0', '?days=91', '?utc_offset_minutes=900', '?utc_offset_minutes=x'])
       assert.equal((await read(ann, query)).status, 422, query);
     assert.equal((await read(ann, '?utc_offset_minutes=-480')).status, 200);
   });
 
-  it('has no cost where a model has no price', async () => {
+  it('an account’s activity has no cost where a model has no price', async () => {
     const other = await startSystem();
     try {
       const ann = await signUp(other);

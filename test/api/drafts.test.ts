@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 const DRAFT = '/api/predictions/draft/';
 
-describe('predicting what an account’s person types next', () => {
+describe('drafts of an account’s person', () => {
   let system: System;
   let ann: UserClient;
   before(async () => {
@@ -22,7 +22,7 @@ describe('predicting what an account’s person types next', () => {
 
   const predict = (body: object, options = {}) => ann.request<DraftResponse>('POST', DRAFT, body, options);
 
-  it('answers with the completion, what was sent, the memory that was used, tokens and the time of each stage', async () => {
+  it('a draft of an account’s person is answered with the completion, what was sent, the memory that was used, tokens and the time of each stage', async () => {
     const fact = await add(ann, 'facts', { text: 'Always runs the tests with coverage.' });
     system.provider.next(fake.ok({ continuation: ' coverage' }));
     const { status, body, text } = await predict({ draft: 'Run the tests with' });
@@ -37,7 +37,7 @@ describe('predicting what an account’s person types next', () => {
     assert.ok(queue_ms + memory_ms + model_ms <= total_ms + 3, JSON.stringify(body.timing));
   });
 
-  it('costs no unit, and keeps no text once its recovery window is over', async () => {
+  it('a draft of an account’s person costs no unit, and keeps no text once its recovery window is over', async () => {
     system.provider.next(fake.ok({ continuation: ' something only she would say' }));
     await predict({ draft: 'A draft of hers that nobody else has' });
     const { pool } = system.database;
@@ -55,7 +55,7 @@ describe('predicting what an account’s person types next', () => {
     assert.ok((answers.rows[0]?.lasts ?? 0) > 0 && (answers.rows[0]?.lasts ?? 0) <= 601);
   });
 
-  it('abstains without asking a model where there is nothing to go on, and where the model is not sure', async () => {
+  it('the prediction of a draft abstains without asking a model where there is nothing to go on, and where the model is not sure', async () => {
     const blank = await predict({ draft: ' ' });
     assert.deepEqual([blank.body.status, blank.body.completion, blank.body.sent], ['abstained', '', []]);
     assert.equal(system.provider.calls.length, 0);
@@ -65,14 +65,14 @@ describe('predicting what an account’s person types next', () => {
     assert.ok(unsure.body.sent.length > 0);
   });
 
-  it('predicts the next prompt from the messages before it', async () => {
+  it('a next prompt of an account’s person is predicted from the messages before it', async () => {
     system.provider.next(fake.ok({ continuation: 'Go on, please' }));
     const messages = [{ role: 'assistant', content: 'It is done. What next?' }];
     const { body } = await predict({ draft: '', mode: 'next_prompt', messages });
     assert.equal(body.completion, 'Go on, please');
   });
 
-  it('is cancelled when its caller has typed on', async () => {
+  it('the prediction of a draft is cancelled when its caller has typed on', async () => {
     system.provider.next(fake.hang());
     const left = new AbortController();
     const gone = predict({ draft: 'The first of two' }, { signal: left.signal }).catch(() => undefined);
@@ -88,7 +88,7 @@ describe('predicting what an account’s person types next', () => {
     });
   });
 
-  it('knows nothing of what other accounts remember', async () => {
+  it('the prediction of a draft knows nothing of what other accounts remember', async () => {
     const bob = await signUp(system);
     await add(bob, 'facts', { text: 'Bob keeps the coverage secret.' });
     const { body } = await predict({ draft: 'What about the coverage' });
@@ -96,7 +96,7 @@ describe('predicting what an account’s person types next', () => {
     assert.deepEqual(body.context.fact_ids, []);
   });
 
-  it('is gone with its account, at once', async () => {
+  it('the prediction of a draft is gone with its account, at once', async () => {
     system.provider.next(fake.ok({ continuation: ' gone with her' }));
     await predict({ draft: 'What will be' });
     assert.equal((await ann.request('DELETE', '/api/auth/me/')).status, 204);
@@ -109,7 +109,7 @@ describe('predicting what an account’s person types next', () => {
     });
   });
 
-  it('says which part of the request is wrong, how the provider failed, and that it was too much', async () => {
+  it('the prediction of a draft says which part of the request is wrong, how the provider failed, and that it was too much', async () => {
     assert.equal((await predict({ draft: 'x', model: 'other' })).status, 422);
     assert.equal((await predict({})).status, 422);
     const messages = Array.from({ length: 30 }, () => ({ role: 'user', content: 'x'.repeat(8000) }));
@@ -128,7 +128,7 @@ describe('predicting a draft without a model', () => {
   });
   after(() => system?.stop());
 
-  it('goes on as the person wrote before, and names the rows that say so', async () => {
+  it('the prediction of a draft without a model goes on as the person wrote before, and names the rows that say so', async () => {
     const ann = await signUp(system);
     const rows = await Promise.all(
       Array.from({ length: 4 }, () =>

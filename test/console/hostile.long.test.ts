@@ -182,7 +182,7 @@ describeInBrowser('hostile texts', () => {
     await assertHarmless();
   }).timeout(120_000);
 
-  it('are harmless as sessions and what became of them', async () => {
+  it('a hundred hostile texts in the console are harmless as sessions and what became of them', async () => {
     const events = HOSTILE.map((text, nth) => ({
       id: `hostile-${nth}`,
       type: 'user.message',

@@ -99,7 +99,7 @@ describeInBrowser('inbox of the console', () => {
     assert.deepEqual(person.complaints, []);
   });
 
-  it('shows the predictions of many questions as they are ready', async () => {
+  it('the inbox of the console shows the predictions of many questions as they are ready', async () => {
     await page.getByText('Predict many at once').click();
     await page.getByLabel('What the agent asks').fill(['Run tests?', ...QUESTIONS].join('\n'));
     await press(page, 'Predict them');

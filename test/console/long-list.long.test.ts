@@ -8,7 +8,7 @@ const ROWS = 2000;
 /** A card has about twenty elements. */
 const ELEMENTS_MAX = 2000;
 
-describeInBrowser('a long list in the console', () => {
+describeInBrowser('long list in the console', () => {
   let system: System;
   let browser: Browser;
   before(async function () {
@@ -20,7 +20,7 @@ describeInBrowser('a long list in the console', () => {
     await system?.stop();
   });
 
-  it('shows its last row in the end, and never has more of them in the page than are in sight', async () => {
+  it('a long list in the console shows its last row in the end, and never has more of them in the page than are in sight', async () => {
     const person = await personIn(browser, system);
     const page = await person.open();
     await signUp(page, person.email);

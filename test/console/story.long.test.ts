@@ -62,7 +62,7 @@ describeInBrowser('person in the console', () => {
     await page.locator('.stages li', { hasText: 'Facts' }).getByText(REPLY).waitFor();
   });
 
-  it('sees how a draft goes on while they type, and how that came about', async () => {
+  it('a person in the console sees how a draft goes on while they type, and how that came about', async () => {
     await goTo(page, 'Try it');
     const draft = page.getByLabel('Your reply to it');
     await draft.pressSequentially('yes, I al', { delay: 30 });
@@ -81,7 +81,7 @@ describeInBrowser('person in the console', () => {
     await page.getByText('await forecue.predictDraft({').waitFor();
   });
 
-  it('keeps fields of a profile that only they change', async () => {
+  it('a person in the console keeps fields of a profile that only they change', async () => {
     await goTo(page, 'Memory');
     await page.getByRole('link', { name: 'Profile' }).click();
     await page.getByText('All of it is locked').waitFor();

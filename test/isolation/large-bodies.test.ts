@@ -41,7 +41,7 @@ describe('large bodies', () => {
   const askOther = () => other.predict(predictionBody());
 
   (process.platform === 'linux' ? it : it.skip)(
-    'of 3.9 MiB, 400 of one key that are mostly blanks, cost 300 MB at most, and not for good',
+    'bodies of 3.9 MiB, 400 of one key that are mostly blanks, cost 300 MB at most, and not for good',
     async function () {
       this.timeout(120_000);
       // So that all calls wait at the same time.
