@@ -47,7 +47,10 @@ export async function openWork(
   { config, pool, em, queues, process, kinds, log }: WorkParts,
 ): Promise<Work> {
   const { recoveryWindowS } = config;
-  const room = opening.adopt(new WaitingRoom((...read) => outcomesOf(pool, ...read), log), close);
+  const room = opening.adopt(
+    new WaitingRoom((keys, withinMs) => outcomesOf(pool, keys, withinMs), log),
+    close,
+  );
   opening.adopt(watchCallers(room), close);
   const bus = opening.adopt(
     openBus(config, (messages) => notify(pool, messages), log),

@@ -30,10 +30,7 @@ interface Callers {
 }
 
 /** Reads what became of requests, by their keys; leaves out those that still run. Rejects after `withinMs`. */
-export type ReadFates = (
-  keys: string[],
-  options?: { withinMs: number },
-) => Promise<ReadonlyMap<string, Fate>>;
+export type ReadFates = (keys: string[], withinMs?: number) => Promise<ReadonlyMap<string, Fate>>;
 
 /**
  * Callers that wait for work to end. A wake-up makes the room read the rows that it names. Twice a second it polls every
@@ -55,9 +52,7 @@ export class WaitingRoom {
   constructor(readFates: ReadFates, log: Log) {
     this.#readFates = readFates;
     this.#log = log;
-    this.#polls = every(POLL_EVERY_MS, () =>
-      this.#read('poll', [...this.#callers.keys()], { withinMs: POLL_WITHIN_MS }),
-    );
+    this.#polls = every(POLL_EVERY_MS, () => this.#read('poll', [...this.#callers.keys()]));
   }
 
   /** The number of pieces of work that somebody waits for. */
@@ -94,21 +89,15 @@ export class WaitingRoom {
    * The callers of a read were admitted before it began, so work that it did not find will never be there again. Later
    * callers may wait for a new attempt, of which the read knows nothing: it may have found the end of the one before.
    */
-  async #read(
-    by: 'wake_up' | 'poll',
-    ids: readonly string[],
-    ...options: [{ withinMs: number }?]
-  ): Promise<void> {
+  async #read(by: 'wake_up' | 'poll', ids: readonly string[]): Promise<void> {
     const reads = ids.flatMap((id) => {
       const waited = this.#callers.get(id);
       return waited === undefined ? [] : { id, key: waited.key, callers: [...waited.callers] };
     });
     if (reads.length === 0) return;
     try {
-      const fates = await this.#readFates(
-        reads.map(({ key }) => key),
-        ...options,
-      );
+      const keys = reads.map(({ key }) => key);
+      const fates = await this.#readFates(keys, ...(by === 'poll' ? [POLL_WITHIN_MS] : []));
       for (const { id, key, callers } of reads) {
         const fate = fates.get(key);
         if (fate === undefined || (fate !== 'gone' && fate.id !== id)) continue;

@@ -18,7 +18,7 @@ export async function query<Row extends QueryResultRow>(
   pool: Pool,
   statement: Statement,
   values: unknown[],
-  options: { withinMs?: number } = {},
+  options: { withinMs?: number | undefined } = {},
 ): Promise<Row[]> {
   const limit = options.withinMs === undefined ? {} : { query_timeout: options.withinMs };
   const { rows } = await retry(() => pool.query<Row>({ ...statement, ...limit, values }), {

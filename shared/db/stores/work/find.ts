@@ -26,14 +26,10 @@ type FoundRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
 export async function outcomesOf(
   pool: Pool,
   keys: readonly string[],
-  options?: { withinMs: number },
+  withinMs?: number,
 ): Promise<Map<string, Fate>> {
-  const rows = await query<FoundRow | { id: null; key: string }>(
-    pool,
-    FIND,
-    [keys, AGE.waited, true],
-    options,
-  );
+  const values = [keys, AGE.waited, true];
+  const rows = await query<FoundRow | { id: null; key: string }>(pool, FIND, values, { withinMs });
   return new Map(rows.map((row) => [row.key, row.id === null ? 'gone' : outcomeOf(row)]));
 }
 
