@@ -3,8 +3,8 @@
 -- request key or a line.
 --
 -- Outcomes: `admitted` (also when this very call admitted it before: the statement is safe to repeat), `attached`,
--- `ended` (its history has the answer), or the code of a refusal, which leaves nothing behind. Work that outlives its callers has `detached_at` infinity from its admission on: it is never
--- abandoned, however long nobody waits for it.
+-- `ended` (its history has the answer), or the code of a refusal, which leaves nothing behind. Work that outlives its
+-- callers has `detached_at` infinity from its admission on: it is never abandoned, however long nobody waits for it.
 --
 -- A request is `overloaded` when as much as `_most_queued` of its party waits; null: it never is. A party's admissions
 -- come one at a time.

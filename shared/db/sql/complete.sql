@@ -1,5 +1,6 @@
 -- Ends work of one party and settles or refunds its units, in one transaction. Each item has a guard: what must still
--- be true of its row (`Guard` in `stores/work/complete.ts`). An item whose guard fails changes nothing. Returns the places of the items that took effect.
+-- be true of its row (`Guard` in `stores/work/complete.ts`). An item whose guard fails changes nothing. Returns the
+-- places of the items that took effect.
 --
 -- No index serves `is not distinct from`: on a small table the planner takes the party's order for as good as the ids,
 -- and so reads all work that has ended and is not vacuumed yet.

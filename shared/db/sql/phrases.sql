@@ -1,8 +1,8 @@
--- Words that a person wrote after each tail, the end of a draft from some word on: all of it, or a fair sample of about
--- `_most` phrases. Every eighth phrase has a `sample` of 1 or more, every eighth of these one of 2 or more, up to 4; the
--- sparsest are read first, so that what this costs does not grow with what was written. `scale` is how many phrases each
--- one stands for. What was written in an app of these names, as far as the recorded `source` or `agent` says so, is that
--- app's matter.
+-- Words that a person wrote after each tail, the end of a draft from some word on: all of it, or a fair sample of
+-- about `_most` phrases. Every eighth phrase has a `sample` of 1 or more, every eighth of these one of 2 or more,
+-- up to 4; the sparsest are read first, so that what this costs does not grow with what was written. `scale`
+-- is how many phrases each one stands for. What was written in an app of these names, as far as the recorded
+-- `source` or `agent` says so, is that app's matter.
 create or replace function phrases_after_v1(_account uuid, _elsewhere text[], _tails text[], _most int)
 returns table (words int, scale int, following text, days float8, source uuid) language plpgsql stable as $$
 declare

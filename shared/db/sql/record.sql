@@ -30,7 +30,6 @@ declare
   fresh_sessions text[];
   new_sessions bigint;
   new_bytes bigint;
-  made int := 0;
 begin
   perform from accounts a where a.id = _account and a.active for no key update;
   if not found then
@@ -41,47 +40,42 @@ begin
     select b.id from unnest(_ids) b (id)
      where (select true from recording_events e where e.account_id = _account and e.id = b.id));
 
-  loop
-    foreign_sessions := array(
-      select b.id from (select distinct unnest(_session_ids)) b (id)
-       where (select s.account_id <> _account from recording_sessions s where s.id = b.id));
-    fresh := array(
-      select distinct on (b.id)
-             row (b.place, b.id, b.session_id, b.type, b.occurred_at, b.source, b.source_detail)::recording_row_v1
-        from unnest(_ids, _session_ids, _types, _times, _sources, _source_details)
-             with ordinality b (id, session_id, type, occurred_at, source, source_detail, place)
-       where not exists (select from unnest(known) k (id) where k.id = b.id)
-         and not exists (select from unnest(foreign_sessions) f (id) where f.id = b.session_id)
-       order by b.id, b.place);
+  foreign_sessions := array(
+    select b.id from (select distinct unnest(_session_ids)) b (id)
+     where (select s.account_id <> _account from recording_sessions s where s.id = b.id));
+  fresh := array(
+    select distinct on (b.id)
+           row (b.place, b.id, b.session_id, b.type, b.occurred_at, b.source, b.source_detail)::recording_row_v1
+      from unnest(_ids, _session_ids, _types, _times, _sources, _source_details)
+           with ordinality b (id, session_id, type, occurred_at, source, source_detail, place)
+     where not exists (select from unnest(known) k (id) where k.id = b.id)
+       and not exists (select from unnest(foreign_sessions) f (id) where f.id = b.session_id)
+     order by b.id, b.place);
 
-    select array_agg(distinct f.session_id), coalesce(sum(_sizes[f.place]), 0) into fresh_sessions, new_bytes
-      from unnest(fresh) f;
-    select count(*) into new_sessions from unnest(fresh_sessions) f (id)
-     where (select true from recording_sessions s where s.id = f.id) is null;
-    excess := excess_v1(used, json_build_object(
-      'sessions', new_sessions, 'events', cardinality(fresh), 'bytes', new_bytes), _quotas);
-    if excess is not null then
-      -- The sessions that an earlier round made must not stay: the caller repeats the statement.
-      if made > 0 then
-        raise exception 'other rows are new by now' using errcode = 'serialization_failure';
-      end if;
-      return next;
-      return;
-    end if;
+  select array_agg(distinct f.session_id), coalesce(sum(_sizes[f.place]), 0) into fresh_sessions, new_bytes
+    from unnest(fresh) f;
+  select count(*) into new_sessions from unnest(fresh_sessions) f (id)
+   where (select true from recording_sessions s where s.id = f.id) is null;
+  excess := excess_v1(used, json_build_object(
+    'sessions', new_sessions, 'events', cardinality(fresh), 'bytes', new_bytes), _quotas);
+  if excess is not null then
+    return next;
+    return;
+  end if;
 
-    insert into recording_sessions (id, account_id, started_at, source, source_detail, created_at, last_arrival)
-    select distinct on (f.session_id)
-           f.session_id, _account, f.occurred_at, f.source, f.source_detail, now(), 0
-      from unnest(fresh) f
-     order by f.session_id, f.place
-        on conflict (id) do nothing;
-    get diagnostics made = row_count;
-    used.sessions := used.sessions + made;
-    -- Somebody else may have made one of them meanwhile: then its rows are to be looked at again.
-    exit when not exists (
-      select from unnest(fresh_sessions) f (id)
-       where (select s.account_id from recording_sessions s where s.id = f.id) is distinct from _account);
-  end loop;
+  insert into recording_sessions (id, account_id, started_at, source, source_detail, created_at, last_arrival)
+  select distinct on (f.session_id)
+         f.session_id, _account, f.occurred_at, f.source, f.source_detail, now(), 0
+    from unnest(fresh) f
+   order by f.session_id, f.place
+      on conflict (id) do nothing;
+  -- Somebody else may have made one of them meanwhile: the caller repeats the statement.
+  if exists (
+    select from unnest(fresh_sessions) f (id)
+     where (select s.account_id from recording_sessions s where s.id = f.id) is distinct from _account)
+  then
+    raise serialization_failure using message = 'a session is another account''s by now';
+  end if;
 
   foreign_places := array(
     select b.place - 1 from unnest(_ids, _session_ids) with ordinality b (id, session_id, place)
@@ -105,7 +99,8 @@ begin
       from unnest(fresh) f group by f.session_id
   ), counted as (
     update account_usage u
-       set sessions = used.sessions, events = used.events + cardinality(fresh), bytes = used.bytes + new_bytes
+       set sessions = used.sessions + new_sessions, events = used.events + cardinality(fresh),
+           bytes = used.bytes + new_bytes
      where u.account_id = _account and cardinality(fresh) > 0
   )
   update recording_sessions s
