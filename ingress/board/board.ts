@@ -4,10 +4,9 @@ import Koa, { type Next } from 'koa';
 import { type IngressConfig, POOLS } from '../../shared/config/config.ts';
 import { isUnavailable } from '../../shared/db/faults.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
-import { resumePools } from '../../shared/db/stores/work/operate.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
-import { drain, pause, retryFailed } from '../../shared/work/operate.ts';
+import { drain, pause, resume, retryFailed } from '../../shared/work/operate.ts';
 import { readForm, seeOther } from '../connect/browser.ts';
 import { addressReader } from '../http/address.ts';
 import { setError, toAppError } from '../http/errors.ts';
@@ -138,7 +137,7 @@ class BoardPages {
     const { recoveryWindowS } = this.#config;
     let did = action;
     if (action === 'pause') did = (await pause(this.#pool, [pool])) === 0 ? 'pause' : 'pause-late';
-    else if (action === 'resume') await resumePools(this.#pool, [pool]);
+    else if (action === 'resume') await resume(this.#pool, [pool]);
     else if (action === 'retry') did = await this.#retry(pool);
     else if (action === 'drain' && form.get('sure') !== 'yes') {
       const { pools } = await this.#viewers.latest();

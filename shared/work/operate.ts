@@ -4,7 +4,14 @@ import type { Deadlines, PoolName } from '../config/config.ts';
 import { isLockTimeout } from '../db/faults.ts';
 import { databaseNow } from '../db/stores/schedules.ts';
 import { admit } from '../db/stores/work/admit.ts';
-import { countKinds, drainQueued, failedJobs, pausePools, workerBeats } from '../db/stores/work/operate.ts';
+import {
+  countKinds,
+  drainQueued,
+  failedJobs,
+  pausePools,
+  resumePools,
+  workerBeats,
+} from '../db/stores/work/operate.ts';
 import { newId } from '../ids.ts';
 import { admissionTerms, jobAdmission } from './admission.ts';
 import { kindsOf } from './kind.ts';
@@ -32,6 +39,9 @@ export async function pause(database: Pool, pools: readonly PoolName[]): Promise
   }
   return late;
 }
+
+/** Has paused workers claim again. */
+export const resume = resumePools;
 
 /** Ends what waits in a pool as `service_unavailable`. Resolves with how much it ended. */
 export async function drain(database: Pool, pool: PoolName, recoveryWindowS: number): Promise<number> {

@@ -1,6 +1,5 @@
 import { POOLS, type PoolName } from '../../../shared/config/config.ts';
-import { resumePools } from '../../../shared/db/stores/work/operate.ts';
-import { drain, pause, type Retried, retryFailed } from '../../../shared/work/operate.ts';
+import { drain, pause, type Retried, resume, retryFailed } from '../../../shared/work/operate.ts';
 import { choice, required } from '../arguments.ts';
 import { type Admin, command, type Outcome } from '../command.ts';
 
@@ -33,7 +32,7 @@ export const queueResume = command({
   read(_, operand) {
     const pools = poolsOf(operand);
     return async ({ database }) => {
-      await resumePools(database.pool, pools);
+      await resume(database.pool, pools);
       return { data: { resumed: pools }, text: `Resumed: ${pools.join(', ')}.` };
     };
   },
