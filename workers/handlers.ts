@@ -1,5 +1,6 @@
 import type { WorkerConfig } from '../shared/config/config.ts';
-import { lastSuggestion } from '../shared/db/stores/last-suggestion.ts';
+import { batcher } from '../shared/db/batcher.ts';
+import { lastSuggestions, type Session } from '../shared/db/stores/last-suggestion.ts';
 import { assembleConnectedContext, assembleContext } from '../shared/db/stores/memory/context.ts';
 import { recallOwnPhrases, recallPhrases } from '../shared/db/stores/memory/phrases.ts';
 import { verdictsFor } from '../shared/db/stores/prediction-events.ts';
@@ -17,12 +18,19 @@ import { createReply } from './replies/reply.ts';
 import type { Handlers, Stores } from './work/handler.ts';
 import { readsInTurn } from './work/reads.ts';
 
+const SESSIONS_TOGETHER = 100;
+
 /** The handler of every kind of work. */
 export function createHandlers(
   config: WorkerConfig,
   { pool, em, providerOf }: Stores & { providerOf: ProviderOf },
 ): Handlers<typeof kinds> {
   const inTurn = readsInTurn(config.database.poolSize);
+  const lastSuggestion = batcher((sessions: Session[]) => lastSuggestions(pool, sessions), {
+    most: SESSIONS_TOGETHER,
+    // The pieces of a claim begin in one turn of the event loop.
+    isBusy: () => true,
+  });
   const reads: Parameters<typeof createPredict>[1] = {
     memory: (reader, { request, question, tails }) =>
       inTurn(reader, async () => {
@@ -31,7 +39,7 @@ export function createHandlers(
         const verdicts = await verdictsFor(pool, reader.party, request);
         return { ...(await assembleConnectedContext(em(), reader.memory, asked)), phrases, verdicts };
       }),
-    lastSuggestion: (appId, facts) => lastSuggestion(pool, appId, facts),
+    lastSuggestion: (appId, { userId, sessionId }) => lastSuggestion({ appId, userId, sessionId }),
   };
   const readOwn: Parameters<typeof createDraft>[1] = (reader, { question, tails }) =>
     inTurn(reader, async () => ({
