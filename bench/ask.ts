@@ -1,26 +1,32 @@
-import { fitContext } from '../shared/domain/context-envelope.ts';
+import { Agent, request } from 'node:http';
 import type { PredictionRequest } from '../shared/schemas/predictions.ts';
-import { createProviders } from '../workers/providers/providers.ts';
 
-const CONTEXT_BUDGET_TOKENS = 6000;
-const TIMEOUT_MS = 8000;
-const CHARGE = { accountId: null, appId: null, workId: 'bench', attempt: 1, kind: 'predict' };
-
-/**
- * Calls the provider as the product does: same prompt, same SDK and settings, same parsing of the answer. The targets then
- * differ only in what is between the caller and this.
- */
+/** Asks the provider as the leanest peer would: one request on a kept-alive connection, nothing checked. */
 export function createAsk(baseUrl: string): (request: PredictionRequest) => Promise<string> {
-  const provider = createProviders({ openai: { apiKey: 'sk-bench', baseUrl } })('bench');
-  return async (request) => {
-    const { task } = fitContext(request, CONTEXT_BUDGET_TOKENS);
-    const { signal } = new AbortController();
-    const guess = await provider.predict(task, {
+  const url = new URL(`${baseUrl}/chat/completions`);
+  const options = { method: 'POST', agent: new Agent({ keepAlive: true }) };
+  return async ({ draft, messages }) => {
+    const asked = [...messages, { role: 'user', content: draft.text }];
+    const body = JSON.stringify({
       model: 'bench',
-      signal,
-      timeoutMs: TIMEOUT_MS,
-      charge: CHARGE,
+      messages: asked.map(({ role, content }) => ({ role, content })),
     });
-    return guess.completion;
+    const headers = {
+      authorization: 'Bearer sk-bench',
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    };
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    request(url, { ...options, headers }, (answer) => {
+      let text = '';
+      answer.setEncoding('utf8');
+      answer.on('data', (chunk) => {
+        text += chunk;
+      });
+      answer.on('end', () => resolve(text)).on('error', reject);
+    })
+      .on('error', reject)
+      .end(body);
+    return JSON.parse(await promise).choices[0].message.content;
   };
 }

@@ -29,6 +29,7 @@ export function table({ cells, machine, versions, options }: Results): string {
     '',
     ...aligned([COLUMNS], ...groups),
     ...addedLatency(cells),
+    ...onPostgresAlone(cells),
   ].join('\n');
 }
 
@@ -60,6 +61,16 @@ function addedLatency(cells: Cell[]): string[] {
     (cell) =>
       `added p50 over direct, one caller: ${(cell.p50 - direct.p50).toFixed(2)} ms, ${TARGETS[cell.target].title}`,
   );
+}
+
+/** What Redis saves. */
+function onPostgresAlone(cells: Cell[]): string[] {
+  return cells.flatMap((cell) => {
+    const redis = find(cells, 'forecue-redis', cell.callers);
+    if (cell.target !== 'forecue-postgres' || redis === undefined) return [];
+    const ratio = (cell.callsPerSecond / redis.callsPerSecond).toFixed(2);
+    return [`PostgreSQL alone, ${cell.callers} callers: ${ratio} × Redis`];
+  });
 }
 
 /** Columns as wide as their widest cell, names to the left and figures to the right; an empty line after each group. */
