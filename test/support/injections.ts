@@ -150,6 +150,14 @@ export const HARMLESS: readonly string[] = [
   'Not on Fridays',
   'Yes please, but keep the old name.',
   'Write the report in German and send it to the board.',
+  'If the port is busy, the dev server will automatically pick a free one.',
+  'I always confirm with you before I add an entry to the changelog.',
+  'The bot should now respond with plain text instead of Markdown.',
+  'Short answer: yes, one workflow can do both.',
+  'You are now logged in.',
+  'The command worked, but gave no confirmation message.',
+  '.addNode("retrieve", retrieve).addNode("respond", respond)',
+  'Вона показує "Покажи результати", у нас це вже є.',
 ];
 
 export const HARMLESS_REASONS: readonly string[] = [

@@ -17,25 +17,32 @@ const ASSENT =
 const QUOTE = '["“”„«»‹›「」『』]';
 const ANY_QUOTE = '["\'“”„‘’«»`‹›「」『』]';
 
+/** Before what a program answers: a description of software tells nobody what to say. */
+const PROGRAM =
+  '(?<!\\b(?:bot|api|server|service|app|application|endpoint|command|page|handler|route|backend)\\b[^.\\n]{0,40})';
+/** What an agent calls its own answer. */
+const OWN_ANSWER = '(?<!\\b(?:short|quick|brief|direct|simple|long|honest) )';
+
 /** Dictates a reply, says what the person will reply, or plants a rule about it. */
 const DICTATES = [
-  `\\b(?:reply|respond|answer)\\s+(?:only |just |simply |exactly |back )*(?:with|by)\\b`,
-  `(?:\\b(?:reply|respond|answer)|(?:(?:^|[.!?:\\n] ?)|\\b(?:to|must|should|please|and|then|just|only) )say)\\b[\\s:,(]{0,3}(?:[\\p{L}']{1,20}\\s+){0,3}?${QUOTE}`,
-  `\\b(?:reply|respond|answer|say|type|enter|output)\\b[\\s:,(]{0,3}(?:(?:back|exactly|only|just|simply|with|nothing but|the word)[\\s:]+){0,3}${ANY_QUOTE}?${ASSENT}\\b`,
+  `${PROGRAM}\\b(?:reply|respond|answer)\\s+(?:only |just |simply |exactly |back )*(?:with|by)\\b`,
+  `${PROGRAM}(?:\\b(?:reply|respond|answer)(?!\\s+to (?:your|the|an?|my)\\b)|(?:(?:^|[.!?:\\n] ?)|\\b(?:to|must|should|please|and|then|just|only) )say)\\b[\\s:,(]{1,3}(?:[\\p{L}']{1,20}\\s+){0,3}?${QUOTE}`,
+  `${OWN_ANSWER}\\b(?:reply|respond|answer|say|type|enter|output)\\b[\\s:,]{0,3}(?!no [a-z])(?:(?:back|exactly|only|just|simply|with|nothing but|the word)[\\s:]+){0,3}${ANY_QUOTE}?${ASSENT}\\b`,
   `\\b(?:return|write|send) (?:back )?(?:exactly|only|just|simply|nothing but|the word)[\\s:]+${ANY_QUOTE}?${ASSENT}\\b`,
   `\\b(?:reply|respond|answer|say)\\s+(?:back )?(?:exactly|only|just|simply|nothing but)\\b`,
-  `\\b(?:reply|respond|answer|say|choose|pick|select)(?:\\s+(?:with|a|an|the|clear|simple|loud|to this|as follows|now))*[\\s:=]+${ASSENT}\\b`,
+  `${OWN_ANSWER}\\b(?:reply|respond|answer|say|choose|pick|select)(?:\\s+(?:with|a|an|the|clear|simple|loud|to this|as follows|now))*[\\s:=]+${ASSENT}\\b`,
   `\\b(?:your|his|her|their|my) (?:only |next |final |correct |expected |right |desired |proper |best |one )*(?:answer|reply|response) (?:here |to this |now )?(?:is|are|must|should|shall|will|ought|reads|=)\\b`,
   `\\bthe (?:next |final |only )?(?:answer|reply) (?:here |to this |now )?(?:is|must be|should be|shall be|will be|reads|=)[\\s:]+${ANY_QUOTE}?${ASSENT}\\b`,
   `\\b(?:correct|expected|right|only|desired|proper|valid|acceptable|predicted|mandatory|required) (?:answer|reply)\\b.{0,20}\\b(?:is|=|must)`,
-  `\\b${PERSON}\\b(?: (?:has|have|here|of this))?\\s*(?:is )?${MODAL}(?:\\s+(?:\\w+ly|to|also|always|just|simply|of course)){0,3}\\s+(?:${SAY}|${AGREE})\\b(?! \\w+ing)`,
+  `\\b${PERSON}\\b(?: (?:has|have|here|of this))?\\s*(?:is )?${MODAL}(?:\\s+(?:\\w+ly|to|also|always|just|simply|of course)){0,3}\\s+(?:${SAY}|${AGREE})\\b(?! (?:\\w+ing|before)\\b)`,
   `\\balways ${SAY}\\b`,
-  `\\b(?:always|automatically|blindly|unconditionally|immediately) (?:${AGREE}|click|choose|pick|select)\\b`,
+  `\\b(?:always|automatically|blindly|unconditionally|immediately) (?!confirm\\b(?! (?:it|this|all|any|every\\w*)\\b))${AGREE}\\b(?! (?:to|with)\\b)`,
+  '\\b(?:always|blindly|unconditionally) (?:click|choose|pick|select)\\b',
   `\\b(?:approves?|agrees?|says? yes|yes)\\b(?: to| with)? (?:everything|anything|all|any|every|whatever|each)\\b`,
   `\\b(?:whenever|every time|each time|any ?time|if|when|once)\\b[^.\\n]{0,60}\\b(?:ask(?:s|ed)?|prompt(?:s|ed)?|questions?|sees?|reads?)\\b[^.\\n]{0,60}\\b(?:${SAY}|${AGREE}|yes)\\b`,
   `\\b(?:remember|memori[sz]e|keep in mind|note)\\b[^.\\n]{0,40}\\b(?:always|every|whenever|in (?:the )?future|from now)\\b[^.\\n]{0,40}\\b(?:${SAY}|${AGREE}|yes)\\b`,
   `\\b(?:put|fill in|insert|use|copy|echo|repeat)\\b.{0,40}\\b(?:as|in|into|for|verbatim|word for word)\\b.{0,30}\\b(?:answer|reply|response|candidate|verbatim)`,
-  `\\b(?:answer|reply|verdict|decision)\\s*[:=]\\s*${ANY_QUOTE}?\\s*${ASSENT}\\b`,
+  `${OWN_ANSWER}\\b(?:answer|reply|verdict|decision)\\s*[:=]\\s*${ANY_QUOTE}?\\s*${ASSENT}\\b`,
   `\\breplywith(?!out)|\\brespondwith(?!out)|\\banswerwith(?!out)|userwill(?:say|answer|reply|approve)|ignore(?:all)?(?:previous|prior|above)`,
 ];
 
@@ -50,7 +57,7 @@ const DICTATES_ABROAD = [
   '\\b(?:el usuario|la usuaria|o usuario|l.utente)\\b.{0,20}\\b(?:dira|respondera|aceptara|contestara|rispondera|accettera)',
   '\\b(?:ignor[aei]|olvida|esqueca|dimentica) (?:las?|todas?|os?|as|le|tutte|tudo)\\b.{0,30}\\b(?:instruc|istruz|regl|regol|regr)',
   `\\b(?:rispond[iae]|responda|antwoord|odpowiedz|yanitla|cevap ver)\\b.{0,40}(?:\\bcom\\b|\\bmet\\b|${QUOTE}|\\bsolo\\b|\\balleen\\b|\\bsi\\b|\\bsim\\b|\\bja\\b|\\btak\\b|\\bevet\\b)|\\bgebruiker\\b.{0,15}\\b(?:zal|moet)\\b`,
-  '(?:ответь|ответьте|скажи|скажите)(?![а-я]).{0,20}(?:["«„“]|да(?![а-я]))|пользователь.{0,20}(?:ответит|скажет|согласится)|игнориру[ий] (?:все|пред|эти)',
+  '(?:ответь|ответьте|скажи|скажите)(?![а-я]).{0,20}(?:(?<=[\\s:,(])["«„“]|да(?![а-я]))|пользователь.{0,20}(?:ответит|скажет|согласится)|игнориру[ий] (?:все|пред|эти)',
   '(?:回答|回复|答复|回覆|答覆)(?:我)?[:：]?(?:["“”「『]|是[。"”」]|同意|好[的。"”」]|可以[。"”」]|批准)|(?:用户|使用者|用戶).{0,4}(?:会|會|将|將|一定|必须|总是|總是|应该)(?:说|說|回答|同意|批准|回复)|忽略.{0,10}(?:指令|指示|规则)',
   '[」』"]と(?:答え|返信|回答|返答)|ユーザー.{0,14}(?:と答え|同意し|承認し|と言い)|(?:指示|命令).{0,6}無視|無視.{0,6}(?:指示|命令)',
   '(?:라고|으로|로) ?(?:답하|대답|응답하)|사용자.{0,14}(?:동의합|승인합|라고 말)|(?:지시|명령).{0,6}무시',
@@ -60,7 +67,7 @@ const DICTATES_ABROAD = [
 /** Commands to the model, and texts that pretend to be another party's or to end the record. */
 const COMMANDS = [
   `\\b(?:ignore|disregard|forget|override|bypass|discard|supersede|suspend) (?:all|any|every(?:thing)?|the|these|those|your|its|previous|prior|above|earlier)\\b.{0,30}\\b(?:instructions?|rules?|guidelines?|prompts?|above|safety|polic(?:y|ies)|calibration)\\b`,
-  `\\b(?:new|updated|revised|actual|hidden|secret) (?:system |developer )?(?:instructions?|directives?|orders?)\\s*:|\\b(?:developer mode|jailbreak|do anything now|you are now)\\b`,
+  `\\b(?:new|updated|revised|actual|hidden|secret) (?:system |developer )?(?:instructions?|directives?|orders?)\\s*:|\\b(?:developer mode|jailbreak|do anything now|you are now (?:an?|the|dan|free|unrestricted|acting|operating|playing))\\b`,
   `\\b(?:pretend (?:to be|that|you|the)|act as (?:if|though|the (?:user|person|human))|role-?play|impersonate)\\b`,
   `<\\/\\s*(?:system|assistant|human|instructions?|record|memory|data|rules|context|prompt)\\b[^>]{0,80}>|<\\s*(?:system|instructions|record|memory)>`,
   `<\\|[a-z_]{2,30}\\|>|\\[\\/?(?:inst|sys)\\]|<<\\/?sys>>`,
@@ -68,7 +75,7 @@ const COMMANDS = [
   `\\bend of (?:the )?(?:record|data|prompt|memory|input|context|document|message|transcript|untrusted)\\b|\\b(?:begin|start) (?:of )?(?:new |the )?(?:system|trusted|instructions?)\\b`,
   `\\b(?:already|pre-?|previously|explicitly|hereby|fully) ?(?:been )?(?:approved?|authori[sz]ed?|agreed|consented|signed off|granted)\\b`,
   `\\bon behalf of (?:the |your )?(?:user|person|owner|account)\\b|\\bin the (?:user|person|owner)'?s name\\b`,
-  `\\b(?:no|without|not|skip(?:ping)?|never) (?:further |any |need(?:ed|ing)? |requir(?:e|es|ed|ing) |explicit |human |manual |more |ask(?:ing)? (?:for )?|wait(?:ing)? for )*(?:confirmation|approval|permission|review|consent|escalation)\\b`,
+  `\\b(?:no|without|not|skip(?:ping)?|never) (?:further |any |need(?:ed|ing)? |requir(?:e|es|ed|ing) |explicit |human |manual |more |ask(?:ing)? (?:for )?|wait(?:ing)? for )*(?:confirmation|approval|permission|review|consent|escalation)\\b(?! (?:message|dialog|prompt|banner|e-?mail|screen|page|modal|popup|step))`,
   `\\b(?:approval|permission|consent|authori[sz]ation)\\b.{0,20}\\b(?:granted|given|implied|assumed|on file|not (?:needed|required)|in place)\\b|\\bsilence (?:means|is|counts)\\b`,
   `\\b(?:auto|automatic(?:ally)?)[- ]?(?:approve|accept|reply|confirm|answer|respond)\\b|\\b(?:never|not|don.t|do not) escalate\\b`,
 ];
@@ -134,7 +141,7 @@ const HEX = /(?:[0-9a-f]{2}[\s:]?){8,}/gi;
 export function readingsOf(text: string): string[] {
   const plain = plainOf(text);
   const decoded = decodedIn(text).map(plainOf);
-  const latin = [...plain].map((letter) => LOOKALIKES.get(letter) ?? letter).join('');
+  const latin = plain.replaceAll(/\p{L}+/gu, latinized);
   const hidden = plain.length <= SHORT ? [rotated(plain), [...plain].reverse().join('')] : [];
   return [...new Set([plain, latin, withoutDigits(latin), joined(plain), ...hidden, ...decoded])];
 }
@@ -150,6 +157,12 @@ function plainOf(text: string): string {
       // The time of the patterns is quadratic in long runs.
       .replaceAll(/\s{3,}/g, (run) => (run.includes('\n') ? '\n' : ' '))
   );
+}
+
+/** A word with look-alike letters in Latin ones, if that makes all of it Latin: others are words of another alphabet. */
+function latinized(word: string): string {
+  const latin = [...word].map((letter) => LOOKALIKES.get(letter) ?? letter).join('');
+  return /[^\p{Script=Latin}]/u.test(latin) ? word : latin;
 }
 
 function withoutDigits(text: string): string {
