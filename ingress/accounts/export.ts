@@ -33,7 +33,7 @@ export async function exportAccount(parts: Exporting, account: Account): Promise
 
 /** Reads on only when what it gave was taken. */
 async function* linesOfAccount({ em, renderEvent, reserve }: Exporting, account: Account) {
-  yield line('account', presentUser(account));
+  yield line('account', { ...presentUser(account), precision_target: account.precisionTarget });
   for await (const page of accountData(em, account.id)) {
     if (page.type === 'event') {
       yield (await Promise.all(page.rows.map(renderEvent))).map(eventLine).join('');

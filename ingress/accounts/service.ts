@@ -51,6 +51,7 @@ interface SignIn {
 /** Changes that a person asks for. A new password goes with the current one. */
 interface Change {
   name: string | undefined;
+  precisionTarget: number | null | undefined;
   password: string | undefined;
   currentPassword: string | undefined;
   /** Together with a new password only. */
@@ -167,12 +168,12 @@ export class AccountService {
    * many of that, and a `ValidationError` for a new one that is too easy to guess, or keys to revoke without one.
    */
   async change(id: string, change: Change, gone?: AbortSignal): Promise<Account> {
-    const { name, password, currentPassword, revokeKeys, address } = change;
+    const { name, precisionTarget, password, currentPassword, revokeKeys, address } = change;
     const account = await findAccount(this.#em(), id);
     if (account === undefined) throw new AppError('not_authenticated');
     if (password === undefined && revokeKeys)
       throw fault('revoke_keys', 'Keys are revoked with a new password');
-    if (password === undefined) return changeAccount(this.#em(), id, { name });
+    if (password === undefined) return changeAccount(this.#em(), id, { name, precisionTarget });
     checkStrength(password, account.email);
     const { emailKey, passwordHash: from } = account;
     // Counted by id: only who has a credential of the account can use these tries up, and no stranger.
@@ -183,7 +184,12 @@ export class AccountService {
       if (!right) throw new AppError('access_denied');
     });
     const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
-    return changeAccount(this.#em(), id, { name, passwordHash: { from, to }, revokeKeys });
+    return changeAccount(this.#em(), id, {
+      name,
+      precisionTarget,
+      passwordHash: { from, to },
+      revokeKeys,
+    });
   }
 
   /** The account that a link to a new password is for; undefined once the link has ended. */

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { closed, nullable, oneOf, text } from './build.ts';
-import { Name, pageLimit, Timestamp } from './common.ts';
+import { Name, PrecisionTarget, pageLimit, Timestamp } from './common.ts';
 import { EMAIL_MAX, KEYS_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX, UUID } from './limits.ts';
 
 /** White space around it does not count. */
@@ -36,6 +36,8 @@ export const WaitlistRequest = closed({ email: Email });
 
 export const AccountChange = closed({
   name: Type.Optional(text(NAME_MAX)),
+  /** The `target` of the calibration where a request names none; null for 0.95. */
+  precision_target: Type.Optional(nullable(PrecisionTarget)),
   password: Type.Optional(NewPassword),
   current_password: Type.Optional(text(PASSWORD_MAX)),
   revoke_keys: Type.Optional(Type.Boolean()),

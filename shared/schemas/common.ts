@@ -11,6 +11,9 @@ export const Identifier = Type.String({
 
 export const Name = text(NAME_MAX, 1);
 
+/** Share of predicted replies that are right from a threshold on. */
+export const PrecisionTarget = Type.Number({ minimum: 0.5, maximum: 0.99 });
+
 /** Number of rows that a query asks for: one to the most, by default the usual number. */
 export const pageLimit = (most: number, usual: number) =>
   defaulted(Type.Integer({ minimum: 1, maximum: most }), usual);

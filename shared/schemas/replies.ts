@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { closed, defaulted, nullable, oneOf, text } from './build.ts';
-import { Name, pageLimit, Timestamp } from './common.ts';
-import { INTEGER_MAX, PRECISION_TARGET } from './limits.ts';
+import { Name, PrecisionTarget, pageLimit, Timestamp } from './common.ts';
+import { INTEGER_MAX } from './limits.ts';
 
 export const REPLY_STATES = ['pending', 'auto', 'escalated', 'accepted', 'edited', 'rejected'] as const;
 export const FEEDBACK_STATES = ['accepted', 'edited', 'rejected'] as const;
@@ -180,8 +180,8 @@ export const ReplyStats = closed({
 export type ReplyStats = Static<typeof ReplyStats>;
 
 export const CalibrationQuery = Type.Object({
-  /** Share of predictions that are right from the suggested threshold on. */
-  target: defaulted(Type.Number({ minimum: 0.5, maximum: 0.99 }), PRECISION_TARGET),
+  /** Share of predictions that are right from the suggested threshold on; by default the account's `precision_target`. */
+  target: Type.Optional(PrecisionTarget),
 });
 
 export const ReplyCalibration = closed({

@@ -1,6 +1,6 @@
 /** Generated from docs/openapi.json by client/generate.ts: `npm run openapi`. */
 export type AccessResponse = { access: string; };
-export type AccountChange = { name?: string; password?: string; current_password?: string; revoke_keys?: boolean; };
+export type AccountChange = { name?: string; precision_target?: number | null; password?: string; current_password?: string; revoke_keys?: boolean; };
 export type ActivityDay = { date: string; by_status: { pending: number; auto: number; escalated: number; accepted: number; edited: number; rejected: number; }; characters_saved: number; facts: number; episodes: number; raw: number; model_calls: number; cost_cents: number | null; };
 export type ActivityResponse = { days: (ActivityDay)[]; };
 export type Artifact = { kind: "video" | "slides" | "other"; id: string; revision: string; selection?: string; summary?: string; };

@@ -32,9 +32,11 @@ export const readAccount = endpoint('user', {
 export const changeAccount = endpoint('user', {
   operationId: 'changeAccount',
   tag: 'Accounts',
-  summary: 'Change name or password',
+  summary: 'Change name, password or target',
   inTurn: 'account',
   description:
+    '`precision_target` is the share of predicted replies that are to be right from the suggested threshold on; ' +
+    '`GET /api/predictions/calibration/` says it in its `evidence`. ' +
     'A new password needs `current_password`. It ends every refresh and access token, that of this request too: log in again. ' +
     'Keys live on until they are revoked: with `revoke_keys: true` the change revokes all of them too.',
   body: AccountChange,
@@ -44,7 +46,14 @@ export const changeAccount = endpoint('user', {
   response: UserResponse,
 }).handle(async ({ user, body, address, signal }, { accounts }: MeRoutes) => {
   const { name, password, current_password: currentPassword, revoke_keys: revokeKeys = false } = body;
-  const change = { name, password, currentPassword, revokeKeys, address };
+  const change = {
+    name,
+    precisionTarget: body.precision_target,
+    password,
+    currentPassword,
+    revokeKeys,
+    address,
+  };
   return { body: presentUser(await accounts.change(user.id, change, signal)) };
 });
 

@@ -1,4 +1,5 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { findAccount } from '../../../shared/db/stores/accounts.ts';
 import {
   countReplies,
   findReply,
@@ -173,6 +174,8 @@ export const readReplyCalibration = endpoint('user', {
   errors: [],
   status: 200,
   response: ReplyCalibration,
-}).handle(async ({ user, query }, { em }: ReplyRoutes) => ({
-  body: reliabilityOf(await readOutcomes(em(), user.id), query.target),
-}));
+}).handle(async ({ user, query }, { em }: ReplyRoutes) => {
+  const account = await findAccount(em(), user.id);
+  const target = query.target ?? account?.precisionTarget ?? undefined;
+  return { body: reliabilityOf(await readOutcomes(em(), user.id), target) };
+});

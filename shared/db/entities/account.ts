@@ -18,6 +18,8 @@ export const Account = defineEntity({
     name: p.text().default(''),
     /** argon2id, with its parameters and salt. */
     passwordHash: p.text(),
+    /** Share of predicted replies that are to be right from the suggested threshold on; null for the default. */
+    precisionTarget: p.double().$type<number>().nullable(),
     /** False when an operator disabled the account or it is being erased: its credentials do not work. */
     active: p.boolean().default(true),
     /** Counts how often all log-ins were ended: an access token of an earlier generation does not work. */

@@ -103,25 +103,35 @@ export async function createAccount(
 
 interface AccountChanges {
   name?: string | undefined;
+  /** Null for the default. */
+  precisionTarget?: number | null | undefined;
   /** Without `from` whatever the current one is. */
   passwordHash?: { from?: string; to: string } | undefined;
   revokeKeys?: boolean | undefined;
 }
 
 /**
- * Changes the name, the password, or both. A new password ends every log-in, and with `revokeKeys` every key. Throws `access_denied` when `passwordHash.from` is no longer the account's, or the account is gone.
+ * Changes what is given: name, target, password. A new password ends every log-in, and with `revokeKeys` every key. Throws `access_denied` when `passwordHash.from` is no longer the account's, or the account is gone.
  */
 export function changeAccount(
   em: EntityManager,
   id: string,
-  { name, passwordHash, revokeKeys = false }: AccountChanges,
+  { name, precisionTarget, passwordHash, revokeKeys = false }: AccountChanges,
 ): Promise<Account> {
   return transaction(em, async (tx) => {
     const [changed] = await tx.execute<object[]>(
       `update accounts
-          set name = coalesce(?, name), password_hash = coalesce(?, password_hash), updated_at = now()
+          set name = coalesce(?, name), password_hash = coalesce(?, password_hash), updated_at = now(),
+              precision_target = case when ? then ?::float8 else precision_target end
         where id = ? and active and password_hash = coalesce(?, password_hash) returning id`,
-      [name ?? null, passwordHash?.to ?? null, id, passwordHash?.from ?? null],
+      [
+        name ?? null,
+        passwordHash?.to ?? null,
+        precisionTarget !== undefined,
+        precisionTarget ?? null,
+        id,
+        passwordHash?.from ?? null,
+      ],
     );
     if (changed === undefined) throw new AppError('access_denied');
     if (passwordHash !== undefined) await endSessions(tx, id);

@@ -81,10 +81,14 @@ function binsOf(sorted: readonly Outcome[]): Bin[] {
   });
 }
 
+/** A sequence of tests begins where this share of all decisions is: above it a single mistake would end it. */
+const MANY = 0.5;
+
 /**
- * A fixed-sequence test (Westfall and Krishen 2001): thresholds from high to low, while the lower bound of the precision
- * reaches the target; the last that passes. So testing many of them does not raise the risk of a wrong one. Thresholds
- * with fewer decisions above them than a perfect record would need are left out: they could only fail.
+ * Fixed-sequence tests (Westfall and Krishen 2001): thresholds from high to low, while the lower bound of the precision
+ * reaches the target; the last that passes. So testing many of them does not raise the risk of a wrong one. There are two
+ * sequences, from the highest threshold and from the first that has many decisions: the lower result of both.
+ * Thresholds with fewer decisions above them than a perfect record would need are left out: they could only fail.
  */
 function suggest(
   outcomes: readonly Outcome[],
@@ -92,22 +96,28 @@ function suggest(
 ): { threshold: number | null; evidence: Evidence } {
   const evidenceAbove = (above: readonly Outcome[], reason: Evidence['reason']) =>
     evidenceOf(above, { target, all: outcomes.length, reason });
-  let found: { threshold: number | null; evidence: Evidence } = {
+  const tests = THRESHOLDS.map((threshold) => ({
+    threshold,
+    above: outcomes.filter(({ confidence }) => confidence >= threshold),
+  })).filter(({ above }) => lowerBound(above.length, above.length) >= target);
+  const passes = ({ above }: { above: readonly Outcome[] }) =>
+    lowerBound(above.filter(({ right }) => right).length, above.length) >= target;
+  const many = tests.findIndex(({ above }) => above.length >= MANY * outcomes.length);
+  const results = [0, Math.max(0, many)].flatMap((start) => {
+    const sequence = tests.slice(start);
+    const failed = sequence.findIndex((test) => !passes(test));
+    return sequence.slice(0, failed < 0 ? undefined : failed).slice(-1);
+  });
+  const best = results.sort((a, b) => a.threshold - b.threshold)[0];
+  if (best !== undefined) return { threshold: best.threshold, evidence: evidenceAbove(best.above, null) };
+  const [first] = tests;
+  return {
     threshold: null,
-    evidence: evidenceAbove(outcomes, reasonOf(outcomes.length)),
+    evidence:
+      first === undefined
+        ? evidenceAbove(outcomes, reasonOf(outcomes.length))
+        : evidenceAbove(first.above, 'not_precise_enough'),
   };
-  for (const threshold of THRESHOLDS) {
-    const above = outcomes.filter(({ confidence }) => confidence >= threshold);
-    if (lowerBound(above.length, above.length) < target) continue;
-    const evidence = evidenceAbove(above, null);
-    if ((evidence.precision_low ?? 0) < target) {
-      if (found.threshold === null)
-        found = { threshold: null, evidence: { ...evidence, reason: 'not_precise_enough' } };
-      break;
-    }
-    found = { threshold, evidence };
-  }
-  return found;
 }
 
 function reasonOf(labels: number): Evidence['reason'] {

@@ -168,6 +168,21 @@ describe('feedback and statistics', function () {
           422,
         );
     });
+
+    it('the confidence of predicted replies is reported on with the precision that the account aims at, unless the caller names one', async () => {
+      const change = (precision_target: unknown) =>
+        ann.request('PATCH', '/api/auth/me/', { precision_target });
+      const target = async (query = '') =>
+        (await get<ReplyCalibration>(`calibration/${query}`)).evidence.target;
+      assert.equal((await change(0.8)).status, 200);
+      assert.equal((await ann.request('PATCH', '/api/auth/me/', { name: 'Ann' })).status, 200);
+      assert.deepEqual([await target(), await target('?target=0.9')], [0.8, 0.9]);
+      const { text } = await ann.request('GET', '/api/export/');
+      assert.equal(JSON.parse(text.split('\n')[0] ?? '').data.precision_target, 0.8);
+      for (const refused of [0.49, 1, 'most']) assert.equal((await change(refused)).status, 422);
+      assert.equal((await change(null)).status, 200);
+      assert.equal(await target(), 0.95);
+    });
   });
 
   describe('by the built-in predictor', () => {

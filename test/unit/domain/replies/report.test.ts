@@ -82,6 +82,12 @@ describe('report of the calibration', () => {
     assert.ok((precision_low ?? 1) < (precision ?? 0) && (precision ?? 1) < (precision_high ?? 0));
   });
 
+  it('the report of the calibration is not kept from a threshold that many decisions show by one mistake above a higher one', () => {
+    const outcomes = [...decisions(0.97, 15, 13), ...decisions(0.82, 60, 60), ...decisions(0.3, 30, 10)];
+    const { suggested_threshold, evidence } = reliabilityOf(outcomes, 0.9);
+    assert.deepEqual([suggested_threshold, evidence.labels, evidence.reason], [0.35, 75, null]);
+  });
+
   it('the report of the calibration suggests the lowest threshold down to which the precision holds, with its evidence', () => {
     const outcomes = [...decisions(0.97, 60, 60), ...decisions(0.82, 60, 60), ...decisions(0.6, 30, 10)];
     const { suggested_threshold, evidence, feedback_count } = reliabilityOf(outcomes);
