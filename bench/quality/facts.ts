@@ -1,21 +1,31 @@
 import { parseArgs } from 'node:util';
 import { statementsIn } from '../../workers/memory/extract-facts.ts';
+import { readHistories } from './typing/histories.ts';
 import { HELD_OUT, TUNING, type Wordings } from './wordings.ts';
 
 /**
  * Measures the facts that are found without a model: of sentences that last, and of others that nearly look so, in four
- * languages. `--tuning` takes the half that the rules may be tuned on, and lists what is wrong.
+ * languages; or, to be judged by eye, lists those of a folder of histories. `--tuning` takes the half that the rules may be tuned on, and lists what is wrong.
  */
 const { values } = parseArgs({
   allowPositionals: true,
-  options: { tuning: { type: 'boolean', default: false } },
+  options: { tuning: { type: 'boolean', default: false }, folder: { type: 'string' } },
 });
 
+/** A raw row of memory holds no more of a message. */
+const CONTENT_MAX = 8000;
 const OCCURRED_AT = new Date('2026-11-20T12:00:00Z');
 
-function isTaken(content: string): boolean {
-  const row = { id: 'one', content, role: 'human', origin: 'human', occurredAt: OCCURRED_AT };
-  return statementsIn(row).length > 0;
+const statementsOf = (content: string) =>
+  statementsIn({ id: 'one', content, role: 'human', origin: 'human', occurredAt: OCCURRED_AT });
+const isTaken = (content: string) => statementsOf(content).length > 0;
+
+async function listReal(folder: string): Promise<void> {
+  for (const { person, messages } of await readHistories(folder)) {
+    const found = messages.flatMap(({ text }) => statementsOf(text.slice(0, CONTENT_MAX)));
+    console.log(`${person}: ${found.length} facts of ${messages.length} prompts`);
+    for (const { text } of found) console.log(`  ${text}`);
+  }
 }
 
 const percent = (part: number, of: number) => (of === 0 ? '-' : `${((100 * part) / of).toFixed(0)} %`);
@@ -28,18 +38,23 @@ function report(name: string, { lasting, passing }: Wordings): void {
   );
 }
 
-const sets = values.tuning ? TUNING : HELD_OUT;
-console.log(`| ${values.tuning ? 'tuning' : 'held out'} | precision | recall | near misses taken |`);
-console.log('|---|--:|--:|--:|');
-for (const [language, wordings] of Object.entries(sets)) report(language, wordings);
-const all = Object.values(sets);
-report('all', {
-  lasting: all.flatMap(({ lasting }) => lasting),
-  passing: all.flatMap(({ passing }) => passing),
-});
-if (values.tuning) {
-  for (const { lasting, passing } of all) {
-    for (const sentence of lasting.filter((one) => !isTaken(one))) console.log(`missed: ${sentence}`);
-    for (const sentence of passing.filter(isTaken)) console.log(`taken: ${sentence}`);
+function measure(): void {
+  const sets = values.tuning ? TUNING : HELD_OUT;
+  console.log(`| ${values.tuning ? 'tuning' : 'held out'} | precision | recall | near misses taken |`);
+  console.log('|---|--:|--:|--:|');
+  for (const [language, wordings] of Object.entries(sets)) report(language, wordings);
+  const all = Object.values(sets);
+  report('all', {
+    lasting: all.flatMap(({ lasting }) => lasting),
+    passing: all.flatMap(({ passing }) => passing),
+  });
+  if (values.tuning) {
+    for (const { lasting, passing } of all) {
+      for (const sentence of lasting.filter((one) => !isTaken(one))) console.log(`missed: ${sentence}`);
+      for (const sentence of passing.filter(isTaken)) console.log(`taken: ${sentence}`);
+    }
   }
 }
+
+if (values.folder === undefined) measure();
+else await listReal(values.folder);

@@ -6,14 +6,19 @@ import { LocalProvider } from '../../workers/providers/local.ts';
 import { seedOf } from '../memory/random.ts';
 import { PERSONAS } from '../replies/personas.ts';
 import { randomOf } from '../replies/random.ts';
+import { conversationBefore, readHistories } from './typing/histories.ts';
 
 /**
- * Measures whole prompts that the built-in predictor suggests, with no draft, in sessions of invented people and an agent: what share
- * of the turns is shown one, and what share of these is what the person then writes.
+ * Measures whole prompts that the built-in predictor suggests, with no draft, in sessions of invented people and an agent, or of those
+ * in a folder of histories: how many turns are shown one, and what share of these is what the person then writes.
  */
 const { values } = parseArgs({
   allowPositionals: true,
-  options: { lives: { type: 'string', default: '20' }, seed: { type: 'string', default: '1' } },
+  options: {
+    lives: { type: 'string', default: '20' },
+    seed: { type: 'string', default: '1' },
+    folder: { type: 'string' },
+  },
 });
 
 const TURNS = 40;
@@ -38,25 +43,52 @@ const call = {
   charge: { accountId: null, appId: null, workId: 'bench', attempt: 1, kind: 'predict' },
 };
 
+/** What became of the turns of a person. */
+class Tally {
+  readonly #name: string;
+  #turns = 0;
+  #shown = 0;
+  #right = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  async add(messages: readonly Message[], written: string): Promise<void> {
+    this.#turns += 1;
+    const { completion, confidence = 0 } = await provider.predict({ ...TASK, messages }, call);
+    if (completion === '' || confidence < SHOWN_FROM) return;
+    this.#shown += 1;
+    this.#right += Number(saysTheSame(completion, written));
+  }
+
+  print(): void {
+    const share = (part: number, of: number) => (of === 0 ? '-' : `${((100 * part) / of).toFixed(1)} %`);
+    const cells = [share(this.#shown, this.#turns), share(this.#right, this.#shown)];
+    console.log(`| ${[this.#name, this.#turns, ...cells].join(' | ')} |`);
+  }
+}
+
 console.log('| person | turns | shown | right of shown |');
 console.log('|---|--:|--:|--:|');
-for (const { name, next } of PERSONAS) {
-  let [shown, right] = [0, 0];
-  for (let life = 0; life < Number(values.lives); life += 1) {
-    const random = randomOf(seedOf(`${name}, session ${Number(values.seed) + life}`));
-    const messages: Message[] = [];
-    for (let turn = 0; turn < TURNS; turn += 1) {
-      const { prompt, reply } = next(random);
-      messages.push({ role: 'assistant', origin: 'agent', content: prompt });
-      const { completion, confidence = 0 } = await provider.predict({ ...TASK, messages }, call);
-      if (completion !== '' && confidence >= SHOWN_FROM) {
-        shown += 1;
-        right += Number(saysTheSame(completion, reply));
+if (values.folder === undefined)
+  for (const { name, next } of PERSONAS) {
+    const tally = new Tally(name);
+    for (let life = 0; life < Number(values.lives); life += 1) {
+      const random = randomOf(seedOf(`${name}, session ${Number(values.seed) + life}`));
+      const messages: Message[] = [];
+      for (let turn = 0; turn < TURNS; turn += 1) {
+        const { prompt, reply } = next(random);
+        messages.push({ role: 'assistant', origin: 'agent', content: prompt });
+        await tally.add(messages, reply);
+        messages.push({ role: 'user', origin: 'human', content: reply });
       }
-      messages.push({ role: 'user', origin: 'human', content: reply });
     }
+    tally.print();
   }
-  const share = (part: number, of: number) => (of === 0 ? '-' : `${((100 * part) / of).toFixed(1)} %`);
-  const turns = TURNS * Number(values.lives);
-  console.log(`| ${name} | ${turns} | ${share(shown, turns)} | ${share(right, shown)} |`);
-}
+else
+  for (const { person, messages } of await readHistories(values.folder)) {
+    const tally = new Tally(person);
+    for (const [at, { text }] of messages.entries()) await tally.add(conversationBefore(messages, at), text);
+    tally.print();
+  }

@@ -16,6 +16,13 @@ const CONFIDENCE = 0.6;
 const SENTENCE_MAX = 240;
 const WORDS_MIN = 3;
 
+/** Lines of lists, headings and changes; a text with more of them is a document, pasted rather than said. */
+const ITEM = /^\s*(?:[-+*#>•]|\d+[.)])\s/gm;
+const ITEMS_MAX = 3;
+
+/** Line breaks and quotation marks of a programming language's strings. */
+const ESCAPED = /\\[nrt"]/;
+
 /** Subjects that a person may not want kept (GDPR, article 9): a pattern cannot ask. */
 const SPECIAL =
   /\b(?:diagnos|disease|illness|krank|malad|enferm(?!er[oa])|cancer|cáncer|krebs|diabet|insulin|hiv|depress|anxiety|therap|medicat|pregnan|disab|religi|kirche|église|iglesia|church|mosque|synagogue|muslim|musulm|moslem|christian|christlich|chrétien|cristian|jewish|jüdisch|juif|judí|hindu|buddhis|atheis|gay|lesbian|schwul|lesbisch|bisexual|transgender|sexual|trade union|gewerkschaft|syndicat|sindicato|vote|voted|politic|partei|republican|democrat|ethnic|criminal|convict)/i;
@@ -27,11 +34,14 @@ const SPECIAL =
 export function statementsIn(row: SourceRow): Statement[] {
   if (!isEvidence(row)) return [];
   const seen = new Set<string>();
+  const isDocument = (row.content.match(ITEM)?.length ?? 0) > ITEMS_MAX;
   return spokenIn(row.content)
     .flatMap(sentencesOf)
     .flatMap((sentence) => {
       const kind = kindOf(sentence);
-      if (kind === undefined || seen.has(normalized(sentence))) return [];
+      // A document's rules are for whoever it is about.
+      if (kind === undefined || (kind === 'constraint' && isDocument) || seen.has(normalized(sentence)))
+        return [];
       seen.add(normalized(sentence));
       return {
         text: asStatement(sentence),
@@ -50,7 +60,7 @@ export function statementsIn(row: SourceRow): Statement[] {
 /** The kind of fact that a sentence states; undefined if it states none that lasts. */
 function kindOf(sentence: string): string | undefined {
   if (sentence.length > SENTENCE_MAX || normalized(sentence).split(' ').length < WORDS_MIN) return undefined;
-  if (!isDisplayable(sentence)) return undefined;
+  if (!isDisplayable(sentence) || ESCAPED.test(sentence)) return undefined;
   // Words in quotation marks may be somebody else's.
   const own = sentence.replaceAll(/["“„«][^"”“»]*["”“»]/g, ' ');
   if (SPECIAL.test(own) || holdsSecret(sentence)) return undefined;

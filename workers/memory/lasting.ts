@@ -35,7 +35,7 @@ const ENGLISH: readonly Pattern[] = [
   ['habit', /\b(?:I|we) (?:now )?(?:always|usually|never|normally|mostly|only)\b|^from now on\b/i],
   [
     'preference',
-    /\b(?:I|we)(?:['’]d)?(?: (?:really|much|strongly|generally|always|still))? (?:prefer|like|love|hate|dislike|favou?r|avoid|can['’]t stand)\b/i,
+    /\b(?:I|we)(?: (?:really|much|strongly|generally|always|still))? (?:prefer|like|love|hate|dislike|favou?r|avoid|can['’]t stand)\b/i,
   ],
   [
     'preference',
@@ -166,17 +166,36 @@ const PASSING = [
   /\b(?:today|tonight|tomorrow|yesterday|right now|at the moment|currently|this (?:time|once|morning|afternoon|evening|week)|for now|just now|in a (?:minute|moment)|last (?:night|week|time))\b/i,
   /\b(?:heute|gestern|gerade|momentan|diesmal|vorerst|aujourd['’]hui|hier|demain|en ce moment|cette fois|pour l['’]instant|hoy|ayer|ahora mismo|esta vez|por ahora|de momento)\b/i,
   /\b(?:I|we) (?:use|run|like|write|deploy)(?:d|s)? (?:it|this|that|these|those|them|the (?:following|above|one))\b/i,
+  /\b(?:like|love|hate|dislike) (?:how|the)\b|\b(?:use|uses|using) \S{1,4} (?:to mean|for)\b/i,
   /\b(?:prefer|like|love|hate|dislike|avoid) (?:it|this|that|these|those|them|how|what|where|you|your|the (?:way|idea|look|result|new|first|second|last|other|current)|option)\b/i,
   /\b(?:mag|hasse|bevorzuge|liebe) (?:es|das|dies\p{L}*|dein\p{L}*|ihr\p{L}*)(?!\p{L})|\b(?:aime|adore|préfère|déteste) (?:ça|cela|ce|cette|ton|ta|votre|la première|le premier)(?!\p{L})|\b(?:prefiero|gustan?|encantan?|odio) (?:eso|esto|esta|este|est[oa]s|tu|cómo|la primera|el primero)(?!\p{L})/iu,
-  /\b(?:I|we)['’]?d like (?:to|you|a|an|the)\b|\bI (?:would|like) (?:you to|to (?:see|know|ask))\b|\bje (?:préfère|voudrais) que\b|\bprefiero que\b|\bme gustaría\b/i,
+  // Wishes and requests are about the work at hand.
+  /\b(?:I|we)(?:['’]?d| would) (?:\p{L}+ ){0,2}(?:like|love|prefer|hate|rather)\b|\bI like to (?:see|know|ask)\b|\blet['’]?s\b/iu,
+  /^(?!.*\bfrom now on\b).*\bplease,? (?!always|never|call me|do(?: not|n['’]t) ever)\p{L}+/iu,
+  /:\s*$/,
+  /\b(?:this|that|these|those) (?:problem|issue|error|bug|page|file|button|code|task|change)s?\b/i,
+  /\b(?:I|we) (?:now )?run (?:the|npm|yarn|pnpm|npx|bun|make|`)|\bto (?:the )?(?:agent|ask|plan|chat|edit)(?: mode)?\b/i,
+  /\bje (?:préfère|voudrais) que\b|\bprefiero que\b|\bme gustaría\b/i,
   /\b(?:never|only|always|usually|normally|mostly) (?:\p{L}+ed|said|saw|got|had|did|was|were|knew|thought|see|get|need|have (?:one|two|a)|ask|mean|meant|happens?)\b|\bonly want\b/iu,
   /\b(?:have|['’]ve) (?:changed|moved|switched) (?:the|it|that|this|those|these|them)\b/i,
   /\bmy (?:question|problem|issue|point|guess|bad|fault|mistake|next|last|first|build|tests?|server|code|app|branch|script|error)\b.* (?:is|are)\b/i,
   /\b(?:errors?|fail(?:s|ed|ing|ure)?|crash\p{L}*|broken|bugs?|doesn['’]t work|not working|exceptions?|stuck|is (?:down|wrong|slow|empty|missing|gone)|fehler|kaputt|funktioniert nicht|erreur|marche pas|fonctionne pas|no funciona)(?!\p{L})/iu,
 ];
 
+/** A clause that says when, how or whether, of what somebody does: only another clause states anything. */
+const SUBORDINATE =
+  /\b(when(?:ever)?|while|until|after|before|once|as|how|where|why|what|which|that|because|since|if|unless|sure|ensure) (?:I|we)\b/gi;
+
+/** What may stand before a statement, if anything: a few words and a comma, or a word that leads over to it. */
+const OPENING =
+  /^(?:(?:[\p{L}'’-]+(?: [\p{L}'’-]+){0,3}[,:]|also|and|but|so|actually|btw|note that|personally|usually|normally|yo|und|aber|auch|et|mais|y|pero|que|no) ?)*$/iu;
+
 /** The kind of lasting fact that a sentence states about who writes it; undefined if it states none. */
 export function lastingKindOf(sentence: string): string | undefined {
   if (PASSING.some((pattern) => pattern.test(sentence))) return undefined;
-  return LASTING.find(([, pattern]) => pattern.test(sentence))?.[0];
+  const stated = sentence.replaceAll(SUBORDINATE, '$1');
+  return LASTING.find(([, pattern]) => {
+    const found = pattern.exec(stated);
+    return found !== null && OPENING.test(stated.slice(0, found.index));
+  })?.[0];
 }

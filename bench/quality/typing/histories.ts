@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Message } from '../../../shared/schemas/predictions.ts';
 
 /** A message that a person typed, after that of the agent. */
 export interface TypedMessage {
@@ -84,6 +85,21 @@ function turnsOf(markdown: string): { speaker: string | undefined; text: string 
   for (let i = 0; i + 1 < parts.length; i += 2)
     turns.push({ speaker: parts[i], text: (parts[i + 1] ?? '').replace(/\n---\s*$/, '').trim() });
   return turns;
+}
+
+const CONTENT_MAX = 4000;
+const MESSAGES_MAX = 30;
+
+/** The conversation before a message, as an app sends it. */
+export function conversationBefore(messages: readonly TypedMessage[], at: number): Message[] {
+  const now = messages[at];
+  const before = messages.slice(0, at).filter(({ session }) => session === now?.session);
+  const turns = before.flatMap(({ agent, text }) => [said('assistant', agent), said('user', text)]);
+  return [...turns, said('assistant', now?.agent ?? '')].slice(-MESSAGES_MAX);
+}
+
+function said(role: 'user' | 'assistant', content: string): Message {
+  return { role, origin: role === 'user' ? 'human' : 'agent', content: content.slice(-CONTENT_MAX) };
 }
 
 const LONGEST = 400;

@@ -9,7 +9,7 @@ import { seedOf } from '../../memory/random.ts';
 import { randomOf } from '../../replies/random.ts';
 import { WRITERS } from '../../replies/writers.ts';
 import { fitted } from './fit.ts';
-import { type History, looksTyped, readHistories } from './histories.ts';
+import { conversationBefore, type History, looksTyped, readHistories } from './histories.ts';
 import { isTyped, total, typeOut } from './type-out.ts';
 import { Written } from './written.ts';
 
@@ -31,8 +31,6 @@ const { values, positionals } = parseArgs({
 
 /** Knowledge of the predictor: nothing but the session, or what was written before as well. */
 const KNOWN = { session: false, memory: true };
-const MESSAGES_MAX = 30;
-const CONTENT_MAX = 4000;
 const LIMITS = { model: 'local', timeoutMs: 10_000, signal: new AbortController().signal };
 const CALL = { ...LIMITS, charge: { accountId: null, appId: null, workId: '', attempt: 1, kind: 'bench' } };
 const predictor = new LocalProvider();
@@ -93,7 +91,7 @@ async function typeAll({ messages }: History, { remembers, minConfidence, sample
     const at = later[Math.floor((n * later.length) / count)] ?? 0;
     for (; known < at; known += 1) written.add(messages[known]?.text ?? '');
     const { text } = messages[at] ?? { text: '' };
-    const said = sessionBefore(messages, at);
+    const said = conversationBefore(messages, at);
     const judged = new Set<string>();
     typed.push(
       await typeOut(text, async (draft) => {
@@ -125,18 +123,6 @@ function judge(task: ReturnType<typeof taskOf>, text: string, judged: Set<string
     judged.add(beginning);
     samples.push({ features: featuresOf(continuation.basis), right: isTyped(text, beginning) });
   }
-}
-
-/** The conversation that a message belongs to, as an app sends it. */
-function sessionBefore(messages: History['messages'], at: number): Message[] {
-  const now = messages[at];
-  const before = messages.slice(0, at).filter(({ session }) => session === now?.session);
-  const turns = before.flatMap(({ agent, text }) => [said('assistant', agent), said('user', text)]);
-  return [...turns, said('assistant', now?.agent ?? '')].slice(-MESSAGES_MAX);
-}
-
-function said(role: 'user' | 'assistant', content: string): Message {
-  return { role, origin: role === 'user' ? 'human' : 'agent', content: content.slice(-CONTENT_MAX) };
 }
 
 function taskOf(draft: string, messages: Message[], local: LocalHints) {

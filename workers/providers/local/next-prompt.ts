@@ -9,8 +9,8 @@ import { isOwn } from './evidence.ts';
 const SITUATION = 600;
 /** The weight of a prompt from an entirely different situation; one from the same situation weighs 1. */
 const ELSEWHERE = 0.2;
-/** The weight of prompts that the person has not written yet: most are new. */
-const SOMETHING_NEW = 1;
+/** The weight of prompts that the person has not written yet: most are new, of real people nearly all. */
+const SOMETHING_NEW = 2;
 
 /**
  * The prompt that a person is most likely to repeat. Each of their messages votes for itself, with more weight the more the

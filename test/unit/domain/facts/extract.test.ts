@@ -123,8 +123,34 @@ describe('statements found by patterns', () => {
       'J’adore ça, merci !',
       'Me gusta esto.',
       'Si siempre uso eso, se cae.',
+      'I’d like for you to prove that it works.',
+      'We would really love a first draft.',
+      'Check how we use the client in the page.',
+      'The table that we use as a cache is empty.',
+      'Can we run a build and all tests',
+      'When I run `npm test`, I see two warnings.',
+      'I switched to agent mode now, so please go on.',
+      'I have this problem now.',
+      'I like the idea of a queue.',
+      'Before I write tests:',
     ])
       assert.deepEqual(texts(content), [], content);
+  });
+
+  it('statements found by patterns are no rules of a document that was pasted, or of a string', () => {
+    const rule = 'Never name a thread after a verb.';
+    assert.deepEqual(texts(rule), [`Says: "${rule}"`]);
+    assert.deepEqual(texts(`# Names\n- Short ones\n- No digits\n- No verbs\n- ${rule}`), []);
+    assert.deepEqual(texts('Never name a thread a\\n verb.'), []);
+  });
+
+  it('statements found by patterns may follow a few words that lead over to them', () => {
+    for (const sentence of [
+      'Also, I prefer tabs.',
+      'For my work, we always use pnpm.',
+      'But I never use semicolons.',
+    ])
+      assert.equal(texts(sentence).length, 1, sentence);
   });
 
   it('statements found by patterns are those of a person alone', () => {
