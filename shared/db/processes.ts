@@ -16,7 +16,7 @@ const BEAT = {
   text: `insert into processes (id, kind, alive_until, since, pools, settings)
          values ($1::uuid, $2, clock_timestamp() + make_interval(secs => $3 / 1000.0), clock_timestamp(), $4::jsonb, $5::jsonb)
          on conflict (id) do update
-            set alive_until = excluded.alive_until, pools = excluded.pools,
+            set alive_until = excluded.alive_until, pools = excluded.pools, settings = excluded.settings,
                 since = case when processes.alive_until > excluded.since + make_interval(secs => $3 / 2000.0)
                              then processes.since else excluded.since end
          returning array(select pool from paused_pools) as paused,

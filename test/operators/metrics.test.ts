@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
 import { predictionBody } from '../support/client.ts';
+import { createDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Scrape, scrape, sumOf } from '../support/metrics.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
@@ -99,6 +101,46 @@ describe('metrics of a running system', () => {
     ])
       assert.equal([web, worker].filter((one) => sumOf(one, name) !== undefined).length, 1, name);
     assert.equal(sumOf(leaders[0] as Scrape, 'forecue_processes', { kind: 'worker' }), 1);
+  });
+
+  it('the metrics of a running system say how far the clock of a process is off, as its heartbeat does', async () => {
+    const port = await freePort();
+    const late = await system.startWorker({
+      OPERATOR_PORT: String(port),
+      CLOCK_AHEAD_MS: '60000',
+      NODE_OPTIONS: `--import ${new URL('../support/clock-ahead.ts', import.meta.url).href}`,
+    });
+    const aheadOf = async (of: number) =>
+      sumOf(await scrape(of), 'forecue_clock_ahead_seconds') ?? Number.NaN;
+    assert.ok((await aheadOf(port)) > 55);
+    assert.ok((await aheadOf(ports.web)) < 5);
+    await until(async () => {
+      const { rows } = await system.database.pool.query<{ ahead: number }>(
+        `select max((settings ->> 'clock_ahead_s')::int) as ahead from processes`,
+      );
+      return (rows[0]?.ahead ?? 0) > 55;
+    });
+    await late.stop();
+  });
+
+  it('the metrics of a process that waits for migrations say how many are missing', async () => {
+    const empty = await createDatabase({ empty: true });
+    const port = await freePort();
+    const database = { DATABASE_URL: empty.serviceUrl, DATABASE_DIRECT_URL: empty.url };
+    const waiting = system.launch('web', { ...database, OPERATOR_PORT: String(port) });
+    try {
+      const missing = (await readdir('migrations')).length;
+      await until(async () => {
+        const waits = await scrape(port).catch(() => undefined);
+        return waits && sumOf(waits, 'forecue_migrations_missing') === missing;
+      });
+      assert.equal(sumOf(await scrape(port), 'forecue_ready'), 0);
+      assert.equal(sumOf(await scrape(ports.web), 'forecue_migrations_missing'), undefined);
+    } finally {
+      await waiting.stop();
+      system.webs.pop();
+      await empty.drop();
+    }
   });
 
   it('the metrics of a running system are few, and not on the public port', async () => {

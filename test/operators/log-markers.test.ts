@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import type { Client } from '@modelcontextprotocol/client';
+import { signUp, type UserClient } from '../support/account.ts';
+import { Operator, startBoard } from '../support/board.ts';
+import { type AppClient, predictionBody } from '../support/client.ts';
+import { html, ok, raw, refusal, status, switchProtocols } from '../support/fake-provider.ts';
+import { addMemory, setProfile } from '../support/memory.ts';
+import { promote, say } from '../support/promotion.ts';
+import { event, post } from '../support/recording.ts';
+import { predictBatch, predictReply } from '../support/replies.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { keyOf, openSession, startToolServer } from '../support/tool-server.ts';
+import { until } from '../support/until.ts';
+
+const MARKER = 'quixotic-zephyr-4711';
+const PASSWORD = `${MARKER} with 9 staples`;
+const WRONG_TOKEN = `${MARKER} and more, of 32 bytes`;
+
+describe('secrets and texts in the logs', function () {
+  this.timeout(90_000);
+  let system: System<TestProcess>;
+  let tools: TestProcess;
+  let board: number;
+  let app: AppClient;
+  let person: UserClient;
+  let client: Client;
+  let key: string;
+  before(async () => {
+    system = await startProcesses({
+      webs: 0,
+      workerEntry: ['workers/main.ts', 'all'],
+      env: { LOG_LEVEL: 'trace' },
+    });
+    board = await startBoard(system);
+    tools = await startToolServer(system.webs[0]?.url ?? '', { LOG_LEVEL: 'trace' });
+    app = await system.app({ name: `App ${MARKER}` });
+    person = await signUp(system, { email: `${MARKER}@example.com`, password: PASSWORD, name: MARKER });
+    key = await keyOf(person);
+    ({ client } = await openSession(tools, key));
+  });
+  after(async () => {
+    await client?.close();
+    await tools?.stop();
+    await system?.stop();
+  });
+
+  const processes = () => [...system.webs, ...system.workers, tools];
+
+  /** Of the people's, the app's, and the installation's own. */
+  const assertNothingIn = () => {
+    const { ADMIN_TOKEN, JWT_SECRET, OPENAI_API_KEY, DATABASE_URL = '' } = system.env;
+    const own = [ADMIN_TOKEN, JWT_SECRET, OPENAI_API_KEY, new URL(DATABASE_URL).password];
+    const secrets = [MARKER, app.key, key, person.access, person.refresh, ...own].filter(Boolean);
+    for (const one of processes())
+      for (const secret of secrets)
+        assert.ok(
+          !one.log.includes(secret as string),
+          one.log.split('\n').find((line) => line.includes(secret as string)) ?? '',
+        );
+  };
+
+  it('no log of an ingress or a worker has a text, a key or a token of a call that succeeds or fails', async () => {
+    const body = () => ({
+      ...predictionBody({ user_id: MARKER, session_id: MARKER }),
+      draft: { text: `Tell ${MARKER} that `, revision: 1 },
+      messages: [{ role: 'user', content: `About ${MARKER}` }],
+    });
+    const answers = [
+      ok({ continuation: MARKER }),
+      status(500, {}, MARKER),
+      status(400, {}, MARKER),
+      status(401, {}, `wrong key ${MARKER}`),
+      status(429, { 'retry-after': '0' }, MARKER),
+      raw(`{"choices":[{"index":0,"message":{"role":"assistant","content":"${MARKER}`),
+      raw(MARKER),
+      html(),
+      refusal(),
+      switchProtocols(),
+    ];
+    for (const answer of answers) {
+      system.provider.next(answer, answer);
+      await app.predict(body());
+    }
+    await app.predict({ ...body(), mode: MARKER });
+    await app.predict(`{"draft": "${MARKER}"`);
+    await app.predict({ ...body(), draft: { text: `${MARKER}\0`, revision: 1 } });
+    for (const path of [`/v1/${MARKER}`, `/v1/predictions/${MARKER}/cancel`, `/api/${MARKER}/?q=${MARKER}`])
+      await fetch(`${app.url}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer fc_${MARKER}`, cookie: MARKER, referer: `http://${MARKER}/` },
+      });
+    await until(() => system.workers[0]?.log.includes('provider failed'));
+    assertNothingIn();
+  });
+
+  it('no log has a text of what people record, remember, ask for, promote and look for', async () => {
+    system.provider.respond(raw(MARKER));
+    await setProfile(system, person, MARKER, { likes: MARKER });
+    await addMemory(system, person);
+    await say(person, [`agent:What of ${MARKER}?`, `Do ${MARKER}`, `Never ${MARKER}`]);
+    await post(person, [event({ prompt: MARKER, agent: MARKER, session_id: MARKER })]);
+    await post(person, `[{"prompt": "${MARKER}"`);
+    await promote(person, 'episodes');
+    await predictReply(person, { agent_input: `Shall I call it ${MARKER}?` });
+    await predictBatch(person, [`One ${MARKER}`, `Two ${MARKER}`]);
+    await person.request('GET', `/api/memory/raw/?q=${MARKER}`);
+    await person.request('GET', `/api/memory/facts/?tag=${MARKER}`);
+    await person.request('POST', '/api/auth/login/', { email: person.email, password: MARKER });
+    await person.request('POST', '/api/auth/login/', { email: MARKER, password: MARKER });
+    assertNothingIn();
+  });
+
+  it('no log of a tool server has a text or the key of its caller', async () => {
+    await client.callTool({ name: 'remember', arguments: { content: MARKER } });
+    await client.callTool({ name: 'recall', arguments: { query: MARKER } });
+    await client.callTool({ name: MARKER, arguments: { q: MARKER } }).catch(() => undefined);
+    for (const body of [MARKER, JSON.stringify({ jsonrpc: '2.0', id: 1, method: MARKER })])
+      await fetch(tools.url, {
+        method: 'POST',
+        headers: { authorization: `Bearer service_${MARKER}`, 'content-type': 'application/json' },
+        body,
+      });
+    await until(() => tools.log.includes('"msg":"request"'));
+    assertNothingIn();
+  });
+
+  it('no log has a token of the board, right or wrong; a wrong one is logged as refused', async () => {
+    const operator = new Operator(board);
+    assert.equal((await operator.signIn(WRONG_TOKEN)).status, 401);
+    await operator.signIn(system.env['ADMIN_TOKEN'] ?? '');
+    await operator.get(`find?id=${MARKER}`);
+    await operator.get(MARKER);
+    await until(() =>
+      system.webs[0]?.log
+        .split('\n')
+        .some((line) => line.includes('"route":"/admin/sign-in"') && line.includes('"status":401')),
+    );
+    assertNothingIn();
+  });
+});

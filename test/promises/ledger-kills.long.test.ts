@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { delay } from '../support/fake-provider.ts';
+import { startLoad } from '../support/load.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const CALLERS = 8;
+const SERVICE_MS = 100;
+const KILLS = 3;
+/** Time for which the ledger collects calls before it writes them, with that of a slow machine. */
+const COLLECTED_MS = 400;
+/** Calls that were in flight, and those that had ended but were not yet written. */
+const LOST_AT_MOST = CALLERS * (1 + COLLECTED_MS / SERVICE_MS);
+
+describe('ledger of a worker that is killed', function () {
+  this.timeout(90_000);
+  let system: System<TestProcess>;
+  before(async () => {
+    system = await startProcesses({ workers: 2, env: { LEASE_MS: '3000' } });
+  });
+  after(() => system?.stop());
+
+  it('the ledger lacks, after three kills, at most what the workers ran and had just ended, and units are those of the answers', async () => {
+    const app = await system.app({ plan: 'paid' });
+    system.provider.respond(delay(SERVICE_MS));
+    const load = startLoad((body) => app.predict(body), { callers: CALLERS });
+    for (let n = 0; n < KILLS; n += 1) {
+      await sleep(2000);
+      await system.workers[n]?.stop();
+      await system.startWorker();
+    }
+    await sleep(1000);
+    const calls = await load.stop();
+    const answered = calls.filter(({ reply }) => reply.status === 200).length;
+    const { rows } = await until(async () => {
+      const { body: usage } = await app.usage();
+      const booked = await system.database.pool.query<{ n: number }>(
+        'select count(*)::int as n from provider_calls where app_id = $1',
+        [app.id],
+      );
+      return usage.reserved_units === 0 && usage.prediction_units === answered && booked;
+    });
+    const booked = rows[0]?.n ?? 0;
+    const lacking = system.provider.calls.length - booked;
+    assert.ok(booked >= answered - KILLS * LOST_AT_MOST, `${booked} booked for ${answered} answers`);
+    assert.ok(lacking >= 0 && lacking <= KILLS * LOST_AT_MOST, `${lacking} are lacking`);
+  });
+});
