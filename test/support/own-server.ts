@@ -32,9 +32,19 @@ const SETTINGS = [
   `max_connections=${SLOTS}`,
 ];
 
-/** Until `close`, the databases of this process's tests are made there; behind a PgBouncer of its own with `pooled`. */
-export async function startOwnServer({ pooled = false } = {}): Promise<OwnServer> {
-  const directory = await scratchFolder('forecue-fault-');
+interface OwnServerOptions {
+  /** Behind a PgBouncer of its own. */
+  pooled?: boolean;
+  /** Where it keeps its data; a scratch folder by default. */
+  folder?: string;
+}
+
+/** Until `close`, the databases of this process's tests are made there. */
+export async function startOwnServer({
+  pooled = false,
+  folder: own,
+}: OwnServerOptions = {}): Promise<OwnServer> {
+  const directory = own ?? (await scratchFolder('forecue-fault-'));
   const postgres = await startPostgres({ directory, throwaway: true });
   const { folder, account, programs } = await preparePostgresHome(directory);
   const url = databaseUrl(postgres.url, 'postgres');

@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { predictionBody } from '../client.ts';
+import { administer, databaseUrl } from '../database.ts';
+import { delay, ok, type Step, status } from '../fake-provider.ts';
+import { KeepAliveClient } from '../keep-alive-client.ts';
+import { steadily } from '../steadily.ts';
+import type { Installation } from './installation.ts';
+
+/** What breaks, the alert that has to fire, and what `doctor` has to find; null where it looks elsewhere. */
+export interface Fault {
+  name: string;
+  alert: string;
+  doctor: RegExp | null;
+  inject(on: Installation): Promise<unknown>;
+}
+
+/** The key that the provider takes from now on. */
+export const NEW_KEY = 'sk-rotated';
+const SLOW_MS = 20_000;
+const FLOOD = { perSecond: 100, forMs: 300_000 };
+const TOO_MANY_CONNECTIONS = '53300';
+
+export const FAULTS: readonly Fault[] = [
+  {
+    name: 'the provider answers 401',
+    alert: 'ForecueProviderRefusesKey',
+    doctor: null,
+    inject: async ({ system }) =>
+      system.provider.respond((response, call) =>
+        (call.headers.authorization === `Bearer ${NEW_KEY}` ? ok() : status(401))(response, call),
+      ),
+  },
+  {
+    name: 'the provider is slow',
+    alert: 'ForecueTimeouts',
+    doctor: null,
+    inject: async ({ system }) => system.provider.respond(slowFor('fake-model')),
+  },
+  {
+    name: 'Redis is down',
+    alert: 'ForecueNotReady',
+    doctor: /Redis does not answer/,
+    inject: ({ redis }) => redis.kill(),
+  },
+  {
+    name: 'Redis is read-only',
+    alert: 'ForecueNotReady',
+    doctor: /read-only replica/,
+    inject: ({ redis }) => redis.follow(redis),
+  },
+  {
+    name: 'PostgreSQL is out of connections',
+    alert: 'ForecueConnectionsRunOut',
+    doctor: /no connection left|are in use/,
+    inject: ({ server }) => takeConnections(server.url),
+  },
+  {
+    name: 'the disk is nearly full',
+    alert: 'ForecueDiskFull',
+    doctor: /are free where PostgreSQL keeps its data/,
+    inject: ({ disk }) => promisify(execFile)('fallocate', ['-l', '1600M', join(disk, 'core.12345')]),
+  },
+  {
+    name: 'a worker is stuck',
+    alert: 'ForecueProcessDown',
+    doctor: null,
+    inject: async (on) => on.process('worker-2').freeze(true),
+  },
+  {
+    name: 'an app floods',
+    alert: 'ForecueFlood',
+    doctor: null,
+    inject: flood,
+  },
+  {
+    name: 'a migration fails',
+    alert: 'ForecueMigrationsMissing',
+    doctor: /missing: Migration/,
+    inject: forgetMigration,
+  },
+  {
+    name: 'a clock is off',
+    alert: 'ForecueClockOff',
+    doctor: /clocks are off from the database's: worker 60 s ahead/,
+    inject: (on) =>
+      on.restart('worker-1', {
+        CLOCK_AHEAD_MS: '60000',
+        NODE_OPTIONS: `--import ${new URL('../clock-ahead.ts', import.meta.url).href}`,
+      }),
+  },
+];
+
+function slowFor(model: string): Step {
+  return (response, call) => (call.body.model === model ? delay(SLOW_MS) : ok())(response, call);
+}
+
+/** A program of somebody else's takes all sessions that are not reserved. */
+async function takeConnections(server: string): Promise<void> {
+  await administer(server, `create role report login password 'report'`);
+  const url = new URL(databaseUrl(server, 'postgres'));
+  [url.username, url.password] = ['report', 'report'];
+  for (;;) {
+    const client = new pg.Client({ connectionString: url.href, application_name: 'a report' });
+    // The operator ends it.
+    client.on('error', () => {});
+    try {
+      await client.connect();
+    } catch (error) {
+      if ((error as { code?: string }).code !== TOO_MANY_CONNECTIONS) throw error;
+      return;
+    }
+  }
+}
+
+/** Until its key stops working. */
+async function flood({ system, app: { url } }: Installation): Promise<void> {
+  const app = await system.app({ name: 'Flood' });
+  const client = new KeepAliveClient(app.key);
+  let isRefused = false;
+  const call = () => {
+    if (isRefused) return;
+    client.predict(url, predictionBody()).then(
+      (answer) => {
+        isRefused ||= answer.status === 401;
+      },
+      () => {},
+    );
+  };
+  void steadily(FLOOD.perSecond, FLOOD.forMs, call);
+}
+
+/** A release whose migration finds a table that somebody made by hand: it is not applied, and the release's first ingress waits. */
+async function forgetMigration(on: Installation): Promise<void> {
+  const { pool } = on.system.database;
+  await pool.query(
+    'delete from mikro_orm_migrations where name = (select max(name) from mikro_orm_migrations)',
+  );
+  await on.restart('web-2', {}, { untilReady: false });
+}

@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { adminResult, runAdmin } from '../admin.ts';
+import { bareEnvironment } from '../environment.ts';
+import type { FiringAlert } from '../prometheus.ts';
+import { until } from '../until.ts';
+import { NEW_KEY } from './faults.ts';
+import type { Installation, Name } from './installation.ts';
+
+const RUNBOOK = readFileSync('docs/runbook.md', 'utf8');
+
+/** The page of the runbook under this anchor; undefined when there is none. */
+export function pageOf(runbook: string): string | undefined {
+  const anchor = runbook.split('#')[1];
+  return RUNBOOK.split(/^## /m).find(
+    (page) => page.split('\n', 1).join().toLowerCase().replaceAll(' ', '-') === anchor,
+  );
+}
+
+/** What `doctor` finds wrong. */
+export async function consult({ system }: Installation): Promise<string[]> {
+  const { stdout } = await runAdmin(['doctor', '--json'], system.env);
+  const { checks } = JSON.parse(stdout) as { checks: { ok: boolean; found: string }[] };
+  return checks.flatMap(({ ok, found }) => (ok ? [] : found));
+}
+
+/** What the operator knows: an alert that fires, and what `doctor` says. Not what was broken. */
+interface Case {
+  on: Installation;
+  alert: FiringAlert;
+  findings: readonly string[];
+}
+
+/** An entry of a page's "Do", in words that the page has, and how it is done here. */
+interface Remedy {
+  words: string;
+  apply(one: Case): Promise<unknown>;
+}
+
+/** By alert; the one that says most about its cause comes first. */
+export const REMEDIES: Readonly<Record<string, (one: Case) => Remedy>> = {
+  ForecueProviderRefusesKey: () => ({
+    words: 'set `OPENAI_API_KEY`',
+    apply: ({ on }) => restartWorkers(on, { OPENAI_API_KEY: NEW_KEY }),
+  }),
+  ForecueMigrationsMissing: () => ({ words: '`npm run migrate`', apply: ({ on }) => migrate(on) }),
+  ForecueClockOff: () => ({
+    words: 'time synchronisation',
+    apply: ({ on, alert }) => on.restart(alert.labels['instance'] as Name),
+  }),
+  ForecueConnectionsRunOut: () => ({
+    words: 'select pg_terminate_backend(pid)',
+    apply: ({ on }) => endStrangers(on.server.url),
+  }),
+  ForecueDiskFull: () => ({
+    words: 'remove what does not belong there',
+    apply: ({ on }) => removeStrangers(on.disk),
+  }),
+  ForecueProcessDown: () => ({
+    words: '`kill -9`',
+    apply: ({ on, alert }) => on.restart(alert.labels['instance'] as Name),
+  }),
+  ForecueFlood: () => ({ words: '`admin app deactivate APP_ID`', apply: ({ on }) => stopTheLoudest(on) }),
+  ForecueNotReady: ({ findings }) =>
+    findings.some((found) => found.includes('read-only replica'))
+      ? { words: '`redis-cli replicaof no one`', apply: ({ on }) => on.redis.follow(undefined) }
+      : { words: 'bring the store back', apply: ({ on }) => on.redis.start() },
+  ForecueTimeouts: () => ({
+    words: '`FALLBACK_MODELS`',
+    apply: ({ on }) => restartWorkers(on, { FALLBACK_MODELS: 'fake-fallback' }),
+  }),
+};
+
+async function restartWorkers(on: Installation, env: Record<string, string>): Promise<void> {
+  for (const name of ['worker-1', 'worker-2'] as const) await on.restart(name, env);
+}
+
+/** Runs the release step; removes what it names, and runs it again. */
+async function migrate({ system }: Installation): Promise<void> {
+  const step = () =>
+    promisify(execFile)('bin/node', ['bin/migrate.ts'], { env: { ...bareEnvironment(), ...system.env } });
+  const failed = await step().then(
+    () => undefined,
+    ({ stderr }: { stderr: string }) => stderr,
+  );
+  const [, table] = /relation "(\w+)" already exists/.exec(failed ?? '') ?? [];
+  if (table === undefined) throw new Error(`the release step says nothing of a table: ${failed}`);
+  await system.database.pool.query(`drop table ${pg.escapeIdentifier(table)}`);
+  await step();
+}
+
+/** Ends the sessions of whoever has most of them and is not ours; the superuser has some in reserve. */
+async function endStrangers(server: string): Promise<void> {
+  const client = await until(() => connected(server));
+  try {
+    await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = (
+          select application_name from pg_stat_activity
+           where backend_type = 'client backend' and application_name not like 'forecue%' and pid <> pg_backend_pid()
+           group by 1 order by count(*) desc limit 1)`,
+    );
+  } finally {
+    await client.end();
+  }
+}
+
+async function connected(server: string): Promise<pg.Client | undefined> {
+  const client = new pg.Client({ connectionString: server });
+  client.on('error', () => {});
+  return client.connect().then(
+    () => client,
+    () => undefined,
+  );
+}
+
+/** PostgreSQL's own folder stays. */
+async function removeStrangers(disk: string): Promise<void> {
+  for (const name of await readdir(disk)) if (!name.startsWith('postgres')) await rm(join(disk, name));
+}
+
+async function stopTheLoudest({ system: { env } }: Installation): Promise<void> {
+  const apps: { app_id: string; refused_lately: number }[] = await adminResult(['app', 'list'], env);
+  const [loudest] = apps.toSorted((a, b) => b.refused_lately - a.refused_lately);
+  const id = loudest?.app_id ?? '';
+  const { refused }: { refused: { code: string }[] } = await adminResult(['app', 'show', id], env);
+  if (!refused.some(({ code }) => code === 'rate_limited')) throw new Error('it is not refused for its rate');
+  await adminResult(['app', 'deactivate', id], env);
+}
