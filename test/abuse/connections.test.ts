@@ -50,7 +50,7 @@ describe('connections', () => {
     assert.equal(web.log.match(/connections are refused/g)?.length, 1);
   });
 
-  it('connections of a trusted proxy are limited for the process alone', async () => {
+  it('connections of a trusted proxy are limited for the whole process, not for its address', async () => {
     const limits = { MAX_CONNECTIONS: '8', MAX_CONNECTIONS_PER_ADDRESS: '5' };
     web = await system.startWeb({ ...limits, TRUST_PROXY: 'loopback' });
     assert.equal(await served(12), 8);

@@ -80,7 +80,7 @@ describe('command line', () => {
     assert.deepEqual(rows, [{ plan: 'sandbox', cap_cents: null, redirect_uris: [] }]);
   });
 
-  it('the command line changes the named fields and nothing else', async () => {
+  it('the command line changes the named fields of an app and nothing else', async () => {
     const { appId } = await makeApp();
     const before = await result('app', 'show', appId);
     const changed = await result(

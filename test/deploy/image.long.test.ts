@@ -110,7 +110,7 @@ describe('image', () => {
     assert.deepEqual(users, [{ instruction: 'USER', rest: '65532:65532' }]);
   });
 
-  it('the image has no package of development and no PostgreSQL, and a list of what it has', async () => {
+  it('the image has no package of development and no PostgreSQL, and has a list of its packages', async () => {
     const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'));
     const development = Object.keys(packages).filter((folder) => packages[folder].dev);
     assert.ok(development.includes('node_modules/mocha'));

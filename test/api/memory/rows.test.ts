@@ -307,7 +307,7 @@ describe('rows of memory', () => {
       }
     });
 
-    it('lists of memory refuse a cursor that was made by somebody who knows how', async () => {
+    it('lists of memory refuse a cursor that somebody forged', async () => {
       const forged = (tier: string, place: string) => {
         const digest = createHash('sha256').update(`${person.id} ${tier} ${place} `).digest('base64url');
         return `${place}-${digest.slice(0, 8)}`;

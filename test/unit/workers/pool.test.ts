@@ -134,7 +134,7 @@ describe('slots of a pool', () => {
     await pool.close();
   });
 
-  it('the slots of a pool claim nothing before their pool may, and then what they have heard of', async () => {
+  it('the slots of a pool claim nothing before their pool may claim, and then what they have heard of', async () => {
     const { pool, claims, may } = start(1, []);
     may.claim = false;
     pool.noteQueued([A]);

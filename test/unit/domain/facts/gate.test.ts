@@ -136,7 +136,7 @@ describe('comparing statements', () => {
     assert.deepEqual([...detailsOf('I don’t deploy on 2 Fridays')], ['dont', '2', 'fridays']);
   });
 
-  it('passages that overlap are known', () => {
+  it('the gate of facts knows passages that overlap', () => {
     assert.ok(overlap('I use pnpm', 'Since last year I use pnpm'));
     assert.ok(!overlap('I use pnpm', 'My editor is Zed'));
   });
@@ -157,7 +157,7 @@ describe('comparing statements', () => {
 });
 
 describe('secrets and instructions', () => {
-  it('what looks like a credential is known to the gate of facts', () => {
+  it('the gate of facts knows what looks like a credential', () => {
     for (const secret of [
       'my password is hunter2',
       'the API key: abc',

@@ -25,7 +25,7 @@ const proposals = fc.array(
 );
 
 describe('candidates', () => {
-  it('candidates are distinct, not blank, at most k, the most probable first, and with none of them 1 at most', () => {
+  it('candidates are distinct, not blank, at most k, the most probable first; their probabilities add up to 1 at most', () => {
     fc.assert(
       fc.property(
         proposals,
