@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type ErrorCode, statusOf } from '../../shared/errors/catalogue.ts';
 import { newId } from '../../shared/ids.ts';
 import { every } from '../../shared/timing/every.ts';
@@ -116,15 +117,37 @@ const LAST_REQUEST_MS = 500;
 const SWEEP_EVERY_MS = 100;
 
 async function drain(server: Server, graceMs: number): Promise<void> {
+  await acceptPending(server);
   const closed = once(server, 'close');
   // HTTP's own close would cut idle connections at once, even those with a request in flight.
   NetServer.prototype.close.call(server);
   const idleUntil = performance.now() + LAST_REQUEST_MS;
-  const sweep = every(SWEEP_EVERY_MS, () => {
+  const sweep = every(SWEEP_EVERY_MS, async () => {
+    // A connection is idle only when what has arrived for it was read, and that comes after the timers.
+    await nextTurn();
     if (performance.now() > idleUntil) server.closeIdleConnections();
   });
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   await sweep.stop();
   clearTimeout(cut);
+}
+
+/** Turns of the event loop at most: a flood has no end. */
+const TURNS_MAX = 100;
+
+/** The system completes connections before this process takes them, and resets those that it has not taken when the port closes. */
+async function acceptPending(server: Server): Promise<void> {
+  let came = true;
+  const note = () => {
+    came = true;
+  };
+  server.on('connection', note);
+  for (let turns = 0; came && turns < TURNS_MAX; turns += 1) {
+    came = false;
+    // The first ends the turn that runs.
+    await nextTurn();
+    await nextTurn();
+  }
+  server.off('connection', note);
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { predictionBody } from '../support/client.ts';
 import { ok } from '../support/fake-provider.ts';
+import { KeepAliveClient } from '../support/keep-alive-client.ts';
 import { rowOf } from '../support/rows.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
@@ -50,6 +52,49 @@ describe('shutdown', () => {
     assert.equal(await alive(), before - 2);
     const { body: usage } = await app.usage();
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [1, 0]);
+  });
+
+  it('an ingress that is told to stop while it is busy answers what has reached its port, on new connections and on kept ones', async () => {
+    const app = await system.app();
+    const [web] = await Promise.all([system.startWeb(), system.startWorker()]);
+    answer();
+    const client = new KeepAliveClient(app.key);
+    const ask = () => Promise.all(Array.from({ length: 8 }, () => client.predict(web.url, predictionBody())));
+    await ask();
+    web.freeze(true);
+    // Eight on the connections that are kept, eight on new ones.
+    const asked = Promise.all([ask(), ask()]);
+    await sleep(200);
+    web.kill('SIGTERM');
+    web.freeze(false);
+    assert.deepEqual(
+      (await asked).flat().map(({ status }) => status),
+      Array(16).fill(200),
+    );
+    client.close();
+    assert.deepEqual(await exitCodes(web), [0]);
+  });
+
+  it('an ingress that stops reads what has arrived before it closes a connection as idle', async () => {
+    const app = await system.app();
+    const [web] = await Promise.all([system.startWeb(), system.startWorker()]);
+    answer();
+    const client = new KeepAliveClient(app.key);
+    const ask = () => Promise.all(Array.from({ length: 8 }, () => client.predict(web.url, predictionBody())));
+    await ask();
+    web.kill('SIGTERM');
+    await until(() => isRefused(web));
+    web.freeze(true);
+    const asked = ask();
+    // Longer than a kept connection may stay idle.
+    await sleep(1000);
+    web.freeze(false);
+    assert.deepEqual(
+      (await asked).map(({ status }) => status),
+      Array(8).fill(200),
+    );
+    client.close();
+    assert.deepEqual(await exitCodes(web), [0]);
   });
 
   it('a worker finishes what it runs, takes no more work, and leaves it to the others', async () => {

@@ -8,18 +8,18 @@ export interface Answer {
   /** The error's code; undefined on success. */
   code: string | undefined;
   retryAfterS: number | undefined;
-  /** Whether the server accepts no more requests on this connection. */
-  closes: boolean;
   tookMs: number;
 }
 
 /** Posts predictions on kept-alive connections, with Node's plain client, at a fraction of the cost of fetch. */
 export class KeepAliveClient {
-  readonly #agent = new Agent({ keepAlive: true });
+  readonly #agent: Agent;
   readonly #key: string;
 
-  constructor(key: string) {
+  /** Without `keepAlive` each request has a connection of its own. */
+  constructor(key: string, { keepAlive = true } = {}) {
     this.#key = key;
+    this.#agent = new Agent({ keepAlive });
   }
 
   /** Sends bytes as they are. Rejects when the connection was refused, reset or closed without an answer. */
@@ -48,7 +48,6 @@ export class KeepAliveClient {
       status,
       code: parsed.detail?.code,
       retryAfterS: retryAfter === undefined ? undefined : Number(retryAfter),
-      closes: response.headers.connection === 'close',
       tookMs: performance.now() - since,
     };
   }
