@@ -100,6 +100,7 @@ export const BASE = [
   'shared/box.ts',
   'shared/ids.ts',
   'shared/log.ts',
+  'shared/primary.ts',
   'shared/metrics/',
   'shared/tracing/span.ts',
   'package.json',

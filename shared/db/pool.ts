@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import type { Client, Pool, PoolClient, PoolOptions } from 'pg';
+import { assertTakesWrites, READ_ONLY } from '../primary.ts';
 import { LOCAL_SETTINGS } from './limits.ts';
 
 const ROLLED_BACK = { command: 'ROLLBACK', rowCount: 0, rows: [], fields: [], oid: 0 };
@@ -9,17 +10,18 @@ const SILENT = 'Query read timeout';
 /**
  * Removes connections that die inside a transaction from the pool. The query builder under the ORM never releases them
  * (kysely issue 1990), so after `max` such deaths every query would hang. Therefore a failed rollback counts as done,
- * and a failed begin releases its connection here. A connection that stops answering is ended; the pool drops ended
- * clients.
+ * and a failed begin releases its connection here. A connection that stops answering, or whose server takes no more writes, is
+ * ended; the pool drops ended clients, and connects to no server that takes none.
  */
 export function mendPool(pool: Pool): void {
+  pool.options.onConnect = assertTakesWrites;
   pool.on('connect', (client) => {
     const query: (...args: unknown[]) => unknown = client.query.bind(client);
     const mended = (...args: unknown[]): unknown => {
       const result = query(...args);
       if (!(result instanceof Promise)) return result;
-      result.catch((error: Error) => {
-        if (error.message === SILENT) void (client as unknown as Client).end();
+      result.catch((error: Error & { code?: string }) => {
+        if (error.message === SILENT || error.code === READ_ONLY) void (client as unknown as Client).end();
       });
       const statement = statementOf(args[0]);
       if (statement === 'rollback') return result.catch(() => ROLLED_BACK);

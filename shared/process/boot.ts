@@ -11,9 +11,6 @@ import { assertQueueReady } from '../queue/postgres-store.ts';
 const POLL_EVERY_MS = 500;
 const LOG_EVERY_MS = 5000;
 
-/** True on a replica, and on a server that an operator keeps from writing. */
-const IS_READ_ONLY = `select current_setting('transaction_read_only') = 'on' as is_read_only`;
-
 /**
  * Resolves when the database answers, takes writes and has every migration. Until then the process stays unready and logs what it
  * waits for. Nothing that uses the queue or the tables may be opened earlier.
@@ -45,8 +42,6 @@ async function whatIsMissing(
   found: { missing: number },
 ): Promise<string | undefined> {
   try {
-    const { rows } = await database.pool.query<{ is_read_only: boolean }>(IS_READ_ONLY);
-    if (rows[0]?.is_read_only) return 'a database that takes writes: this one is read-only';
     const migrations = await missingMigrations(database.pool);
     found.missing = migrations.length;
     if (migrations.length > 0) return migrations.join(', ');

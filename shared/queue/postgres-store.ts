@@ -9,6 +9,7 @@ import {
 import pg from 'pg';
 import type { BaseConfig } from '../config/config.ts';
 import type { Log } from '../log.ts';
+import { assertTakesWrites } from '../primary.ts';
 import { KEEP_ALIVE } from './bus.ts';
 
 /** The schema of the queue's tables, when the queues are on PostgreSQL. */
@@ -58,6 +59,7 @@ export function postgresStore(
     connectionTimeoutMillis: 2000,
     query_timeout: 2000,
     options: '-c synchronous_commit=off',
+    onConnect: assertTakesWrites,
   });
   connection.on('error', (error) => log.warn({ err: error }, 'queue connection'));
   return {

@@ -1,9 +1,10 @@
-import { rm } from 'node:fs/promises';
+import { chown, cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startPostgres } from '../../bin/start/postgres.ts';
 import { preparePostgresHome, run } from '../../bin/start/postgres-home.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { administer, databaseUrl } from './database.ts';
+import { freePort } from './free-port.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 import { scratchFolder } from './scratch.ts';
 
@@ -15,6 +16,18 @@ export interface OwnServer {
   stop(how: 'fast' | 'immediate'): Promise<void>;
   /** At the same address, over the same data. */
   start(): Promise<void>;
+  /** A copy of it, which follows it: every commit waits for it. */
+  replicate(): Promise<Replica>;
+  /** While it is stopped: starts as a read-only replica of the other. */
+  follow(primary: { url: string }): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A streaming replica, at an address of its own. */
+export interface Replica {
+  url: string;
+  /** From now on it takes writes, and waits for nobody. */
+  promote(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -48,11 +61,24 @@ export async function startOwnServer({
   const postgres = await startPostgres({ directory, throwaway: true });
   const { folder, account, programs } = await preparePostgresHome(directory);
   const url = databaseUrl(postgres.url, 'postgres');
-  const control = async (...args: string[]) => {
-    const done = await run(programs.pg_ctl, [...args, '-w', '-D', join(folder, 'data')], account);
+  const controlOf = async (data: string, ...args: string[]) => {
+    const done = await run(programs.pg_ctl, [...args, '-w', '-D', data], account);
     if (!done.ok) throw new Error(done.output);
   };
-  const options = [`-p ${new URL(url).port}`, ...SETTINGS.map((setting) => `-c ${setting}`)].join(' ');
+  const data = join(folder, 'data');
+  const control = (...args: string[]) => controlOf(data, ...args);
+  const optionsAt = (port: string) => [`-p ${port}`, ...SETTINGS.map((setting) => `-c ${setting}`)].join(' ');
+  const options = optionsAt(new URL(url).port);
+  const follow = async (folder: string, primary: string) => {
+    const files = {
+      'standby.signal': '',
+      'postgresql.auto.conf': `primary_conninfo = '${primary}?application_name=replica'\n`,
+    };
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(join(folder, name), text);
+      if (account !== undefined) await chown(join(folder, name), account.uid, account.gid);
+    }
+  };
   await control('restart', '-m', 'fast', '-l', join(folder, 'log'), '-o', options);
   await administer(url, `create database ${TEMPLATE}`);
   await migrate({ directUrl: databaseUrl(url, TEMPLATE), queuePrefix: 'forecue' });
@@ -68,6 +94,33 @@ export async function startOwnServer({
     url,
     stop: (how) => control('stop', '-m', how),
     start: () => control('start', '-l', join(folder, 'log'), '-o', options),
+    async replicate() {
+      const copy = join(folder, 'replica');
+      const port = `${await freePort()}`;
+      await control('stop', '-m', 'fast');
+      await cp(data, copy, { recursive: true });
+      await run('chown', ['-R', `--reference=${data}`, copy]);
+      await follow(copy, url);
+      await control(
+        'start',
+        '-l',
+        join(folder, 'log'),
+        '-o',
+        `${options} -c synchronous_standby_names=replica`,
+      );
+      await controlOf(copy, 'start', '-l', join(folder, 'replica.log'), '-o', optionsAt(port));
+      const replica = new URL(url);
+      replica.port = port;
+      return {
+        url: replica.href,
+        promote: () => controlOf(copy, 'promote'),
+        close: () => controlOf(copy, 'stop', '-m', 'immediate'),
+      };
+    },
+    async follow(primary) {
+      await follow(data, primary.url);
+      await control('start', '-l', join(folder, 'log'), '-o', options);
+    },
     async close() {
       Object.assign(process.env, { FORECUE_TEST_SERVER, FORECUE_TEST_TEMPLATE, FORECUE_TEST_POOLER });
       await pooler?.close();

@@ -11,8 +11,9 @@ export async function pacedUntil<Result>(
   const ended = done.finally(() => {
     over = true;
   });
+  const since = performance.now();
   while (!over) {
-    calls.push(call());
+    while (calls.length <= ((performance.now() - since) * perSecond) / 1000) calls.push(call());
     await Promise.race([ended, sleep(1000 / perSecond)]);
   }
   return Promise.all(calls);

@@ -1,0 +1,145 @@
+import type { Pool } from 'pg';
+import { type AppClient, predictionBody } from './client.ts';
+import type { FakeProvider } from './fake-provider.ts';
+import { inTurn } from './in-turn.ts';
+import { type Answer, KeepAliveClient, percentile } from './keep-alive-client.ts';
+import { tally } from './outage.ts';
+import { pacedUntil } from './paced-until.ts';
+import { until, untilDone } from './until.ts';
+
+/** One request in so many has a connection of its own; the others share kept-alive ones. */
+const OWN_CONNECTION_EACH = 4;
+const REPEATED_WITHIN_MS = 60_000;
+
+/** What callers, the ledger and the provider saw while something was done to an installation. */
+export interface Seen {
+  requests: number;
+  answered: number;
+  /** Refused with a 503 that has a Retry-After, and any other status but 200: code → count. */
+  refused: Record<string, number>;
+  others: Record<string, number>;
+  /** Requests whose connection broke: code → count. */
+  broken: Record<string, number>;
+  /** Requests that had no 200, not even when they were repeated at the end. */
+  lost: number;
+  /** Requests that ended with a suggestion, by their rows. */
+  suggested: number;
+  units: number;
+  reserved: number;
+  /** Calls that the provider answered whole. */
+  provided: number;
+  p50Ms: number;
+  p95Ms: number;
+  slowestMs: number;
+  /** The longest time between two answers with 200. */
+  silenceMs: number;
+}
+
+interface Delivered {
+  body: ReturnType<typeof predictionBody>;
+  endedAt: number;
+  answer?: Answer;
+  broken?: string;
+}
+
+/** Sends `perSecond` requests of the app to its address until `act` is done, whatever their answers, then repeats what had none. */
+export async function underLoad(
+  { app, pool, provider }: { app: AppClient; pool: Pool; provider: FakeProvider },
+  perSecond: number,
+  act: () => Promise<void>,
+): Promise<Seen> {
+  const clients = [new KeepAliveClient(app.key), new KeepAliveClient(app.key, { keepAlive: false })] as const;
+  const providedBefore = providedBy(provider);
+  let nth = 0;
+  const call = async (): Promise<Delivered> => {
+    nth += 1;
+    const client = clients[nth % OWN_CONNECTION_EACH === 0 ? 1 : 0];
+    const body = predictionBody();
+    try {
+      const answer = await client.predict(app.url, body);
+      return { body, answer, endedAt: performance.now() };
+    } catch (error) {
+      return { body, broken: codeOf(error), endedAt: performance.now() };
+    }
+  };
+  const delivered = await pacedUntil(perSecond, call, act());
+  for (const client of clients) client.close();
+
+  const unanswered = delivered.filter(({ answer }) => answer?.status !== 200);
+  const answered = await inTurn(unanswered, (one) => isAnswered(app, one));
+  const { reserved_units: reserved, prediction_units: units } = await untilDone(async () => {
+    const { body } = await app.usage();
+    if (body.reserved_units !== 0) throw new Error(`${body.reserved_units} units are reserved`);
+    return body;
+  });
+  const { rows } = await pool.query<{ n: number }>(
+    `select count(distinct facts::json ->> 'requestId')::int as n from history where party = $1 and state = 'suggested'`,
+    [app.id],
+  );
+  const answers = delivered.flatMap(({ answer }) => answer ?? []);
+  const successes = delivered.filter(({ answer }) => answer?.status === 200);
+  const times = successes.flatMap(({ answer }) => answer?.tookMs ?? []);
+  const ends = successes.map(({ endedAt }) => endedAt).sort((one, other) => one - other);
+  return {
+    requests: delivered.length,
+    answered: successes.length,
+    refused: tally(answers.filter(isRefused)),
+    others: tally(answers.filter((answer) => answer.status !== 200 && !isRefused(answer))),
+    broken: count(delivered.flatMap(({ broken }) => broken ?? [])),
+    lost: answered.filter((isIt) => !isIt).length,
+    suggested: rows[0]?.n ?? 0,
+    units,
+    reserved,
+    provided: providedBy(provider) - providedBefore,
+    p50Ms: Math.round(percentile(times, 0.5)),
+    p95Ms: Math.round(percentile(times, 0.95)),
+    slowestMs: Math.round(Math.max(...times)),
+    silenceMs: Math.round(Math.max(...ends.slice(1).map((end, n) => end - (ends[n] ?? end)))),
+  };
+}
+
+/** The promises that were broken by what may cost time, but neither an answer nor a unit; none if it passed. */
+export function lossesIn(seen: Seen): string[] {
+  return broken([
+    [seen.lost === 0, 'every request has an answer, if only when it is repeated'],
+    [seen.suggested === seen.requests, 'every answer is in its row'],
+    [seen.units === seen.requests, 'no answer is charged twice'],
+    [seen.provided >= seen.units, 'no answer is charged that the provider did not give'],
+    [seen.reserved === 0, 'nothing stays reserved'],
+  ]);
+}
+
+/** The promises of a deploy that were broken: callers do not notice it. */
+export function noticedIn(seen: Seen): string[] {
+  return broken([
+    [Object.keys(seen.broken).length === 0, 'no connection breaks under a request'],
+    [Object.keys(seen.others).length === 0, 'no answer but 200, or 503 with Retry-After'],
+    [seen.answered > 0.9 * seen.requests, 'nine of ten are answered'],
+    [seen.provided === seen.units, 'the provider is paid for nothing else'],
+  ]).concat(lossesIn(seen));
+}
+
+function broken(promises: [kept: boolean, promise: string][]): string[] {
+  return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
+}
+
+async function isAnswered(app: AppClient, { body }: Delivered): Promise<boolean> {
+  const isIt = async () => (await app.predict(body, { headers: { prefer: 'wait' } })).status === 200;
+  return until(isIt, REPEATED_WITHIN_MS).catch(() => false);
+}
+
+function isRefused({ status, retryAfterS }: Answer): boolean {
+  return status === 503 && (retryAfterS ?? 0) >= 1;
+}
+
+function providedBy({ calls }: FakeProvider): number {
+  return calls.filter(({ finishedAt }) => finishedAt !== null).length;
+}
+
+function codeOf(error: unknown): string {
+  return (error as { code?: string }).code ?? String(error);
+}
+
+function count(names: readonly string[]): Record<string, number> {
+  return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, of]) => [name, of.length]));
+}
