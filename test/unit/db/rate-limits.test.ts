@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { countPoints, type Points } from '../../../shared/db/stores/rate-limits.ts';
+import { forget } from '../../../shared/db/stores/work/forget.ts';
 import { createDatabase, type TestDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 
@@ -45,5 +46,18 @@ describe('points of rate limits', () => {
     });
     await Promise.all(batches);
     assert.deepEqual(used(await count(['x', 1], ['y', 1])), [61, 61]);
+  });
+
+  it('points of rate limits are deleted an hour after the end of their window', async () => {
+    await count(['over', 1], ['recent', 1]);
+    const ago = (key: string, hours: number) =>
+      database.pool.query(
+        `update rate_limits set expire = (extract(epoch from now() - make_interval(mins => $2::int)) * 1000)::bigint where key = $1`,
+        [key, Math.round(60 * hours)],
+      );
+    await Promise.all([ago('over', 1.1), ago('recent', 0.9)]);
+    await forget(database.pool);
+    const { rows } = await database.pool.query(`select key from rate_limits where key in ('over', 'recent')`);
+    assert.deepEqual(rows, [{ key: 'recent' }]);
   });
 });

@@ -38,9 +38,11 @@ const EXPIRED = [
   ['login_networks', `expires_at < now()`],
   ['refusals', `hour < now() - interval '7 days'`],
   ['processes', `alive_until < now() - interval '1 hour'`],
+  ['rate_limits', `expire < (extract(epoch from now() - interval '1 hour') * 1000)::bigint`],
 ].map(([table, over]) => ({
   name: `old_${table}_v1`,
-  text: `delete from ${table} where ctid = any (array(select ctid from ${table} where ${over} limit ${ROWS_AT_ONCE})) returning 1`,
+  text: `delete from ${table} where ctid = any (array(
+    select ctid from ${table} where ${over} limit ${ROWS_AT_ONCE} for update skip locked)) returning 1`,
 }));
 
 const MAKE_WEEKS = { name: 'make_weeks_v1', text: 'select make_weeks_v1()' };
