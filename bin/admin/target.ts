@@ -16,13 +16,20 @@ interface Target extends AsyncDisposable {
 /** The database of `DATABASE_URL`; else the embedded one, which runs for this command alone. */
 export async function openTarget(values: NodeJS.ProcessEnv, folder = DATA): Promise<Target> {
   const env = new Env(values);
-  await using opening = new AsyncDisposableStack();
   if (env.has('DATABASE_URL') || env.text('NODE_ENV') === 'production')
-    return targetOf(adminConfig(values), opening.move());
+    return targetOf(adminConfig(values), new AsyncDisposableStack());
+  return openEmbedded(values, folder);
+}
+
+/** The embedded database, which runs for this command alone. */
+export async function openEmbedded(values: NodeJS.ProcessEnv, folder = DATA): Promise<Target> {
+  await using opening = new AsyncDisposableStack();
   await makePrivateFolder(folder);
   const lock = lockFolder(folder);
   if (lock === undefined)
-    throw new AdminError('`npm start` runs in this checkout: stop it first, or set DATABASE_URL');
+    throw new AdminError(
+      '`npm start` runs in this checkout: stop it first, or set DATABASE_URL to another database',
+    );
   opening.use(lock);
   const postgres = await startPostgres({ directory: join(folder, 'postgres') });
   opening.defer(() => postgres.stop());

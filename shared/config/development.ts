@@ -37,5 +37,11 @@ function keptSecret(file: string): string {
 
 /** The environment with the embedded database's address. A direct address in it belongs to another database. */
 export function withEmbeddedDatabase(values: NodeJS.ProcessEnv, url: string): NodeJS.ProcessEnv {
-  return { ...values, DATABASE_URL: url, DATABASE_DIRECT_URL: '', DATABASE_DIRECT_URL_FILE: '' };
+  return {
+    ...values,
+    DATABASE_URL: url,
+    DATABASE_URL_FILE: '',
+    DATABASE_DIRECT_URL: '',
+    DATABASE_DIRECT_URL_FILE: '',
+  };
 }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { copyDatabase } from '../../bin/admin/archive/copy.ts';
 import { restoreBackup, verifyBackup } from '../../bin/admin/archive/read.ts';
-import { openTarget } from '../../bin/admin/target.ts';
+import { openEmbedded, openTarget } from '../../bin/admin/target.ts';
 import { migrate } from '../../shared/process/migrate.ts';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
@@ -120,7 +121,7 @@ describe('backup', function () {
     assert.deepEqual(rows, []);
   });
 
-  it('a backup goes to the embedded database of a checkout in which `npm start` does not run', async () => {
+  it('a backup goes to the embedded database of a checkout in which `npm start` does not run, and a move from there to another server', async () => {
     const file = await backUp();
     const data = join(folder, 'data');
     await using target = await openTarget({}, data);
@@ -130,6 +131,19 @@ describe('backup', function () {
     await assert.rejects(openTarget({}, data), {
       message: /^`npm start` runs in this checkout: stop it first/,
     });
+    await assert.rejects(openEmbedded({}, data), {
+      message: /^`npm start` runs in this checkout: stop it first/,
+    });
+    const there = { queuePrefix, database: { ...database, url: elsewhere.url, directUrl: elsewhere.url } };
+    assert.ok((await copyDatabase(target.config, there)) > 0);
+    for (const table of ['apps', 'app_keys', 'usage', 'history'])
+      assert.equal(await countIn(elsewhere, table), await countIn(system.database, table), table);
+    await assert.rejects(copyDatabase(target.config, there), { message: /^the database is not empty/ });
+  });
+
+  it('a move wants the address of another database', async () => {
+    const { code, stderr } = await runAdmin(['move'], { ...system.env, DATABASE_URL: '' });
+    assert.deepEqual([code, stderr.split('\n')[0]], [1, 'DATABASE_URL is required']);
   });
 
   it('a backup is refused by a database that is not empty, which stays as it was', async () => {

@@ -1,9 +1,10 @@
-import { migrate } from '../../../shared/process/migrate.ts';
-import { restoreBackup, verifyBackup } from '../archive/read.ts';
+import { adminConfig } from '../../../shared/config/config.ts';
+import { copyDatabase, fill } from '../archive/copy.ts';
+import { verifyBackup } from '../archive/read.ts';
 import { writeBackup } from '../archive/write.ts';
 import { required } from '../arguments.ts';
 import { command, standalone } from '../command.ts';
-import { openTarget } from '../target.ts';
+import { openEmbedded, openTarget } from '../target.ts';
 
 export const backup = command({
   summary: 'Write all rows of one moment to a file, while the system runs',
@@ -30,12 +31,25 @@ export const restore = standalone({
     return async () => {
       const manifest = await verifyBackup(file);
       await using target = await openTarget(process.env);
-      const { directUrl } = target.config.database;
-      await migrate({ directUrl, queuePrefix: target.config.queuePrefix });
-      const rows = await restoreBackup(directUrl, file, manifest);
+      const rows = await fill(target.config, file, manifest);
       const { version, taken_at } = manifest;
       const text = `${rows} rows of ${taken_at} are restored. Start the processes, and look at them with \`doctor --live\`.`;
       return { data: { file, version, taken_at, rows }, text };
+    };
+  },
+});
+
+export const move = standalone({
+  summary: 'Copy every row of the embedded database, which does not run, to the empty one of DATABASE_URL',
+  synopsis: '',
+  example: '',
+  read() {
+    return async () => {
+      const target = adminConfig(process.env);
+      await using embedded = await openEmbedded(process.env);
+      const rows = await copyDatabase(embedded.config, target);
+      const text = `${rows} rows are moved. Start with this DATABASE_URL, and with the JWT_SECRET of .data/jwt-secret, so that people stay logged in. The embedded database is as it was.`;
+      return { data: { rows }, text };
     };
   },
 });

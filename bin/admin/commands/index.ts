@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts';
 import { appCreate, appDeactivate, appList, appShow, appUpdate } from './app.ts';
-import { backup, restore } from './backup.ts';
+import { backup, move, restore } from './backup.ts';
 import { completionOf } from './completion.ts';
 import { connectionCreate, connectionList, connectionRevoke } from './connection.ts';
 import { doctor } from './doctor.ts';
@@ -43,6 +43,7 @@ export const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['top', top],
   ['backup', backup],
   ['restore', restore],
+  ['move', move],
   ['doctor', doctor],
   ['completion', completionOf(() => COMMANDS)],
 ]);
