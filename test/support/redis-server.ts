@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { describeWhere } from './describe-where.ts';
 import { freePort } from './free-port.ts';
-import { until } from './until.ts';
+import { untilDone } from './until.ts';
 
 /** A Redis of a test's own, without persistence: however it ends, it restarts empty. */
 export interface RedisServer {
@@ -15,21 +15,21 @@ export interface RedisServer {
   start(): Promise<void>;
   /** By SIGKILL: no connection is closed properly. */
   kill(): Promise<void>;
-  flush(): Promise<void>;
+  flush(): Promise<unknown>;
   /** From now on it is a read-only replica of the other, or a primary again. */
-  follow(primary: RedisServer | undefined): Promise<void>;
+  follow(primary: RedisServer | undefined): Promise<unknown>;
   /** The ids and names of the product's connections to it. */
   clients(): Promise<Map<string, string>>;
   /** Whether the text is in the name or in the content of any key. */
   holds(text: string): Promise<boolean>;
   /** From now on it accepts connections and commands, and answers none until the time is over. */
-  pause(ms: number): Promise<void>;
+  pause(ms: number): Promise<unknown>;
   /** As the whole of a cluster: has all slots, at this address. */
   serveAllSlots(address: string): Promise<void>;
   /** From now on it has no memory for writes, or has some again. */
-  fill(full: boolean): Promise<void>;
+  fill(full: boolean): Promise<unknown>;
   /** Sets its `maxmemory-policy`. */
-  setPolicy(policy: string): Promise<void>;
+  setPolicy(policy: string): Promise<unknown>;
 }
 
 /** A suite that starts a Redis of its own. */
@@ -46,26 +46,26 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
   // A file that another server left in the folder would be loaded.
   args.push('--dbfilename', `forecue-${port}.rdb`);
   const file = `forecue-nodes-${port}.conf`;
-  if (isCluster) args.push('--cluster-enabled', 'yes', '--cluster-config-file', file);
+  if (isCluster) {
+    args.push('--cluster-enabled', 'yes', '--cluster-config-file', file, '--cluster-node-timeout', '1000');
+    args.push('--cluster-port', `${await freePort()}`);
+  }
   let child: ChildProcess | undefined;
-  process.once('exit', () => child?.kill('SIGKILL'));
+  const end = () => child?.kill('SIGKILL');
   const server: RedisServer = {
     url,
     async start() {
       if (child !== undefined && child.exitCode === null && child.signalCode === null) return;
       child = spawn('redis-server', args, { cwd: tmpdir(), stdio: 'ignore' });
-      await until(() =>
-        command(url, 'PING').then(
-          () => true,
-          () => false,
-        ),
-      );
+      process.once('exit', end);
+      await untilDone(() => command(url, 'PING'));
     },
     async kill() {
       if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
-      child.kill('SIGKILL');
+      end();
       await exited;
+      process.off('exit', end);
       if (isCluster) await rm(join(tmpdir(), file), { force: true });
     },
     flush: () => command(url, 'FLUSHALL'),
@@ -96,8 +96,9 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
   return server;
 }
 
-async function command(url: string, name: string, ...args: string[]): Promise<void> {
-  await connected(url, (client) => client.call(name, ...args));
+/** Sends a command on a connection of its own. */
+export function command(url: string, name: string, ...args: string[]): Promise<unknown> {
+  return connected(url, (client) => client.call(name, ...args));
 }
 
 async function clients(client: Redis): Promise<Map<string, string>> {
