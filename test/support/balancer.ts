@@ -1,65 +1,43 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answer, KeepAliveClient } from './keep-alive-client.ts';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** The outcome of one request: `answer` is absent when its connection broke, or when no ingress was left. */
-export interface Delivered {
-  requestId: string;
-  answer?: Answer;
-  /** Why its connection broke. It is not retried, so that its row shows whether it had been accepted. */
-  broken?: string;
+/** Spreads connections over the known ingresses in turn, as a balancer of TCP does; one that broke is broken for its client too. */
+export interface Balancer {
+  url: string;
+  add(url: string): void;
+  /** It gets no new connection; those that it has go on. */
+  remove(url: string): void;
+  close(): Promise<void>;
 }
 
-const TRIES = 20;
-const LOOK_AGAIN_MS = 50;
-
-/**
- * Spreads requests over the known ingresses, like a balancer without health checks: one that refuses a connection or
- * sends `Connection: close` is shutting down, and gets no more requests.
- */
-export class Balancer {
-  readonly #client: KeepAliveClient;
-  #upstreams: string[] = [];
-  #turn = 0;
-
-  constructor(key: string) {
-    this.#client = new KeepAliveClient(key);
-  }
-
-  add(url: string): void {
-    this.#upstreams.push(url);
-  }
-
-  async predict(body: { request_id: string }): Promise<Delivered> {
-    const requestId = body.request_id;
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const url = this.#next();
-      if (url === undefined) {
-        await sleep(LOOK_AGAIN_MS);
-        continue;
-      }
-      try {
-        const answer = await this.#client.predict(url, body);
-        if (answer.closes) this.#remove(url);
-        return { requestId, answer };
-      } catch (error) {
-        this.#remove(url);
-        const { code } = error as { code?: string };
-        if (code !== 'ECONNREFUSED') return { requestId, broken: code ?? String(error) };
-      }
+export async function startBalancer(): Promise<Balancer> {
+  let upstreams: string[] = [];
+  const sockets = new Set<Socket>();
+  let turn = 0;
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    turn += 1;
+    const { port, hostname: host } = new URL(upstreams[turn % upstreams.length] ?? '');
+    const upstream = connect({ port: Number(port), host, allowHalfOpen: true });
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('close', () => sockets.delete(socket));
     }
-    return { requestId };
-  }
-
-  close(): void {
-    this.#client.close();
-  }
-
-  #next(): string | undefined {
-    this.#turn += 1;
-    return this.#upstreams[this.#turn % this.#upstreams.length];
-  }
-
-  #remove(url: string): void {
-    this.#upstreams = this.#upstreams.filter((one) => one !== url);
-  }
+    client.pipe(upstream).pipe(client);
+    client.on('error', () => {}).once('close', () => upstream.destroy());
+    upstream.on('error', () => client.resetAndDestroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    add: (url) => void upstreams.push(url),
+    remove(url) {
+      upstreams = upstreams.filter((one) => one !== url);
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
 }

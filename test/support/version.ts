@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -31,6 +31,46 @@ export async function versionOf(commit: string): Promise<Version> {
   await Promise.all([archive, unpack].map(succeeds));
   const install = ['ci', '--ignore-scripts', '--no-audit', '--no-fund'];
   await succeeds(spawn('npm', install, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] }));
+  return temporary(folder);
+}
+
+/** Files of a later release: a migration, and SQL that is installed after it. */
+export interface Release {
+  /** Of the migration, which is the latest one; a statement each. */
+  up: string[];
+  /** Functions and triggers. */
+  functions: string;
+}
+
+/** The files of this checkout, and those of the releases after it. */
+export async function releasedAfter(releases: readonly Release[]): Promise<Version> {
+  const folder = await mkdtemp(join(tmpdir(), 'forecue-version-'));
+  await Promise.all(RUNNING.map((name) => cp(join(CHECKOUT, name), join(folder, name), { recursive: true })));
+  await symlink(join(CHECKOUT, 'node_modules'), join(folder, 'node_modules'));
+  for (const [n, { up }] of releases.entries()) {
+    const name = `Migration2099010100000${n}`;
+    const statements = up.map((sql) => `this.addSql(${JSON.stringify(sql)});`).join('\n');
+    await writeFile(
+      join(folder, 'migrations', `${name}.ts`),
+      `import { Migration } from '@mikro-orm/migrations';
+      export class ${name} extends Migration { override name = '${name}'; override up(): void { ${statements} } }`,
+    );
+  }
+  // The latest release has its own.
+  await writeFile(join(folder, 'shared/db/sql/zz-release.sql'), releases.at(-1)?.functions ?? '');
+  const file = join(folder, 'shared/db/functions.ts');
+  const known = await readFile(file, 'utf8');
+  await writeFile(
+    file,
+    known.replace('version: HASHES.length', `version: HASHES.length + ${releases.length}`),
+  );
+  return temporary(folder);
+}
+
+/** What the processes of a version are made of. */
+const RUNNING = ['package.json', 'bin', 'client', 'docs', 'ingress', 'migrations', 'shared', 'workers'];
+
+function temporary(folder: string): Version {
   return { ...versionAt(folder), remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
