@@ -143,7 +143,7 @@ describe('backup', function () {
 
   it('a move wants the address of another database', async () => {
     const { code, stderr } = await runAdmin(['move'], { ...system.env, DATABASE_URL: '' });
-    assert.deepEqual([code, stderr.split('\n')[0]], [1, 'DATABASE_URL is required']);
+    assert.deepEqual([code, stderr.split('\n')[0]], [1, 'configuration: DATABASE_URL is required']);
   });
 
   it('a backup is refused by a database that is not empty, which stays as it was', async () => {

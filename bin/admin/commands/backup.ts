@@ -40,7 +40,7 @@ export const restore = standalone({
 });
 
 export const move = standalone({
-  summary: 'Copy every row of the embedded database, which does not run, to the empty one of DATABASE_URL',
+  summary: 'Copy the stopped embedded database to the empty one of DATABASE_URL',
   synopsis: '',
   example: '',
   read() {
