@@ -14,6 +14,8 @@ export interface Load {
 /** Its report. Times are milliseconds. */
 export interface Measurement {
   callsPerSecond: number;
+  /** All calls, those of the warm-up too. */
+  calls: number;
   p50: number;
   p95: number;
   p99: number;
@@ -33,6 +35,7 @@ async function measure({ url, key, callers, warmUpMs, measureMs }: Load): Promis
   const from = performance.now() + warmUpMs;
   const until = from + measureMs;
   const took: number[] = [];
+  const before = calls;
   const faults: string[] = [];
 
   async function keepCalling(): Promise<void> {
@@ -58,6 +61,7 @@ async function measure({ url, key, callers, warmUpMs, measureMs }: Load): Promis
   await callsUnderWay;
   return {
     callsPerSecond: took.length / (measureMs / 1000),
+    calls: calls - before,
     ...percentiles(took),
     failed: faults.length,
     firstFault: faults[0],

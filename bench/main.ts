@@ -3,11 +3,12 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { chart } from './chart.ts';
 import { type Child, PROFILES, SCRATCH, startChild } from './child.ts';
+import { cpuMsOf } from './cpu.ts';
 import { hotSpots } from './hot-spots.ts';
 import type { Load, Measurement } from './load.ts';
 import { type Options, readOptions } from './options.ts';
 import { measureQuality } from './quality/main.ts';
-import { cellOf, machine, type Results, resultsText } from './results.ts';
+import { cellOf, type Measured, machine, mapOf, type Results, resultsText } from './results.ts';
 import { openPostgres, openRedis } from './stores.ts';
 import { table } from './table.ts';
 import { startTarget, TARGETS, type Target } from './targets.ts';
@@ -56,7 +57,7 @@ async function run(options: Options): Promise<Results> {
 async function measureAll(targets: Target[], load: Child, { callers, rounds, seconds }: Options) {
   for (const target of targets) await measure(load, target, FIRST_WARM_UP);
   const cells = callers.flatMap((count) =>
-    targets.map((target) => ({ target, count, measured: [] as Measurement[] })),
+    targets.map((target) => ({ target, count, measured: [] as Measured[] })),
   );
   for (let round = 0; round < rounds; round += 1) {
     say(`round ${round + 1} of ${rounds}`);
@@ -69,14 +70,25 @@ async function measureAll(targets: Target[], load: Child, { callers, rounds, sec
   return cells.map(({ target, count, measured }) => cellOf(target.name, count, measured));
 }
 
-async function measure(load: Child, target: Target, work: Omit<Load, 'url' | 'key'>): Promise<Measurement> {
+async function measure(load: Child, target: Target, work: Omit<Load, 'url' | 'key'>): Promise<Measured> {
+  const before = await cpuOf(target);
   const answer = once(load.process, 'message') as Promise<[Measurement]>;
   load.process.send({ url: target.url, key: target.key, ...work } satisfies Load);
   const [measurement] = await answer;
   const { failed, firstFault } = measurement;
   if (failed > 0)
     throw new Error(`${target.name}, ${work.callers} callers: ${failed} calls failed, first: ${firstFault}`);
-  return measurement;
+  const after = await cpuOf(target);
+  return {
+    ...measurement,
+    cpuMs: mapOf(after, (ms, what) => (ms - (before[what] ?? 0)) / measurement.calls),
+  };
+}
+
+/** Milliseconds of CPU time that each process of a target has used. */
+async function cpuOf({ pids }: Target): Promise<Record<string, number>> {
+  const entries = Object.entries(pids).map(async ([what, pid]) => [what, await cpuMsOf(pid)] as const);
+  return Object.fromEntries(await Promise.all(entries));
 }
 
 function say(text: string): void {

@@ -7,6 +7,8 @@ import type { TargetName } from './targets.ts';
 export interface Cell extends Pick<Measurement, 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu'> {
   target: TargetName;
   callers: number;
+  /** Milliseconds of CPU time that a call takes of each of its processes. */
+  cpuMs: Record<string, number>;
   /** Calls per second of each round: how far the machine's noise reaches. */
   rounds: number[];
 }
@@ -26,8 +28,21 @@ export function machine(): Results['machine'] {
   return { cpus: availableParallelism(), model: cpus()[0]?.model ?? 'unknown', loadBefore: load };
 }
 
+/** What a round measured. */
+export interface Measured extends Measurement {
+  /** Milliseconds of CPU time that a call took of each process of the target. */
+  cpuMs: Record<string, number>;
+}
+
+export function mapOf<In, Out>(
+  all: Record<string, In>,
+  of: (one: In, name: string) => Out,
+): Record<string, Out> {
+  return Object.fromEntries(Object.entries(all).map(([name, one]) => [name, of(one, name)]));
+}
+
 /** The medians of what the rounds measured. */
-export function cellOf(target: TargetName, callers: number, measured: Measurement[]): Cell {
+export function cellOf(target: TargetName, callers: number, measured: Measured[]): Cell {
   const medianOf = (key: keyof Pick<Cell, 'callsPerSecond' | 'p50' | 'p95' | 'p99' | 'clientCpu'>) =>
     median(measured.map((measurement) => measurement[key]));
   return {
@@ -38,6 +53,9 @@ export function cellOf(target: TargetName, callers: number, measured: Measuremen
     p95: medianOf('p95'),
     p99: medianOf('p99'),
     clientCpu: medianOf('clientCpu'),
+    cpuMs: mapOf(measured[0]?.cpuMs ?? {}, (_, what) =>
+      median(measured.map(({ cpuMs }) => cpuMs[what] ?? 0)),
+    ),
     rounds: measured.map(({ callsPerSecond }) => callsPerSecond),
   };
 }

@@ -12,6 +12,7 @@ const COLUMNS = [
   '× naive',
   '× direct',
   'client CPU',
+  'CPU ms a call',
 ];
 
 /** The results for people: a table, and what a lone caller pays for what stands between it and the provider. */
@@ -50,6 +51,9 @@ function row(cell: Cell, cells: Cell[]): string[] {
     ratio('naive'),
     ratio('direct'),
     `${Math.round(cell.clientCpu * 100)} %`,
+    Object.entries(cell.cpuMs)
+      .map(([what, ms]) => `${what} ${ms.toFixed(2)}`)
+      .join(', '),
   ];
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { startChild } from './child.ts';
+import { type Child, startChild } from './child.ts';
 import { install, startProduct } from './installation.ts';
 import { removeKeys } from './stores.ts';
 
@@ -20,6 +20,8 @@ export interface Target {
   name: TargetName;
   url: string;
   key: string;
+  /** The processes whose CPU time is its cost, by what they are. */
+  pids: Readonly<Record<string, number>>;
 }
 
 /** What targets are made of. `resources` disposes of whatever they start, in reverse. */
@@ -37,7 +39,7 @@ const NO_KEY = 'none';
 export function startTarget(name: TargetName, bench: Bench): Promise<Target> {
   switch (name) {
     case 'client':
-      return Promise.resolve({ name, url: bench.providerUrl, key: NO_KEY });
+      return Promise.resolve({ name, url: bench.providerUrl, key: NO_KEY, pids: {} });
     case 'direct':
       return startDirect(bench);
     case 'naive':
@@ -50,19 +52,21 @@ export function startTarget(name: TargetName, bench: Bench): Promise<Target> {
 }
 
 async function startDirect({ resources, providerUrl }: Bench): Promise<Target> {
-  const { url } = resources.use(
-    await startChild('direct', 'bench/direct.ts', { args: [`${providerUrl}/v1`] }),
-  );
-  return { name: 'direct', url, key: NO_KEY };
+  const web = resources.use(await startChild('direct', 'bench/direct.ts', { args: [`${providerUrl}/v1`] }));
+  return { name: 'direct', url: web.url, key: NO_KEY, pids: pidsOf({ web }) };
 }
 
 async function startNaive({ resources, providerUrl, redisUrl }: Bench): Promise<Target> {
   const prefix = newPrefix();
   resources.defer(() => removeKeys(redisUrl, [prefix]));
   const workerArgs = [redisUrl, prefix, `${providerUrl}/v1`];
-  resources.use(await startChild('naive-worker', 'bench/naive-worker.ts', { args: workerArgs }));
-  const web = await startChild('naive-web', 'bench/naive-web.ts', { args: [redisUrl, prefix] });
-  return { name: 'naive', url: resources.use(web).url, key: NO_KEY };
+  const worker = resources.use(
+    await startChild('naive-worker', 'bench/naive-worker.ts', { args: workerArgs }),
+  );
+  const web = resources.use(
+    await startChild('naive-web', 'bench/naive-web.ts', { args: [redisUrl, prefix] }),
+  );
+  return { name: 'naive', url: web.url, key: NO_KEY, pids: pidsOf({ web, worker }) };
 }
 
 async function startForecue(name: TargetName, bench: Bench, store: { REDIS_URL?: string }): Promise<Target> {
@@ -80,7 +84,11 @@ async function startForecue(name: TargetName, bench: Bench, store: { REDIS_URL?:
   });
   resources.use(worker);
   resources.use(web);
-  return { name, url: web.url, key };
+  return { name, url: web.url, key, pids: pidsOf({ web, worker }) };
+}
+
+function pidsOf(children: Record<string, Child>): Target['pids'] {
+  return Object.fromEntries(Object.entries(children).map(([what, { process }]) => [what, process.pid ?? 0]));
 }
 
 const newPrefix = () => `bench-${randomBytes(4).toString('hex')}`;

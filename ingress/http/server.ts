@@ -28,6 +28,12 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 1000,
 };
 
+/**
+ * Connections that the kernel keeps until they are accepted, where its own limit allows it. A storm fills Node's 511 in one
+ * slow turn of the event loop, and clients try again seconds later.
+ */
+const BACKLOG = 4096;
+
 /** Opens the port; `limit` sees the server before. Rejects when the address is taken or not ours. */
 export async function listen(
   address: { host: string; port: number },
@@ -48,7 +54,7 @@ export async function listen(
   // CONNECT names no path, so no route either; Node would hang up without an answer.
   server.on('connect', (_request, socket) => turns.close(socket, () => refuse(socket, 405)));
   limit?.(server);
-  server.listen(address);
+  server.listen({ ...address, backlog: BACKLOG });
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;

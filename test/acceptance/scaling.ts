@@ -74,6 +74,7 @@ function added(one: Measurement, other: Measurement): Measurement {
     p99: Math.max(one.p99, other.p99),
     failed: one.failed + other.failed,
     firstFault: one.firstFault ?? other.firstFault,
+    calls: one.calls + other.calls,
     clientCpu: Math.max(one.clientCpu, other.clientCpu),
   };
 }
