@@ -52,6 +52,8 @@ export const RULES: Record<string, Rule> = {
   'client/console/': { rooms: ['client/src/', 'shared/transcripts/'], packages: ['preact', '@noble/*'] },
   'client/': { rooms: ['shared/errors/'], packages: ['forecue'] },
   'client/src/': { rooms: [], packages: ['@codemirror/*', 'react'] },
+  'client/bin/': { rooms: ['client/'] },
+  'client/mcp/': { rooms: ['client/src/'] },
   'client/record/': { rooms: ['client/src/', 'shared/transcripts/', 'shared/text/'] },
   'migrations/': { rooms: [], packages: ['@mikro-orm/migrations'] },
   'shared/': { rooms: [] },

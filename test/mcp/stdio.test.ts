@@ -2,38 +2,145 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { signUp } from '../support/account.ts';
+import { signUp, type UserClient } from '../support/account.ts';
 import { bareEnvironment } from '../support/environment.ts';
-import { type System, startSystem } from '../support/system.ts';
-import { called, keyOf } from '../support/tool-server.ts';
+import * as fake from '../support/fake-provider.ts';
+import { freePort } from '../support/free-port.ts';
+import { installClient, type PackedClient } from '../support/packed-client.ts';
+import { proposing } from '../support/replies.ts';
+import { type System, startSystem, type TestProcess } from '../support/system.ts';
+import { called, keyOf, startToolServer } from '../support/tool-server.ts';
+import { until } from '../support/until.ts';
 
 const BIN = join(import.meta.dirname, '../../bin/mcp');
 
-describe('bin/mcp', function () {
+describe('the tools over standard input and output', function () {
   this.timeout(60_000);
   let system: System;
+  let server: TestProcess;
+  let installed: PackedClient;
+  let person: UserClient;
+  let key: string;
+  const port = freePort();
   before(async () => {
-    system = await startSystem({ workers: 0 });
+    [system, installed] = await Promise.all([
+      startSystem({ workerEntry: ['workers/main.ts', 'all'] }),
+      installClient(),
+    ]);
+    person = await signUp(system);
+    [server, key] = await Promise.all([startServer(), keyOf(person)]);
   });
-  after(() => system.stop());
+  after(async () => {
+    await server?.stop('SIGTERM');
+    await Promise.all([system?.stop(), installed?.remove()]);
+  });
 
-  it('bin/mcp serves the tools over a pipe, with the key of its environment', async () => {
-    const person = await signUp(system);
-    const env = { ...bareEnvironment(), FORECUE_URL: person.url, FORECUE_KEY: await keyOf(person) };
-    const client = new Client({ name: 'desktop', version: '1' });
-    await client.connect(new StdioClientTransport({ command: BIN, env }));
-    const { id } = await called(client, 'remember', { text: 'Likes pipes' });
-    assert.equal((await called(client, 'fetch', { id }))['text'], 'Likes pipes');
+  const startServer = async () =>
+    startToolServer(system.webs[0]?.url ?? '', { MCP_PORT: String(await port) });
+  /** `npx forecue mcp URL` of a person who has the package, and nothing else. */
+  const program = () => join(installed.folder, 'node_modules/.bin/forecue');
+  const connected = async (
+    { command, args = [] }: { command: string; args?: string[] },
+    mode: 'legacy' | 'auto',
+  ) => {
+    const env = { ...bareEnvironment(), FORECUE_URL: person.url, FORECUE_KEY: key };
+    const client = new Client({ name: 'desktop', version: '1' }, { versionNegotiation: { mode } });
+    await client.connect(new StdioClientTransport({ command, args, env }));
+    return client;
+  };
+  const piped = (mode: 'legacy' | 'auto') =>
+    connected({ command: program(), args: ['mcp', server.url] }, mode);
+
+  for (const mode of ['legacy', 'auto'] as const)
+    for (const [name, open] of [
+      ['bin/mcp', () => connected({ command: BIN }, mode)],
+      ['npx forecue mcp', () => piped(mode)],
+    ] as const)
+      it(`are served by ${name} with the key of its environment, to a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
+        const client = await open();
+        assert.equal((await client.listTools()).tools.length, 10);
+        const { id } = await called(client, 'remember', { text: 'Likes pipes' });
+        assert.equal((await called(client, 'fetch', { id }))['text'], 'Likes pipes');
+        await called(client, 'forget', { id });
+        await assert.rejects(client.callTool({ name: 'nïchts' }), { code: -32602 });
+        await client.close();
+      });
+
+  for (const mode of ['legacy', 'auto'] as const)
+    it(`carry progress and cancellation through the pipe: ${mode}`, async () => {
+      const client = await piped(mode);
+      system.provider.reset();
+      system.provider.respond(fake.hang());
+      const cancelled = new AbortController();
+      const calling = client.callTool(
+        { name: 'predict_reply', arguments: { agent_input: 'Shall I wait?' } },
+        { signal: cancelled.signal, onprogress: () => cancelled.abort() },
+      );
+      await assert.rejects(calling);
+      await system.provider.calls[0]?.aborted;
+      await until(async () => {
+        const { body } = await person.request<{ results: { error: string | null }[] }>(
+          'GET',
+          '/api/predictions/?limit=1',
+        );
+        return body.results[0]?.error === 'prediction_cancelled';
+      });
+      system.provider.reset();
+      system.provider.respond(proposing([{ response: 'Blue' }]));
+      assert.equal(
+        (await called(client, 'predict_reply', { agent_input: 'Now?' }))['predicted_response'],
+        'Blue',
+      );
+      await client.close();
+    });
+
+  it('go on in a new session when the server has lost theirs', async () => {
+    const client = await piped('legacy');
+    await called(client, 'stats');
+    await server.stop('SIGTERM');
+    await assert.rejects(called(client, 'stats'), /cannot be reached/);
+    server = await startServer();
+    const answers = await Promise.all([called(client, 'stats'), called(client, 'stats')]);
+    assert.equal(answers.length, 2);
     await client.close();
   });
 
-  it('bin/mcp says what is missing, on standard error', async () => {
-    const child = spawn(BIN, { env: bareEnvironment() });
-    const [said, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
-    assert.equal(code, 1);
-    assert.match(said, /FORECUE_KEY is required/);
+  it('answer what cannot be passed on in the form of the protocol', async () => {
+    const child = spawn(program(), ['mcp', server.url], {
+      env: { ...bareEnvironment(), FORECUE_KEY: `service_${'x'.repeat(49)}` },
+    });
+    const lines = createInterface({ input: child.stdout });
+    const answer = async (line: string) => {
+      child.stdin.write(`${line}\n`);
+      const [said] = await once(lines, 'line');
+      return JSON.parse(said);
+    };
+    assert.equal((await answer('{')).error.code, -32700);
+    const params = {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'x', version: '1' },
+    };
+    const refused = await answer(JSON.stringify({ jsonrpc: '2.0', id: 'a', method: 'initialize', params }));
+    assert.deepEqual([refused.id, refused.error.data], ['a', { code: 'not_authenticated' }]);
+    child.stdin.end();
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+
+  it('say what is missing, on standard error', async () => {
+    const said = async (command: string, args: string[], env: Record<string, string> = {}) => {
+      const child = spawn(command, args, { env: { ...bareEnvironment(), ...env } });
+      const [words, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+      assert.equal(code, 1);
+      return words;
+    };
+    assert.match(await said(BIN, []), /FORECUE_KEY is required/);
+    assert.match(await said(program(), ['mcp']), /name the address/);
+    assert.match(await said(program(), ['mcp', server.url]), /FORECUE_KEY: it is empty/);
+    assert.match(await said(program(), ['mcp', 'localhost'], { FORECUE_KEY: key }), /not an http/);
   });
 });

@@ -1,52 +1,25 @@
-#!/usr/bin/env node
 import { createInterface } from 'node:readline/promises';
-import { parseArgs } from 'node:util';
 import { createAccountClient, ForecueError } from '../src/api.ts';
 import { addHooks, removeHooks, TRANSCRIPTS } from './claude-code.ts';
 import { type Connection, connectionIn, readConnection, remove, setUp } from './home.ts';
-import { catchUp, hook } from './hook.ts';
 import { masksIn } from './masks.ts';
 import { sendAll } from './send.ts';
 
-const HELP = `forecue record           records what you and Claude Code say to each other from now on; first shows what is masked
-forecue record --yes     the same without a question
-forecue record --remove  ends that, and forgets the key
-forecue record PATH…     records transcripts that are there: files, and folders of them
-
-Forecue's address and a key of your account are taken from FORECUE_URL and FORECUE_KEY.
-`;
-
-/** What the person is told in place of a stack. */
-class Refusal extends Error {}
-
-async function main(args: string[]): Promise<void> {
-  const { values, positionals } = parsed(args);
-  const [command, ...paths] = positionals;
-  if (command === 'hook') return hook();
-  if (command === 'catch-up') return catchUp(paths[0] ?? '', values.over);
-  if (values.help || command !== 'record') return say(HELP);
-  if (values.remove) {
-    await removeHooks();
-    await remove();
-    return say('Nothing is recorded any more. What is recorded stays: delete it in your account.\n');
-  }
+/** Records these transcripts, or with none of them what is said from now on. */
+export async function record(paths: string[], yes: boolean): Promise<void> {
   const connection = connectionIn(process.env) ?? (await readConnection());
   if (connection === undefined)
-    throw new Refusal(
+    throw new TypeError(
       'set FORECUE_URL to the address of Forecue, and FORECUE_KEY to a key of your account (service_…)',
     );
   if (paths.length > 0) return recordNow(connection, paths);
-  return recordFromNowOn(connection, values.yes);
+  return recordFromNowOn(connection, yes);
 }
 
-function parsed(args: string[]) {
-  const flag = { type: 'boolean', default: false } as const;
-  const options = { yes: flag, remove: flag, help: flag, over: flag };
-  try {
-    return parseArgs({ args, options, allowPositionals: true });
-  } catch (error) {
-    throw new Refusal(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
-  }
+export async function endRecording(): Promise<void> {
+  await removeHooks();
+  await remove();
+  say('Nothing is recorded any more. What is recorded stays: delete it in your account.\n');
 }
 
 async function recordNow(connection: Connection, paths: string[]): Promise<void> {
@@ -92,12 +65,4 @@ async function agrees(): Promise<boolean> {
 
 function say(text: string): void {
   process.stdout.write(text);
-}
-
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
-  const isKnown = error instanceof Refusal || error instanceof ForecueError || error instanceof TypeError;
-  process.stderr.write(`forecue: ${isKnown ? error.message : ((error as Error)?.stack ?? error)}\n`);
-  process.exitCode = 1;
 }

@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util';
+import { pipe } from '../mcp/pipe.ts';
+import { catchUp, hook } from '../record/hook.ts';
+import { endRecording, record } from '../record/record.ts';
+import { ForecueError } from '../src/api.ts';
+import { baseOf } from '../src/base-url.ts';
+import { checkCredential } from '../src/session.ts';
+
+const HELP = `forecue record           records what you and Claude Code say to each other from now on; first shows what is masked
+forecue record --yes     the same without a question
+forecue record --remove  ends that, and forgets the key
+forecue record PATH…     records transcripts that are there: files, and folders of them
+forecue mcp URL          the tools of the tool server at that address (…/mcp), over standard input and output
+
+A key of your account is taken from FORECUE_KEY, and for recording Forecue's address from FORECUE_URL.
+`;
+
+async function main(args: string[]): Promise<void> {
+  const { values, positionals } = parsed(args);
+  const [command, ...rest] = positionals;
+  if (command === 'hook') return hook();
+  if (command === 'catch-up') return catchUp(rest[0] ?? '', values.over);
+  if (values.help) return say(HELP);
+  if (command === 'record') return values.remove ? endRecording() : record(rest, values.yes);
+  if (command === 'mcp') return serveTools(rest, process.env['FORECUE_KEY'] ?? '');
+  say(HELP);
+}
+
+function parsed(args: string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  const options = { yes: flag, remove: flag, help: flag, over: flag };
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    throw new TypeError(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+  }
+}
+
+async function serveTools([address]: string[], key: string): Promise<void> {
+  if (address === undefined)
+    throw new TypeError('name the address of the tool server: forecue mcp http://127.0.0.1:8090/mcp');
+  checkCredential('FORECUE_KEY', key);
+  return pipe(new URL(baseOf(address)), key, process.stdin, process.stdout);
+}
+
+function say(text: string): void {
+  process.stdout.write(text);
+}
+
+try {
+  await main(process.argv.slice(2));
+} catch (error) {
+  const isKnown = error instanceof ForecueError || error instanceof TypeError;
+  process.stderr.write(`forecue: ${isKnown ? error.message : ((error as Error)?.stack ?? error)}\n`);
+  process.exitCode = 1;
+}

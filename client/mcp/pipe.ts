@@ -1,0 +1,171 @@
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+import { eventsIn } from '../src/event-stream.ts';
+import { headersOf } from '../src/session.ts';
+
+/** A message of the protocol, as far as it matters for how it is sent. */
+interface Message {
+  id?: string | number | null;
+  method?: string;
+  params?: { name?: unknown; uri?: unknown; requestId?: unknown; _meta?: Record<string, unknown> };
+  result?: { protocolVersion?: unknown };
+  error?: object;
+}
+
+const PARSE_ERROR = -32700;
+const FAILED = -32000;
+/** Where a revision without sessions names itself, in each request. */
+const REVISION = 'io.modelcontextprotocol/protocolVersion';
+const PLAIN = /^[\x21-\x7e]+(?: +[\x21-\x7e]+)*$/;
+
+/**
+ * Serves the tools to a program that can only start others and talk to them: a line of `input` is a message, which goes to the
+ * tool server at the address with the credential; its answers are lines of `output`. Ends with `input`.
+ */
+export async function pipe(address: URL, credential: string, input: Readable, output: Writable) {
+  const one = new Pipe(address, headersOf(credential), (message) => {
+    output.write(`${JSON.stringify(message)}\n`);
+  });
+  for await (const line of createInterface({ input })) one.take(line);
+  await one.close();
+}
+
+class Pipe {
+  readonly #address: URL;
+  readonly #credential: Record<string, string>;
+  readonly #write: (message: object) => void;
+  readonly #running = new Map<unknown, AbortController>();
+  /** The message that opened the session: it opens the next one when the server has lost this one. */
+  #opening: Message | undefined;
+  #session: Record<string, string> = {};
+  #reopened: Promise<void> | undefined;
+
+  constructor(address: URL, credential: Record<string, string>, write: (message: object) => void) {
+    this.#address = address;
+    this.#credential = credential;
+    this.#write = write;
+  }
+
+  take(line: string): void {
+    if (line.trim() === '') return;
+    try {
+      void this.#pass(JSON.parse(line));
+    } catch {
+      this.#write(errorTo(null, PARSE_ERROR, 'Parse error: a line is one JSON message'));
+    }
+  }
+
+  /** Ends what runs, and the session. */
+  async close(): Promise<void> {
+    for (const controller of this.#running.values()) controller.abort();
+    if (this.#session['mcp-session-id'] !== undefined)
+      await this.#fetch('DELETE', this.#session).catch(() => {});
+  }
+
+  /** Passes a message on. What goes wrong is the answer to it; a notification has none. */
+  async #pass(message: Message): Promise<void> {
+    const { id, method, params } = message;
+    const running = new AbortController();
+    if (id !== undefined) this.#running.set(id, running);
+    try {
+      const response = await this.#send(message, running.signal);
+      // A server without sessions knows by the end of the request that it is cancelled.
+      if (method === 'notifications/cancelled') this.#running.get(params?.requestId)?.abort();
+      let isAnswered = id === undefined;
+      for await (const answer of answersIn(response, id)) {
+        if (method === 'initialize') this.#open(message, response, answer);
+        this.#write(answer);
+        isAnswered ||= answer.id === id;
+      }
+      if (!isAnswered) throw new Error('the connection was cut');
+    } catch (error) {
+      if (running.signal.aborted || id === undefined) return;
+      this.#write(errorTo(id, FAILED, `The tool server cannot be reached: ${messageOf(error)}`));
+    } finally {
+      this.#running.delete(id);
+    }
+  }
+
+  async #send(message: Message, signal: AbortSignal): Promise<Response> {
+    const used = this.#session;
+    const response = await this.#fetch('POST', { ...used, ...revisionHeaders(message) }, message, signal);
+    if (response.status !== 404 || used['mcp-session-id'] === undefined) return response;
+    // The session has ended, or its process: the program at the other end need not know.
+    await response.body?.cancel();
+    if (used === this.#session) this.#reopened ??= this.#reopen();
+    await this.#reopened;
+    return this.#fetch('POST', this.#session, message, signal);
+  }
+
+  async #reopen(): Promise<void> {
+    try {
+      const opening = this.#opening ?? {};
+      const response = await this.#fetch('POST', {}, opening);
+      for await (const answer of answersIn(response, opening.id)) this.#open(opening, response, answer);
+      const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+      await (await this.#fetch('POST', this.#session, initialized)).body?.cancel();
+    } finally {
+      this.#reopened = undefined;
+    }
+  }
+
+  #open(opening: Message, { headers }: Response, { result }: Message): void {
+    const id = headers.get('mcp-session-id');
+    if (id === null || result === undefined) return;
+    this.#opening = opening;
+    this.#session = { 'mcp-session-id': id, 'mcp-protocol-version': String(result.protocolVersion) };
+  }
+
+  #fetch(method: string, headers: Record<string, string>, body?: object, signal?: AbortSignal) {
+    const accept = 'application/json, text/event-stream';
+    return fetch(this.#address, {
+      method,
+      headers: { ...this.#credential, ...headers, accept, 'content-type': 'application/json' },
+      redirect: 'manual',
+      ...(body && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+  }
+}
+
+/** The messages of an answer. An error of the server's own names no request: it is this one's. */
+async function* answersIn(response: Response, id: Message['id']): AsyncGenerator<Message> {
+  if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    for await (const { data } of eventsIn(response)) yield JSON.parse(data);
+    return;
+  }
+  const text = await response.text();
+  if (response.ok && text === '') return;
+  try {
+    const answer = JSON.parse(text);
+    yield answer.id === null && id !== undefined ? { ...answer, id } : answer;
+  } catch {
+    throw new Error(`it answered ${response.status}, but not with JSON`);
+  }
+}
+
+/** A revision without sessions says in headers what a message is. */
+function revisionHeaders({ method = '', params = {} }: Message): Record<string, string> {
+  const revision = params._meta?.[REVISION];
+  if (typeof revision !== 'string') return {};
+  const name = params.name ?? params.uri;
+  return {
+    'mcp-protocol-version': revision,
+    'mcp-method': method,
+    ...(typeof name === 'string' && { 'mcp-name': headerOf(name) }),
+  };
+}
+
+function headerOf(text: string): string {
+  return PLAIN.test(text) ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+}
+
+function errorTo(id: Message['id'], code: number, message: string): object {
+  return { jsonrpc: '2.0', id, error: { code, message } };
+}
+
+/** `fetch` says in the cause what went wrong. */
+function messageOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error && cause.message !== '' ? cause.message : message;
+}
