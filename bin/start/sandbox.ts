@@ -77,11 +77,15 @@ Then:  ${next('npm run -s admin -- usage')}what it cost
 `;
 }
 
-/** How agents get the tools. Cursor and VS Code take the same address and header in `mcp.json`. */
+/** How agents get the tools: a line for each, which takes the key from `FORECUE_KEY`. */
 export function toolServerGuide(url: string): string {
-  return `Give an agent its tools, with a key of your account (docs/mcp.md, also for Cursor and VS Code):
+  const code = `{"name":"forecue","type":"http","url":"${url}","headers":{"X-Service-API-Key":"'$FORECUE_KEY'"}}`;
+  const cursor = `"forecue": { "url": "${url}", "headers": { "X-Service-API-Key": "service_…" } }`;
+  return `Give an agent its tools, with a key of your account (docs/mcp.md):
 
 claude mcp add --transport http forecue ${url} --header "X-Service-API-Key: $FORECUE_KEY"
+code --add-mcp '${code}'
+Cursor: ${cursor} in mcpServers of ~/.cursor/mcp.json
 `;
 }
 

@@ -26,7 +26,7 @@ const BATCH_MAX = 20;
 /** A message, as far as it matters for where it goes. */
 interface Message {
   method?: unknown;
-  params?: { protocolVersion?: unknown };
+  params?: { protocolVersion?: unknown; requestId?: unknown };
 }
 
 interface EndpointTerms extends Pick<ToolServing, 'publicUrl' | 'log'> {
@@ -63,7 +63,10 @@ export function toolEndpoint({ upstream, sessions, ...serving }: EndpointTerms) 
     const refused = () => {
       session.isRefused = true;
     };
-    return session.transport.handleRequest(request, options(refused));
+    const response = await session.transport.handleRequest(request, options(refused));
+    // The SDK answers nothing to what is cancelled, and would leave its stream open.
+    if (isCancellation(message)) session.transport.closeSSEStream(message.params.requestId);
+    return response;
   };
 
   return {
@@ -103,6 +106,11 @@ function isInitialize(message: unknown): message is Message {
   return (
     typeof message === 'object' && message !== null && 'method' in message && message.method === 'initialize'
   );
+}
+
+function isCancellation(message: unknown): message is { params: { requestId: string | number } } {
+  const { method, params }: Message = message ?? {};
+  return method === 'notifications/cancelled' && ['string', 'number'].includes(typeof params?.requestId);
 }
 
 function checkBatch(messages: unknown[], { revision }: Session): void {

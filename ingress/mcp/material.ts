@@ -16,7 +16,7 @@ const READERS: Record<string, { name: string; description: string; read(from: Re
   'forecue://profile': {
     name: 'profile',
     description: 'What the person has said of themselves.',
-    read: ({ account, signal }) => account.readProfile({ signal }),
+    read: ({ account, signal }) => account.readProfile({ signal }).catch(orNothing),
   },
   'forecue://sessions': {
     name: 'sessions',
@@ -24,6 +24,12 @@ const READERS: Record<string, { name: string; description: string; read(from: Re
     read: ({ account, signal }) => account.listSessions({ signal }),
   },
 };
+
+/** Who has said nothing of themselves has no profile: it is listed all the same. */
+function orNothing(error: unknown): object {
+  if (error instanceof ForecueError && error.code === 'not_found') return { summary: null };
+  throw error;
+}
 
 export const resources = Object.entries(READERS).map(([uri, { name, description }]) => ({
   uri,

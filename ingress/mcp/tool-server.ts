@@ -5,6 +5,7 @@ import type { Log } from '../../shared/log.ts';
 import { NAME_MAX } from '../../shared/schemas/limits.ts';
 import { callTool } from './call-tool.ts';
 import { getPrompt, prompts, readResource, resources } from './material.ts';
+import { withProgress } from './progress.ts';
 import { DATA } from './tools/data.ts';
 import { tools } from './tools/index.ts';
 
@@ -34,7 +35,7 @@ export function createToolServer({ accountOf, publicUrl, log }: ToolServing): Se
     if (tool === undefined)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `no tool is named ${JSON.stringify(name)}`);
     const agent = server.getClientVersion()?.name.slice(0, NAME_MAX) || 'agent';
-    return callTool(tool, args, { ...readingOf(ctx), agent, publicUrl }, log);
+    return withProgress(ctx, callTool(tool, args, { ...readingOf(ctx), agent, publicUrl }, log));
   });
   server.setRequestHandler('resources/list', () => ({ resources }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));

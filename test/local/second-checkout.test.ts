@@ -39,6 +39,10 @@ it('a second checkout starts with a PORT of its own, and nothing else', async ()
     await exited;
     assert.match(shown, /Forecue is ready/, await said);
     assert.match(shown, /^ +board +http:\/\/127\.0\.0\.1:\d+\/admin\/ /m);
+    const tools = String.raw`http://127\.0\.0\.1:\d+/mcp`;
+    assert.match(shown, new RegExp(`^claude mcp add --transport http forecue ${tools} `, 'm'));
+    assert.match(shown, new RegExp(`^code --add-mcp '.*"url":"${tools}"`, 'm'));
+    assert.match(shown, new RegExp(`^Cursor: .*"url": "${tools}"`, 'm'));
   } finally {
     held.close();
     await rm(data, { recursive: true, force: true });

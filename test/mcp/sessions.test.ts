@@ -189,6 +189,22 @@ describe('session of the tool server', function () {
     await hasty.stop('SIGTERM');
   });
 
+  it('a session of the tool server ends the answer of a call that its client cancels, and goes on', async () => {
+    const session = await open(keys.ann);
+    const headers = { ...bearer(keys.ann), 'mcp-session-id': session };
+    system.provider.reset();
+    system.provider.respond(fake.hang());
+    const params = { name: 'predict_reply', arguments: { agent_input: 'Later?' } };
+    const calling = post({ jsonrpc: '2.0', id: 7, method: 'tools/call', params }, headers);
+    await system.provider.called(1);
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+    assert.equal((await post(cancelled, headers)).status, 202);
+    assert.equal((await calling).text, '');
+    system.provider.reset();
+    system.provider.respond(proposing([{ response: 'Blue' }]));
+    assert.equal((await list(session, keys.ann)).status, 200);
+  });
+
   it('a session of the tool server is 503 when the process has as many as it may, and one too many of a credential ends its oldest', async () => {
     const full = await startToolServer(upstream.url, { MCP_MAX_SESSIONS: '1' });
     await open(keys.ann, full);

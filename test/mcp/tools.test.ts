@@ -171,6 +171,8 @@ for (const mode of ['legacy', 'auto'] as const)
     });
 
     it('the tools offer the profile and the recent sessions as resources, and a prompt', async () => {
+      const { contents: blank } = await client.readResource({ uri: 'forecue://profile' });
+      assert.match(JSON.stringify(blank), /\\"summary\\":null/);
       await person.request('POST', '/api/memory/profile/', { summary: 'Writes Rust' });
       const { resources } = await client.listResources();
       assert.deepEqual(
@@ -228,6 +230,25 @@ for (const mode of ['legacy', 'auto'] as const)
       const refused = await reader.callTool({ name: 'remember', arguments: { text: 'x' } });
       assert.match(JSON.stringify(refused.structuredContent), /access_denied.*the scope write/);
       await reader.close();
+    });
+
+    it('the tools report progress to a client that asks for it, which so waits longer than its limit', async () => {
+      const answered = Promise.withResolvers<void>();
+      system.provider.respond(fake.when(answered.promise, proposing([{ response: 'Blue' }])));
+      const reported: number[] = [];
+      const answer = await client.callTool(
+        { name: 'predict_reply', arguments: { agent_input: 'Shall I hurry?' } },
+        {
+          timeout: 2500,
+          resetTimeoutOnProgress: true,
+          onprogress: ({ progress }) => {
+            reported.push(progress);
+            if (reported.length === 3) answered.resolve();
+          },
+        },
+      );
+      assert.match(JSON.stringify(answer.structuredContent), /Blue/);
+      assert.deepEqual(reported.slice(0, 3), [1, 2, 3]);
     });
 
     it('the tools cancel the prediction when the client cancels the call', async () => {

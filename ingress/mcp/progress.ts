@@ -1,0 +1,17 @@
+import type { ServerContext } from '@modelcontextprotocol/server';
+
+const EVERY_MS = 1000;
+
+/** Tells a caller that asked for progress how many seconds its call has run, each second: it then knows better than to give up. */
+export async function withProgress<T>({ mcpReq }: ServerContext, call: Promise<T>): Promise<T> {
+  const { progressToken } = mcpReq._meta ?? {};
+  if (progressToken === undefined) return call;
+  const since = performance.now();
+  const timer = setInterval(() => {
+    const progress = Math.round((performance.now() - since) / 1000);
+    const params = { progressToken, progress, message: 'Seconds of waiting for Forecue' };
+    // A caller that is gone needs none.
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+  }, EVERY_MS);
+  return call.finally(() => clearInterval(timer));
+}
