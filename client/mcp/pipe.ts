@@ -67,10 +67,10 @@ class Pipe {
     const { id, method, params } = message;
     const running = new AbortController();
     if (id !== undefined) this.#running.set(id, running);
+    // Nothing answers what is cancelled, and a server without sessions knows it by the end of the request.
+    if (method === 'notifications/cancelled') this.#running.get(params?.requestId)?.abort();
     try {
       const response = await this.#send(message, running.signal);
-      // A server without sessions knows by the end of the request that it is cancelled.
-      if (method === 'notifications/cancelled') this.#running.get(params?.requestId)?.abort();
       let isAnswered = id === undefined;
       for await (const answer of answersIn(response, id)) {
         if (method === 'initialize') this.#open(message, response, answer);
