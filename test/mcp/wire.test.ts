@@ -22,7 +22,7 @@ class PlainClient {
   async initialize(protocolVersion: string) {
     const clientInfo = { name: 'plain', version: '1' };
     const opened = await this.request('initialize', { protocolVersion, capabilities: {}, clientInfo });
-    this.#headers['mcp-protocol-version'] = opened['protocolVersion'];
+    this.#headers['mcp-protocol-version'] = opened['protocolVersion'] ?? '';
     const { status } = await this.#post({ method: 'notifications/initialized' });
     assert.equal(status, 202);
     return opened;
