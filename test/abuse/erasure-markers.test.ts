@@ -86,6 +86,7 @@ async function useAccount(person: Person, { mine }: Markers): Promise<void> {
   const renewed = { email, password: change.password };
   person.access = (await person.done<LoginResponse>('POST', '/api/auth/login/', { body: renewed })).access;
   await person.done('GET', '/api/auth/me/');
+  await person.done('GET', '/api/activity/');
 }
 
 async function useConsole(person: Person, { mine }: Markers): Promise<void> {
@@ -202,6 +203,8 @@ async function useReplies(system: System, person: Person, { mine }: Markers): Pr
   };
   const answer = await person.done<BatchResponse>('POST', '/api/predictions/predict/batch/', { body: batch });
   assert.equal(answer.succeeded, 2);
+  system.provider.next(ok({ continuation: mine }));
+  await person.done('POST', '/api/predictions/draft/', { body: { draft: mine } });
 }
 
 /** By the app's user `userId`, approved on the page. */

@@ -6,6 +6,7 @@ import { newId } from '../../shared/ids.ts';
 import type { JobReceipt } from '../../shared/schemas/jobs.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { connect, connectingApp } from '../support/connection.ts';
+import { bySchema } from '../support/fake-provider.ts';
 import { addFact, setProfile } from '../support/memory.ts';
 import { event, post } from '../support/recording.ts';
 import { predicted, proposing } from '../support/replies.ts';
@@ -80,7 +81,7 @@ describe('another account', () => {
 
   before(async () => {
     system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
-    system.provider.respond(proposing([{ response: 'Blue' }]));
+    system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
     [owner, stranger] = await Promise.all([signUp(system, { name: MARK }), signUp(system)]);
     for (const { path } of whole.filter(isRead)) {
       const { status, text } = await stranger.request('GET', path);

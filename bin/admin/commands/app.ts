@@ -52,7 +52,7 @@ export const appCreate = command({
 });
 
 export const appList = command({
-  summary: 'List the apps, with the calls that ended with an error in this hour and the one before',
+  summary: 'List the apps, with the calls that failed in this hour and the one before',
   read:
     () =>
     async ({ em, database }) => {
@@ -67,7 +67,7 @@ export const appList = command({
 });
 
 export const appShow = command({
-  summary: 'Show an app: its keys, what it used, what it is using, and why it was refused lately',
+  summary: 'Show an app: its keys, what it used and is using, and why it was refused',
   synopsis: 'APP_ID',
   example: EXAMPLE_ID,
   operands: 1,
