@@ -51,18 +51,22 @@ interface Reporting {
 
 /**
  * Makes the validator of a schema. It returns the value with its defaults filled in (in place), or its faults as in the
- * list of a 422. The schema is compiled for the first value, and what lists all faults for the first that needs it: all
- * schemas together take a fifth of a start.
+ * list of a 422. The schema is compiled soon, or for the first value; what lists all faults for the first that needs it.
  */
 export function compile<T extends TSchema>(
   schema: T,
   root: Root = 'body',
   reporting: Reporting = {},
 ): Validator<Static<T>> {
-  let first: ValidateFunction<Static<T>> | undefined;
+  let compiled: ValidateFunction<Static<T>> | undefined;
+  const compileOnce = () => {
+    compiled ??= failFast.compile<Static<T>>(schema);
+    return compiled;
+  };
+  compileSoon(compileOnce);
   let all: ValidateFunction | undefined;
   return (value) => {
-    first ??= failFast.compile<Static<T>>(schema);
+    const first = compileOnce();
     if (first(value)) return { ok: true, value };
     let { errors } = first;
     if (isSmall(value)) {
@@ -73,12 +77,28 @@ export function compile<T extends TSchema>(
   };
 }
 
+const SOON_MS = 100;
+const toCompile: (() => unknown)[] = [];
+
+/** All schemas together take a fifth of a start, so they are compiled after it: one in a turn of the event loop. */
+function compileSoon(compileOne: () => unknown): void {
+  toCompile.push(compileOne);
+  if (toCompile.length === 1) setTimeout(compileNext, SOON_MS).unref();
+}
+
+function compileNext(): void {
+  toCompile.shift()?.();
+  if (toCompile.length > 0) setTimeout(compileNext, 1).unref();
+}
+
 function newAjv(allErrors: boolean): Ajv2020 {
   const instance = new Ajv2020({
     allErrors,
     verbose: true,
     useDefaults: true,
     strict: true,
+    // TypeBox makes them. Compiling what checks them would block the first request for 60 ms.
+    validateSchema: false,
     allowUnionTypes: true,
   });
   formats.default(instance, ['date-time']);
