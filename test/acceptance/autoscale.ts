@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../setup.ts';
+import { predictionBody } from '../support/client.ts';
+import { delay } from '../support/fake-provider.ts';
+import { freePort } from '../support/free-port.ts';
+import { KeepAliveClient, percentile } from '../support/keep-alive-client.ts';
+import { steadily } from '../support/steadily.ts';
+import { type System, startProcesses, type TestProcess } from '../support/system.ts';
+
+/**
+ * By hand: the load grows tenfold in one step and falls again, while a small controller starts and stops workers as
+ * `/scale/predict` says. `bin/node test/acceptance/autoscale.ts --rate 3 --seconds 60`; 1 when a call was 504, or the pool did not follow.
+ */
+const { values: options } = parseArgs({
+  options: { rate: { type: 'string', default: '3' }, seconds: { type: 'string', default: '60' } },
+});
+
+const RATE = Number(options.rate);
+const STEP = 10;
+const STEP_MS = 1000 * Number(options.seconds);
+const BEFORE_MS = 10_000;
+const AFTER_MS = 60_000;
+const SERVICE_MS = 400;
+const SLOTS = 8;
+/** As the product aims at, for the oracle. */
+const BUSY = 0.7;
+const MOST_WORKERS = 8;
+const LOOK_EVERY_MS = 1000;
+/** Worker seconds, as a multiple of those of an oracle that starts as many as are needed, in no time. */
+const COST_AT_MOST = 2.5;
+/** A smaller signal counts once it has lasted for this long: Kubernetes' `stabilizationWindowSeconds`, here shorter. */
+const SCALE_IN_AFTER_MS = 15_000;
+
+await mochaGlobalSetup();
+const operator = await freePort();
+const system = await startProcesses({
+  webs: 0,
+  env: { WORKER_CONCURRENCY: `${SLOTS}`, SANDBOX_UNITS: '1000000' },
+});
+try {
+  await system.startWeb({ OPERATOR_PORT: `${operator}` });
+  system.provider.respond(delay(SERVICE_MS));
+  const result = await trial(system);
+  const broken = brokenPromises(result);
+  process.stdout.write(`${JSON.stringify({ ...result, broken }, undefined, 2)}\n`);
+  process.exitCode = broken.length === 0 ? 0 : 1;
+} finally {
+  await system.stop();
+  await mochaGlobalTeardown();
+}
+
+async function trial({ app: makeApp }: System<TestProcess>) {
+  const app = await makeApp();
+  const client = new KeepAliveClient(app.key);
+  const calls: Promise<{ status: number; code: string | undefined; tookMs: number }>[] = [];
+  const call = () => void calls.push(client.predict(app.url, predictionBody()));
+  const controller = control(system);
+  const oracle = (rate: number) => Math.ceil((rate * SERVICE_MS) / 1000 / SLOTS / BUSY);
+
+  await steadily(RATE, BEFORE_MS, call);
+  const stepAt = performance.now();
+  await steadily(STEP * RATE, STEP_MS, call);
+  const peak = controller.most;
+  const backAt = performance.now();
+  await steadily(RATE, AFTER_MS, call);
+  const samples = await controller.stop();
+  const answers = await Promise.all(calls);
+  client.close();
+
+  const isWhole = (since: number) =>
+    samples.find(({ at, workers }) => at >= since && workers >= oracle(STEP * RATE))?.at;
+  const isOne = samples.find(({ at, workers }) => at >= backAt && workers === 1)?.at;
+  const seconds = (at: number | undefined, since: number) =>
+    at === undefined ? null : Math.round((at - since) / 100) / 10;
+  const workerSeconds = samples.reduce((sum, { workers, forMs }) => sum + (workers * forMs) / 1000, 0);
+  const oracleSeconds = (oracle(RATE) * (BEFORE_MS + AFTER_MS) + oracle(STEP * RATE) * STEP_MS) / 1000;
+  const ok = answers.filter(({ status }) => status === 200).map(({ tookMs }) => tookMs);
+  return {
+    callsPerSecond: [RATE, STEP * RATE, RATE],
+    calls: answers.length,
+    answers: Object.fromEntries(
+      [...Map.groupBy(answers, ({ status, code }) => `${status} ${code ?? ''}`.trimEnd())].map(
+        ([end, of]) => [end, of.length],
+      ),
+    ),
+    answeredMs: [0.5, 0.95, 0.99].map((share) => Math.round(percentile(ok, share))),
+    workersOfTheOracle: [oracle(RATE), oracle(STEP * RATE)],
+    mostWorkers: peak,
+    enoughAfterS: seconds(isWhole(stepAt), stepAt),
+    oneAgainAfterS: seconds(isOne, backAt),
+    workerSeconds: Math.round(workerSeconds),
+    oracleSeconds: Math.round(oracleSeconds),
+    cost: Math.round((100 * workerSeconds) / oracleSeconds) / 100,
+  };
+}
+
+/** The promises that the trial broke, in words; none if it passed. */
+function brokenPromises(run: Awaited<ReturnType<typeof trial>>): string[] {
+  const promises: [kept: boolean, promise: string][] = [
+    [Object.keys(run.answers).every((end) => end === '200' || end === '503 overloaded'), 'no call is 504'],
+    [run.mostWorkers >= (run.workersOfTheOracle[1] ?? 0), 'the pool grows as far as it has to'],
+    [run.oneAgainAfterS !== null, 'one worker is left in the end'],
+    [
+      run.cost <= COST_AT_MOST,
+      'it costs not much more than what waits makes it start, and the time it holds on',
+    ],
+  ];
+  return promises.filter(([kept]) => !kept).map(([, promise]) => promise);
+}
+
+interface Sample {
+  at: number;
+  /** Running ones, whether or not they are ready yet: each costs. */
+  workers: number;
+  forMs: number;
+}
+
+/** Follows the signal: up at once, down when it has been lower for a while. */
+function control({ workers: started, launch }: System<TestProcess>) {
+  const running = [...started];
+  const leaving: Promise<void>[] = [];
+  const samples: Sample[] = [];
+  const wanted: { at: number; desired: number }[] = [];
+  let over = false;
+  const controller = {
+    most: running.length,
+    async stop(): Promise<readonly Sample[]> {
+      over = true;
+      await loop;
+      await Promise.all(leaving);
+      return samples;
+    },
+  };
+  const loop = (async () => {
+    while (!over) {
+      const at = performance.now();
+      const response = await fetch(`http://127.0.0.1:${operator}/scale/predict`);
+      const { desired } = (await response.json()) as { desired: number };
+      wanted.push({ at, desired });
+      const lately = wanted.filter((one) => one.at > at - SCALE_IN_AFTER_MS);
+      const target = Math.min(MOST_WORKERS, Math.max(...lately.map((one) => one.desired)));
+      while (running.length < target) running.push(launch('worker'));
+      while (running.length > target) leaving.push((running.pop() as TestProcess).stop('SIGTERM'));
+      controller.most = Math.max(controller.most, running.length);
+      await sleep(LOOK_EVERY_MS);
+      samples.push({ at, workers: running.length, forMs: performance.now() - at });
+    }
+  })();
+  return controller;
+}
