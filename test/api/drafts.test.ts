@@ -115,9 +115,29 @@ describe('drafts of an account’s person', () => {
     const messages = Array.from({ length: 30 }, () => ({ role: 'user', content: 'x'.repeat(8000) }));
     const large = await predict({ draft: 'x', messages });
     assert.deepEqual([large.status, large.code], [413, 'context_too_large']);
-    system.provider.next(fake.status(500));
-    const failed = await predict({ draft: 'It will' });
-    assert.deepEqual([failed.status, failed.code], [502, 'provider_failed']);
+    const faults = [
+      [fake.status(500), 502, 'provider_failed'],
+      [fake.status(401), 503, 'provider_not_configured'],
+      [fake.status(429), 429, 'provider_rate_limited'],
+    ] as const;
+    for (const [step, status, code] of faults) {
+      system.provider.next(step);
+      const failed = await predict({ draft: 'It will' });
+      assert.deepEqual([failed.status, failed.code], [status, code]);
+    }
+  });
+
+  it('is answered at its deadline, and when its account is erased meanwhile', async () => {
+    const at = await system.startWeb({ PREDICTION_TIMEOUT_MS: '800' });
+    system.provider.respond(fake.hang());
+    const late = await predict({ draft: 'It takes' }, { at });
+    assert.deepEqual([late.status, late.code], [504, 'prediction_timeout']);
+    const calls = system.provider.calls.length;
+    const waiting = predict({ draft: 'It ends' });
+    await system.provider.called(calls + 1);
+    assert.equal((await ann.request('DELETE', '/api/auth/me/')).status, 204);
+    const ended = await waiting;
+    assert.deepEqual([ended.status, ended.code], [499, 'prediction_cancelled']);
   });
 });
 

@@ -132,7 +132,6 @@ describeInBrowser('hostile texts', () => {
         .getByRole('link', { name: new RegExp(tier) })
         .click();
       assertAmong(await shownInAll(), HOSTILE);
-      await page.evaluate('scrollTo(0, 0)');
       await page.getByRole('button', { name: 'Show all of it' }).first().click();
       await assertHarmless();
     }
@@ -166,13 +165,13 @@ describeInBrowser('hostile texts', () => {
     await page.getByLabel('What it asks').fill(HOSTILE.slice(0, 8).join('\n'));
     await press(page, 'Predict my reply');
     await page.getByRole('heading', { name: 'What it rests on' }).waitFor();
-    await page.getByText('The memory that was used').click();
     for (const text of ODD) {
       await page.getByLabel('Your reply to it').fill(text.slice(0, 2000));
       await page.getByLabel('What it asks').fill(text.slice(0, 2000));
     }
     await page.getByLabel('Your reply to it').pressSequentially(' <img');
-    await page.locator('.waterfall').waitFor();
+    await page.getByText('The memory that was used').click();
+    await page.locator('details[open] .quotes').first().waitFor();
     await assertHarmless();
     await goTo(page, 'Inbox');
     await page.getByText('Predict many at once').click();
@@ -192,7 +191,7 @@ describeInBrowser('hostile texts', () => {
       occurred_at: '2026-11-20T10:00:00Z',
     }));
     const recorded = await client.request('POST', '/api/recording/events/', events);
-    assert.equal(recorded.status, 200, recorded.text);
+    assert.equal(recorded.status, 201, recorded.text);
     await client.request('POST', '/api/memory/sync/', {});
     await goTo(page, 'Memory');
     await page.getByRole('link', { name: 'Timeline' }).click();

@@ -1,9 +1,12 @@
 import { useId, useState } from 'preact/hooks';
+import type { ReplyCalibration } from '../../src/api.ts';
 import { percent, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
 import { Card, ErrorNote } from './ui.tsx';
-import { useLoad } from './work.ts';
+import { useLoad, useSettled } from './work.ts';
 
+/** The slider counts as at rest. */
+const SETTLED_MS = 150;
 const TARGETS = { least: 50, most: 99, first: 95 };
 
 /** How often predictions are to be right, and what that would have meant for those that the person has decided on. */
@@ -11,11 +14,11 @@ export function Threshold() {
   const { client } = useSignedIn();
   const id = useId();
   const [target, setTarget] = useState(TARGETS.first);
+  const asked = useSettled(target, SETTLED_MS);
   const { value, error, again } = useLoad(
-    () => client.readReplyCalibration({ target: target / 100 }),
-    [target],
+    () => client.readReplyCalibration({ target: asked / 100 }),
+    [asked],
   );
-  const { words } = t.threshold;
   return (
     <Card title={t.threshold.title}>
       <p class="quiet">{t.threshold.lead}</p>
@@ -34,34 +37,24 @@ export function Threshold() {
         <output for={id}>{percent(target / 100)}</output>
       </div>
       <div id={`${id}-says`} role="status">
-        {value && <Meaning words={words} calibration={value} />}
+        {value && <Meaning calibration={value} />}
       </div>
       <ErrorNote error={error} again={again} />
     </Card>
   );
 }
 
-interface MeaningProps {
-  words: typeof t.threshold.words;
-  calibration: {
-    suggested_threshold: number | null;
-    evidence: {
-      labels: number;
-      coverage: number | null;
-      precision: number | null;
-      precision_low: number | null;
-      precision_high: number | null;
-      reason: keyof typeof t.threshold.reasons | null;
-    };
-  };
-}
-
-function Meaning({ words, calibration: { suggested_threshold: threshold, evidence } }: MeaningProps) {
+function Meaning({
+  calibration: { suggested_threshold: from, evidence },
+}: {
+  calibration: ReplyCalibration;
+}) {
   const { labels, coverage, precision, precision_low: low, precision_high: high, reason } = evidence;
-  if (threshold === null) return <p>{t.threshold.reasons[reason ?? 'not_precise_enough']}</p>;
+  const { words, reasons } = t.threshold;
+  if (from === null) return <p>{reasons[reason ?? 'not_precise_enough']}</p>;
   return (
     <>
-      <p>{words.from(percent(threshold))}</p>
+      <p>{words.from(percent(from))}</p>
       <dl class="figures">
         <div>
           <dt>{words.coverage(labels)}</dt>

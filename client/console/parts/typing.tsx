@@ -8,22 +8,24 @@ import { UsedRows } from './evidence.tsx';
 import { Card, ErrorNote } from './ui.tsx';
 import { Waterfall } from './waterfall.tsx';
 
+/** Characters of a message in a draft's request. */
+const MESSAGE_MAX = 8000;
+
 /** A prediction of what the person types next. */
-export interface Predicted {
+interface Predicted {
   request: DraftRequest;
   answer: DraftResponse;
   /** Milliseconds from this page and back. */
   tookMs: number;
 }
 
-/** A field that goes on as the person types, by the client's own completer; and how each suggestion came about. */
-export function Typing({
-  question,
-  onRequest,
-}: {
+interface TypingProps {
   question: string;
   onRequest(request: DraftRequest): void;
-}) {
+}
+
+/** A field that goes on as the person types, by the client's own completer; and how each suggestion came about. */
+export function Typing({ question, onRequest }: TypingProps) {
   const { client } = useSignedIn();
   const id = useId();
   const field = useRef<HTMLTextAreaElement>(null);
@@ -40,11 +42,7 @@ export function Typing({
     };
     const completer = attachCompleter(field.current, draftsOf(client, tell), {
       userId: 'me',
-      context: () => ({
-        messages: asked.current.trim()
-          ? [{ role: 'assistant', content: asked.current, origin: 'agent' }]
-          : [],
-      }),
+      context: () => ({ messages: messagesOf(asked.current) }),
       onError: setError,
     });
     return () => completer.close();
@@ -62,6 +60,12 @@ export function Typing({
       {seen && <HowItCame seen={seen} />}
     </Card>
   );
+}
+
+/** What the agent asked, as the message before the draft. */
+function messagesOf(question: string): DraftRequest['messages'] {
+  const content = question.slice(-MESSAGE_MAX).toWellFormed();
+  return content.trim() === '' ? [] : [{ role: 'assistant', content, origin: 'agent' }];
 }
 
 /** The client of a completer: asks for the account itself, and says what came of it. */
@@ -94,7 +98,7 @@ function HowItCame({ seen: { answer, tookMs } }: { seen: Predicted }) {
   ];
   return (
     <>
-      <p role="status" class="small">
+      <p class="small">
         {t.try.draftStatus[status]} {t.try.confidence(percent(confidence))} ·{' '}
         {t.try.tokens(number(usage.input_tokens), number(usage.output_tokens))} · <bdi>{model}</bdi>
       </p>

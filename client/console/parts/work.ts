@@ -63,6 +63,16 @@ export function useAction<Given = void>(work: (given: Given) => Promise<unknown>
   return { isBusy: state.isBusy, error: state.error, run };
 }
 
+/** The value that has not changed for a while. */
+export function useSettled<T>(value: T, forMs: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), forMs);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
 /** The page that the address names, behind its `#/`, and the rest of the way. */
 export function useRoute(): [page: string, rest: string] {
   const [hash, setHash] = useState(location.hash);
