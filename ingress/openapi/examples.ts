@@ -84,6 +84,16 @@ const EXAMPLES = new Map<TSchema, unknown>([
     ],
   }),
 
+  example(connections.ConnectionDetail, {
+    connection_id: CONNECTION_ID,
+    app_name: 'Notebook',
+    status: 'connected',
+    created_at: CREATED_AT,
+    predictions: 412,
+    suggested: 287,
+    last_used_at: CREATED_AT,
+  }),
+
   example(predictions.PredictionRequest, {
     request_id: REQUEST_ID,
     user_id: USER_ID,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import { closed, oneOf, text } from './build.ts';
+import { closed, nullable, oneOf, text } from './build.ts';
 import { Identifier, Name, Timestamp } from './common.ts';
 
 const RedirectUri = text(2048, 1);
@@ -36,12 +36,28 @@ export type ConnectionExchangeResponse = Static<typeof ConnectionExchangeRespons
 
 export const RevokeResponse = closed({ status: oneOf(['revoked']) });
 
-const ConnectionSummary = closed({
+const summary = {
   connection_id: Type.String(),
   app_name: Type.String(),
   status: oneOf(['connected', 'revoked']),
   created_at: Timestamp,
-});
+};
+const ConnectionSummary = closed(summary);
 export type ConnectionSummary = Static<typeof ConnectionSummary>;
+
+/** Most predictions that are counted for a connection. */
+export const CONNECTION_USES_MAX = 10_000;
+const Uses = Type.Integer({ minimum: 0, maximum: CONNECTION_USES_MAX });
+
+/** A connection, and what the app used it for in the last 35 days. */
+export const ConnectionDetail = closed({
+  ...summary,
+  /** Predictions that were made with the account's memory. */
+  predictions: Uses,
+  /** Of these, those that suggested something. */
+  suggested: Uses,
+  last_used_at: nullable(Timestamp),
+});
+export type ConnectionDetail = Static<typeof ConnectionDetail>;
 
 export const ConnectionList = closed({ results: Type.Array(ConnectionSummary) });

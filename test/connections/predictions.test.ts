@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ConnectionDetail } from '../../shared/schemas/connections.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { connect, connectingApp, type Exchanged, revoke } from '../support/connection.ts';
@@ -149,6 +150,23 @@ describe('predictions with a connection', () => {
   });
 
   describe('and the person', () => {
+    it('a person reads what an app used a connection for, and nobody else does', async () => {
+      const path = `/api/connections/${connection.connection_id}/`;
+      const unused = await person.request<ConnectionDetail>('GET', path);
+      assert.deepEqual(
+        [unused.body.predictions, unused.body.suggested, unused.body.last_used_at],
+        [0, 0, null],
+      );
+      await app.predict(connected());
+      await app.predict(connected({ draft: { text: ' ', revision: 2 } }));
+      const { status, body } = await person.request<ConnectionDetail>('GET', path);
+      assert.equal(status, 200);
+      assert.deepEqual([body.predictions, body.suggested, body.app_name], [2, 1, 'test']);
+      assert.ok(Date.now() - Date.parse(body.last_used_at ?? '') < 60_000);
+      const other = await signUp(system);
+      assert.equal((await other.request('GET', path)).status, 404);
+    });
+
     it('a person sees the connections of the account alone, and ends one: what runs with it ends', async () => {
       const other = await signUp(system);
       const list = await person.request<{ results: object[] }>('GET', '/api/connections/');

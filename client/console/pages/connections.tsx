@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { useSignedIn } from '../parts/context.ts';
 import { Card, Confirmed, Done, Empty, ErrorNote, Skeleton, Title } from '../parts/ui.tsx';
 import { useAction, useLoad } from '../parts/work.ts';
-import { day, t } from '../strings/index.ts';
+import { day, moment, number, t } from '../strings/index.ts';
 
 /** The apps that may use the memory, and the end of that. */
 export function Connections() {
@@ -31,12 +31,29 @@ export function Connections() {
                 {status === 'connected' ? t.connections.connected : t.connections.revoked} ·{' '}
                 {t.connections.since(day(created_at))}
               </p>
+              <Use id={connection_id} />
             </div>
             {status === 'connected' && <Revoke id={connection_id} name={app_name} onDone={revoked} />}
           </div>
         </Card>
       ))}
     </>
+  );
+}
+
+/** What the app used the memory for. */
+function Use({ id }: { id: string }) {
+  const { client } = useSignedIn();
+  const { value, error, again } = useLoad(() => client.readOwnConnection(id), [id]);
+  if (error !== undefined) return <ErrorNote error={error} again={again} />;
+  if (value === undefined) return null;
+  const { predictions, suggested, last_used_at: last } = value;
+  return (
+    <p class="quiet small">
+      {last === null
+        ? t.connections.unused
+        : t.connections.used(number(predictions), number(suggested), moment(last))}
+    </p>
   );
 }
 

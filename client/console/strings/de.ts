@@ -288,6 +288,9 @@ export const de: typeof en = {
     lead: 'Die Apps, die Ihr Gedächtnis benutzen dürfen. Sie bekommen Vorschläge, nie das Gedächtnis selbst.',
     empty: 'Keine App darf Ihr Gedächtnis benutzen. Wenn eine fragt, entscheiden Sie.',
     since: (date) => `seit ${date}`,
+    used: (predictions, suggested, last) =>
+      `In 35 Tagen für ${predictions} Vorhersagen benutzt, ${suggested} schlugen etwas vor; zuletzt ${last}.`,
+    unused: 'In den letzten 35 Tagen nicht benutzt.',
     revoked: 'beendet',
     connected: 'verbunden',
     revoke: 'Beenden',

@@ -279,6 +279,9 @@ export const en = {
     lead: 'The apps that may use your memory. They get suggestions, and never the memory itself.',
     empty: 'No app may use your memory. When one asks, you decide.',
     since: (date: string) => `since ${date}`,
+    used: (predictions: string, suggested: string, last: string) =>
+      `Used for ${predictions} predictions in 35 days, ${suggested} of them suggested something; last ${last}.`,
+    unused: 'Not used in the last 35 days.',
     revoked: 'revoked',
     connected: 'connected',
     revoke: 'Revoke',

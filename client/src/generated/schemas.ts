@@ -7,6 +7,7 @@ export type Artifact = { kind: "video" | "slides" | "other"; id: string; revisio
 export type BatchRequest = { prompts: ({ agent: string; agent_input: string; session_id?: string | null; })[]; k?: number; threshold?: number; model?: string; recency_minutes?: number; };
 export type BatchResponse = { results: ({ index: number; prediction: ReplyResponse; } | { index: number; error: { code: string; }; })[]; succeeded: number; failed: number; usage: { input_tokens: number; output_tokens: number; }; latency_ms: number; };
 export type CancelResponse = { status: "cancelled" | "suggested" | "abstained" | "failed"; prediction_units: number; };
+export type ConnectionDetail = { connection_id: string; app_name: string; status: "connected" | "revoked"; created_at: string; predictions: number; suggested: number; last_used_at: string | null; };
 export type ConnectionExchangeRequest = { request_id: string; user_id: string; code: string; code_verifier: string; redirect_uri: string; };
 export type ConnectionExchangeResponse = { connection_id: string; profile_revision: string; grant_revision: number; status: "connected"; };
 export type ConnectionList = { results: ({ connection_id: string; app_name: string; status: "connected" | "revoked"; created_at: string; })[]; };

@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { listConnections } from '../../../shared/db/stores/connections/list.ts';
-import { ConnectionList } from '../../../shared/schemas/connections.ts';
+import { findConnection, listConnections } from '../../../shared/db/stores/connections/list.ts';
+import { AppError } from '../../../shared/errors/app-error.ts';
+import { ConnectionDetail, ConnectionList } from '../../../shared/schemas/connections.ts';
 import { endpoint } from '../../http/endpoint.ts';
 import type { EndingStores } from '../../work/ending-stores.ts';
 
@@ -19,6 +20,21 @@ export const listOwnConnections = endpoint('user', {
 }).handle(async ({ user }, { em }: OwnConnectionRoutes) => ({
   body: { results: await listConnections(em(), user.id) },
 }));
+
+export const readOwnConnection = endpoint('user', {
+  operationId: 'readOwnConnection',
+  tag: 'Own connections',
+  summary: 'A connection, and what the app used it for in the last 35 days',
+  inTurn: 'account',
+  params: { id: 'uuid' },
+  errors: ['not_found'],
+  status: 200,
+  response: ConnectionDetail,
+}).handle(async ({ user, params }, { em }: OwnConnectionRoutes) => {
+  const connection = await findConnection(em(), user.id, params.id);
+  if (connection === undefined) throw new AppError('not_found');
+  return { body: connection };
+});
 
 export const revokeOwnConnection = endpoint('user', {
   operationId: 'revokeOwnConnection',

@@ -1,6 +1,10 @@
 import type { EntityManager, Loaded } from '@mikro-orm/postgresql';
-import type { ConnectionSummary } from '../../../schemas/connections.ts';
-import { CONNECTIONS_MAX } from '../../../schemas/limits.ts';
+import {
+  CONNECTION_USES_MAX,
+  type ConnectionDetail,
+  type ConnectionSummary,
+} from '../../../schemas/connections.ts';
+import { CONNECTIONS_MAX, TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { Connection } from '../../entities/connection.ts';
 
 /** The account's connections, newest first, revoked ones included. */
@@ -13,6 +17,39 @@ export async function listConnections(em: EntityManager, accountId: string): Pro
     status,
     created_at: createdAt.toISOString(),
   }));
+}
+
+/**
+ * One of the account's connections, with what was predicted by its present grant; undefined when there is none. A connection
+ * that another account had before shows nothing of that.
+ */
+export async function findConnection(
+  em: EntityManager,
+  accountId: string,
+  id: string,
+): Promise<ConnectionDetail | undefined> {
+  const connection = await em.findOne(Connection, { id, account: accountId }, { populate: ['app'] });
+  if (connection === null) return undefined;
+  const { app, status, createdAt, grantRevision } = connection;
+  const [used] = await em.execute<{ predictions: number; suggested: number; lastMs: number | null }[]>(
+    `select count(*)::int as predictions, (count(*) filter (where state = 'suggested'))::int as suggested,
+            (extract(epoch from max(admitted_at)) * 1000)::float8 as "lastMs"
+       from (select state, admitted_at from history
+              where connection_id = ? and (report::json ->> 'grantRevision')::int = ?
+                and admitted_at > now() - interval '${TOMBSTONE_DAYS} days'
+              order by admitted_at desc limit ${CONNECTION_USES_MAX}) h`,
+    [id, grantRevision],
+  );
+  const { predictions = 0, suggested = 0, lastMs = null } = used ?? {};
+  return {
+    connection_id: id,
+    app_name: app.name,
+    status,
+    created_at: createdAt.toISOString(),
+    predictions,
+    suggested,
+    last_used_at: lastMs === null ? null : new Date(lastMs).toISOString(),
+  };
 }
 
 /** The latest connections, of an app or an account where one is given, newest first, revoked ones included. */
