@@ -151,7 +151,7 @@ function ghostOf(field: HTMLElement) {
         width: `${field.offsetWidth - bar}px`,
         height: `${field.offsetHeight}px`,
       });
-      Object.assign(rest.style, { color: style.color, opacity: '0.5' });
+      Object.assign(rest.style, { color: style.color, opacity: '0.65' });
       scroll();
     },
     remove() {
