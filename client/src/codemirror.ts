@@ -100,7 +100,7 @@ class Ghost extends WidgetType {
     const span = document.createElement('span');
     span.textContent = this.#text;
     span.dataset['forecue'] = 'ghost';
-    span.style.opacity = '0.5';
+    span.style.opacity = '0.65';
     return span;
   }
 }

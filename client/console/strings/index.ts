@@ -31,7 +31,8 @@ const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFracti
 const moneys = new Intl.NumberFormat(locale, {
   style: 'currency',
   currency: 'USD',
-  maximumFractionDigits: 4,
+  currencyDisplay: 'narrowSymbol',
+  maximumFractionDigits: 6,
 });
 
 /** A moment, in the person's zone. */
