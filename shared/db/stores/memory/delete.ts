@@ -23,14 +23,15 @@ export function deleteRaw(
 ): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
     const reached = await derivedFrom(tx, accountId, id);
-    const [row] = await tx.execute<{ content: string; eventId: string | null }[]>(
-      `delete from raw_memories where id = ? and account_id = ? returning content, event_id as "eventId"`,
+    const [row] = await tx.execute<{ content: string; eventId: string | null; saidAt: Date }[]>(
+      `delete from raw_memories where id = ? and account_id = ?
+       returning content, event_id as "eventId", occurred_at as "saidAt"`,
       [id, accountId],
     );
     if (row === undefined) throw new AppError('not_found');
     const eventDeleted = await keepFromReturning(tx, accountId, row.eventId, purgeEvent);
     const texts = [row.content];
-    const derived = await forgetDerived(tx, accountId, { tier: 'raw', id, texts });
+    const derived = await forgetDerived(tx, accountId, { tier: 'raw', id, texts, saidAt: row.saidAt });
     await redactDerived(tx, accountId, reached, texts);
     return { id, event_deleted: eventDeleted, ...derived };
   });

@@ -14,9 +14,10 @@ const AT_ONCE = 100;
 export async function forgetDerived(
   tx: EntityManager,
   accountId: string,
-  { tier, id, texts }: { tier: 'raw' | 'episode'; id: string; texts: string[] },
+  { tier, id, texts, saidAt }: { tier: 'raw' | 'episode'; id: string; texts: string[]; saidAt?: Date },
 ): Promise<Derived> {
   const touched = await dropLinksTo(tx, accountId, [id]);
+  if (saidAt !== undefined) await beginLater(tx, accountId, touched.facts, saidAt);
   const orphans = await orphansOf(tx, accountId, touched.episodes);
   const said = await textsOf(tx, accountId, orphans);
   await tx.execute(
@@ -49,6 +50,24 @@ async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]) 
   );
   const from = (tier: string) => links.filter((link) => link.tier === tier).map(({ id }) => id);
   return { episodes: from('episode'), facts: from('fact') };
+}
+
+/** Facts that hold since a deleted row was said hold since the earliest row that still says so, and what they replaced until then. */
+async function beginLater(tx: EntityManager, accountId: string, facts: string[], saidAt: Date) {
+  await tx.execute(
+    `with changed as (
+       update facts f set valid_from = s.since, updated_at = now()
+         from (select l.from_id as id, min(r.occurred_at) as since
+                 from memory_links l join raw_memories r on r.id = l.to_id
+                where l.account_id = ? and l.from_id in (select json_array_elements_text(?::json)::uuid)
+                  and l.relation = ? and l.quote is not null
+                group by l.from_id) s
+        where f.account_id = ? and f.id = s.id and f.valid_from = ?
+       returning f.id, f.valid_from)
+     update facts f set valid_to = c.valid_from, updated_at = now()
+       from changed c where f.account_id = ? and f.superseded_by = c.id and f.valid_to = ?`,
+    [accountId, JSON.stringify(facts), DERIVED_FROM, accountId, saidAt, accountId, saidAt],
+  );
 }
 
 /** The episodes of which no raw row is left. */

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Static } from 'typebox';
+import { inPages } from '../../../shared/domain/pages.ts';
+import type { ContextResponse } from '../../../shared/schemas/memory-context.ts';
+import { signUp, type UserClient } from '../../support/account.ts';
+import { episode, factsOf } from '../../support/facts-promotion.ts';
+import { forget } from '../../support/memory.ts';
+import { promote } from '../../support/promotion.ts';
+import { type System, startSystem } from '../../support/system.ts';
+
+/** Said at most once: a value that a person goes back to is a fact of its own, which no deletion merges. */
+const ONCE = [
+  'We use pnpm as package manager.',
+  'We switched to npm as package manager.',
+  'I live in Bremen.',
+  'I moved to Lisbon.',
+];
+const OFTEN = ['I never use semicolons in TypeScript.', 'Please run the tests again.', 'The build is red.'];
+const QUESTION = 'Which package manager do we use for the tests?';
+
+describe('deleted raw rows', function () {
+  this.timeout(60_000);
+  let system: System;
+  before(async () => {
+    system = await startSystem({
+      workerEntry: ['workers/main.ts', 'all'],
+      env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' },
+    });
+  });
+  after(() => system?.stop());
+
+  it('a memory from which raw rows were deleted has the facts and gives the contexts that it would have if they had never been recorded', async () => {
+    const line = fc.record({ said: fc.constantFrom(...ONCE, ...OFTEN), gone: fc.boolean() });
+    const lines = fc.uniqueArray(line, {
+      minLength: 1,
+      maxLength: 8,
+      comparator: (a, b) => a.said === b.said && ONCE.includes(a.said),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.tuple(lines, fc.integer({ min: 1, max: 3 })).map(([all, size]) => [...inPages(all, size)]),
+        async (episodes) => {
+          const [deleting, never] = [await signUp(system), await signUp(system)];
+          const deleted = [];
+          for (const [day, lines] of episodes.entries()) {
+            const { rows } = await episode(
+              deleting,
+              lines.map(({ said }) => said),
+              day + 1,
+            );
+            deleted.push(...rows.filter((_, place) => lines[place]?.gone));
+            const kept = lines.map(({ said, gone }, second) => ({ said, gone, second }));
+            const left = kept.filter(({ gone }) => !gone);
+            if (left.length > 0)
+              await episode(
+                never,
+                left.map(({ said, second }) => ({
+                  content: said,
+                  kind: 'reply',
+                  occurred_at: at(day + 1, second),
+                })),
+                day + 1,
+              );
+          }
+          await learn(deleting);
+          for (const row of deleted) await forget(deleting, 'raw', row);
+          for (const person of [deleting, never]) await learn(person);
+          assert.deepEqual(await known(deleting), await known(never));
+        },
+      ),
+      { numRuns: 8 },
+    );
+  });
+
+  const at = (day: number, second: number) => new Date(Date.UTC(2026, 4, day, 12, 0, second)).toISOString();
+
+  async function learn(person: UserClient): Promise<void> {
+    const { status, text } = await promote(person, 'facts');
+    assert.equal(status, 200, text);
+  }
+
+  /** Facts and a context, without ids and what the clock wrote. */
+  async function known(person: UserClient): Promise<object> {
+    const facts = await factsOf(person);
+    const textOf = new Map(facts.map(({ id, text }) => [id, text]));
+    const { body, status } = await person.request<Static<typeof ContextResponse>>(
+      'POST',
+      '/api/memory/context/',
+      {
+        query: QUESTION,
+        recency_minutes: null,
+        max_raw: 3,
+      },
+    );
+    assert.equal(status, 200);
+    return {
+      facts: facts
+        .map(({ text, slot, kind, confidence, superseded_by, valid_from, valid_to, episode_ids }) => ({
+          text,
+          slot,
+          kind,
+          confidence,
+          superseded: textOf.get(superseded_by ?? '') ?? null,
+          valid_from,
+          valid_to,
+          episodes: episode_ids.length,
+        }))
+        .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
+      context: {
+        facts: body.facts.map(({ text }) => text).sort(),
+        episodes: body.episodes.map(({ started_at, raw_ids }) => [started_at, raw_ids.length]),
+        raw: body.raw.map(({ content, occurred_at }) => [content, occurred_at]),
+        counts: body.meta.counts,
+      },
+    };
+  }
+});
