@@ -5,11 +5,15 @@ const LINES_MAX = 250;
 /** Longer, because each is one story. */
 const LONGER: Record<string, string> = {
   'bench/quality/wordings.ts': 'every sentence that facts are measured on',
+  'client/console/styles/pages.css': 'the styles of every page of the console',
   'client/console/strings/de.ts': 'every sentence of the console in German',
   'client/console/strings/en.ts': 'every sentence of the console in English',
+  'client/src/completer.ts': 'one state machine between keystrokes and answers',
   'ingress/work/service.ts': 'the way of a request from its admission to its answer',
   'shared/config/config.ts': 'every setting of every process',
   'shared/db/batcher.ts': 'one state machine, whose parts make no sense alone',
+  'shared/schemas/validator.ts': 'from a value to its faults, and their words',
+  'workers/providers/openai.ts': 'the way of a question to a server and of its answer back',
 };
 const SQL_WIDTH_MAX = 120;
 

@@ -61,7 +61,7 @@ const KEEP_THE_BODY: readonly Twist['kind'][] = ['json', 'bytes', 'framing'];
 /** Rows are judged one by one. */
 const JUDGES_ROWS = 'recordEvents';
 /** Passwords may be too weak, which no schema can tell. */
-const JUDGES_PASSWORDS = ['signUp', 'changeAccount'];
+const JUDGES_PASSWORDS = ['signUp', 'signUpToConsole', 'changeAccount'];
 
 /** Times, forms of ids, and rows that are referred to may not be right, which no schema can tell. */
 const JUDGES_VALUES = [
