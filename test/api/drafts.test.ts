@@ -127,8 +127,8 @@ describe('drafts of an account’s person', () => {
     }
   });
 
-  it('is answered at its deadline, and when its account is erased meanwhile', async () => {
-    const at = await system.startWeb({ PREDICTION_TIMEOUT_MS: '800' });
+  it('the prediction of a draft is answered at its deadline, and when its account is erased meanwhile', async () => {
+    const at = await system.startWeb({ PREDICTION_TIMEOUT_MS: '1000' });
     system.provider.respond(fake.hang());
     const late = await predict({ draft: 'It takes' }, { at });
     assert.deepEqual([late.status, late.code], [504, 'prediction_timeout']);
