@@ -261,6 +261,7 @@ async function usePredictions(
   });
   await person.done('DELETE', '/api/connections/:id/', { names: others.slice(1) });
   await person.done('GET', '/api/connections/');
+  await person.done('GET', '/api/connections/:id/', { names: [connection] });
   system.provider.respond(ok({ continuation: mine }));
   const body = marked(markers, connection, 1);
   await person.done('POST', '/v1/predictions', { body });

@@ -26,6 +26,7 @@ describe("command line's database", () => {
     const values = { DATABASE_URL: '', DATABASE_DIRECT_URL: 'postgres://other.example/', PORT: '1' };
     const embedded = {
       DATABASE_URL: address,
+      DATABASE_URL_FILE: '',
       DATABASE_DIRECT_URL: '',
       DATABASE_DIRECT_URL_FILE: '',
       PORT: '1',

@@ -12,7 +12,7 @@ describe('drafts of an account’s person', () => {
   let system: System;
   let ann: UserClient;
   before(async () => {
-    system = await startSystem();
+    system = await startSystem({ env: { PUBLIC_URL: 'http://localhost:8080' } });
   });
   after(() => system?.stop());
   beforeEach(async () => {

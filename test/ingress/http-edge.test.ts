@@ -21,6 +21,7 @@ import { MIB } from '../../shared/schemas/limits.ts';
 import { PredictionRequest, SubjectRequest } from '../../shared/schemas/predictions.ts';
 import { compile } from '../../shared/schemas/validator.ts';
 import { newAppKey } from '../../shared/security/keys.ts';
+import { until } from '../support/until.ts';
 
 const { key, hash } = newAppKey();
 const broken = newAppKey();
@@ -968,7 +969,12 @@ describe('server that stops', () => {
     await waiting;
     shuttingDown = true;
     const closed = other.close(5000);
-    await assert.rejects(fetch(`${other.url}/v1/usage`));
+    await until(() =>
+      fetch(`${other.url}/v1/usage`).then(
+        () => false,
+        () => true,
+      ),
+    );
     release();
     const response = await reply;
     assert.deepEqual([response.status, response.headers.get('connection')], [200, 'close']);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import pg from 'pg';
 import { postgresProtocol } from '../../bench/protocols.ts';
 import { type Heard, type Tap, tap } from '../../bench/wire-tap.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
@@ -31,12 +32,17 @@ describe('cost of a prediction', () => {
   let wire: Tap;
   let heard: Heard[] = [];
   let app: AppClient;
+  let keeper: pg.Client;
   before(async function () {
     // Its counts are those of Linux.
     if (process.platform !== 'linux') this.skip();
     system = await startProcesses({ webs: 0, workers: 0 });
     const { pool, url } = system.database;
     await pool.query('create extension pg_walinspect');
+    // A slot of this session: other tests write too, and the server would remove the log before it is read.
+    keeper = new pg.Client({ connectionString: url });
+    await keeper.connect();
+    await keeper.query(`select pg_create_physical_replication_slot('cost_${process.pid}', true, true)`);
     wire = await tap('all', url, postgresProtocol, (one) => heard.push(one));
     const env = { DATABASE_URL: wire.url, DATABASE_DIRECT_URL: wire.url };
     await Promise.all([system.startWeb(env), system.startWorker(env)]);
@@ -44,6 +50,7 @@ describe('cost of a prediction', () => {
     await predict(64, 64);
   });
   after(async () => {
+    await keeper?.end();
     await system?.stop();
     await wire?.[Symbol.asyncDispose]();
   });

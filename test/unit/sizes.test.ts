@@ -12,6 +12,7 @@ const LONGER: Record<string, string> = {
   'ingress/work/service.ts': 'the way of a request from its admission to its answer',
   'shared/config/config.ts': 'every setting of every process',
   'shared/db/batcher.ts': 'one state machine, whose parts make no sense alone',
+  'shared/db/stores/memory/forget-derived.ts': 'what a deletion changes in all that was derived from a row',
   'shared/schemas/validator.ts': 'from a value to its faults, and their words',
   'workers/providers/openai.ts': 'the way of a question to a server and of its answer back',
 };
