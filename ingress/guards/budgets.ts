@@ -16,7 +16,7 @@ const ANSWER_WAIT_MS = 5000;
 export interface BodyShare {
   /**
    * Grows the share to this many bytes. Waits only while it holds nothing, so that bodies of unknown size cannot
-   * deadlock. Throws `overloaded`.
+   * deadlock. Throws `overloaded`, also once it is free.
    */
   reserve(bytes: number): Promise<void>;
   free(): void;
@@ -34,16 +34,23 @@ export class BodyBudget {
   open(party: string, gone: AbortSignal): BodyShare {
     let permit: Permit | undefined;
     let counted = 0;
+    let isFree = false;
     return {
       reserve: async (bytes) => {
         const more = bytes - UNCOUNTED - counted;
         if (more <= 0) return;
-        if (permit === undefined)
+        // A body that was given up as too slow may still have a chunk on its way.
+        if (isFree) throw new AppError('overloaded');
+        if (permit === undefined) {
           permit = await this.#held.acquire({ party, weight: more, gone, waitMs: BODY_WAIT_MS });
-        else if (!permit.grow(more)) throw new AppError('overloaded');
+          if (isFree) permit.release();
+        } else if (!permit.grow(more)) throw new AppError('overloaded');
         counted += more;
       },
-      free: () => permit?.release(),
+      free: () => {
+        isFree = true;
+        permit?.release();
+      },
     };
   }
 }
