@@ -107,7 +107,7 @@ function signaturesOf(operation: Operation): string {
   return doc + signature(`${name}: ${refer(body)}, `, outputOf(operation));
 }
 
-/** What a job is asked for, and ends with. */
+/** The types of a job's request and result. */
 function jobOf(operation: Operation): string {
   const body = refer(operation.requestBody?.content['application/json'].schema ?? {});
   const result = refer(successOf(operation)?.['application/json']?.schema ?? {});

@@ -58,7 +58,7 @@ const CONTEXTS = 1 / 5;
 const SEARCHES = 1 / 5;
 const CHANGES = 1 / 2;
 
-/** The application over the open parts: its stores, with their terms bound, its routes and credentials. */
+/** Builds the application from the opened parts: stores with their terms bound, routes, credentials. */
 function composeApp(config: IngressConfig, open: Opened, log: Log): Koa {
   const { pool, em, uploads, limits, refusals, work, health, mailer, server } = open;
   const { signingKeys, inviteOnly, connectionAttemptTtlS, trustProxy, corsOrigins, sendTimeoutMs } = config;

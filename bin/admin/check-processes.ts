@@ -72,7 +72,7 @@ function* otherQueue(living: readonly LivingProcess[], config: AdminConfig): Gen
     ];
 }
 
-/** How many there are of each: `2 web, 1 worker`. */
+/** Counts each sort: `2 web, 1 worker`. */
 function tally(living: readonly LivingProcess[], ofOne: (one: LivingProcess) => string): string {
   return [...Map.groupBy(living, ofOne)].map(([what, { length }]) => `${length} ${what}`).join(', ');
 }

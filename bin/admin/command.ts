@@ -49,7 +49,7 @@ type Values<O extends Options> = ReturnType<
 
 interface Definition<O extends Options, A> extends Help {
   options?: O;
-  /** How many positional arguments there may be; none by default. */
+  /** The number of positional arguments; none by default. */
   operands?: 1 | 'many';
   /** Checks the values and returns the action. */
   read(values: Values<O>, operand: string | undefined, operands: readonly string[]): A;

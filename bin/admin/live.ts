@@ -8,7 +8,7 @@ import { type Finding, fault, fine } from './checks.ts';
 import type { Admin } from './command.ts';
 import { ingressAt } from './ingress-address.ts';
 
-/** Where a prediction got to: on the way to the ingress, in it, waiting for a worker, or at the provider. */
+/** The stage that a prediction reached: on the way to the ingress, in it, waiting for a worker, or at the provider. */
 type Stage = 'connection' | 'ingress' | 'queue' | 'provider';
 
 /** The result of one real prediction. */

@@ -39,7 +39,7 @@ async function addRedirectUri(em: EntityManager, appId: string, uri: string): Pr
 
 interface Guide {
   address: string;
-  /** Where the operators' board is. */
+  /** The address of the operators' board. */
   board: string;
   key: string;
   config: WorkerConfig;
@@ -77,7 +77,7 @@ Then:  ${next('npm run -s admin -- usage')}what it cost
 `;
 }
 
-/** How agents get the tools: a line for each, which takes the key from `FORECUE_KEY`. */
+/** Shows how agents get the tools: a line for each, which takes the key from `FORECUE_KEY`. */
 export function toolServerGuide(url: string): string {
   const code = `{"name":"forecue","type":"http","url":"${url}","headers":{"X-Service-API-Key":"'$FORECUE_KEY'"}}`;
   const cursor = `"forecue": { "url": "${url}", "headers": { "X-Service-API-Key": "service_…" } }`;

@@ -11,11 +11,11 @@ const ASK_MS = 150;
 const FRESH_MS = 49 * 60_000;
 const AUTH = /\/api\/auth\/(signup|login|logout|token\/refresh)\/$/;
 
-/** What tabs tell each other: who has newer tokens, these are, nobody is signed in any more. */
+/** Messages between tabs: a question for newer tokens, the tokens, and the end of the session. */
 type Message = { ask: true } | { kept: string } | { ended: true };
 
 interface Watcher {
-  /** Nobody is signed in any more. */
+  /** The session has ended. */
   onEnd(): void;
   /** Somebody else is signed in, in another tab. */
   onOther(): void;
@@ -98,7 +98,7 @@ class TabTokens implements TokenStorage {
   }
 }
 
-/** Whose tokens they are: the access token says it (RFC 7519, 4.1.2). */
+/** The owner of the tokens, by the subject of the access token (RFC 7519, 4.1.2). */
 function subjectOf(kept: string): unknown {
   const [, payload = ''] = String(JSON.parse(kept).access).split('.');
   return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))).sub;

@@ -14,7 +14,7 @@ interface Message {
 
 const PARSE_ERROR = -32700;
 const FAILED = -32000;
-/** Where a revision without sessions names itself, in each request. */
+/** The field of each request in which a revision without sessions names itself. */
 const REVISION = 'io.modelcontextprotocol/protocolVersion';
 const PLAIN = /^[\x21-\x7e]+(?: +[\x21-\x7e]+)*$/;
 

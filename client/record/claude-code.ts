@@ -7,7 +7,7 @@ const HOME = process.env['CLAUDE_CONFIG_DIR'] ?? join(homedir(), '.claude');
 const SETTINGS = join(HOME, 'settings.json');
 export const TRANSCRIPTS = join(HOME, 'projects');
 
-/** When the agent has ended its turn, and when the session ends. */
+/** The end of a turn of the agent, and that of the session. */
 const EVENTS = ['Stop', 'SessionEnd'];
 /** Tells our hooks from others. */
 const OURS = /[/\\]\.forecue[/\\]record\.mjs" hook$/;

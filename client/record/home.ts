@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { baseOf } from '../src/base-url.ts';
 import { checkCredential } from '../src/session.ts';
 
-/** Where sessions are recorded, and with which key. */
+/** The address that sessions are sent to, and the key to send them with. */
 export interface Connection {
   url: string;
   key: string;

@@ -9,7 +9,7 @@ const MASK = /[^\n]{0,30}\[masked ([a-z ]{1,20})\][^\n]{0,30}/g;
 const SESSIONS_MAX = 20;
 const EXAMPLES_MAX = 5;
 
-/** What is masked: in general, and in the latest sessions of a folder, as they would be sent. */
+/** Reports what is masked: in general, and in the latest sessions of a folder, as they would be sent. */
 export async function masksIn(folder: string): Promise<string> {
   const kinds = `Masked before anything leaves this machine, by their known shapes: ${MASKED_KINDS.map((kind) => `${kind}s`).join(', ')}.`;
   const paths = await latestIn(folder);

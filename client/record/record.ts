@@ -44,7 +44,7 @@ Earlier sessions: npx forecue record ${TRANSCRIPTS}
 `);
 }
 
-/** Whose key it is. One that may only write does not say. */
+/** Names the owner of the key. A key that may only write cannot read it. */
 async function ownerOf({ url: baseUrl, key: credential }: Connection): Promise<string> {
   try {
     const { email } = await createAccountClient({ baseUrl, credential }).readAccount();

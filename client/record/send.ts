@@ -36,7 +36,7 @@ export async function sendAll(
       await importFile(path, report, { store, signal, progress: (bytes) => progress.add(bytes, reports) });
     } catch (error) {
       report.failed = (error as Error).message;
-      // Where this file's events cannot be stored, others' cannot either.
+      // If the events of this file cannot be stored, those of others cannot either.
       isStopped = error instanceof ForecueError;
     }
     // A folder has files that are no transcripts.

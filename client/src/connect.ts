@@ -19,7 +19,7 @@ export type ConnectFailure =
   | ForecueError['code'];
 
 export interface ConnectorOptions {
-  /** Where `callback` answers; registered with the app. */
+  /** The address at which `callback` answers; registered with the app. */
   redirectUri: string;
   /** The user of the app who sends the request, by the app's own session; undefined when nobody is logged in. */
   userOf(request: Request): Promise<string | undefined> | string | undefined;

@@ -21,7 +21,7 @@ export interface FieldFault {
 }
 
 /**
- * What can help: `retry` later, a new credential (`authenticate`), a larger plan (`upgrade`), a new connection
+ * The remedy: `retry` later, a new credential (`authenticate`), a larger plan (`upgrade`), a new connection
  * (`connect`), the same again under a new id (`new_id`), another request (`fix_request`), or only the people who run the
  * server (`report`).
  */

@@ -19,7 +19,7 @@ export interface TokenStorage {
 export interface SessionOptions {
   /** An access token or a key, `service_…`: its shape chooses the header. Or both tokens, which are renewed. */
   credential?: string | Tokens;
-  /** Where tokens are kept; in memory by default. */
+  /** The storage for tokens; memory by default. */
   storage?: TokenStorage;
   /** Called with the tokens whenever they change, and with undefined when nobody is logged in any more. */
   onTokens?: (tokens: Tokens | undefined) => void;

@@ -38,7 +38,7 @@ export interface Request {
   keepalive?: boolean;
 }
 
-/** Where a call's credential comes from. */
+/** The source of a call's credential. */
 export interface Credentials {
   headers(): Promise<Record<string, string>> | Record<string, string>;
   /** A call with these headers was answered 401: resolves with whether there is another credential now. */

@@ -209,7 +209,7 @@ export class AccountService {
     if (account === undefined) return undefined;
     checkStrength(password, account.email);
     const to = await this.#inTurn('log-in', address, gone, () => hashPassword(password));
-    // When two use links at once, one finds another password than it read.
+    // When two callers use links at once, the second finds another password than the one it read.
     const passwordHash = { from: account.passwordHash, to };
     const changed = await changeAccount(this.#em(), account.id, { passwordHash, revokeKeys }).catch(ended);
     if (changed !== undefined) await this.#networks.remember(changed, address);

@@ -7,7 +7,7 @@ import type { RequestContext } from '../http/request-context.ts';
 import { type Html, html } from '../pages/html.ts';
 import { closedPage, messagePage, startOver } from './pages.ts';
 
-/** The attempt cannot be decided any more. Its page tells why. */
+/** The attempt cannot be decided any more. Its page says why. */
 export class AttemptClosed extends AppError {
   readonly attempt: AttemptView;
 

@@ -23,7 +23,7 @@ export function formAlert(faults: readonly FieldFault[]): Html | undefined {
   return fault && html`<p class="fault alert" role="alert" id="${FORM_ALERT}">${fault.message}</p>`;
 }
 
-/** Has not the type `email`: browsers rewrite what is in such a field when its domain is not in Latin letters. */
+/** Not of the type `email`: browsers rewrite the text of such a field when its domain is not in Latin letters. */
 export function emailField({ email, faults = [] }: { email?: string; faults?: readonly FieldFault[] }): Html {
   return html`
     <div class="field">

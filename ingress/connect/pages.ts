@@ -113,7 +113,7 @@ export function closedPage(attempt: AttemptView): Html {
       );
 }
 
-/** A plain page that tells one thing. */
+/** A plain page with one message. */
 export function messagePage(title: string, text: Html): Html {
   return layout(title, html`<h1>${title}</h1>${text}`);
 }

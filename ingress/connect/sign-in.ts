@@ -23,7 +23,7 @@ type Caller = Pick<RequestState, 'address' | 'signal'>;
 const checkLogin = compile(LoginRequest);
 const checkSignup = compile(SignupRequest);
 
-/** Signs in with the fields of a form, by the very rules of `/api`. */
+/** Signs in with the fields of a form, by the same rules as `/api`. */
 export function signIn(
   accounts: AccountService,
   form: URLSearchParams,
@@ -37,7 +37,7 @@ export function signIn(
   });
 }
 
-/** Signs up with the fields of a form, by the very rules of `/api`. */
+/** Signs up with the fields of a form, by the same rules as `/api`. */
 export function signUp(
   accounts: AccountService,
   form: URLSearchParams,

@@ -52,7 +52,7 @@ interface LeaseTerms {
   count: CountPoints;
   /** Milliseconds of a clock that never jumps. */
   now(): number;
-  /** Has `report` called a moment later. */
+  /** Schedules a call of `report` a moment later. */
   later(lease: Lease): void;
 }
 

@@ -10,7 +10,7 @@ export interface ToolAnswer extends Record<string, unknown> {
   isError?: true;
 }
 
-/** Runs a tool. What goes wrong is an answer, so that the model reads it and does better. */
+/** Runs a tool. An error is an answer, so that the model reads it and does better. */
 export async function callTool(tool: Tool, args: unknown, call: ToolCall, log: Log): Promise<ToolAnswer> {
   const checked = tool.check(args);
   if (!checked.ok) return failed(invalid(checked.faults));
@@ -47,7 +47,7 @@ const NEXT: Record<ForecueError['remedy'], string> = {
   report: 'Tell the people who run the server.',
 };
 
-/** The code, the sentence for people, and what to do next, of an error of the interface. */
+/** Explains an error of the interface: its code, the sentence for people, and what to do next. */
 export function explained(error: ForecueError): Failure {
   const { code, message, retryAfter, fields, remedy } = error;
   return {

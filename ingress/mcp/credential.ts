@@ -7,7 +7,7 @@ const TOKEN = /^[\w.~+/=-]+$/;
 
 /**
  * The credential of a request: a key or an access token, in either header, since many clients can set only one of them. Throws
- * `invalid_request` for two, and `not_authenticated` for none and for one that cannot be one.
+ * `invalid_request` for two, and `not_authenticated` for none or a malformed one.
  */
 export function credentialOf({ headersDistinct }: Pick<IncomingMessage, 'headersDistinct'>): string {
   const { authorization = [], 'x-service-api-key': keys = [] } = headersDistinct;

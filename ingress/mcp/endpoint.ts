@@ -23,7 +23,7 @@ const MESSAGE = { limit: MIB, values: 20_000 };
 const BATCHING = '2025-03-26';
 const BATCH_MAX = 20;
 
-/** A message, as far as it matters for where it goes. */
+/** The fields of a message that decide where it goes. */
 interface Message {
   method?: unknown;
   params?: { protocolVersion?: unknown; requestId?: unknown };

@@ -10,7 +10,7 @@ const JSON_RPC = { invalid_json: -32700, invalid_request: -32600, not_found: -32
 >;
 const OTHER = -32000;
 
-/** Answers an error with its status, in the form of JSON-RPC. It names nothing of what was sent. */
+/** Answers an error with its status, in the form of JSON-RPC. Echoes nothing of the request. */
 export async function protocolErrors(ctx: RequestContext, next: Next): Promise<void> {
   try {
     await next();

@@ -25,7 +25,7 @@ const READERS: Record<string, { name: string; description: string; read(from: Re
   },
 };
 
-/** Who has said nothing of themselves has no profile: it is listed all the same. */
+/** Stands in for a missing profile: the resource is listed even for a person who has none. */
 function orNothing(error: unknown): object {
   if (error instanceof ForecueError && error.code === 'not_found') return { summary: null };
   throw error;
@@ -78,7 +78,7 @@ function invalidParams(message: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** An error of the interface, for requests whose answers have no place for one. */
+/** Turns an error of the interface into one of the protocol, for requests whose answers have no place for it. */
 async function orProtocolError<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();

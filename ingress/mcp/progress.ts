@@ -2,7 +2,7 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 
 const EVERY_MS = 1000;
 
-/** Tells a caller that asked for progress how many seconds its call has run, each second: it then knows better than to give up. */
+/** Reports each second, to a caller that asked for progress, how long its call has run, so that it does not give up. */
 export async function withProgress<T>({ mcpReq }: ServerContext, call: Promise<T>): Promise<T> {
   const { progressToken } = mcpReq._meta ?? {};
   if (progressToken === undefined) return call;

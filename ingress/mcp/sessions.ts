@@ -3,10 +3,10 @@ import { type Server, WebStandardStreamableHTTPServerTransport } from '@modelcon
 import { AppError } from '../../shared/errors/app-error.ts';
 import { every } from '../../shared/timing/every.ts';
 
-/** Sessions that one credential may have; one more ends the one that was used longest ago. */
+/** Sessions that one credential may have; another one ends the least recently used. */
 const MOST_OF_ONE = 100;
 const SWEEP_EVERY_MS = 1000;
-/** How soon a full process may have room again. */
+/** Seconds after which a full process may have room again. */
 const FULL_RETRY_S = 30;
 
 export interface Session {

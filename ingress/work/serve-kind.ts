@@ -14,7 +14,7 @@ const ADMITTED_TOGETHER = 100;
 /** Bytes of requests in one admission, so that one app's large bodies do not delay the others' small ones. */
 const BYTES_TOGETHER = 256 * 1024;
 /**
- * How soon another wake-up may follow: under load, one claim takes what several calls have queued. Longer when work waits
+ * Milliseconds between two wake-ups: under load, one claim takes what several calls have queued. Longer when work waits
  * anyway: every slot that becomes free claims without one.
  */
 const WAKE_EVERY_MS = { least: 2, most: 20, ofQueueing: 0.1 };

@@ -93,7 +93,7 @@ class Batcher<In, Out> {
   readonly #atOnce: number;
   /** The parties with something waiting or in flight, next in turn first. */
   readonly #parties = new Map<string, Party<In, Out>>();
-  /** The parties that may have a stuck statement next, and perhaps others; next in turn first. */
+  /** The parties whose next statement may be stuck, and perhaps others; next in turn first. */
   readonly #troubled = new Set<Party<In, Out>>();
   readonly #inFlight = new Set<Flight<In, Out>>();
   /** The lock time-outs of parties and lanes. */

@@ -1,5 +1,5 @@
 /**
- * Tells what a database error means to a caller, judged by SQLSTATE, by Node's error code, or by the driver's text where it
+ * Decides what a database error means to a caller: by SQLSTATE, by Node's error code, or by the driver's text where it
  * sets none.
  */
 

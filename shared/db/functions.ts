@@ -27,7 +27,7 @@ const ENTRIES = [
 
 /**
  * The version of the functions is the length of this list of their hashes. Whoever changes `sql/` or a constant in it
- * appends the new hash, which `test/unit/db/functions.test.ts` prints. The order tells which of two versions is newer.
+ * appends the new hash, which `test/unit/db/functions.test.ts` prints. The order shows which of two versions is newer.
  */
 export const HASHES = ['396da4bbb615af0a', '33116964839364c1', '491e5922a88a5dc1', 'ca7c3db82a9a33a4'];
 

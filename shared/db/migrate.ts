@@ -19,7 +19,7 @@ const APPLICATION_NAME = 'forecue migrate';
 
 interface Target {
   directUrl: string;
-  /** Time to keep trying while others hold the tables; 2 minutes. */
+  /** Time to keep trying while others hold the tables; 2 minutes by default. */
   patienceMs?: number | undefined;
   /** Brings other tables of the same database up to date, under the same lock. Safe to repeat. */
   others: (client: pg.Client) => Promise<unknown>;

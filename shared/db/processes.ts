@@ -156,11 +156,11 @@ export async function openHeartbeat(
 
 /** Statement of a process about itself, with each heartbeat. */
 export interface StatedProcess extends StatedSettings {
-  /** How far its clock is ahead of the database's, as of the heartbeat before; not said by versions before. */
+  /** Seconds that its clock was ahead of the database's at the previous heartbeat; absent from earlier versions. */
   clock_ahead_s?: number;
 }
 
-/** A living process: what it is, and what it says of itself; versions before say nothing. */
+/** A living process: what it is, and what it states about itself; earlier versions state nothing. */
 export interface LivingProcess {
   kind: string;
   settings: StatedProcess | null;

@@ -88,7 +88,7 @@ function withoutSecrets<Value>(value: Value): Value {
 
 const idOf = ({ id }: { id: string }) => id;
 
-/** Ids are in the order of their making. */
+/** Ids are in the order of creation. */
 const latest = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1);
 
 async function choose<Row extends { id: string }>(

@@ -53,7 +53,7 @@ export interface Memory {
   recalled: Recalled;
 }
 
-/** Which rows of memory are in a prediction's material. */
+/** The rows of memory in a prediction's material. */
 export interface UsedRows {
   profile: boolean;
   facts: string[];

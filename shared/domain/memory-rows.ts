@@ -126,7 +126,10 @@ export type NewFact = ReturnType<typeof newFact>;
 export const EPISODE_SPAN = ['started_at', 'ended_at'] as const;
 export const FACT_SPAN = ['valid_from', 'valid_to'] as const;
 
-/** An end does not lie before its beginning. Either may be open. Names the end, or the beginning where no end was sent. */
+/**
+ * Refuses an end before its beginning; either may be open. The fault names the end, or the beginning when no end was
+ * sent.
+ */
 export function checkSpan(
   from: Date | null | undefined,
   to: Date | null | undefined,

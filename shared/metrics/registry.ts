@@ -7,7 +7,7 @@ import { within } from '../timing/within.ts';
  */
 const registry = new Registry();
 
-/** Seconds, from a statement on a machine at rest to the longest deadline. */
+/** Bounds of the buckets in seconds, from a statement on an idle machine to the longest deadline. */
 const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
 /** The longest that a scrape waits for one of its reads. */
 const READ_WITHIN_MS = 2000;

@@ -52,7 +52,7 @@ export const housekeepingFailures = counter(
   ['step'],
 );
 
-/** How a waiting caller's outcome was found: by a wake-up, or only by the poll that finds what a lost one would have. */
+/** Counts how waiting callers' outcomes were found: by a wake-up, or only by the poll that makes up for a lost one. */
 export const outcomesFound = counter(
   'forecue_outcomes_found_total',
   'Outcomes for waiting callers, by how they were found.',

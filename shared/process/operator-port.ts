@@ -17,7 +17,7 @@ interface Answer {
   text: string;
 }
 
-/** How many workers a pool should have; undefined when there is no such pool. */
+/** The number of workers that a pool should have; undefined when there is no such pool. */
 type DesiredWorkers = (pool: string) => Promise<number | undefined>;
 
 /**

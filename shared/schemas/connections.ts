@@ -54,7 +54,7 @@ export const ConnectionDetail = closed({
   ...summary,
   /** Predictions that were made with the account's memory. */
   predictions: Uses,
-  /** Of these, those that suggested something. */
+  /** The number of these that suggested something. */
   suggested: Uses,
   last_used_at: nullable(Timestamp),
 });

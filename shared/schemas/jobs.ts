@@ -22,7 +22,7 @@ export const JobResponse = closed({
 });
 export type JobResponse = Static<typeof JobResponse>;
 
-/** Which recorded events memory takes in. Without any of these: all that are new. */
+/** The recorded events that memory takes in; all new ones by default. */
 export const SyncRequest = closed({
   /** Events that occurred then or later, also those that were looked at before. */
   since: Type.Optional(Timestamp),

@@ -1,6 +1,6 @@
 /**
- * Never told by a completion, whatever an app's draft says: numbers of six digits and more, addresses of all kinds, links
- * with queries, and names of accounts. Secrets are masked before.
+ * Texts that no completion may bring out, whatever an app's draft says: numbers of six digits and more, addresses of
+ * all kinds, links with queries, and names of accounts. Secrets are masked before.
  */
 const NEVER_RECALLED: readonly RegExp[] = [
   // Links with a query or a password.
@@ -15,7 +15,7 @@ const NEVER_RECALLED: readonly RegExp[] = [
   /(?<![\w:])(?:[\da-f]{0,4}:){2,7}[\da-f]{1,4}(?![\w:])/giu,
   /-?\d{1,3}\.\d{4,}/gu,
   /\d(?:[ .,/()-]{0,2}\d){5,}/gu,
-  // Where somebody lives: in English, German and Dutch, French, Spanish, Portuguese and Italian; postal codes.
+  // Postal addresses: in English, German and Dutch, French, Spanish, Portuguese and Italian; postal codes.
   /(?<!\w)\d{1,5}[a-z]?,? (?:[\p{L}.'’-]{1,30} ){1,4}(?:street|st|avenue|ave|road|rd|lane|ln|drive|dr|boulevard|blvd|court|ct|square|terrace|way)(?!\w)/giu,
   /[\p{L}-]{0,30}(?:stra(?:ß|ss)e|str\.|gasse|allee|platz|weg|damm|ufer|straat|laan) ?\d{1,4}[a-z]?(?!\w)/giu,
   /(?<!\w)\d{1,4}(?: ?(?:bis|ter))?,? (?:rue|avenue|boulevard|chemin|impasse|quai|allée)(?!\p{L})[^\n,.;]{1,60}/giu,

@@ -35,7 +35,7 @@ export function shinglesOf(text: string): Set<string> {
 /** Texts beside those of a collection in which its terms are assumed not to be: a term of all of few texts still counts. */
 const BACKGROUND = 10;
 
-/** Texts with which others are compared, by the terms that they share. What few of them have counts more. */
+/** Texts with which others are compared, by the terms that they share. Rarer terms count more. */
 export class Collection {
   readonly #texts: readonly ReadonlySet<string>[];
   readonly #holding = new Map<string, number>();
@@ -48,7 +48,7 @@ export class Collection {
     this.#weights = this.#texts.map((terms) => this.#weightOf(terms));
   }
 
-  /** How like each of the texts is to another one, from 0 to 1: the weight of what they share, of all that the richer one has. */
+  /** The likeness of each text to this one, 0 to 1: the weight of their shared terms, over that of the richer one's. */
   likenesses(text: string): number[] {
     const asked = termsOf(text);
     const own = this.#weightOf(asked);

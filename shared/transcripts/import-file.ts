@@ -10,7 +10,7 @@ import { Transcript } from './transcript.ts';
 interface Reading {
   /** Ends it after the line that is being read. */
   signal: AbortSignal;
-  /** Told about each line. */
+  /** Called for each line. */
   progress?(bytes: number): void;
   /** The sessions in it are over. */
   isOver?: boolean;

@@ -9,7 +9,7 @@ export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** An own property of an object, under a name that its file chose. */
+/** An own property of an object: the name comes from a file, so it may be that of an inherited one. */
 export function propertyOf(value: unknown, name: string): unknown {
   const object = objectOf(value);
   return Object.hasOwn(object, name) ? object[name] : undefined;

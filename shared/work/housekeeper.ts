@@ -52,7 +52,7 @@ export interface HousekeeperSteps {
   recoveryWindowS: number;
   complete: Complete;
   wakeUps: Pick<WakeUps, 'admitted'>;
-  /** Goes on with the erasure of accounts, for about so long. */
+  /** Goes on with the erasure of accounts, for about that time. */
   eraseAccounts(withinMs: number): Promise<unknown>;
   log: Log;
 }

@@ -22,7 +22,7 @@ import { type RoundStep, SCHEDULES } from './schedules.ts';
 const AWARE_WITHIN_MS = 3000;
 const LOOK_EVERY_MS = 50;
 
-/** Has the workers of these pools claim nothing new. Resolves with how many of them have not noticed in time. */
+/** Makes the workers of these pools claim nothing new. Resolves with the number of them that did not notice in time. */
 export async function pause(database: Pool, pools: readonly PoolName[]): Promise<number> {
   await pausePools(database, pools);
   const until = performance.now() + AWARE_WITHIN_MS;
@@ -40,7 +40,7 @@ export async function pause(database: Pool, pools: readonly PoolName[]): Promise
   return late;
 }
 
-/** Has paused workers claim again. */
+/** Lets paused workers claim again. */
 export const resume = resumePools;
 
 /** Ends what waits in a pool as `service_unavailable`. Resolves with how much it ended. */

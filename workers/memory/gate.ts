@@ -39,7 +39,7 @@ export interface Proposed {
   relation: (typeof RELATIONS)[number];
   /** The number of a known fact, from 1. */
   target: number | null;
-  /** Degree to which it tells about the person: 1 (least) to 5. */
+  /** How much it says about the person: 1 (least) to 5. */
   salience: number;
 }
 

@@ -186,7 +186,7 @@ const PASSING = [
 const SUBORDINATE =
   /\b(when(?:ever)?|while|until|after|before|once|as|how|where|why|what|which|that|because|since|if|unless|sure|ensure) (?:I|we)\b/gi;
 
-/** What may stand before a statement, if anything: a few words and a comma, or a word that leads over to it. */
+/** Words that may stand before a statement, if any: a few with a comma, or one that leads over to it. */
 const OPENING =
   /^(?:(?:[\p{L}'’-]+(?: [\p{L}'’-]+){0,3}[,:]|also|and|but|so|actually|btw|note that|personally|usually|normally|yo|und|aber|auch|et|mais|y|pero|que|no) ?)*$/iu;
 

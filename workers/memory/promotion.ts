@@ -63,7 +63,7 @@ export interface PromotionSteps<Piece> extends PieceSteps<Piece> {
 /** A promotion under way: asks the model, and stores each answer in one transaction with the progress. */
 export class Promotion {
   readonly model: string;
-  /** Which rows it takes. */
+  /** The rows that it takes. */
   readonly choice: { since: string | undefined; promotedBefore: string | undefined; settledOnly: boolean };
   /** Asks the model; null when it is no language model. */
   readonly ask: (<Answer>(question: StructuredQuestion<Answer>) => Promise<StructuredAnswer<Answer>>) | null;

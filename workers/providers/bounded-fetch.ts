@@ -62,12 +62,12 @@ function answerTo(request: ClientRequest): Promise<IncomingMessage> {
   return promise;
 }
 
-/** One that HTTP does not know is a 5xx (RFC 9110, 15), and a `Response` cannot have it. */
+/** A status that HTTP does not know counts as a 5xx (RFC 9110, 15): a `Response` cannot have it. */
 function statusOf({ statusCode = 0 }: IncomingMessage): number {
   return statusCode >= 200 && statusCode <= 599 ? statusCode : 500;
 }
 
-/** By events, which take less CPU time than to iterate over the chunks. */
+/** Reads by events, which takes less CPU time than iterating over the chunks. */
 function bodyOf(message: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer<ArrayBuffer>>();
   const chunks: Buffer[] = [];

@@ -8,7 +8,7 @@ interface Streak {
   readonly parties: readonly string[];
 }
 
-/** When the calls of more parties than that fail in a row, it is nobody's own doing. */
+/** When the calls of more parties than this fail in a row, it is no party's own doing. */
 const PARTIES_MAX = 100;
 
 const NO_FAILURE: Streak = { failures: 0, parties: [] };

@@ -29,10 +29,10 @@ export type Ask = (question: Question, call: Call) => Promise<Completion>;
 const FIRST: Dialect = { format: FORMATS[0], limit: LIMITS[0], extras: EXTRAS, thinks: false };
 
 /**
- * Not every server knows strict schemas, or the same parameters, and some models think before they answer. What is refused
- * is followed by the next one, an answer that was cut off by more room for thoughts; what worked is remembered by model for
- * as long as the process runs. What worked decides, not what was refused: a server may quote a person's text in an error
- * that looks like a refusal.
+ * Not every server knows strict schemas, or the same parameters, and some models think before they answer. A refused
+ * dialect is followed by the next one, an answer that was cut off by more room for thoughts; the one that worked is
+ * remembered by model for as long as the process runs. Success decides, not a refusal: a server may quote a person's
+ * text in an error that looks like one.
  */
 export function inBestDialect(chat: Chat): Ask {
   const known = new Map<string, Dialect>();

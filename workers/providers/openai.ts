@@ -246,7 +246,7 @@ export function retryAfterMs(headers: Headers | undefined): number | undefined {
   if (NUMBER.test(value)) return bounded(Number(value) * 1000);
   const moment = momentOf(value);
   if (moment === undefined) return undefined;
-  // By the provider's own clock, where it tells the time.
+  // By the provider's own clock, where it sends the time.
   return bounded(moment - (momentOf(headers?.get('date') ?? '') ?? Date.now()));
 }
 

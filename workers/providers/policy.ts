@@ -25,7 +25,7 @@ export interface Shared {
   read(): Promise<CircuitState[]>;
   claimProbe(model: string): Promise<boolean>;
   countWorkers(): Promise<number>;
-  /** Has the other workers read again. */
+  /** Makes the other workers read again. */
   announce(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface PolicyOptions {
   log: Log;
 }
 
-/** Sends what the policy allows, and reports to it how that ended. */
+/** Sends a request when the policy allows it, and reports to the policy how it ended. */
 export function guarded(chat: Chat, policy: ProviderPolicy): Chat {
   return async (request, call) => {
     const until = performance.now() + call.timeoutMs;

@@ -30,7 +30,7 @@ export interface ProvidersOptions {
   openai: WorkerConfig['openai'];
   /** Tried in this order while a model's provider is in trouble; `local` for drafts alone. */
   fallbackModels?: readonly string[];
-  /** Wraps what sends the requests. */
+  /** Wraps the function that sends the requests. */
   around?: (chat: Chat) => Chat;
 }
 

@@ -45,9 +45,9 @@ interface Waiting {
 }
 
 /**
- * Has work of this process wait for its parts, which any process may perform. Wake-ups announce those that have ended,
- * a poll finds the rest. When the parent is gone, its parts are cancelled; those of a parent that another process runs by
- * now go on.
+ * Makes work of this process wait for its parts, which any process may perform. Wake-ups announce those that ended,
+ * a poll finds the rest. When the parent is gone, its parts are cancelled; those of a parent that another process runs
+ * by now go on.
  */
 export class PartsRoom {
   readonly #parts: RoomParts;

@@ -43,7 +43,7 @@ export async function migrationsOf(client: pg.Client): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** How values are written, whatever the server's own settings are; and no limit on time. */
+/** Settles how values are written, whatever the server's own settings are, and sets no limit on time. */
 const SESSION = `
   set client_encoding = 'UTF8'; set datestyle = 'ISO'; set intervalstyle = 'postgres'; set extra_float_digits = 3;
   set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0`;

@@ -17,7 +17,7 @@ import { lines, table } from '../text.ts';
 
 const ATTEMPT_TTL_S = 60;
 
-/** Approves as a person otherwise does on the consent page, for trying things out: never in production, where consent is theirs. */
+/** Approves in the person's place, for trying things out. Refused in production, where only they can consent. */
 export const connectionCreate = command({
   summary: 'Connect an app with a user, as the consent page would; not in production',
   synopsis: '[APP_ID] --email E --user-id U',

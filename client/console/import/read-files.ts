@@ -9,7 +9,7 @@ const EXCERPTS_MAX = 20;
 const MARKER = /\[masked [a-z ]+\]/g;
 const AROUND = 40;
 
-/** What is in the files, ready to be sent. */
+/** The contents of the files, ready to be sent. */
 export interface Found {
   events: ImportedEvent[];
   sessions: number;

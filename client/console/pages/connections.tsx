@@ -41,7 +41,7 @@ export function Connections() {
   );
 }
 
-/** What the app used the memory for. */
+/** Shows what the app used the memory for. */
 function Use({ id }: { id: string }) {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.readOwnConnection(id), [id]);

@@ -138,7 +138,7 @@ function List({ waiting, current, onChoose }: ListProps) {
   );
 }
 
-/** What the agent asked, what it could be answered, and what that rests on. */
+/** Shows what the agent asked, the candidates for an answer, and what these rest on. */
 function Waiting({ id, onDecide }: { id: string; onDecide(feedback: FeedbackRequest): Promise<unknown> }) {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(() => client.readReply(id), []);

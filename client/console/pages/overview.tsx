@@ -8,7 +8,7 @@ import { ErrorNote, Skeleton, Title } from '../parts/ui.tsx';
 import { useLoad } from '../parts/work.ts';
 import { money, number, percent, t } from '../strings/index.ts';
 
-/** How good the predictions are, what they saved, what was learnt and spent. */
+/** Shows how good the predictions are, what they saved, and what was learnt and spent. */
 export function Overview() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(
@@ -97,7 +97,7 @@ function Saved({ days }: Days) {
   );
 }
 
-/** What a tier has now, less what came later, is what it had then. */
+/** Charts the size of a tier on each day: its size now, less the rows that came later. */
 function Growth({ tier, days, now }: Days & { tier: 'raw' | 'episodes' | 'facts'; now: number }) {
   const added = days.map((one) => one[tier]);
   const values = added.map((_, at) => Math.max(0, now - sum(added.slice(at + 1))));

@@ -93,7 +93,7 @@ function Answer({ reply, onChange }: { reply: ReplyDetail; onChange(reply: Reply
 const LANGUAGES = { curl: curlOf, TypeScript: typescriptOf };
 type Language = keyof typeof LANGUAGES;
 
-/** What a program would send. */
+/** Shows the requests that a program would send. */
 function Requests({ requests }: { requests: { draft: Request; reply: Request } }) {
   const [which, setWhich] = useState<keyof typeof requests>('draft');
   const [language, setLanguage] = useState<Language>('curl');

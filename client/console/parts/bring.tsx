@@ -97,7 +97,7 @@ function Chooser({ label, isFolder = false, onFiles }: ChooserProps) {
   );
 }
 
-/** What would be sent. */
+/** Shows what would be sent. */
 function Ready({ found: { events, sessions, unknown, masked, excerpts } }: { found: Found }) {
   return (
     <>

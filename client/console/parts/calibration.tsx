@@ -10,7 +10,7 @@ const Z = 1.96;
 const SIDE = 320;
 const EDGE = 48;
 
-/** How often predictions of each confidence were right: a picture, and a table for those who cannot see it. */
+/** Shows how often predictions of each confidence were right: a picture, and a table for those who cannot see it. */
 export function Calibration({ calibration }: { calibration: ReplyCalibration }) {
   const { bins } = calibration;
   const { noCalibration, calibrationLead } = t.overview;
@@ -112,7 +112,7 @@ function titleOf({ mean_confidence, observed, count }: Bin): string {
   return `${t.overview.stated} ${percent(mean_confidence)}, ${t.overview.observed} ${percent(observed)} (${number(count)})`;
 }
 
-/** What chance allows around a share of so many: the 95 % interval of Wilson (1927). */
+/** The range that chance allows around the share of a bin: the 95 % interval of Wilson (1927). */
 function intervalOf({ observed, count }: Bin): [low: number, high: number] {
   const square = Z ** 2 / count;
   const middle = (observed + square / 2) / (1 + square);

@@ -17,7 +17,7 @@ interface ChartProps {
   series: readonly Series[];
   /** Columns are amounts of a day; an area is what has come together until then. */
   kind?: 'columns' | 'area';
-  /** What the whole picture says, in words. */
+  /** The picture in words. */
   lead: string;
   format(value: number): string;
 }
@@ -116,7 +116,7 @@ function Picture({ title, dates, series, kind, format }: Required<Omit<ChartProp
   );
 }
 
-/** How wide the picture is on the page: a unit of it is a pixel, so that its letters have their size. */
+/** Measures the picture on the page: a unit of it is a pixel, so that its letters have their size. */
 function useWidth() {
   const root = useRef<SVGSVGElement>(null);
   const [width, setWidth] = useState(480);

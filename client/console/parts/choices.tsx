@@ -5,7 +5,7 @@ interface ChoicesProps<T extends string> {
   options: readonly { value: T; name: string; lang?: string }[];
   chosen: NoInfer<T>;
   onChoose(value: NoInfer<T>): void;
-  /** What else stands in the row. */
+  /** Further contents of the row. */
   children?: ComponentChildren;
 }
 

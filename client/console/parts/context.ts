@@ -2,7 +2,7 @@ import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { AccountClient, UserResponse } from '../../src/api.ts';
 
-/** Who is signed in, and their client. */
+/** The account that is signed in, and its client. */
 export interface SignedIn {
   client: AccountClient;
   user: UserResponse;

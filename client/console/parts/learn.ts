@@ -1,7 +1,7 @@
 import type { AccountClient } from '../../src/api.ts';
 import { t } from '../strings/index.ts';
 
-/** How much is new in each tier. */
+/** The number of new rows in each tier. */
 export interface Learnt {
   raw: number;
   episodes: number;

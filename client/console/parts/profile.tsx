@@ -11,7 +11,7 @@ interface Line {
   value: string;
 }
 
-/** What the person says of themselves: their words, and fields that nobody else writes. */
+/** Edits what the person says about themselves: their words, and fields that nobody else writes. */
 export function Profile() {
   const { client } = useSignedIn();
   const { value, error, again } = useLoad(async () => {
@@ -138,7 +138,7 @@ function linesOf(data: Record<string, unknown>): Line[] {
   }));
 }
 
-/** What was JSON, and still is, stays what it was; all else is a text. */
+/** Reads the values back: JSON stays what it was, all else is a text. */
 function dataOf(lines: readonly Line[]): Record<string, unknown> {
   return Object.fromEntries(lines.map(({ name, value }) => [name.trim(), parsed(value)]));
 }

@@ -14,7 +14,7 @@ export interface Shown {
   title?: string;
   text: string;
   at: string;
-  /** Where it comes from, and what it is. */
+  /** Words for its origin and its kind. */
   marks: string[];
   isPinned?: boolean;
 }
@@ -25,7 +25,7 @@ interface Query {
   q?: string;
 }
 
-/** What can be done with a tier's rows. */
+/** The operations on a tier's rows. */
 export function tierOf(client: AccountClient, tier: Tier) {
   const tiers = {
     facts: {
@@ -149,7 +149,7 @@ export function Row({ tier, row, onChange, onForgotten }: RowProps) {
   );
 }
 
-/** What else changed when a row was forgotten. */
+/** Says what else changed when a row was forgotten. */
 function receiptOf({ facts, episodes }: DeletionReceipt): string {
   const { receipt } = t.memory;
   const others = [

@@ -9,7 +9,7 @@ import { useLoad, useSettled } from './work.ts';
 const SETTLED_MS = 150;
 const TARGETS = { least: 50, most: 99, first: 95 };
 
-/** How often predictions are to be right, and what that would have meant for those that the person has decided on. */
+/** Lets a person choose how often predictions are to be right, and shows what that would have meant for past ones. */
 export function Threshold() {
   const { client } = useSignedIn();
   const id = useId();

@@ -62,7 +62,7 @@ function Stages({ session: { session_id, started_at } }: { session: Session }) {
       client.listEpisodes(ofSession),
     ]);
     const ids = new Set(episodes.results.map(({ id }) => id));
-    // What is derived from a session came after it.
+    // Facts that are derived from a session are later than it.
     const facts = ids.size === 0 ? [] : (await client.listFacts({ since: started_at, limit: 200 })).results;
     return {
       raw: raw.results.map(({ id, content, occurred_at }): Shown => ({ id, text: content, at: occurred_at })),

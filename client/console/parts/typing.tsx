@@ -62,7 +62,7 @@ export function Typing({ question, onRequest }: TypingProps) {
   );
 }
 
-/** What the agent asked, as the message before the draft. */
+/** The agent's question, as the message before the draft. */
 function messagesOf(question: string): DraftRequest['messages'] {
   const content = question.slice(-MESSAGE_MAX).toWellFormed();
   return content.trim() === '' ? [] : [{ role: 'assistant', content, origin: 'agent' }];

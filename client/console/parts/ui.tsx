@@ -26,7 +26,7 @@ export function Card({ title, children }: { title?: string; children: ComponentC
 
 interface ButtonProps {
   children: ComponentChildren;
-  /** What a press begins; without it the button sends its form. */
+  /** Begins when the button is pressed; without it the button sends its form. */
   action?: Action;
   onPress?: () => void;
   kind?: 'primary' | 'secondary' | 'link' | 'danger';
@@ -98,7 +98,7 @@ export function Field({ label, value, onInput, type = 'text', hint, fault, rows,
   );
 }
 
-/** What went wrong, and what to do. */
+/** Says what went wrong, and what to do. */
 export function ErrorNote({ error, again }: { error: unknown; again?: () => void }) {
   if (error === undefined) return null;
   const known = error instanceof ForecueError ? error : undefined;
@@ -121,7 +121,7 @@ function explained(error: unknown): string {
   return t.errors[error.code] ?? error.message;
 }
 
-/** What is wrong with a field of the request, by the server's own rules. */
+/** The fault of a field of the request, by the server's own rules. */
 export function faultOf(error: unknown, field: string): string | undefined {
   if (!(error instanceof ForecueError)) return undefined;
   return error.fields.find(({ loc }) => loc.at(-1) === field)?.msg;
@@ -140,7 +140,7 @@ export function Done({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** What is shown in place of nothing: why there is nothing, and what to do. */
+/** Stands in for an empty list: says why there is nothing, and what to do. */
 export function Empty({ text, href, link }: { text: string; href?: string; link?: string }) {
   return (
     <div class="empty">

@@ -7,7 +7,7 @@ import { type Quote, Quotes } from './quotes.tsx';
 import { ErrorNote, Skeleton, Words } from './ui.tsx';
 import { useLoad } from './work.ts';
 
-/** What a fact rests on: the words that it comes from, when and where they were said, and what it took the place of. */
+/** Shows what a fact rests on: its words, when and where they were said, and the fact that it replaced. */
 export function Why({ id }: { id: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -11,7 +11,7 @@ const TITLE_MAX = 80;
 const Id = Type.String();
 const Found = open({ id: Id, title: Type.String(), url: Type.String() });
 
-/** Is named and shaped, like `fetch`, as clients that know no other tools ask for it. */
+/** Has, like `fetch`, the name and the shape that clients which know no other tools ask for. */
 export const search = tool({
   name: 'search',
   description: 'Like recall, for connectors: titles to fetch.',

@@ -35,7 +35,7 @@ export const Schedule = defineEntity({
     lastTick: p.datetime(3).nullable(),
     /** When the last tick fired, which is later than the tick itself. */
     firedAt: p.datetime(3).nullable(),
-    /** Which of its kinds the round admits now. */
+    /** The step of the round: the kind that it admits now, by its place. */
     step: p.smallint().default(0),
     /** The last account that the round has looked at; null: no round is open. */
     position: p.uuid().nullable(),

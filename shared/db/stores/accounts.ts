@@ -27,10 +27,10 @@ export async function findUsers(pool: Pool, ids: string[]): Promise<(ActiveAccou
   return ids.map((id) => byId.get(id));
 }
 
-/** In what `domainToUnicode` takes for the rest of a URL, and cuts off or decodes. */
+/** Characters that `domainToUnicode` takes for the rest of a URL, which it cuts off or decodes. */
 const OF_A_URL = /[/?#\\%]/;
 
-/** The form of an e-mail address that is compared: its domain is the same in full width, or in Punycode (UTS #46). */
+/** The form in which e-mail addresses are compared: full-width and Punycode domains become the same one (UTS #46). */
 export function emailKey(email: string): string {
   const folded = email.normalize('NFC').trim().toLowerCase();
   const start = folded.lastIndexOf('@') + 1;
@@ -105,7 +105,7 @@ interface AccountChanges {
   name?: string | undefined;
   /** Null for the default. */
   precisionTarget?: number | null | undefined;
-  /** Without `from` whatever the current one is. */
+  /** The new hash, `to`. With `from`, it replaces only that one. */
   passwordHash?: { from?: string; to: string } | undefined;
   revokeKeys?: boolean | undefined;
 }

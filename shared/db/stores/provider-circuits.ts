@@ -4,10 +4,10 @@ import { query } from '../statement.ts';
 /** Statements that a call waits for. Longer than that, and the worker decides alone. */
 const WITHIN_MS = 1000;
 
-/** More than the workers tell apart. */
+/** One more than the workers distinguish. */
 const PARTIES_KEPT = 101;
 
-/** When a circuit opens, and how often it may be probed then. */
+/** Terms on which a circuit opens, and is probed while it is open. */
 export interface CircuitTerms {
   /** Hash of a provider's address. */
   provider: string;

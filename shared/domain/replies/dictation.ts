@@ -17,10 +17,10 @@ const ASSENT =
 const QUOTE = '["“”„«»‹›「」『』]';
 const ANY_QUOTE = '["\'“”„‘’«»`‹›「」『』]';
 
-/** Before what a program answers: a description of software tells nobody what to say. */
+/** Not after the name of a program: a description of what software answers dictates no reply. */
 const PROGRAM =
   '(?<!\\b(?:bot|api|server|service|app|application|endpoint|command|page|handler|route|backend)\\b[^.\\n]{0,40})';
-/** What an agent calls its own answer. */
+/** Not after an adjective with which an agent announces its own answer. */
 const OWN_ANSWER = '(?<!\\b(?:short|quick|brief|direct|simple|long|honest) )';
 
 /** Dictates a reply, says what the person will reply, or plants a rule about it. */

@@ -170,9 +170,9 @@ interface Feedback {
 }
 
 /**
- * Interprets a person's decision on a prediction. Who accepts replied what was predicted, unless they say otherwise; an edit
- * that changes next to nothing counts as right. Throws a `ValidationError` when the reply is missing: an edit needs it, and
- * so does accepting a prediction that failed.
+ * Interprets a person's decision on a prediction. To accept means to have replied what was predicted, unless another
+ * reply is given; an edit that changes next to nothing counts as right. Throws a `ValidationError` when the reply is
+ * missing: an edit needs it, and so does accepting a prediction that failed.
  */
 export function feedbackOf(
   { response, error, features }: Decided,

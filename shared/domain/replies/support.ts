@@ -23,9 +23,9 @@ interface Precedent extends Omit<Decision, 'isRejected'> {
   meaning: string;
 }
 
-/** How many of the person's replies support one of the same meaning, and how like their prompts have to be. */
+/** The number of the person's replies that support one of the same meaning, and how similar their prompts must be. */
 const ENOUGH = { replies: 2, likeness: 0.7 };
-/** The same for what cannot be undone. None to a prompt of the kind may then have another meaning. */
+/** The same for what cannot be undone; then no reply to a prompt of the same kind may have another meaning. */
 const ENOUGH_FOR_RISK = { replies: 5, likeness: 0.9 };
 
 /**

@@ -34,8 +34,8 @@ const NOVELTY = 1;
 const [K1, B] = [1.2, 0.75];
 
 /**
- * Which of a person's own replies fits a prompt: a vote of the most similar prompts of before. Nearer ones count more, and
- * one vote is always for something new, so that a single case never makes a certainty.
+ * Finds which of a person's own replies fits a prompt, by a vote of the most similar earlier prompts. Nearer ones count
+ * more, and one vote is always for something new, so that a single case never makes a certainty.
  */
 export function voteOf(prompt: string, pairs: readonly Pair[]): Vote {
   return votesOf(pairs)(prompt);

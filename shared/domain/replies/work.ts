@@ -20,7 +20,7 @@ export interface BatchReplyFacts {
 /** The memory that the predictions of a batch share: which rows, not their texts. */
 export interface BatchBundle {
   memoryRevision: number;
-  /** Which parts of the profile there was room for. */
+  /** The parts of the profile that there was room for. */
   profile: { summary: boolean; data: boolean };
   factIds: string[];
   episodeIds: string[];

@@ -31,7 +31,7 @@ export async function* eraseReplies(em: EntityManager, accountId: string): Async
   for (const table of ['replies', 'reply_calibrators']) yield* eraseRows(em, accountId, table);
 }
 
-/** Takes the account out of the ledger, in steps. What was spent stays, on nobody. */
+/** Takes the account out of the ledger, in steps. The cost stays, on nobody's account. */
 export function anonymizeProviderCalls(em: EntityManager, accountId: string): AsyncGenerator<void> {
   return repeated(async () => {
     const calls = await em.execute<object[]>(

@@ -74,7 +74,7 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
 }
 
 /**
- * Deletes the account's attempts, in steps. Where a connection belonged to another account already, they tell which
+ * Deletes the account's attempts, in steps. Where a connection belonged to another account already, they show which
  * grants were this account's.
  */
 export function endAttempts(em: EntityManager, accountId: string): AsyncGenerator<void> {
@@ -134,7 +134,7 @@ export async function* erasePredictionsOfGrants(em: EntityManager, accountId: st
   }
 }
 
-/** Which predictions an erasure erases: those of a connection, of one grant or (0) of all, admitted before its end. */
+/** The predictions to erase: those of a connection, of one grant or (0) of all, admitted before its end. */
 interface EndedGrant {
   connectionId: string;
   grantRevision: number;

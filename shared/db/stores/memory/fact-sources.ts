@@ -10,7 +10,7 @@ const CONTENT_MAX = 4000;
 
 export type SourceId = Pick<FactSource, 'tier' | 'id'>;
 
-/** Which episodes facts are distilled from. */
+/** The episodes to distil facts from. */
 export interface EpisodeChoice {
   /** RFC 3339: those that ended then or later. */
   since: string | undefined;

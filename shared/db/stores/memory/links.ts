@@ -19,7 +19,7 @@ export interface Sourced<Row extends { id: string }> {
 const SOURCE_TABLES = { raw: 'raw_memories', episode: 'episodes' } as const;
 export type SourceTier = keyof typeof SOURCE_TABLES;
 
-/** Which of the links to read; all, by default. */
+/** The links to read; all by default. */
 interface LinkTerms {
   after?: Pick<MemoryLink, 'fromId' | 'toId'>;
   limit?: number;
@@ -69,8 +69,8 @@ export function sourcesIn(tier: SourceTier): string {
 }
 
 /**
- * Reports the sources that the account does not have, of each row in its own list of faults. Those of another account
- * look like those of nobody.
+ * Reports the sources that the account does not have, of each row in its own list of faults. Sources of another account
+ * look like ones that do not exist.
  */
 export async function checkSources(
   tx: EntityManager,

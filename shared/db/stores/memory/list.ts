@@ -13,7 +13,7 @@ import {
   search,
 } from './search.ts';
 
-/** Which rows of a tier to list, and from where on. */
+/** The rows of a tier to list, and where to start. */
 export interface ListTerms {
   limit: number;
   /** Bytes of the rows together, as JSON. A row that is larger is a page of its own. */

@@ -105,7 +105,7 @@ class Storing {
     // Facts that it superseded hold again, and are superseded anew by what contradicts them.
     if (isFact) await deleteFacts(this.#tx, this.#accountId, [source.id]);
     const limit = isFact ? 1 : this.#limits.ofSource;
-    // Statements of one passage count once: what else the source says has its turn.
+    // Statements of one passage count once, so that the other passages of the source have their turn.
     const passages: Statement[] = [];
     let changed = false;
     for (const statement of statements) {

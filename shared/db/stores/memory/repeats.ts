@@ -57,7 +57,8 @@ export function compareWith(texts: readonly string[] | undefined): DeletedTexts 
 
 /**
  * The ids of the rows that may repeat words of deleted texts: they share five words in a row with these, or are nearly a
- * part of them, and none of their remaining raw sources says the same. What there is no time to compare counts as repeating.
+ * part of them, and none of their remaining raw sources says the same. A row that is not compared, for lack of time,
+ * counts as repeating.
  */
 export async function findRepeating(
   tx: EntityManager,

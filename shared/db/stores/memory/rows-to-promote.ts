@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { RawToPromote } from '../../../domain/episodes.ts';
 
-/** Which raw rows a promotion takes. */
+/** The raw rows that a promotion takes. */
 export interface RowTerms {
   since: string | undefined;
   limit: number;

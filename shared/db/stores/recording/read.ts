@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { RecordingSession } from '../../entities/recording.ts';
 
-/** An event of any size. A body larger than its reader asked for is left out: `readBody` reads it. */
+/** An event of any size. A body above the reader's limit is left out: `readBody` reads it. */
 export interface EventRow {
   id: string;
   receivedAt: Date;

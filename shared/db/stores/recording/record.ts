@@ -16,8 +16,8 @@ const RECORD = {
 const ANSWER_WITHIN_MS = 12_000;
 
 /**
- * How many events were stored, and the indexes of those whose session is another account's. The rest were stored
- * before.
+ * The number of events that were stored, and the indexes of those whose session is another account's. All others had
+ * been stored before.
  */
 export interface Recorded {
   accepted: number;

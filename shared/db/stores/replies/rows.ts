@@ -13,7 +13,7 @@ const UNLISTED = ['agentInput', 'context', 'features'] as const;
 const LARGE =
   'r.id, r.agent, r.session_id, r.model, r.response, r.reasoning, r.candidates, r.actual_response';
 
-/** Which predictions to list: the latest first, from a place on. */
+/** The predictions to list: the latest first, from a place on. */
 export interface ReplyListTerms {
   status?: string | undefined;
   agent?: string | undefined;

@@ -10,7 +10,7 @@ export interface Claim<Facts = unknown> extends Flow {
   id: string;
   month: string | null;
   attempt: number;
-  /** This process. */
+  /** The id of this process. */
   worker: string;
   connectionId: string | null;
   /** JSON, as its admission wrote it. Not held while the attempt runs. */

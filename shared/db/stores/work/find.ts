@@ -47,7 +47,7 @@ const BEFORE = {
           order by id desc, attempt desc limit 1`,
 };
 
-/** The facts that a request's attempt before this one was admitted with; undefined if it did not end. */
+/** The facts with which a request's previous attempt was admitted; undefined unless that has ended. */
 export async function factsBefore(pool: Pool, key: string, attempt: number): Promise<unknown> {
   const [row] = await query<{ facts: string }>(pool, BEFORE, [key, attempt]);
   return row && JSON.parse(row.facts);

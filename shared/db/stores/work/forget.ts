@@ -55,8 +55,8 @@ export async function makeWeeks(pool: Pool): Promise<void> {
 const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBSTONE_DAYS})` };
 
 /**
- * Deletes what is older than `TOMBSTONE_DAYS` (calls to providers: `LEDGER_DAYS`), and the rows of dead processes. What
- * fails keeps nothing else from being done.
+ * Deletes what is older than `TOMBSTONE_DAYS` (calls to providers: `LEDGER_DAYS`), and the rows of dead processes. A
+ * statement that fails does not keep the others from running.
  */
 export async function forget(pool: Pool): Promise<void> {
   const faults: unknown[] = [];
