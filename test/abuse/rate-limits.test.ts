@@ -41,7 +41,7 @@ describe('leases on rate limits', () => {
     assert.ok(retryAfterS > WINDOW_S / 2 && retryAfterS <= WINDOW_S);
   });
 
-  it('rate limits that are counted by leases are told to a caller of another ingress, too', async () => {
+  it('rate limits that are counted by leases are reported to a caller of another ingress, too', async () => {
     const app = await system.app();
     for (let n = 0; n < 50; n += 1) await usage(app, at(0));
     const { headers } = await usage(app, at(1));

@@ -175,7 +175,7 @@ describe('doctor', function () {
       databaseUrl(pooler.url, new URL(system.database.url).pathname.slice(1));
 
     for (const mode of ['transaction', 'session'] as const)
-      it(`the doctor tells a pooler in ${mode} mode, and whether DATABASE_DIRECT_URL leads past it`, async () => {
+      it(`the doctor finds a pooler in ${mode} mode, and whether DATABASE_DIRECT_URL leads past it`, async () => {
         const pooler = await startPgBouncer(process.env['FORECUE_TEST_SERVER'] ?? '', mode);
         try {
           const own = system.database.url;

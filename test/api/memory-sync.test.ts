@@ -339,7 +339,7 @@ describe('sync', () => {
     });
     after(() => system.stop());
 
-    it('a sync of recorded events is shed without a worker for it', () => untilShed(sync, 'job_timeout'));
+    it('a sync of recorded events is shed while no worker serves it', () => untilShed(sync, 'job_timeout'));
   });
 
   describe('with a worker', () => {

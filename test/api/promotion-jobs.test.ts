@@ -146,7 +146,7 @@ for (const tier of TIERS)
     };
     afterEach(() => system?.stop());
 
-    it(`a promotion to ${tier} is shed without a worker for it`, async () => {
+    it(`a promotion to ${tier} is shed while no worker serves it`, async () => {
       await begin({ env: { PROMOTE_TIMEOUT_MS: '1000' } });
       await untilShed(() => promote(ann, tier), 'job_timeout');
     });

@@ -139,7 +139,7 @@ describe("client's examples", function () {
       });
     });
 
-    it('the example agent and cron job tell with which code they failed', async () => {
+    it('the example agent and cron job report the code with which they failed', async () => {
       key = 'service_unknown';
       const { code, printed } = await run(['promote.ts']);
       assert.equal(code, 1);

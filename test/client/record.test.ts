@@ -127,7 +127,7 @@ describe('npx forecue record', function () {
     assert.equal(body['text'], 'go on with [masked key]');
   });
 
-  it('npx forecue record tells the person at the next turn that it could not record, and then makes up for it', async () => {
+  it('npx forecue record reports at the next turn that it could not record, and then makes up for it', async () => {
     await record(['--yes']);
     const { path, session } = await transcript((one) => said(one, 1, 'hello') + answered(one, 2, 'Hello.'));
     const connection = join(home, '.forecue/connection.json');

@@ -170,7 +170,7 @@ describe('forgotten password', () => {
     assert.equal((await save(opened, { password: NEW })).status, 200);
   });
 
-  it('who forgot a password is answered alike for an address that nobody has, to which no mail goes', async () => {
+  it('a forgotten password is answered alike for an address that no account has, to which no mail goes', async () => {
     const { email } = await signUp(system);
     const nobody = someEmail();
     const strangers = await ask(nobody);
@@ -184,7 +184,7 @@ describe('forgotten password', () => {
     );
   });
 
-  it('who forgot a password is answered before the account is looked up, so that the time tells nothing', async () => {
+  it('a forgotten password is answered before the account is looked up, so that the time reveals nothing', async () => {
     const { email, id } = await signUp(system);
     const lock = await system.database.pool.connect();
     try {

@@ -81,7 +81,7 @@ describe('a failover of PostgreSQL under load', function () {
     assertHonest('crash', seen);
   });
 
-  it('while its address leads to the demoted primary a process is not ready, and keeps no connection to it', async () => {
+  it('a process is not ready while its address leads to a demoted primary, and keeps no connection to that', async () => {
     const seen = await endure(async () => {
       await server.stop('fast');
       await replica.promote();

@@ -52,7 +52,7 @@ describe('rate-limit store that is down', function () {
       await server?.close();
     });
 
-    it('a rate-limit store on PostgreSQL stops: callers are counted here, one line tells it, and it is asked again when it is back', async () => {
+    it('when the rate-limit store on PostgreSQL stops, the ingress counts callers itself, logs it once, and asks the store again when it is back', async () => {
       const limiter = limits.open({ name: 'app', points: POINTS, windowS: 600 });
       await limiter.take('early');
       await server.stop('fast');

@@ -20,7 +20,7 @@ before(async () => {
 after(() => system.stop());
 
 describe('GET /', () => {
-  it('GET / tells a program in JSON whether the service is ready, and where to go on', async () => {
+  it('GET / answers a program in JSON: whether the service is ready, and where to go on', async () => {
     for (const accept of ['*/*', 'application/json', 'text/plain']) {
       const response = await fetch(`${url}/`, { headers: { accept } });
       assert.equal(response.status, 200);

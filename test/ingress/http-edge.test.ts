@@ -539,7 +539,7 @@ describe('401', () => {
     assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
   });
 
-  it('nobody is asked about what cannot be a key', async () => {
+  it('a credential that cannot be a key is 401 without a look-up', async () => {
     const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
     for (const authorization of [
       '',
@@ -640,7 +640,7 @@ describe('405', () => {
       assert.equal((await rawCall(method, method === 'CONNECT' ? 'x:443' : '/v1/usage')).status, 405, method);
   });
 
-  it('HEAD of an endpoint without GET says no more than its headers', async () => {
+  it('HEAD of an endpoint without GET is 405 without a body', async () => {
     const { status, text: answer } = await call('/v1/predictions', { method: 'HEAD' });
     assert.deepEqual([status, answer], [405, '']);
   });
@@ -874,7 +874,7 @@ describe('other errors', () => {
     }
   });
 
-  it('a request is 503 when the database that knows the keys is away', async () => {
+  it('a request is 503 when the database that knows the keys is unreachable', async () => {
     assertCode(
       await call('/v1/usage', { headers: { authorization: `Bearer ${broken.key}` } }),
       503,

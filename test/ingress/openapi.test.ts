@@ -149,7 +149,7 @@ describe('published document', () => {
     }
   });
 
-  it('the published document tells the headers of refusals', () => {
+  it('the published document has the headers of refusals', () => {
     const { responses } = document.paths['/v1/predictions']?.['post'] ?? assert.fail();
     const headersOf = (status: number) => Object.keys(responses[status]?.headers ?? {});
     assert.ok(headersOf(401).includes('WWW-Authenticate'));

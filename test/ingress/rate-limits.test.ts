@@ -43,7 +43,7 @@ describe('rate limits', () => {
     assert.deepEqual([neighbour.status, policyOf(neighbour).remaining], [200, POINTS - 1]);
   });
 
-  it('rate limits tell on every answer what the limit is, what is left, and when it is whole again', async () => {
+  it('every counted answer reports its rate limit, what is left of it, and when it is whole again', async () => {
     for (let left = POINTS - 1; left >= 0; left -= 1) {
       const answer = left % 2 === 0 ? await usage(app) : await app.request('POST', '/v1/predictions', '{');
       assert.equal(answer.headers.get('ratelimit-policy'), `"app";q=${POINTS};w=${WINDOW_S}`);
@@ -74,7 +74,7 @@ describe('rate limits', () => {
     assert.deepEqual(outcomes, [404, 405, 401, 429, 429, 429, 429]);
   });
 
-  it('rate limits leave a caller who is not counted without their headers', async () => {
+  it('an answer that no rate limit counts has no headers of one', async () => {
     const bad = await app.request('GET', '/v1/usage', undefined, { headers: { authorization: 'Bearer x' } });
     assert.deepEqual([bad.status, bad.headers.get('ratelimit')], [401, null]);
     for (let n = 0; n <= POINTS; n += 1) {

@@ -41,7 +41,7 @@ for (const { step, lock, migrated } of STEPS)
     const isDone = async () =>
       (await missingMigrations(database.pool)).length === 0 && (await hasFunctions(database.pool));
 
-    it(`${step} that needs a table in use gives way again and again, so that nobody waits long behind it, and is done when the table is free`, async () => {
+    it(`${step} that needs a table in use stops waiting and retries, so that nobody waits long behind it, and is done once the table is free`, async () => {
       const user = await database.pool.connect();
       await user.query(`begin; lock table ${lock}`);
       const done = migrating();

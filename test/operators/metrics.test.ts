@@ -42,7 +42,7 @@ describe('metrics of a running system', () => {
     );
   });
 
-  it('the metrics of a running system tell the stages of a prediction, at the ingress and at the worker', async () => {
+  it('the metrics of a running system count the stages of a prediction, at the ingress and at the worker', async () => {
     const before = await both();
     const app = await system.app();
     await app.predict(predictionBody());

@@ -145,7 +145,7 @@ describe('batch', function () {
     assert.equal(body.total, 2);
   });
 
-  it('a batch is shed without a worker for it', async () => {
+  it('a batch is shed while no worker serves it', async () => {
     system = await startSystem({ apart: true, env: { BATCH_TIMEOUT_MS: '1000' } });
     ann = await signUp(system);
     const shed = await until(async () => {

@@ -121,7 +121,7 @@ describe('cancelling', () => {
     assert.equal((await app.predict(old)).code, 'prediction_superseded');
   });
 
-  it('cancelling knows only the app’s own requests, and only of the user who made them', async () => {
+  it('an app cancels only its own requests, and each only for the user who made it', async () => {
     const [app, stranger] = [await system.app(), await system.app()];
     system.provider.respond(hang());
     const body = predictionBody();

@@ -64,7 +64,7 @@ describe('start-up', () => {
     });
   });
 
-  it('a process whose database is away is unready until it is there, and can be stopped meanwhile', async () => {
+  it('a process whose database is unreachable is unready until it is back, and can be stopped meanwhile', async () => {
     const [port, operatorPort] = [await freePort(), await freePort()];
     const target = new URL(system.database.url);
     const away = new URL(target);

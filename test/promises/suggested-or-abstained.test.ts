@@ -56,7 +56,7 @@ describe('suggested or abstained', () => {
       }
     });
 
-    it("a prediction suggests a next prompt that stands alone, and starts with the draft's own words", async () => {
+    it("a predicted next prompt is a whole message; with a draft it starts with the draft's own words", async () => {
       const mode = 'next_prompt';
       const alone = await ask(ok({ continuation: 'Now write the tests' }), {
         mode,

@@ -84,7 +84,7 @@ describe('result that cannot be stored', function () {
     assert.deepEqual([usage.prediction_units, usage.reserved_units], [MANY - 1, 0]);
   });
 
-  it('a result that cannot be stored ends its reply at once, which stays pending with an error', async () => {
+  it('a result that cannot be stored ends its call at once with 500; the reply stays pending with an error', async () => {
     const ann = await signUp(system);
     const asked = replyBody({ agent_input: UNSTORABLE });
     const { status, code, tookMs } = await post(ann.url + PREDICT, ann.access, asked);

@@ -115,7 +115,7 @@ describe('waiting', () => {
       );
     });
 
-    it('a caller whose work the database has lost is told long before its deadline', async () => {
+    it('a caller whose work the database has lost gets 503 long before its deadline', async () => {
       system.provider.respond(hang());
       const app = await system.app();
       const waiting = app.predict(predictionBody());

@@ -52,7 +52,7 @@ describe('concurrency limiter', () => {
     assert.equal(await next, 'done');
   });
 
-  it('the concurrency limiter never does the work of whoever went away in the line, and gives the place to the next', async () => {
+  it('the concurrency limiter never does the work of a caller that left the line, and gives its place to the next', async () => {
     const limiter = new ConcurrencyLimiter({ atOnce: 1, longest: 1 });
     const [running, left, next] = [piece(), piece(), piece()];
     const first = limiter.run(running.work);
@@ -73,7 +73,7 @@ describe('concurrency limiter', () => {
     );
   });
 
-  it('the concurrency limiter lets whoever went away while its work ran have it done', async () => {
+  it('the concurrency limiter finishes work that runs although its caller leaves', async () => {
     const gone = new AbortController();
     const { work, done } = piece();
     const run = new ConcurrencyLimiter({ atOnce: 1, longest: 0 }).run(work, { gone: gone.signal });

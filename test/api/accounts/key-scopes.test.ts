@@ -79,7 +79,7 @@ describe('scopes of a key', () => {
       return { status: answer.status, text: await answer.text() };
     };
 
-    it(`a key without ${enough.join(' or ')} is refused ${method} ${path}, and told so`, async () => {
+    it(`a key without ${enough.join(' or ')} is refused ${method} ${path}, and the answer names the scope`, async () => {
       const { status, text } = await send(SCOPES.filter((scope) => !enough.includes(scope)));
       assert.equal(status, 403, text);
       const { code, message } = JSON.parse(text).detail;

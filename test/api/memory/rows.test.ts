@@ -187,7 +187,7 @@ describe('rows of memory', () => {
       assert.deepEqual(await refused({ started_at: after, ended_at: before }), ['body.ended_at value_error']);
     });
 
-    it('episodes change in what is given, and in nothing else', async () => {
+    it('a PATCH of an episode changes the fields that it gives, and no others', async () => {
       const episode = await add(person, 'episodes', { ...EPISODE, tags: ['t'] });
       const path = `${EPISODES}${episode.id}/`;
       const { body } = await person.request<EpisodeResponse>('PATCH', path, { status: 'final', tags: [] });
@@ -307,7 +307,7 @@ describe('rows of memory', () => {
       }
     });
 
-    it('lists of memory refuse a cursor that somebody forged', async () => {
+    it('lists of memory refuse a forged cursor', async () => {
       const forged = (tier: string, place: string) => {
         const digest = createHash('sha256').update(`${person.id} ${tier} ${place} `).digest('base64url');
         return `${place}-${digest.slice(0, 8)}`;

@@ -13,7 +13,7 @@ describe('personas of the memory benchmark', () => {
     ...makePersonas({ ...OPTIONS, prefix: 'other', topics: HELD_OUT }),
   ];
 
-  it('the personas of the memory benchmark are the same for the same seed, and others for another one', () => {
+  it('the personas of the memory benchmark are the same for the same seed, and different for another', () => {
     assert.deepEqual(makePersonas(OPTIONS), personas.slice(0, OPTIONS.personas));
     assert.notDeepEqual(
       makePersonas({ ...OPTIONS, seed: 2 })[0]?.sessions[0]?.events,

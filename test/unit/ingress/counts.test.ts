@@ -27,7 +27,7 @@ function itCounts(store: () => CountPoints): void {
     assert.ok(second.leftMs > WINDOW_MS - 60_000 && second.leftMs <= WINDOW_MS);
   });
 
-  it('points for a window that is not the current one count nowhere, and tell the current one', async () => {
+  it('points for a window that is not the current one count nowhere, and return the current one', async () => {
     const { window } = await count({ key, points: 3 });
     const other = await count({ key, points: -1, window: window - 1 });
     assert.deepEqual([other.points, other.window], [3, window]);

@@ -52,7 +52,7 @@ describe('schema of recording events', () => {
       );
   });
 
-  it('the schema of recording events names the valid types when a row has another or none', () => {
+  it('the schema of recording events names the valid types to a row of an unknown type', () => {
     for (const type of ['custom', 'constructor', '__proto__', 'Note', ''])
       assert.match(
         errorsOf(event({ type })).join(),

@@ -74,7 +74,7 @@ describe('completions', () => {
     assert.equal(woken[0]?.patienceMs, 0);
   });
 
-  it('the completions of a worker that is behind tell whether what they claimed with them was taken, or may have been', async () => {
+  it('the completions of a worker that is behind report whether the work claimed with them was taken, or may have been', async () => {
     const told: unknown[] = [];
     const next: NextClaim = {
       ...NEXT,

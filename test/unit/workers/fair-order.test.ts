@@ -154,7 +154,7 @@ describe('fair order of a worker', () => {
     assert.deepEqual(served, [...turn, ...turn, ...turn]);
   });
 
-  it('the fair order of a worker gives nothing more to a flow whose pieces hold their slots for longer than those of others', () => {
+  it('the fair order of a worker gives a flow no more slots because its pieces hold theirs for longer', () => {
     const [slow, quick] = [app('slow'), app('quick')];
     const worker = filled(16, PREDICT, [slow, quick]);
     for (let n = 0; n < 100; n += 1) {

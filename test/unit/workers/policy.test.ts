@@ -150,7 +150,7 @@ describe('policy of one worker', () => {
     assert.equal(calls, 7 + 5 + 1 + 1);
   });
 
-  it('the policy towards a provider tells the other workers, and believes them', async () => {
+  it('the policy towards a provider shares failures with the other workers, and counts theirs', async () => {
     const shared = memory();
     const [one, two] = [start(shared), start(shared)];
     failing(down());

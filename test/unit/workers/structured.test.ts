@@ -136,7 +136,7 @@ describe('structured questions', () => {
     assert.equal(lastMessages().at(-1)?.content.match(/^- /gm)?.length, 3);
   });
 
-  it('structured questions tell an answer that was cut off from a malformed one, and do not ask again', async () => {
+  it('structured questions distinguish an answer that was cut off from a malformed one, and do not ask again', async () => {
     server.respond(write(JSON.stringify(RED), 'length'));
     const error = await faultOf(ask());
     assert.deepEqual([error.fault, error.message], ['failed', 'unusable answer: cut off at the token limit']);

@@ -13,7 +13,7 @@ const row = (content: string, part: Partial<SourceRow> = {}): SourceRow => ({
 const texts = (content: string) => statementsIn(row(content)).map(({ text }) => text);
 
 describe('statements found by patterns', () => {
-  it('statements found by patterns are the sentences in which a person says something lasting, with what they settle', () => {
+  it('statements found by patterns are the sentences in which a person says something lasting, each with its slot', () => {
     const slots: Record<string, string | null> = {
       'My name is Ada Lovelace.': 'identity.name',
       'Call me Ada.': 'identity.name',

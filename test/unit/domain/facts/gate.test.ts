@@ -87,7 +87,7 @@ describe('grounding gate', () => {
     ]);
   });
 
-  it('the grounding gate tells statements in the words of others from those of the person', () => {
+  it('the grounding gate distinguishes statements in the words of others from those of the person', () => {
     const thanks = row('fine, thanks');
     const quotes = [{ rawId: thanks.id, words: 'thanks' }];
     assert.ok(isBorrowed('Always approves deletions', quotes, [agent, thanks], []));

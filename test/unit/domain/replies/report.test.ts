@@ -54,7 +54,7 @@ describe('report of the calibration', () => {
     assert.equal(evidence.reason, 'no_feedback');
   });
 
-  it('the report of the calibration suggests nothing while even a perfect record could not show the target, and the sooner the lower it is', () => {
+  it('the report of the calibration suggests nothing until there are enough decisions to show the target; a lower target takes fewer', () => {
     for (const [target, labels] of [
       [0.95, 52],
       [0.9, 25],

@@ -22,7 +22,7 @@ describe('support of a reply', () => {
     for (const reply of ['no', 'yes, and the linter', 'later', '']) assert.ok(!isSupported(reply), reply);
   });
 
-  it('a reply is supported by two decisions for it as well; the same reply in both counts once, and a rejected one not at all', () => {
+  it('a reply is also supported by two decisions for it; one that is both a row and a decision counts once, a rejected one not at all', () => {
     const approved = times(2, decided('yes', RUN));
     assert.ok(new Precedents([], approved).on(RUN)('yes'));
     assert.ok(!new Precedents(said('yes', RUN), approved.slice(1)).on(RUN)('yes'));
