@@ -45,6 +45,13 @@ export async function startRedisCluster(): Promise<RedisCluster> {
       states.every((state) => String(state).includes('cluster_state:ok')) && replicas.length === PRIMARIES
     );
   });
+  // A replica that has never been in sync does not stand for election.
+  await until(async () => {
+    const links = await Promise.all(
+      nodes.slice(PRIMARIES).map(({ url }) => command(url, 'INFO', 'replication')),
+    );
+    return links.every((link) => String(link).includes('master_link_status:up'));
+  });
   return {
     url: `redis+cluster://${nodes.map(({ url }) => new URL(url).host).join()}`,
     nodes,

@@ -43,6 +43,8 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
   const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  // A replica is in sync at once, not 5 s later.
+  args.push('--repl-diskless-sync-delay', '0');
   // A file that another server left in the folder would be loaded.
   args.push('--dbfilename', `forecue-${port}.rdb`);
   const file = `forecue-nodes-${port}.conf`;
@@ -57,6 +59,8 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
     async start() {
       if (child !== undefined && child.exitCode === null && child.signalCode === null) return;
       child = spawn('redis-server', args, { cwd: tmpdir(), stdio: 'ignore' });
+      // A test that fails to stop it does not keep the tests from ending.
+      child.unref();
       process.once('exit', end);
       await untilDone(() => command(url, 'PING'));
     },
