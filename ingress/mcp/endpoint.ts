@@ -23,8 +23,12 @@ const MESSAGE = { limit: MIB, values: 20_000 };
 const BATCHING = '2025-03-26';
 const BATCH_MAX = 20;
 
+/** As in the Language Server Protocol; JSON-RPC has no code for it. */
+const CANCELLED = { code: -32800, message: 'Request cancelled' };
+
 /** The fields of a message that decide where it goes. */
 interface Message {
+  id?: unknown;
   method?: unknown;
   params?: { protocolVersion?: unknown; requestId?: unknown };
 }
@@ -58,14 +62,13 @@ export function toolEndpoint({ upstream, sessions, ...serving }: EndpointTerms) 
       return sessions.open(opened, newServer(), (one) => one.transport.handleRequest(request, options()));
     }
     const session = sessionOf(sessions, id, credential);
-    if (Array.isArray(message)) checkBatch(message, session);
-    ctx.res.once('close', sessions.hold(session));
+    const ended = sessions.hold(session, Array.isArray(message) ? checkBatch(message, session) : []);
+    ctx.res.once('close', ended);
     const refused = () => {
       session.isRefused = true;
     };
     const response = await session.transport.handleRequest(request, options(refused));
-    // The SDK answers nothing to what is cancelled, and would leave its stream open.
-    if (isCancellation(message)) session.transport.closeSSEStream(message.params.requestId);
+    if (isCancellation(message)) await endCancelled(session, message.params.requestId);
     return response;
   };
 
@@ -113,11 +116,20 @@ function isCancellation(message: unknown): message is { params: { requestId: str
   return method === 'notifications/cancelled' && ['string', 'number'].includes(typeof params?.requestId);
 }
 
-function checkBatch(messages: unknown[], { revision }: Session): void {
+/** The SDK answers nothing to what is cancelled, and would leave its stream open. Others of a batch wait on the same stream. */
+async function endCancelled({ transport, batched }: Session, id: string | number): Promise<void> {
+  if (!batched.has(id)) transport.closeSSEStream(id);
+  // It fails where all of the batch are answered by now.
+  else await transport.send({ jsonrpc: '2.0', id, error: CANCELLED }).catch(() => {});
+}
+
+/** Returns the ids of the messages. */
+function checkBatch(messages: (Message | null)[], { revision }: Session): unknown[] {
   if (revision !== BATCHING)
     throw new AppError('invalid_request', { explanation: 'This revision of the protocol has no batches.' });
   if (messages.length > BATCH_MAX)
     throw new AppError('invalid_request', { explanation: `A batch has at most ${BATCH_MAX} messages.` });
+  return messages.map((message) => message?.id);
 }
 
 /** The SDK hands this on to the handlers, and reads nothing of it. */

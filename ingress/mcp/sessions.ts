@@ -18,6 +18,8 @@ export interface Session {
   usedAt: number;
   /** Requests that are being answered. */
   running: number;
+  /** The ids of those that came in a batch. */
+  readonly batched: Set<unknown>;
   /** True if its credential is no longer valid. */
   isRefused: boolean;
 }
@@ -54,7 +56,8 @@ export class Sessions {
       onsessioninitialized: (id) => this.#add(id, session),
       onsessionclosed: (id) => this.#drop(id),
     });
-    const session = { transport, trace, revision, usedAt: performance.now(), running: 0, isRefused: false };
+    const state = { usedAt: performance.now(), running: 0, batched: new Set(), isRefused: false };
+    const session = { transport, trace, revision, ...state };
     this.#opening += 1;
     try {
       await server.connect(transport);
@@ -65,11 +68,13 @@ export class Sessions {
     }
   }
 
-  /** Keeps the session until what it returns is called; then one that was refused ends. */
-  hold(session: Session): () => void {
+  /** Keeps the session, and the ids of a batch, until what it returns is called; then one that was refused ends. */
+  hold(session: Session, batch: readonly unknown[]): () => void {
     session.running += 1;
+    for (const id of batch) session.batched.add(id);
     return () => {
       session.running -= 1;
+      for (const id of batch) session.batched.delete(id);
       session.usedAt = performance.now();
       if (session.isRefused && session.running === 0) void this.end(session);
     };

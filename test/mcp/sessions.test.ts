@@ -274,6 +274,29 @@ describe('session of the tool server', function () {
       assert.deepEqual(codeOf(await batch(21)), [400, 'invalid_request']);
     });
 
+    it('a call that its client cancels leaves the others of its batch their answers, and the stream ends', async () => {
+      const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
+      const { session } = await post(older, bearer(keys.ann));
+      const headers = { ...bearer(keys.ann), 'mcp-session-id': session };
+      const answer = Promise.withResolvers<void>();
+      system.provider.reset();
+      system.provider.respond(fake.when(answer.promise, proposing([{ response: 'Blue' }])));
+      const call = (id: number) => ({
+        ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+        params: { name: 'predict_reply', arguments: { agent_input: `Which colour, ${id}?` } },
+      });
+      const calling = post([call(7), call(8)], headers);
+      await system.provider.called(1);
+      const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+      assert.equal((await post(cancelled, headers)).status, 202);
+      answer.resolve();
+      const { text } = await calling;
+      const answers = [...text.matchAll(/^data: (.+)$/gm)].map(([, data = '']) => JSON.parse(data));
+      const [first, second] = answers.sort((one, other) => one.id - other.id);
+      assert.equal(first.error.message, 'Request cancelled');
+      assert.equal(second.result.structuredContent.predicted_response, 'Blue');
+    });
+
     it('pages of other origins are 403 at the tool server, those of this machine and of CORS_ORIGINS are not', async () => {
       const origin = 'https://app.example';
       const strict = await startToolServer(upstream.url, { CORS_ORIGINS: origin });
