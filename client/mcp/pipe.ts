@@ -13,6 +13,7 @@ interface Message {
 }
 
 const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
 const FAILED = -32000;
 /** The field of each request in which a revision without sessions names itself. */
 const REVISION = 'io.modelcontextprotocol/protocolVersion';
@@ -48,11 +49,15 @@ class Pipe {
 
   take(line: string): void {
     if (line.trim() === '') return;
+    let message: unknown;
     try {
-      void this.#pass(JSON.parse(line));
+      message = JSON.parse(line);
     } catch {
       this.#write(errorTo(null, PARSE_ERROR, 'Parse error: a line is one JSON message'));
+      return;
     }
+    if (typeof message === 'object' && message !== null) void this.#pass(message);
+    else this.#write(errorTo(null, INVALID_REQUEST, 'Invalid request: a message is an object'));
   }
 
   /** Ends what runs, and the session. */
@@ -62,9 +67,10 @@ class Pipe {
       await this.#fetch('DELETE', this.#session).catch(() => {});
   }
 
-  /** Passes a message on. What goes wrong is the answer to it; a notification has none. */
+  /** Passes a message on. What goes wrong is the answer to it; a notification has none, nor has an answer. */
   async #pass(message: Message): Promise<void> {
-    const { id, method, params } = message;
+    const { method, params } = message;
+    const id = method === undefined ? undefined : message.id;
     const running = new AbortController();
     if (id !== undefined) this.#running.set(id, running);
     // Nothing answers what is cancelled, and a server without sessions knows it by the end of the request.

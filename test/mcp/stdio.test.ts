@@ -120,6 +120,9 @@ describe('the tools over standard input and output', function () {
       return JSON.parse(said);
     };
     assert.equal((await answer('{')).error.code, -32700);
+    for (const line of ['null', '3', '"text"']) assert.equal((await answer(line)).error.code, -32600);
+    const toServer = await answer(JSON.stringify({ jsonrpc: '2.0', id: 'of the server', result: {} }));
+    assert.equal(toServer.id, null, 'an answer to a request of the server is not answered');
     const params = {
       protocolVersion: '2025-11-25',
       capabilities: {},
