@@ -1,5 +1,6 @@
 import type { Middleware } from 'koa';
 import type { Pool } from 'pg';
+import { isAnswerLost } from '../../shared/db/faults.ts';
 import { addRefusals, type RefusalCount } from '../../shared/db/stores/refusals.ts';
 import type { Log } from '../../shared/log.ts';
 import { every } from '../../shared/timing/every.ts';
@@ -30,7 +31,7 @@ export class Refusals {
     else if (this.#counts.size < MOST) this.#counts.set(key, { appId, code, calls: 1 });
   }
 
-  /** Writes what was counted; what could not be written is counted again. */
+  /** Writes what was counted. What could not be written is kept; what may have been written is not, lest it count twice. */
   async flush(): Promise<void> {
     const counts = [...this.#counts.values()];
     if (counts.length === 0) return;
@@ -38,7 +39,8 @@ export class Refusals {
     try {
       await this.#write(counts);
     } catch (error) {
-      for (const { appId, code, calls } of counts) this.#restore(appId, code, calls);
+      if (!isAnswerLost(error))
+        for (const { appId, code, calls } of counts) this.#restore(appId, code, calls);
       throw error;
     }
   }
@@ -59,7 +61,7 @@ export class Refusals {
 export function openRefusals(pool: Pool, log: Log): Refusals {
   return new Refusals(
     (counts) => addRefusals(pool, counts),
-    (error) => log.warn({ err: error }, 'could not write the counts of refusals; they are kept'),
+    (error) => log.warn({ err: error }, 'could not write the counts of refusals'),
   );
 }
 

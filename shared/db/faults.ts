@@ -48,6 +48,17 @@ export function isUnavailable(error: unknown): boolean {
   );
 }
 
+const LOST_ANSWERS = /^(Query read timeout|Connection terminated)/;
+const LOST_ANSWER_CODES = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
+
+/** True if a statement was sent and nothing came back: it may have been committed. */
+export function isAnswerLost(error: unknown): boolean {
+  return causes(error).some(
+    ({ code, message }) =>
+      (code !== undefined && LOST_ANSWER_CODES.includes(code)) || LOST_ANSWERS.test(message),
+  );
+}
+
 /**
  * True if a statement timed out, most likely waiting for a lock: the fault of the rows that it wanted, not of the
  * database. It changed nothing, and a later retry may help.

@@ -4,12 +4,12 @@ import type { RefusalCount } from '../../../shared/db/stores/refusals.ts';
 
 describe('counts of refusals', () => {
   let written: RefusalCount[];
-  let isDown: boolean;
+  let failure: Error | undefined;
   let refusals: Refusals;
   beforeEach(() => {
-    [written, isDown] = [[], false];
+    [written, failure] = [[], undefined];
     const write = async (counts: readonly RefusalCount[]) => {
-      if (isDown) throw new Error('down');
+      if (failure) throw failure;
       written.push(...counts);
     };
     refusals = new Refusals(write, () => {});
@@ -30,12 +30,21 @@ describe('counts of refusals', () => {
   it('counts of refusals of an outage are written after it, with those of that time', async () => {
     refusals.add('a', 'rate_limited');
     refusals.add('a', 'rate_limited');
-    isDown = true;
+    failure = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     await assert.rejects(refusals.flush());
     refusals.add('a', 'rate_limited');
-    isDown = false;
+    failure = undefined;
     await refusals.flush();
     assert.deepEqual(written, [{ appId: 'a', code: 'rate_limited', calls: 3 }]);
+  });
+
+  it('counts of refusals are not written again after a write that may have been committed', async () => {
+    refusals.add('a', 'rate_limited');
+    failure = new Error('Query read timeout');
+    await assert.rejects(refusals.flush());
+    failure = undefined;
+    await refusals.flush();
+    assert.deepEqual(written, []);
   });
 
   it('counts of refusals are bounded, however many apps are refused while the database is down', async () => {
