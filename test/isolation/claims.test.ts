@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Pool } from 'pg';
+import type { Pool } from 'pg';
 import {
   type Claim,
   type ClaimTerms,
@@ -17,7 +17,7 @@ import {
   suggested,
   WINDOW_S,
 } from '../support/common-path.ts';
-import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { createDatabase, openPool, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 const SLOTS = 8;
@@ -183,7 +183,7 @@ describe('claims of ended work', () => {
   });
 
   it('a claim in the statement that ends work waits for the disk with it', async () => {
-    const single = new Pool({ connectionString: database.url, max: 1 });
+    const single = openPool(database.url, 1);
     const settingAfter = async (work: () => Promise<unknown>) => {
       await single.query('begin');
       await single.query('set local synchronous_commit = remote_write');

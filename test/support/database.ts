@@ -24,10 +24,7 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
   const name = `forecue_test_${randomBytes(6).toString('hex')}`;
   await administer(server, `create database ${name} template ${empty ? 'template0' : template}`);
   const url = databaseUrl(server, name);
-  const pool = new pg.Pool({ connectionString: url, max: 4 });
-  pool.on('error', () => {});
-  // The pool listens to its idle clients only; one that a failed try never released must not fail the tests after it.
-  pool.on('connect', (client) => client.on('error', () => {}));
+  const pool = openPool(url, 4);
   return {
     url,
     serviceUrl: databaseUrl(pooler || server, name),
@@ -38,6 +35,15 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
       await administer(server, `drop database ${name} with (force)`);
     },
   };
+}
+
+/** A pool of a test's database, which may be dropped before all sessions have ended. */
+export function openPool(url: string, max: number): pg.Pool {
+  const pool = new pg.Pool({ connectionString: url, max });
+  pool.on('error', () => {});
+  // The pool listens to its idle clients only; one that is in use or just ends must not fail the tests after it.
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
 }
 
 /** Runs one statement on the server itself. */
