@@ -6,6 +6,13 @@ import { draft } from '../../shared/work/kinds.ts';
 import { callOf, refusalOf } from '../jobs/service.ts';
 import type { WorkService } from '../work/service.ts';
 
+/** Memory that the answer was made from was deleted meanwhile. */
+const FORGOTTEN: Pick<DraftResponse, 'status'> & DraftTexts = {
+  status: 'abstained',
+  completion: '',
+  sent: [],
+};
+
 /** The account's own drafts: the predictions that a connected app would get, and how they came about. */
 export class DraftService {
   readonly #work: Pick<WorkService, 'perform'>;
@@ -33,12 +40,9 @@ export class DraftService {
     const { outcome } = await this.#work.perform(draft, call, gone);
     const { state, report, answer, queueMs } = outcome;
     if ((state !== 'suggested' && state !== 'abstained') || report === null) throw refusalOf(outcome);
-    // Its account is being erased.
-    if (answer === null) throw new AppError('not_authenticated');
     const { memoryMs, modelMs, ...told } = report;
     return {
-      status: state,
-      ...(JSON.parse(answer) as DraftTexts),
+      ...(answer === null ? FORGOTTEN : { status: state, ...(JSON.parse(answer) as DraftTexts) }),
       ...told,
       timing: {
         queue_ms: Math.round(queueMs ?? 0),

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import type { DraftResponse } from '../../shared/schemas/drafts.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
-import { add } from '../support/memory.ts';
+import { add, forget } from '../support/memory.ts';
 import { type System, startSystem } from '../support/system.ts';
+import { tablesWith } from '../support/tables-with.ts';
 import { until } from '../support/until.ts';
 
 const DRAFT = '/api/predictions/draft/';
+const SECRET = 'The spare key lies under the third blue flowerpot';
 
 describe('drafts of an account’s person', () => {
   let system: System;
@@ -30,8 +32,8 @@ describe('drafts of an account’s person', () => {
     assert.deepEqual([body.status, body.completion, body.model], ['suggested', ' coverage', 'fake-model']);
     const [call] = system.provider.calls;
     assert.deepEqual(body.sent, call?.body.messages);
-    assert.match(body.sent.at(-1)?.content ?? '', /Always runs the tests with coverage/);
-    assert.deepEqual(body.context.fact_ids, [fact.id]);
+    assert.match(body.sent?.at(-1)?.content ?? '', /Always runs the tests with coverage/);
+    assert.deepEqual(body.context?.fact_ids, [fact.id]);
     assert.ok(body.usage.input_tokens > 0 && body.usage.output_tokens > 0);
     const { queue_ms, memory_ms, model_ms, total_ms } = body.timing;
     assert.ok(queue_ms + memory_ms + model_ms <= total_ms + 3, JSON.stringify(body.timing));
@@ -62,7 +64,7 @@ describe('drafts of an account’s person', () => {
     system.provider.next(fake.ok({ continuation: ' perhaps', likelihood: 'very_unlikely' }));
     const unsure = await predict({ draft: 'I might' });
     assert.deepEqual([unsure.body.status, unsure.body.completion], ['abstained', '']);
-    assert.ok(unsure.body.sent.length > 0);
+    assert.ok((unsure.body.sent?.length ?? 0) > 0);
   });
 
   it('a next prompt of an account’s person is predicted from the messages before it', async () => {
@@ -93,7 +95,7 @@ describe('drafts of an account’s person', () => {
     await add(bob, 'facts', { text: 'Bob keeps the coverage secret.' });
     const { body } = await predict({ draft: 'What about the coverage' });
     assert.doesNotMatch(JSON.stringify(body), /Bob/);
-    assert.deepEqual(body.context.fact_ids, []);
+    assert.deepEqual(body.context?.fact_ids, []);
   });
 
   it('the prediction of a draft is gone with its account, at once', async () => {
@@ -107,6 +109,40 @@ describe('drafts of an account’s person', () => {
       );
       return rows.length === 0;
     });
+  });
+
+  it('a deletion of memory reaches the kept answers of drafts that were made from the row, or from what was derived from it', async () => {
+    const row = await add(ann, 'raw', { content: SECRET, kind: 'note', occurred_at: '2026-01-01T00:00:00Z' });
+    const episode = await add(ann, 'episodes', { title: 'Keys', summary: 'About keys', raw_ids: [row.id] });
+    await add(ann, 'facts', { text: `${SECRET}, I think`, episode_ids: [episode.id] });
+    system.provider.respond(fake.ok({ continuation: ' of hers' }));
+    await predict({ draft: 'Is the spare key under a flowerpot' });
+    assert.ok((await tablesWith(system, 'third blue flowerpot')).includes('public.answers'));
+    await forget(ann, 'raw', row);
+    assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
+  });
+
+  it('the deletion of a fact reaches the kept answers of drafts that were made from it, and no others', async () => {
+    system.provider.respond(fake.ok({ continuation: ' an elephant of hers' }));
+    await predict({ draft: 'It was' });
+    const fact = await add(ann, 'facts', { text: SECRET });
+    await predict({ draft: 'Where is the spare key' });
+    await forget(ann, 'facts', fact);
+    assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
+    assert.deepEqual(await tablesWith(system, 'an elephant of hers'), ['public.answers']);
+  });
+
+  it('a draft whose memory is deleted while the model works abstains, and nothing of its answer is kept', async () => {
+    const fact = await add(ann, 'facts', { text: SECRET });
+    const answer = Promise.withResolvers<void>();
+    system.provider.next(fake.when(answer.promise, fake.ok({ continuation: ' the blue flowerpot of hers' })));
+    const running = predict({ draft: 'Where is the spare key' });
+    await system.provider.called(1);
+    await forget(ann, 'facts', fact);
+    answer.resolve();
+    const { status, body } = await running;
+    assert.deepEqual([status, body.status, body.completion, body.sent], [200, 'abstained', '', []]);
+    assert.deepEqual(await tablesWith(system, 'blue flowerpot'), []);
   });
 
   it('the prediction of a draft says which part of the request is wrong, how the provider failed, and that it was too much', async () => {
@@ -158,6 +194,26 @@ describe('predicting a draft without a model', () => {
     const { body } = await ann.request<DraftResponse>('POST', DRAFT, { draft: 'Please run the tests' });
     assert.equal(body.completion, ' with coverage');
     assert.deepEqual([body.model, body.sent], ['local', []]);
-    for (const { id } of rows) assert.ok(body.context.raw_ids.includes(id));
+    for (const { id } of rows) assert.ok(body.context?.raw_ids.includes(id));
+  });
+});
+
+describe('predicting a draft while the provider is in trouble', () => {
+  let system: System;
+  before(async () => {
+    system = await startSystem({ env: { FALLBACK_MODELS: 'local', CONTEXT_BUDGET_TOKENS: '100' } });
+  });
+  after(() => system?.stop());
+
+  it('the prediction of a draft that falls back to the built-in predictor names the rows that its words come from', async () => {
+    const ann = await signUp(system);
+    const content = 'Please run the tests with coverage.';
+    const rows = await Promise.all(
+      Array.from({ length: 10 }, () => add(ann, 'raw', { content, kind: 'reply' })),
+    );
+    system.provider.respond(fake.status(500));
+    const { body } = await ann.request<DraftResponse>('POST', DRAFT, { draft: 'Please run the tests' });
+    assert.deepEqual([body.model, body.completion], ['local', ' with coverage.']);
+    for (const { id } of rows) assert.ok(body.context?.raw_ids.includes(id));
   });
 });

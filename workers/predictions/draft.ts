@@ -46,14 +46,15 @@ export function createDraft(
     );
     const readAt = performance.now();
     const { task, truncated, used } = fitContext(request, contextBudgetTokens, bundle);
-    const isLocal = model === LOCAL;
-    const context = {
+    const contextFor = (guess: Guess) => ({
       profile: used.profile,
       fact_ids: used.facts,
       episode_ids: used.episodes,
-      raw_ids: [...new Set([...used.raw, ...(isLocal ? phrases.map(({ source }) => source) : [])])],
+      raw_ids: [
+        ...new Set([...used.raw, ...(guess.model === LOCAL ? phrases.map(({ source }) => source) : [])]),
+      ],
       truncated,
-    };
+    });
     const end = (guess: Guess, state: 'suggested' | 'abstained', texts: DraftTexts): End<DraftReport> => ({
       state,
       answer: JSON.stringify(texts),
@@ -61,7 +62,7 @@ export function createDraft(
         confidence: guess.confidence,
         model: guess.model,
         usage: { input_tokens: guess.usage.inputTokens, output_tokens: guess.usage.outputTokens },
-        context,
+        context: contextFor(guess),
         memoryMs: Math.round(readAt - begun),
         modelMs: Math.round(performance.now() - readAt),
       },
@@ -70,7 +71,7 @@ export function createDraft(
       const nothing = { completion: '', confidence: 0, model, usage: NO_USAGE };
       return end(nothing, 'abstained', { completion: '', sent: [] });
     }
-    const sent = isLocal ? [] : [...predictionQuestion(task).messages];
+    const sent = model === LOCAL ? [] : [...predictionQuestion(task).messages];
     try {
       const charge = { accountId: party, appId: null, workId: id, attempt, kind: draft.name };
       const cacheKey = pseudonym(party, '', '');

@@ -1,6 +1,6 @@
 -- Ends work of one party and settles or refunds its units, in one transaction. Each item has a guard: what must still
 -- be true of its row (`Guard` in `stores/work/complete.ts`). An item whose guard fails changes nothing. Returns the
--- places of the items that took effect.
+-- places of the items that took effect. Of memory that was deleted while a draft's work ran, no answer is kept.
 --
 -- No index serves `is not distinct from`: on a small table the planner takes the party's order for as good as the ids,
 -- and so reads all work that has ended and is not vacuumed yet.
@@ -69,7 +69,9 @@ begin
     ), answered as (
       insert into answers (id, answer, key, line, expires_at)
       select e.id, _answers[e.place + 1], e.key, e.line, window_end(_window_s)
-        from ended e where _answers[e.place + 1] is not null
+        from ended e
+       where _answers[e.place + 1] is not null
+         and (e.kind <> 'draft' or is_left(e.party, e.report::jsonb -> 'context'))
       on conflict (id) do nothing
     )
     select e.month, array_agg(e.place) as places, count(*) as ended, sum(e.units) as units,

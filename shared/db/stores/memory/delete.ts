@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AppError } from '../../../errors/app-error.ts';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
-import { redactReplies, textsOf, withDerived } from '../replies/redact.ts';
+import { redactPredictions, textsOf, withDerived } from '../replies/redact.ts';
 import { changeMemory } from './change.ts';
 import { deleteFacts, forgetDerived } from './forget-derived.ts';
 import { DERIVED_FROM, FORGOTTEN } from './links.ts';
@@ -68,7 +68,7 @@ async function redactDerived(
 ): Promise<void> {
   const left = new Map((await textsOf(tx, accountId, ids))?.map((row) => [row.id, row.text]));
   const gone = said?.filter((row) => left.get(row.id) !== row.text).map(({ text }) => text);
-  await redactReplies(tx, accountId, ids, gone && [...texts, ...gone]);
+  await redactPredictions(tx, accountId, ids, gone && [...texts, ...gone]);
 }
 
 /**
@@ -90,7 +90,7 @@ export function deleteFact(em: EntityManager, accountId: string, id: string): Pr
     const { deleted, restored } = await deleteFacts(tx, accountId, [id]);
     if (deleted.length === 0) throw new AppError('not_found');
     const texts = said?.map(({ text }) => text);
-    await redactReplies(tx, accountId, [id], texts);
+    await redactPredictions(tx, accountId, [id], texts);
     const episodes = { deleted: 0, stale: 0 };
     return { id, event_deleted: false, episodes, facts: { deleted: 0, stale: 0, restored } };
   });

@@ -49,9 +49,10 @@ const TEXTS = `
 
 /**
  * Erases the texts of the predictions that were made from these rows of memory and may repeat the deleted texts; undefined
- * for too many of these. Their numbers stay: statistics and calibration do not change.
+ * for too many of these. Their numbers stay: statistics and calibration do not change. The answers of drafts have the
+ * rows as they were sent, so they go in any case.
  */
-export async function redactReplies(
+export async function redactPredictions(
   tx: EntityManager,
   accountId: string,
   ids: readonly string[],
@@ -59,7 +60,15 @@ export async function redactReplies(
 ): Promise<void> {
   const lost = compareWith(texts);
   for (const some of inPages(ids, SOURCES_AT_ONCE)) await redactMadeFrom(tx, accountId, some, lost);
+  await tx.execute(FORGET_DRAFTS, [accountId, JSON.stringify(ids)]);
 }
+
+/** An answer is kept for a day at most (`RECOVERY_WINDOW_S`), and seconds. */
+const FORGET_DRAFTS = `
+  delete from answers a using history h
+   where h.party = ? and h.month is null and h.kind = 'draft' and h.ended_at > now() - interval '2 days' and a.id = h.id
+     and exists (select from jsonb_path_query(h.report::jsonb, '$.context.*[*]') used
+                  where used #>> '{}' in (select json_array_elements_text(?::json)))`;
 
 async function redactMadeFrom(
   tx: EntityManager,
