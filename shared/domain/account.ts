@@ -1,5 +1,5 @@
 import { AppError } from '../errors/app-error.ts';
-import type { Scope } from '../schemas/accounts.ts';
+import { SCOPES, type Scope } from '../schemas/accounts.ts';
 
 /** The log-in that an access token comes from. */
 export interface Login {
@@ -43,10 +43,15 @@ export function requireLogin({ login }: UserPrincipal): Login {
   return login;
 }
 
+/** Reports whether a caller has one of the scopes; all but a key with some have all. */
+export function hasScope({ scopes = SCOPES }: UserPrincipal, enough: readonly Scope[]): boolean {
+  return enough.some((scope) => scopes.includes(scope));
+}
+
 /** Refuses a key that has none of the scopes, any of which is enough: throws `access_denied`. */
-export function requireScope({ scopes }: UserPrincipal, enough: readonly Scope[]): void {
-  if (scopes === undefined || enough.some((scope) => scopes.includes(scope))) return;
-  const explanation = `This needs a key with the scope ${enough.join(' or ')}; this one has ${scopes.join(', ')}.`;
+export function requireScope(user: UserPrincipal, enough: readonly Scope[]): void {
+  if (hasScope(user, enough)) return;
+  const explanation = `This needs a key with the scope ${enough.join(' or ')}; this one has ${user.scopes?.join(', ')}.`;
   throw new AppError('access_denied', { explanation });
 }
 

@@ -8,4 +8,4 @@ export interface DraftReport extends Pick<DraftResponse, 'confidence' | 'model' 
 }
 
 /** The texts of its answer, as JSON, which are gone after the recovery window. */
-export type DraftTexts = Pick<DraftResponse, 'completion' | 'sent'>;
+export type DraftTexts = Required<Pick<DraftResponse, 'completion' | 'sent'>>;

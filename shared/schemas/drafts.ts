@@ -34,9 +34,10 @@ export const DraftResponse = closed({
   confidence: Type.Number({ minimum: 0, maximum: 1 }),
   /** Model that was asked last. */
   model: Type.String(),
-  /** The messages to the model; none for the built-in predictor, and where there was nothing to work on. */
-  sent: Type.Array(closed({ role: Type.String(), content: Type.String() })),
-  context: DraftContext,
+  /** The messages to the model, for a caller who may read memory; none for the built-in predictor, and where there was nothing to work on. */
+  sent: Type.Optional(Type.Array(closed({ role: Type.String(), content: Type.String() }))),
+  /** For a caller who may read memory. */
+  context: Type.Optional(DraftContext),
   usage: closed({ input_tokens: Count, output_tokens: Count }),
   /** Milliseconds in the queue, with the memory, with the model, and from the request to the answer. */
   timing: closed({ queue_ms: Count, memory_ms: Count, model_ms: Count, total_ms: Count }),

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { DraftResponse } from '../../shared/schemas/drafts.ts';
-import { signUp, type UserClient } from '../support/account.ts';
+import { anonymously, signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
 import { add, forget } from '../support/memory.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { tablesWith } from '../support/tables-with.ts';
+import { keyOf } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
 const DRAFT = '/api/predictions/draft/';
@@ -143,6 +144,24 @@ describe('drafts of an account’s person', () => {
     const { status, body } = await running;
     assert.deepEqual([status, body.status, body.completion, body.sent], [200, 'abstained', '', []]);
     assert.deepEqual(await tablesWith(system, 'blue flowerpot'), []);
+  });
+
+  it('a key reads what was sent to the model and which memory was used only with the scope read', async () => {
+    const fact = await add(ann, 'facts', { text: 'The spare bike is in the shed' });
+    system.provider.respond(fake.ok({ continuation: ' is' }));
+    const withKey = async (...scopes: string[]) => {
+      const headers = { 'x-service-api-key': await keyOf(ann, scopes) };
+      const body = { draft: 'Where the spare bike' };
+      const answer = await anonymously<DraftResponse>(system, 'POST', DRAFT, body, { headers });
+      assert.equal(answer.status, 200, answer.text);
+      return answer;
+    };
+    const { body: reader } = await withKey('predict', 'read');
+    assert.match(JSON.stringify(reader.sent), /in the shed/);
+    assert.deepEqual(reader.context?.fact_ids, [fact.id]);
+    const { body, text } = await withKey('predict');
+    assert.equal(body.completion, ' is');
+    assert.ok(!('sent' in body) && !('context' in body), text);
   });
 
   it('the prediction of a draft says which part of the request is wrong, how the provider failed, and that it was too much', async () => {

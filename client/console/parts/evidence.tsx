@@ -19,13 +19,13 @@ interface Used {
   withheld_ids?: readonly string[];
 }
 
-const NOTHING: Used = { fact_ids: [], episode_ids: [], raw_ids: [] };
+export const NOTHING_USED: Used = { fact_ids: [], episode_ids: [], raw_ids: [] };
 
 /** The rows of memory that a prediction rests on, in a card. */
 export function Evidence({ used }: { used: Used | null }) {
   return (
     <Card title={t.try.evidence}>
-      <UsedRows used={used ?? NOTHING} />
+      <UsedRows used={used ?? NOTHING_USED} />
     </Card>
   );
 }

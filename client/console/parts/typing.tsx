@@ -4,7 +4,7 @@ import type { CompleterClient } from '../../src/completer.ts';
 import { attachCompleter } from '../../src/textarea.ts';
 import { number, percent, t } from '../strings/index.ts';
 import { useSignedIn } from './context.ts';
-import { UsedRows } from './evidence.tsx';
+import { NOTHING_USED, UsedRows } from './evidence.tsx';
 import { Card, ErrorNote } from './ui.tsx';
 import { Waterfall } from './waterfall.tsx';
 
@@ -86,7 +86,7 @@ function draftsOf(client: AccountClient, tell: (predicted: Predicted) => void): 
 
 function HowItCame({ seen: { answer, tookMs } }: { seen: Predicted }) {
   const [isOpen, setOpen] = useState(false);
-  const { status, confidence, model, sent, usage, timing, context } = answer;
+  const { status, confidence, model, sent = [], usage, timing, context = NOTHING_USED } = answer;
   const rows = context.fact_ids.length + context.episode_ids.length + context.raw_ids.length;
   const { queue_ms, memory_ms, model_ms, total_ms } = timing;
   const stages = [

@@ -1,3 +1,4 @@
+import { hasScope, type UserPrincipal } from '../../../shared/domain/account.ts';
 import { DraftRequest, DraftResponse } from '../../../shared/schemas/drafts.ts';
 import { MIB } from '../../../shared/schemas/limits.ts';
 import { type Answer, endpoint } from '../../http/endpoint.ts';
@@ -13,8 +14,8 @@ export const predictDraft = endpoint('user', {
   tag: 'Replies',
   summary: 'Predict what the person types next, without an app',
   description: `What a connected app would get from \`/v1/predictions\`, for the account itself, and how it came about: what was sent to the
-model, which memory was used, and the time of each stage. Costs no unit. Nothing of it is stored for longer than the recovery window; it is
-cancelled when its caller leaves.`,
+model, which memory was used (\`sent\` and \`context\`: both are left out for a key without \`read\`), and the time of each stage. Costs no
+unit. Nothing of it is stored for longer than the recovery window; it is cancelled when its caller leaves.`,
   body: DraftRequest,
   bodyLimit: 4 * MIB,
   errors: [
@@ -28,9 +29,15 @@ cancelled when its caller leaves.`,
   ],
   status: 200,
   response: DraftResponse,
-}).handle(({ user, body, signal }, { drafts }: DraftRoutes) => answer(drafts.predict(user.id, body, signal)));
+}).handle(({ user, body, signal }, { drafts }: DraftRoutes) =>
+  answer(user, drafts.predict(user.id, body, signal)),
+);
 
-/** Apart from the handler, so that the body is not held while the caller waits. */
-async function answer(predicted: Promise<DraftResponse>): Promise<Answer<DraftResponse>> {
-  return { body: await predicted };
+/** Apart from the handler, so that the body is not held while the caller waits. A key that may only predict reads no memory by it. */
+async function answer(
+  user: UserPrincipal,
+  predicted: Promise<DraftResponse>,
+): Promise<Answer<DraftResponse>> {
+  const { sent, context, ...rest } = await predicted;
+  return { body: hasScope(user, ['read']) ? { ...rest, sent, context } : rest };
 }
