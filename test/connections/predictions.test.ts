@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import type { ConnectionDetail } from '../../shared/schemas/connections.ts';
+import { findConnection } from '../../shared/db/stores/connections/list.ts';
+import { CONNECTION_USES_MAX, type ConnectionDetail } from '../../shared/schemas/connections.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { connect, connectingApp, type Exchanged, revoke } from '../support/connection.ts';
 import { delay, hang, ok } from '../support/fake-provider.ts';
 import { addFact, setProfile } from '../support/memory.ts';
 import { rowOf } from '../support/rows.ts';
+import { rowsRead } from '../support/rows-read.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { whileFrozen } from '../support/time-travel.ts';
 import { until } from '../support/until.ts';
@@ -165,6 +167,24 @@ describe('predictions with a connection', () => {
       assert.ok(Date.now() - Date.parse(body.last_used_at ?? '') < 60_000);
       const other = await signUp(system);
       assert.equal((await other.request('GET', path)).status, 404);
+    });
+
+    it('a person reads what an app used a connection for at the same cost, however much it was used before it was revoked and granted again', async () => {
+      await app.predict(connected());
+      const { pool } = system.database;
+      const { connection_id: id } = connection;
+      await pool.query(
+        `insert into history
+         select (jsonb_populate_record(h, jsonb_build_object('id', gen_random_uuid(), 'key', gen_random_uuid()))).*
+           from history h, generate_series(1, $2) where connection_id = $1`,
+        [id, CONNECTION_USES_MAX * 1.5],
+      );
+      await pool.query('update connections set grant_revision = grant_revision + 1 where id = $1', [id]);
+      await pool.query('analyze history');
+      const read = await rowsRead(system, (em) => findConnection(em, person.id, id));
+      assert.ok(read < CONNECTION_USES_MAX + 100, `${read} rows`);
+      const { body } = await person.request<ConnectionDetail>('GET', `/api/connections/${id}/`);
+      assert.equal(body.predictions, 0);
     });
 
     it('a person sees the connections of the account alone, and ends one: what runs with it ends', async () => {

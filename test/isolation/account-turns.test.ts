@@ -7,6 +7,7 @@ import { signUp, type UserClient } from '../support/account.ts';
 import { predictionBody } from '../support/client.ts';
 import {
   approve,
+  connect,
   connectingApp,
   exchange,
   revoke,
@@ -14,7 +15,7 @@ import {
   startConnection,
 } from '../support/connection.ts';
 import { pacedUntil } from '../support/paced-until.ts';
-import { lockRow } from '../support/row-lock.ts';
+import { lockRow, lockTable } from '../support/row-lock.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
@@ -77,6 +78,30 @@ describe('account whose row is locked', () => {
       await locked.release();
       await Promise.all(others);
     });
+});
+
+describe('connection whose uses take long to read', () => {
+  let system: System<TestProcess>;
+  before(async () => {
+    system = await startProcesses();
+  });
+  after(() => system?.stop());
+
+  it('a connection whose uses take long to read keeps neither its person nor another from what secures the account, however often it is read', async () => {
+    const [person, other] = [await signUp(system), await signUp(system)];
+    const { connection_id } = await connect(system, await connectingApp(system), person);
+    const locked = await lockTable(system, 'history');
+    const reads = Array.from({ length: TOO_MANY }, () =>
+      person.request('GET', `/api/connections/${connection_id}/`),
+    );
+    const codes: unknown[] = [];
+    for (const read of reads) void read.then(({ code }) => codes.push(code));
+    await until(() => codes.includes('overloaded'));
+    for (const one of [person, other])
+      assert.equal((await one.request('PATCH', '/api/auth/me/', { name: 'Another' })).status, 200);
+    await locked.release();
+    await Promise.all(reads);
+  });
 });
 
 describe('app whose rows are locked', () => {

@@ -20,6 +20,11 @@ export function lockRow(
   });
 }
 
+/** Lets nobody read a table until it is released. */
+export function lockTable(system: Pick<System, 'database'>, table: string): Promise<RowLock> {
+  return hold(system, (client) => client.query(`lock table ${table}`));
+}
+
 /** Lets nothing of a party be admitted, as an admission that froze, until it is released. */
 export function lockAdmissions(system: Pick<System, 'database'>, party: string): Promise<RowLock> {
   return hold(system, (client) => client.query('select lock_admissions_v1($1)', [party]));

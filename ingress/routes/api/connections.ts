@@ -25,7 +25,7 @@ export const readOwnConnection = endpoint('user', {
   operationId: 'readOwnConnection',
   tag: 'Own connections',
   summary: 'A connection, and what the app used it for in the last 35 days',
-  inTurn: 'account',
+  inTurn: 'memory',
   params: { id: 'uuid' },
   errors: ['not_found'],
   status: 200,

@@ -21,7 +21,8 @@ export async function listConnections(em: EntityManager, accountId: string): Pro
 
 /**
  * One of the account's connections, with what was predicted by its present grant; undefined when there is none. A connection
- * that another account had before shows nothing of that.
+ * that another account had before shows nothing of that. The limit comes before the grants are compared: those that are over
+ * would add to what is read without bound.
  */
 export async function findConnection(
   em: EntityManager,
@@ -34,10 +35,10 @@ export async function findConnection(
   const [used] = await em.execute<{ predictions: number; suggested: number; lastMs: number | null }[]>(
     `select count(*)::int as predictions, (count(*) filter (where state = 'suggested'))::int as suggested,
             (extract(epoch from max(admitted_at)) * 1000)::float8 as "lastMs"
-       from (select state, admitted_at from history
-              where connection_id = ? and (report::json ->> 'grantRevision')::int = ?
-                and admitted_at > now() - interval '${TOMBSTONE_DAYS} days'
-              order by admitted_at desc limit ${CONNECTION_USES_MAX}) h`,
+       from (select state, admitted_at, report from history
+              where connection_id = ? and admitted_at > now() - interval '${TOMBSTONE_DAYS} days'
+              order by admitted_at desc limit ${CONNECTION_USES_MAX}) h
+      where (report::json ->> 'grantRevision')::int = ?`,
     [id, grantRevision],
   );
   const { predictions = 0, suggested = 0, lastMs = null } = used ?? {};
