@@ -30,10 +30,7 @@ const processes = gauge('forecue_processes', 'Living processes, by their heartbe
 const erasing = gauge('forecue_accounts_erasing', 'Accounts that are being erased.');
 const oldestErasure = gauge('forecue_erasure_oldest_seconds', 'Since when the oldest of them is.');
 const units = gauge('forecue_units_month', 'Units of this month, of all apps.', ['state']);
-const sessions = gauge(
-  'forecue_database_sessions',
-  "Sessions of all of PostgreSQL's clients, ours and others.",
-);
+const sessions = gauge('forecue_database_sessions', 'Sessions that PostgreSQL has, ours and others.');
 const sessionsMost = gauge(
   'forecue_database_sessions_most',
   'Sessions that PostgreSQL takes of roles that are not superusers.',

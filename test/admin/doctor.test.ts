@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import pg from 'pg';
 import { judgeRoom, judgeSessions } from '../../bin/admin/checks-of-capacity.ts';
+import { readInstallation } from '../../shared/db/stores/installation.ts';
 import { runAdmin } from '../support/admin.ts';
 import { databaseUrl } from '../support/database.ts';
 import { bareEnvironment } from '../support/environment.ts';
@@ -112,6 +115,26 @@ describe('doctor', function () {
     assert.equal(found.ok, false);
     assert.match(`${found.found}: ${found.to_do}`, /91 are in use: end sessions/);
     assert.equal(judgeSessions('', 90, 100).ok, true);
+  });
+
+  it('the doctor counts the sessions of all roles and databases, also with a role that sees its own alone', async () => {
+    const { url, pool } = system.database;
+    const name = `forecue_${randomBytes(6).toString('hex')}`;
+    await pool.query(
+      `create role ${name} login password '${name}'; grant select on all tables in schema public to ${name}`,
+    );
+    const own = new pg.Pool({
+      connectionString: Object.assign(new URL(url), { username: name, password: name }).href,
+    });
+    const others = await Promise.all(Array.from({ length: 4 }, () => pool.connect()));
+    try {
+      const { sessions } = await readInstallation(own);
+      assert.ok(sessions > others.length, `${sessions} sessions`);
+    } finally {
+      for (const other of others) other.release();
+      await own.end();
+      await pool.query(`drop owned by ${name}; drop role ${name}`);
+    }
   });
 
   it('the doctor finds that the clock of its own machine is a minute off', async () => {

@@ -9,7 +9,10 @@ export interface Installation {
   /** Units of this month, of all apps. */
   reserved: number;
   settled: number;
-  /** Sessions of clients that PostgreSQL has, and how many it takes of roles that are not superusers. */
+  /**
+   * Sessions that PostgreSQL has, those of autovacuum too, and how many it takes of roles that are not superusers. In
+   * pg_stat_activity an ordinary role cannot tell the sessions of others.
+   */
   sessions: number;
   sessionsMost: number;
   /** Living processes, by their kind. */
@@ -17,7 +20,7 @@ export interface Installation {
 }
 
 const READ = {
-  name: 'installation_v2',
+  name: 'installation_v3',
   text: `
     select e.*, u.*, s.*, p.*
       from (select count(*)::int as erasing,
@@ -25,7 +28,7 @@ const READ = {
               from accounts where erasing_at is not null) e,
            (select coalesce(sum(reserved), 0)::float8 as reserved, coalesce(sum(settled), 0)::float8 as settled
               from usage where month = month_of(now())) u,
-           (select (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as sessions,
+           (select (select sum(numbackends)::int from pg_stat_database) as sessions,
                    current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
                      - coalesce(current_setting('reserved_connections', true)::int, 0) as "sessionsMost") s,
            (select coalesce(json_object_agg(kind, living), '{}') as processes
