@@ -6,7 +6,8 @@ import { lockFolder, makePrivateFolder } from '../start/files.ts';
 import { startPostgres } from '../start/postgres.ts';
 import { AdminError } from './admin-error.ts';
 
-const DATA = resolve(import.meta.dirname, '../../.data');
+/** Where this checkout keeps its data. */
+export const DATA = resolve(import.meta.dirname, '../../.data');
 
 /** The database that a restore fills. */
 interface Target extends AsyncDisposable {

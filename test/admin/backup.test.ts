@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { copyDatabase } from '../../bin/admin/archive/copy.ts';
 import { restoreBackup, verifyBackup } from '../../bin/admin/archive/read.ts';
 import { openEmbedded, openTarget } from '../../bin/admin/target.ts';
@@ -9,7 +12,23 @@ import { migrate } from '../../shared/process/migrate.ts';
 import { adminResult, runAdmin } from '../support/admin.ts';
 import { predictionBody } from '../support/client.ts';
 import { createDatabase, type TestDatabase } from '../support/database.ts';
+import { bareEnvironment } from '../support/environment.ts';
+import { lockTable } from '../support/row-lock.ts';
 import { type System, startSystem } from '../support/system.ts';
+import { until } from '../support/until.ts';
+
+const CHECKOUT = resolve(import.meta.dirname, '../..');
+
+/** Makes a checkout of the same files, whose `.data/` is its own. */
+async function linkCheckout(folder: string): Promise<void> {
+  await mkdir(folder);
+  for (const name of await readdir(CHECKOUT))
+    if (!name.startsWith('.')) await symlink(join(CHECKOUT, name), join(folder, name));
+}
+
+/** A session of this database that waits for a lock. */
+const WAITS = `
+  select from pg_locks l join pg_database d on d.oid = l.database where not l.granted and d.datname = current_database()`;
 
 describe('backup', function () {
   this.timeout(120_000);
@@ -135,10 +154,50 @@ describe('backup', function () {
       message: /^`npm start` runs in this checkout: stop it first/,
     });
     const there = { queuePrefix, database: { ...database, url: elsewhere.url, directUrl: elsewhere.url } };
-    assert.ok((await copyDatabase(target.config, there)) > 0);
+    assert.ok((await copyDatabase(target.config, there, folder)) > 0);
     for (const table of ['apps', 'app_keys', 'usage', 'history'])
       assert.equal(await countIn(elsewhere, table), await countIn(system.database, table), table);
-    await assert.rejects(copyDatabase(target.config, there), { message: /^the database is not empty/ });
+    await assert.rejects(copyDatabase(target.config, there, folder), {
+      message: /^the database is not empty/,
+    });
+  });
+
+  it('a move keeps its copy beside the data, where there is room for it, and leaves none when it is interrupted', async () => {
+    const [checkout, temporary] = [join(folder, 'checkout'), join(folder, 'temporary')];
+    await Promise.all([linkCheckout(checkout), mkdir(temporary)]);
+    await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
+    const locked = await lockTable({ database: elsewhere }, 'accounts');
+    const main = ['--preserve-symlinks', '--preserve-symlinks-main', join(checkout, 'bin/admin/main.ts')];
+    const env = { ...bareEnvironment(), TMPDIR: temporary, DATABASE_URL: elsewhere.url };
+    const move = spawn(process.execPath, [...main, 'move'], { env, stdio: 'ignore' });
+    const over = once(move, 'exit');
+    await until(async () => (await elsewhere.pool.query(WAITS)).rowCount);
+    const data = join(checkout, '.data');
+    assert.deepEqual(await readdir(temporary), []);
+    assert.deepEqual((await readdir(data)).sort(), ['lock', 'move.backup', 'postgres']);
+    move.kill('SIGINT');
+    assert.deepEqual(await over, [null, 'SIGINT']);
+    assert.deepEqual((await readdir(data)).sort(), ['lock', 'postgres']);
+    await locked.release();
+    // Waits for the embedded server to end.
+    await using _ended = await openEmbedded({}, data);
+  });
+
+  it('a backup that is ended by a signal leaves nothing behind', async () => {
+    await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
+    // Takes seconds to pack.
+    await elsewhere.pool.query(`
+      insert into waitlist (email_key, email, created_at)
+      select n, (select string_agg(md5(n || ' ' || i), '') from generate_series(1, 50000) i), now()
+        from generate_series(1, 40) n`);
+    const file = newFile();
+    const env = { ...bareEnvironment(), ...there() };
+    const child = spawn(process.execPath, ['bin/admin/main.ts', 'backup', file], { env, stdio: 'ignore' });
+    const over = once(child, 'exit');
+    await until(() => existsSync(`${file}.unfinished`));
+    child.kill('SIGTERM');
+    assert.deepEqual(await over, [null, 'SIGTERM']);
+    for (const left of [file, `${file}.unfinished`]) assert.equal(existsSync(left), false, left);
   });
 
   it('a move wants the address of another database', async () => {

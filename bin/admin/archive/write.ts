@@ -1,5 +1,5 @@
 import { createWriteStream, existsSync } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
+import { rename, stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -8,6 +8,7 @@ import { to } from 'pg-copy-streams';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { AdminError } from '../admin-error.ts';
 import { type Frame, packed } from './frames.ts';
+import { removedAtEnd } from './removed-at-end.ts';
 import { inTransaction, listed, migrationsOf, ourTables, type Table } from './tables.ts';
 
 /** The origin of a backup. */
@@ -26,17 +27,13 @@ export interface Manifest {
 export async function writeBackup(url: string, file: string): Promise<Manifest & { bytes: number }> {
   if (existsSync(file)) throw new AdminError(`${file} exists: give another name`);
   const unfinished = `${file}.unfinished`;
-  try {
-    const manifest = await inTransaction(url, 'begin isolation level repeatable read read only', (client) =>
-      writeAll(client, unfinished),
-    );
-    const { size: bytes } = await stat(unfinished);
-    await rename(unfinished, file);
-    return { ...manifest, bytes };
-  } catch (error) {
-    await rm(unfinished, { force: true });
-    throw error;
-  }
+  using _unfinished = removedAtEnd(unfinished);
+  const manifest = await inTransaction(url, 'begin isolation level repeatable read read only', (client) =>
+    writeAll(client, unfinished),
+  );
+  const { size: bytes } = await stat(unfinished);
+  await rename(unfinished, file);
+  return { ...manifest, bytes };
 }
 
 async function writeAll(client: pg.Client, file: string): Promise<Manifest> {
