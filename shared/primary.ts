@@ -1,12 +1,12 @@
 /** The SQLSTATE of a write to a PostgreSQL that takes none: a replica, or a primary that was demoted. */
-export const READ_ONLY = '25006';
+export const READ_ONLY_SQLSTATE = '25006';
 
 const QUESTION = `select current_setting('transaction_read_only') as answer`;
 
 class ReadOnlyError extends Error {
   override readonly name = 'ReadOnlyError';
   override readonly message = 'this PostgreSQL takes no writes: it is a replica, or read-only';
-  readonly code = READ_ONLY;
+  readonly code = READ_ONLY_SQLSTATE;
 }
 
 /**

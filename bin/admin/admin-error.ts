@@ -1,7 +1,7 @@
 import { ConfigError } from '../../shared/config/env.ts';
 import { isLockTimeout, isUnavailable } from '../../shared/db/faults.ts';
 import { isFromPostgres } from '../../shared/log.ts';
-import { READ_ONLY } from '../../shared/primary.ts';
+import { READ_ONLY_SQLSTATE } from '../../shared/primary.ts';
 
 /** An operator's mistake. The message is one line: what is wrong, and what to do. */
 export class AdminError extends Error {}
@@ -30,7 +30,7 @@ export function diagnose(error: unknown, variable: string): { what: string; toDo
       what: `the database has no connection left (${message})`,
       toDo: 'end sessions that nobody needs (pg_stat_activity, as a superuser), or raise max_connections',
     };
-  if (code === READ_ONLY) return { what: message, toDo: `point ${variable} at the primary` };
+  if (code === READ_ONLY_SQLSTATE) return { what: message, toDo: `point ${variable} at the primary` };
   if (isUnavailable(error))
     return { what: `the database does not answer (${message})`, toDo: `start it or correct ${variable}` };
   if (isLockTimeout(error))

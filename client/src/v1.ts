@@ -42,7 +42,7 @@ export interface AppClient extends Omit<V1Methods, 'predict' | 'recordPrediction
 /** Repeated, it would begin another attempt. The server recognises all others by an id, or they change nothing. */
 const NOT_REPEATABLE: readonly string[] = ['startConnection'] satisfies (keyof V1Methods)[];
 /** Also sent by a page that goes away. */
-const FAREWELLS: readonly string[] = [
+const KEEPALIVE_CALLS: readonly string[] = [
   'cancelPrediction',
   'recordPredictionEvent',
 ] satisfies (keyof V1Methods)[];
@@ -59,7 +59,7 @@ export function createAppClient(options: AppClientOptions): AppClient {
   const transport = new Transport(options, { headers: () => headers });
   const send = <T>({ name, method, path, body, options }: OperationCall, extra = {}) => {
     const repeatable = !NOT_REPEATABLE.includes(name);
-    const keepalive = FAREWELLS.includes(name) && 'document' in globalThis;
+    const keepalive = KEEPALIVE_CALLS.includes(name) && 'document' in globalThis;
     const request = { method, path, body, repeatable, keepalive, headers: extra };
     return transport.send<T>(request, options, readJson);
   };

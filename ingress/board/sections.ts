@@ -14,7 +14,7 @@ import {
   text,
   workLink,
 } from './cells.ts';
-import type { BoardPool, Snapshot } from './snapshot.ts';
+import type { BoardPool, BoardSnapshot } from './snapshot.ts';
 import type { Spent } from './spend.ts';
 
 /** The sections that are rendered anew while somebody looks, in their order on the page. */
@@ -31,7 +31,7 @@ export const SECTIONS = {
 type SectionId = keyof typeof SECTIONS;
 
 /** The content of each section. */
-export function renderSections(snapshot: Snapshot): Record<SectionId, string> {
+export function renderSections(snapshot: BoardSnapshot): Record<SectionId, string> {
   const { pools, live, lately, spend, recurring, at } = snapshot;
   const sections: Record<SectionId, Html> = {
     pools: html`<div class="pools">${pools.map(poolCard)}</div>`,
@@ -76,7 +76,7 @@ function poolCard(one: BoardPool): Html {
   </article>`;
 }
 
-const FAILURES: Column<Snapshot['lately']['failures'][number]>[] = [
+const FAILURES: Column<BoardSnapshot['lately']['failures'][number]>[] = [
   { head: 'Code', cell: ({ code }) => html`<strong>${text(code)}</strong>` },
   { head: 'Kind', cell: ({ kind }) => kind },
   { head: 'From', cell: sourceOf },
@@ -113,7 +113,7 @@ const PROCESSES: Column<LiveProcess>[] = [
   { head: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
 ];
 
-const PARTIES: Column<Snapshot['live']['parties'][number]>[] = [
+const PARTIES: Column<BoardSnapshot['live']['parties'][number]>[] = [
   {
     head: 'Party',
     cell: ({ app }) =>
@@ -136,7 +136,7 @@ interface Model {
 }
 
 /** Models that were called lately, and models whose circuit somebody has noted. */
-function modelsOf({ spend, lately }: Snapshot): Model[] {
+function modelsOf({ spend, lately }: BoardSnapshot): Model[] {
   const names = new Set([...spend.hours, ...lately.circuits].map(({ model }) => model));
   return [...names].sort().map((model) => {
     const circuit = lately.circuits.find((one) => one.model === model);
@@ -146,7 +146,7 @@ function modelsOf({ spend, lately }: Snapshot): Model[] {
   });
 }
 
-function circuitOf(circuit: Snapshot['lately']['circuits'][number] | undefined): Html {
+function circuitOf(circuit: BoardSnapshot['lately']['circuits'][number] | undefined): Html {
   if (circuit?.probeS != null) return badge(`open, probed in ${duration(circuit.probeS)}`, 'bad');
   if (circuit?.pausedS != null && circuit.pausedS > 0)
     return badge(`asked to wait ${duration(circuit.pausedS)}`, 'bad');
@@ -192,7 +192,7 @@ const HOURS: Column<ReturnType<typeof hoursOf>[number]>[] = [
   { head: 'Cost', cell: costOf, isNumber: true },
 ];
 
-const recurringColumns = (at: number): Column<Snapshot['recurring'][number]>[] => [
+const recurringColumns = (at: number): Column<BoardSnapshot['recurring'][number]>[] => [
   { head: 'Name', cell: ({ name }) => html`<strong>${name}</strong>` },
   {
     head: 'Every',
@@ -206,7 +206,7 @@ const recurringColumns = (at: number): Column<Snapshot['recurring'][number]>[] =
   },
 ];
 
-const ERASING: Column<Snapshot['lately']['erasing'][number]>[] = [
+const ERASING: Column<BoardSnapshot['lately']['erasing'][number]>[] = [
   { head: 'Account', cell: ({ id }) => html`<code>${id}</code>` },
   { head: 'For', cell: ({ forS }) => duration(forS), isNumber: true },
 ];

@@ -28,7 +28,7 @@ export interface BoardPool {
 }
 
 /** All that the board shows, as of one moment. */
-export interface Snapshot {
+export interface BoardSnapshot {
   at: number;
   pools: BoardPool[];
   live: Live;
@@ -56,7 +56,7 @@ export class Snapshots {
     this.#spend = new Spend(pool);
   }
 
-  async read(): Promise<Snapshot> {
+  async read(): Promise<BoardSnapshot> {
     const at = Date.now();
     const names = KINDS.map(({ name }) => name);
     const [live, lately] = await Promise.all([readLive(this.#pool, KINDS), readLately(this.#pool, names)]);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { every, type Repeated } from '../../shared/timing/every.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { BoardSnapshot } from './snapshot.ts';
 
 const REFRESH_MS = 2000;
 /** A snapshot of that age is shown to whoever opens the board. */
@@ -16,9 +16,9 @@ interface Viewer {
 }
 
 export interface ViewerSteps {
-  read(): Promise<Snapshot>;
+  read(): Promise<BoardSnapshot>;
   /** The sections of the page, by the ids of their elements. */
-  render(snapshot: Snapshot): Record<string, string>;
+  render(snapshot: BoardSnapshot): Record<string, string>;
   /** In place of all sections, when a read has failed. */
   failed(error: unknown): Record<string, string>;
 }
@@ -30,8 +30,8 @@ export interface ViewerSteps {
 export class Viewers {
   readonly #steps: ViewerSteps;
   readonly #viewers = new Set<Viewer>();
-  #latest: { at: number; snapshot: Snapshot } | undefined;
-  #reading: Promise<Snapshot> | undefined;
+  #latest: { at: number; snapshot: BoardSnapshot } | undefined;
+  #reading: Promise<BoardSnapshot> | undefined;
   #refreshes: Repeated | undefined;
 
   constructor(steps: ViewerSteps) {
@@ -43,7 +43,7 @@ export class Viewers {
   }
 
   /** A snapshot that is a second old at most. */
-  async latest(): Promise<Snapshot> {
+  async latest(): Promise<BoardSnapshot> {
     if (this.#latest !== undefined && performance.now() - this.#latest.at < FRESH_MS)
       return this.#latest.snapshot;
     this.#reading ??= this.#steps.read().finally(() => {

@@ -27,7 +27,7 @@ import {
 } from './browser.ts';
 import { callbackPage } from './callback.ts';
 import { AttemptClosed, pageErrors } from './errors.ts';
-import { type CredentialsPage, consentPage, signInPage, signUpPage } from './pages.ts';
+import { type CredentialsPageData, consentPage, signInPage, signUpPage } from './pages.ts';
 import { setRefusal, signIn, signUp } from './sign-in.ts';
 
 export interface ConsentParts {
@@ -141,7 +141,7 @@ export class ConsentPages {
     return this.#parts.hasConsole ? '../console/#/connections' : undefined;
   }
 
-  #signUpPage(page: CredentialsPage): Html {
+  #signUpPage(page: CredentialsPageData): Html {
     return signUpPage({ ...page, inviteOnly: this.#parts.inviteOnly });
   }
 
@@ -191,7 +191,7 @@ interface Entry {
   browser: string;
   form: URLSearchParams;
   by: typeof signIn;
-  again: (page: CredentialsPage) => Html;
+  again: (page: CredentialsPageData) => Html;
 }
 
 function send(ctx: RequestContext, { redirectUri }: AttemptView, page: Html): void {

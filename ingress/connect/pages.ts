@@ -4,18 +4,18 @@ import { layoutPage } from '../pages/layout.ts';
 import { csrfField, emailField, type FieldFault, formAlert, inviteField, passwordField } from './fields.ts';
 
 /** Needs of every form of an attempt. */
-export interface FormPage {
+export interface FormPageData {
   attempt: AttemptView;
   csrf: string;
 }
 
 /** A sign-in or sign-up form, the second time with what was wrong and what had been typed. */
-export interface CredentialsPage extends FormPage {
+export interface CredentialsPageData extends FormPageData {
   email?: string;
   faults?: readonly FieldFault[];
 }
 
-export function signInPage(page: CredentialsPage): Html {
+export function signInPage(page: CredentialsPageData): Html {
   const { attempt, faults = [] } = page;
   return layout(
     'Sign in',
@@ -37,7 +37,7 @@ export function signInPage(page: CredentialsPage): Html {
   );
 }
 
-export function signUpPage(page: CredentialsPage & { inviteOnly: boolean }): Html {
+export function signUpPage(page: CredentialsPageData & { inviteOnly: boolean }): Html {
   const { attempt, faults = [], inviteOnly } = page;
   return layout(
     'Create an account',
@@ -57,7 +57,7 @@ export function signUpPage(page: CredentialsPage & { inviteOnly: boolean }): Htm
 }
 
 /** `revokeAt` is where the person can revoke it, if there is such a page. */
-export function consentPage(page: FormPage & { email: string; revokeAt: string | undefined }): Html {
+export function consentPage(page: FormPageData & { email: string; revokeAt: string | undefined }): Html {
   const { attempt, email, revokeAt } = page;
   const revoke =
     revokeAt === undefined
@@ -131,7 +131,7 @@ function appName({ appName }: AttemptView): Html {
 }
 
 /** A person who has no account, or wants none, can leave too. */
-function foot(page: FormPage, alternative: Html): Html {
+function foot(page: FormPageData, alternative: Html): Html {
   return html`
     <div class="foot">
       ${alternative}

@@ -3,7 +3,7 @@ import { MIMEType } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { BODY_LIMIT, KIB } from '../../shared/schemas/limits.ts';
-import { untilAborted } from '../../shared/timing/within.ts';
+import { orAbort } from '../../shared/timing/within.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { BodyShare } from './budgets.ts';
 
@@ -114,7 +114,7 @@ async function collect(source: Readable, collecting: Collecting): Promise<Buffer
   };
   let timer = setTimeout(check, PACE.graceMs);
   try {
-    await untilAborted(tooSlow.signal, addAll(chunks, body));
+    await orAbort(tooSlow.signal, addAll(chunks, body));
   } finally {
     clearTimeout(timer);
     // Not awaited: it waits for a chunk that is due, too.

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { JobReceipt, JobResponse } from '../../shared/schemas/jobs.ts';
-import { untilAborted } from '../../shared/timing/within.ts';
+import { orAbort } from '../../shared/timing/within.ts';
 
 /** After so many looks without an event the stream has a comment: a silent connection counts as dead on its way. */
 const QUIET_LOOKS = 20;
@@ -70,7 +70,7 @@ async function* eventsOf(
     }
     if (result !== null) return yield eventOf('done', result);
     if (error !== null) return yield eventOf('error', { detail: error });
-    await untilAborted(gone, pause()).catch(() => {});
+    await orAbort(gone, pause()).catch(() => {});
   }
 }
 

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { Client, Pool, PoolClient, PoolOptions } from 'pg';
-import { assertTakesWrites, READ_ONLY } from '../primary.ts';
+import { assertTakesWrites, READ_ONLY_SQLSTATE } from '../primary.ts';
 import { LOCAL_SETTINGS } from './limits.ts';
 
 const ROLLED_BACK = { command: 'ROLLBACK', rowCount: 0, rows: [], fields: [], oid: 0 };
@@ -21,7 +21,8 @@ export function mendPool(pool: Pool): void {
       const result = query(...args);
       if (!(result instanceof Promise)) return result;
       result.catch((error: Error & { code?: string }) => {
-        if (error.message === SILENT || error.code === READ_ONLY) void (client as unknown as Client).end();
+        if (error.message === SILENT || error.code === READ_ONLY_SQLSTATE)
+          void (client as unknown as Client).end();
       });
       const statement = statementOf(args[0]);
       if (statement === 'rollback') return result.catch(() => ROLLED_BACK);

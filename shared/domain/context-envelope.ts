@@ -181,9 +181,9 @@ export function fitMemory(
   };
   const facts = bundle.lasting.filter(({ text }) => known.takes(text));
   const left = room - known.taken;
-  const told = new Set(facts.map(({ id }) => id));
+  const shown = new Set(facts.map(({ id }) => id));
   const about = new TokenBudget(left * FACTS_SHARE);
-  const others = bundle.facts.filter(({ id }) => !told.has(id));
+  const others = bundle.facts.filter(({ id }) => !shown.has(id));
   const recalled = pick(about, others, bundle.byWorth.facts, ({ text }) => text);
   const past = new TokenBudget((left - about.taken) * EPISODES_SHARE);
   const episodes = pick(past, bundle.episodes, bundle.byWorth.episodes, (row) => row.title + row.summary);

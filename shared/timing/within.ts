@@ -1,5 +1,5 @@
 /** Settles as `work` does, or rejects with the signal's reason as soon as that aborts. */
-export async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+export async function orAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const abort = () => reject(signal.reason);
   if (signal.aborted) abort();
@@ -31,7 +31,7 @@ export async function within<T>(
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(late()), ms);
   try {
-    return await untilAborted(limit.signal, work(limit.signal));
+    return await orAbort(limit.signal, work(limit.signal));
   } finally {
     clearTimeout(timer);
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { untilAborted, within } from '../../shared/timing/within.ts';
+import { orAbort, within } from '../../shared/timing/within.ts';
 
 const never = () => new Promise<never>(() => {});
 
@@ -41,9 +41,9 @@ describe('time limit', () => {
 describe('work that can be aborted', () => {
   it('work that can be aborted is waited for no longer than until its signal aborts, also when that has happened before', async () => {
     const gone = new AbortController();
-    const waiting = untilAborted(gone.signal, never());
+    const waiting = orAbort(gone.signal, never());
     gone.abort(new Error('gone'));
     await assert.rejects(waiting, /gone/);
-    await assert.rejects(untilAborted(gone.signal, never()), /gone/);
+    await assert.rejects(orAbort(gone.signal, never()), /gone/);
   });
 });

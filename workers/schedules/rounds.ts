@@ -3,7 +3,7 @@ import type { WorkerConfig } from '../../shared/config/config.ts';
 import { isUnavailable } from '../../shared/db/faults.ts';
 import type { Database } from '../../shared/db/orm.ts';
 import type { Heartbeat } from '../../shared/db/processes.ts';
-import { countDue, duePage, hasLiveWork } from '../../shared/db/stores/memory/due.ts';
+import { countDue, hasLiveWork, pageOfDueAccounts } from '../../shared/db/stores/memory/due.ts';
 import { type Page, releaseRounds, takePage, turnPage } from '../../shared/db/stores/schedules.ts';
 import { admit } from '../../shared/db/stores/work/admit.ts';
 import { readLoad } from '../../shared/db/stores/work/load.ts';
@@ -88,7 +88,7 @@ export class Rounds {
     const step = steps[page.step];
     if (step === undefined) return { step: 0, position: null, pauseMs: 0 };
     if (!(await this.#mayBegin(name, page, steps))) return { ...page, pauseMs: WAIT_MS };
-    const { due, last } = await duePage(database.pool, step.due, page.position, PAGE);
+    const { due, last } = await pageOfDueAccounts(database.pool, step.due, page.position, PAGE);
     for (const account of due)
       await this.#admit(step, account, page.tick).catch((error: unknown) => {
         if (isUnavailable(error)) throw error;

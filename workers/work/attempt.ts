@@ -9,7 +9,7 @@ import type { Log } from '../../shared/log.ts';
 import { attempts, observeStage, staged } from '../../shared/metrics/work.ts';
 import { WORKER_MARGIN_MS } from '../../shared/schemas/limits.ts';
 import { compile, type Validator } from '../../shared/schemas/validator.ts';
-import { untilAborted } from '../../shared/timing/within.ts';
+import { orAbort } from '../../shared/timing/within.ts';
 import { traceId } from '../../shared/tracing/span.ts';
 import type { Complete } from '../../shared/work/completion.ts';
 import { type Kind, type Kinds, kindNamed } from '../../shared/work/kind.ts';
@@ -101,7 +101,7 @@ export class Attempts {
         { signal, leftMs, log, parts: parts.of({ claim, kind, signal, leftMs, park }) },
       );
       // A handler that ignores its signal holds nobody up.
-      return await untilAborted(signal, ended);
+      return await orAbort(signal, ended);
     } catch (error) {
       if (signal.reason instanceof OutOfTime) return { state: 'failed', code: kind.codes.timeout };
       if (signal.aborted || error instanceof ClaimLost) return undefined;

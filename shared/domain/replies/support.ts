@@ -74,7 +74,7 @@ function hasEnough(precedents: readonly Precedent[], enough: number): boolean {
 }
 
 function isOwnChoice({ prompt, reply, meaning }: Precedent): boolean {
-  return meaning !== '' && !isTold(prompt, reply) && !dictates(prompt) && !dictates(reply);
+  return meaning !== '' && !repeatsPrompt(prompt, reply) && !dictates(prompt) && !dictates(reply);
 }
 
 const QUOTED = /(["'`])([^"'`\n]{1,80})\1|[“„”«»‹›「『‘‚]([^\n“„”«»‹›「」『』‘’]{1,80})[“”«»‹›」』’]/gu;
@@ -82,10 +82,10 @@ const SENTENCE = /[^.!?。！？؟\n]+[.!?。！？؟]?/gu;
 const QUESTION = /[?？؟]$/u;
 
 /**
- * Reports whether a prompt has told a reply, in any language: it quotes that alone, or a yes stands in it outside of a
- * question. A reply that it quotes beside others is the person's choice.
+ * Reports whether a reply repeats what its prompt gave away, in any language: the prompt quotes it alone, or has a yes outside
+ * of a question. A reply that it quotes beside others is the person's choice.
  */
-export function isTold(prompt: string, reply: string): boolean {
+export function repeatsPrompt(prompt: string, reply: string): boolean {
   const meaning = meaningOf(reply);
   const quoted = new Set(
     [...prompt.matchAll(QUOTED)].map(([, , plain, set]) => meaningOf(plain ?? set ?? '')),

@@ -69,7 +69,7 @@ function texts(
   { artifact, draft, draftHead, messages, preferences, memory }: PredictionTask,
   nearest: string,
 ): Text[] {
-  const told = messages
+  const conversation = messages
     .filter(({ origin }) => origin !== 'accepted_prediction')
     .map((message, place) => ({
       text: message.content,
@@ -92,7 +92,7 @@ function texts(
   return [
     typed,
     { text: artifact?.selection ?? '', weight: LATEST_WEIGHT },
-    ...told.reverse(),
+    ...conversation.reverse(),
     ...around,
     ...known,
   ];

@@ -66,7 +66,12 @@ const STATEMENTS = {
 };
 
 /** The next accounts with something new, in the order of their ids; due are those without such work queued or running. */
-export async function duePage(pool: Pool, kind: DueKind, after: string, size: number): Promise<DuePage> {
+export async function pageOfDueAccounts(
+  pool: Pool,
+  kind: DueKind,
+  after: string,
+  size: number,
+): Promise<DuePage> {
   const rows = await query<{ id: string; due: boolean }>(pool, STATEMENTS[kind].page, [after, size, kind]);
   return {
     due: rows.flatMap(({ id, due }) => (due ? id : [])),

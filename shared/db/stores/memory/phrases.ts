@@ -83,7 +83,7 @@ async function recall(
   whose: string,
   tails: readonly string[],
 ): Promise<RecalledPhrase[]> {
-  const sought = tails.map((tail) => (tail === '\n' || tail.length > TAIL_MAX ? '' : tail));
-  if (sought.every((tail) => tail === '')) return [];
-  return query(pool, statement, [whose, sought, RECALLED_MAX]);
+  const lookups = tails.map((tail) => (tail === '\n' || tail.length > TAIL_MAX ? '' : tail));
+  if (lookups.every((tail) => tail === '')) return [];
+  return query(pool, statement, [whose, lookups, RECALLED_MAX]);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isRisky } from '../../../../shared/domain/replies/risk.ts';
-import { type Decision, isTold, Precedents } from '../../../../shared/domain/replies/support.ts';
+import { type Decision, Precedents, repeatsPrompt } from '../../../../shared/domain/replies/support.ts';
 import { INJECTIONS } from '../../../support/injections.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
 
@@ -82,7 +82,7 @@ describe('reply that was told', () => {
       ['Shall I merge? A simple yes is enough.', 'Yes'],
       ['Odpowiedz tak.', 'tak'],
     ] as const)
-      assert.ok(isTold(prompt, reply), prompt);
+      assert.ok(repeatsPrompt(prompt, reply), prompt);
   });
 
   it("a reply that was told is not one of several options, or the answer to a question that has it: that is the person's choice", () => {
@@ -93,7 +93,7 @@ describe('reply that was told', () => {
       ['Type “yes” or “no”', 'yes'],
       ["I've changed the parser, it's done. Shall I go on?", 'yes'],
     ] as const)
-      assert.ok(!isTold(prompt, reply), prompt);
+      assert.ok(!repeatsPrompt(prompt, reply), prompt);
   });
 });
 
