@@ -4,6 +4,8 @@ import { pageLimit } from './common.ts';
 import { ReplyStats } from './replies.ts';
 
 const Count = Type.Integer({ minimum: 0 });
+/** Most rows of each kind that are counted. */
+export const ACTIVITY_ROWS_MAX = 50_000;
 const OFFSET_MAX = 14 * 60;
 
 export const ActivityQuery = Type.Object({

@@ -1,11 +1,38 @@
 import assert from 'node:assert/strict';
-import type { ActivityResponse } from '../../shared/schemas/activity.ts';
+import { readActivity } from '../../shared/db/stores/activity.ts';
+import { ACTIVITY_ROWS_MAX, type ActivityDay, type ActivityResponse } from '../../shared/schemas/activity.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import * as fake from '../support/fake-provider.ts';
 import { add } from '../support/memory.ts';
 import { feedback, predicted, proposing } from '../support/replies.ts';
+import { rowsRead } from '../support/rows-read.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
+
+/** Tables that activity is read from, with columns and their values at a time `t`. */
+const FILLED = [
+  [
+    'raw_memories',
+    'content, kind, origin, source, occurred_at, tags, metadata, created_at',
+    `'', 'note', 'human', 'test', t, '{}', '{}', t`,
+  ],
+  [
+    'episodes',
+    'title, summary, started_at, ended_at, origin, tags, created_at, updated_at',
+    `'', '', t, t, 'human', '{}', t, t`,
+  ],
+  ['facts', 'text, tags, created_at, updated_at', `'', '{}', t, t`],
+  [
+    'replies',
+    'agent, agent_input, k, threshold, status, response, created_at',
+    `'test', '', 1, 1, 'auto', 'Yes', t`,
+  ],
+  [
+    'provider_calls',
+    'at, kind, work_id, attempt, model, input_tokens, cached_tokens, output_tokens, cost_microcents, aborted, outcome, latency_ms',
+    `t, 'reply', gen_random_uuid(), 1, 'test', 1, 0, 1, 1, false, 'ok', 1`,
+  ],
+] as const;
 
 describe('account’s activity', () => {
   let system: System;
@@ -70,6 +97,50 @@ describe('account’s activity', () => {
     const east = await rowsOf(ann, 60);
     assert.equal(east[new Date().getUTCHours() === 23 ? 0 : 1], 1);
     assert.deepEqual(await rowsOf(bob, 0), [0, 0]);
+  });
+
+  describe('of an account with many rows', function () {
+    this.timeout(120_000);
+    const DAYS = { days: 30, utcOffsetMinutes: 0, now: Date.now() };
+    before(async () => {
+      // Indexes of texts would take most of the time.
+      for (const table of ['raw_memories', 'episodes', 'facts'])
+        await system.database.pool.query(`drop index ${table}_search, ${table}_trigrams`);
+    });
+
+    /** Stores many rows of each kind, all of them so long ago. */
+    const fill = async ({ id }: UserClient, rows: number, ago: string) => {
+      for (const [table, columns, values] of FILLED) {
+        await system.database.pool.query(
+          `insert into ${table} (id, account_id, ${columns})
+           select gen_random_uuid(), $1, ${values}
+             from generate_series(1, $2) n, lateral (select now() - $3::interval - n * interval '1 ms' as t) t`,
+          [id, rows, ago],
+        );
+        await system.database.pool.query(`vacuum analyze ${table}`);
+      }
+    };
+
+    it('an account’s activity reads nothing from before its days', async () => {
+      const ann = await signUp(system);
+      await fill(ann, 5000, '31 days');
+      await fill(ann, 10, '1 hour');
+      const read = await rowsRead(system, (em) => readActivity(em, ann.id, DAYS));
+      assert.ok(read >= 50 && read < 100, `${read} rows`);
+    });
+
+    it('an account’s activity reads and counts the newest 50,000 rows of each kind at most', async () => {
+      const ann = await signUp(system);
+      await fill(ann, 55_000, '1 hour');
+      const read = await rowsRead(system, (em) => readActivity(em, ann.id, DAYS));
+      assert.ok(read < 5 * ACTIVITY_ROWS_MAX + 100, `${read} rows`);
+      const { days } = (await ann.request<ActivityResponse>('GET', '/api/activity/')).body;
+      const sum = (count: (day: ActivityDay) => number) => days.reduce((total, day) => total + count(day), 0);
+      assert.deepEqual(
+        [sum(({ raw }) => raw), sum(({ facts }) => facts), sum(({ by_status }) => by_status.auto)],
+        [ACTIVITY_ROWS_MAX, ACTIVITY_ROWS_MAX, ACTIVITY_ROWS_MAX],
+      );
+    });
   });
 
   it('an account’s activity says which part of the query is wrong', async () => {

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { readActivity as readDays } from '../../../shared/db/stores/activity.ts';
-import { ActivityQuery, ActivityResponse } from '../../../shared/schemas/activity.ts';
+import { ACTIVITY_ROWS_MAX, ActivityQuery, ActivityResponse } from '../../../shared/schemas/activity.ts';
 import { endpoint } from '../../http/endpoint.ts';
 
 export interface ActivityRoutes {
@@ -11,6 +11,7 @@ export const readActivity = endpoint('user', {
   operationId: 'readActivity',
   tag: 'Accounts',
   summary: 'What was predicted, learnt and spent, day by day',
+  description: `Counts the newest ${ACTIVITY_ROWS_MAX} rows of each kind at most.`,
   inTurn: 'memory',
   query: ActivityQuery,
   errors: [],

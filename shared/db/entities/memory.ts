@@ -31,6 +31,7 @@ export const RawMemory = defineEntity({
   },
   indexes: [
     { name: 'raw_memories_recent', properties: ['account', 'occurredAt', 'id'] },
+    { name: 'raw_memories_created', properties: ['account', 'createdAt'] },
     {
       name: 'raw_memories_unpromoted',
       expression: `create index "raw_memories_unpromoted" on "raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null`,
@@ -97,6 +98,7 @@ export const Episode = defineEntity({
   },
   indexes: [
     { name: 'episodes_recent', properties: ['account', 'endedAt', 'id'] },
+    { name: 'episodes_created', properties: ['account', 'createdAt'] },
     {
       name: 'episodes_stale',
       expression: `create index "episodes_stale" on "episodes" ("account_id", "ended_at") where stale_at is not null`,
@@ -159,6 +161,10 @@ export const Fact = defineEntity({
       expression: `create index "facts_current" on "facts" ("account_id", "id") where superseded_by is null`,
     },
     { name: 'facts_account', properties: ['account', 'id'] },
+    {
+      name: 'facts_created',
+      expression: `create index "facts_created" on "facts" ("account_id", "created_at") where revision_of is null`,
+    },
     {
       name: 'facts_superseded',
       expression: `create index "facts_superseded" on "facts" ("superseded_by") where superseded_by is not null`,

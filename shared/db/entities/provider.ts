@@ -40,6 +40,10 @@ export const ProviderCall = defineEntity({
       expression: `create index "provider_calls_account" on "provider_calls" ("account_id", "id") where account_id is not null`,
     },
     {
+      name: 'provider_calls_account_at',
+      expression: `create index "provider_calls_account_at" on "provider_calls" ("account_id", "at") include ("cost_microcents") where account_id is not null`,
+    },
+    {
       name: 'provider_calls_app',
       expression: `create index "provider_calls_app" on "provider_calls" ("app_id", "at") where app_id is not null`,
     },

@@ -1,39 +1,43 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { MICROCENTS_PER_CENT } from '../../domain/usage.ts';
-import type { ActivityDay } from '../../schemas/activity.ts';
+import { ACTIVITY_ROWS_MAX, type ActivityDay } from '../../schemas/activity.ts';
 import { REPLY_STATES } from '../../schemas/replies.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** The day of a time where the clock is so many minutes ahead of UTC. */
-const DAY = (column: string) =>
-  `to_char((${column} at time zone 'UTC') + make_interval(mins => ?), 'YYYY-MM-DD')`;
 
 interface Sum {
-  date: string;
+  /** When its day began. */
+  dayMs: number;
   name: string;
   count: number;
   characters: number;
   microcents: number | null;
 }
 
-const counted = (table: string, where = '') => `
-  select ${DAY('created_at')}, '${table}', count(*)::int, 0::float8, 0::float8
-    from ${table} where account_id = ? and created_at >= ? ${where} group by 1`;
+/** The newest of an account's rows since a time. An index has them in this order, so that no more are read, however many there are. */
+const newest = (
+  table: string,
+  { at = 'created_at', name = `'${table}'`, columns = '0, 0', where = '' } = {},
+) => `
+  (select ${name} as name, ${at} as at, ${columns} from ${table}
+    where account_id = ? and ${at} >= ? ${where} order by ${at} desc limit ${ACTIVITY_ROWS_MAX})`;
+
+const SAVED = `case when status in ('auto', 'accepted') then char_length(response) else 0 end`;
+const SOURCES = [
+  newest('replies', { name: 'status', columns: `${SAVED} as characters, 0 as microcents` }),
+  newest('facts', { where: 'and revision_of is null' }),
+  newest('episodes'),
+  newest('raw_memories'),
+  newest('provider_calls', { at: 'at', columns: '0, cost_microcents' }),
+];
 
 const SUMS = `
-  select ${DAY('created_at')} as date, status as name, count(*)::int as count,
-         coalesce(sum(char_length(response)) filter (where status in ('auto', 'accepted')), 0)::float8 as characters,
-         0::float8 as microcents
-    from replies where account_id = ? and created_at >= ? group by 1, 2
-   union all ${counted('facts', 'and revision_of is null')}
-   union all ${counted('episodes')}
-   union all ${counted('raw_memories')}
-   union all
-  select ${DAY('at')}, 'calls', count(*)::int, 0,
-         case when bool_and(cost_microcents is not null) then sum(cost_microcents) end::float8
-    from provider_calls where account_id = ? and at >= ? group by 1`;
+  select (extract(epoch from day) * 1000)::float8 as "dayMs", name, count(*)::int as count,
+         sum(characters)::float8 as characters,
+         case when bool_and(microcents is not null) then sum(microcents) end::float8 as microcents
+    from (select date_bin('1 day', at, ?) as day, r.* from (${SOURCES.join(' union all ')}) r) r group by day, name`;
 
-/** Counts what happened on each of the last days, the earliest first. */
+/** Counts what happened on each of the last days, the earliest first; the newest `ACTIVITY_ROWS_MAX` rows of each kind count. */
 export async function readActivity(
   em: EntityManager,
   accountId: string,
@@ -42,14 +46,13 @@ export async function readActivity(
   const localMs = now + utcOffsetMinutes * 60_000;
   const firstMs = Math.floor(localMs / DAY_MS - days + 1) * DAY_MS;
   const since = new Date(firstMs - utcOffsetMinutes * 60_000);
-  const each = [utcOffsetMinutes, accountId, since];
-  const sums = await em.execute<Sum[]>(SUMS, [...each, ...each, ...each, ...each, ...each]);
-  const byDay = Map.groupBy(sums, ({ date }) => date);
-  return Array.from({ length: days }, (_, at) => {
-    const date = new Date(firstMs + at * DAY_MS).toISOString().slice(0, 10);
-    const byName = new Map(byDay.get(date)?.map((sum) => [sum.name, sum]));
+  const sums = await em.execute<Sum[]>(SUMS, [since, ...SOURCES.flatMap(() => [accountId, since])]);
+  const byDay = Map.groupBy(sums, ({ dayMs }) => dayMs);
+  return Array.from({ length: days }, (_, day) => {
+    const date = new Date(firstMs + day * DAY_MS).toISOString().slice(0, 10);
+    const byName = new Map(byDay.get(since.getTime() + day * DAY_MS)?.map((sum) => [sum.name, sum]));
     const count = (name: string) => byName.get(name)?.count ?? 0;
-    const calls = byName.get('calls') ?? { count: 0, microcents: 0 };
+    const calls = byName.get('provider_calls') ?? { count: 0, microcents: 0 };
     return {
       date,
       by_status: Object.fromEntries(
