@@ -2,6 +2,9 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from './account.ts';
 import { TextArray } from './text-array.ts';
 
+/** An index of expressions or of some rows. */
+const indexOf = (name: string, on: string) => ({ name, expression: `create index "${name}" on ${on}` });
+
 /** One thing that was said or happened, as it was. Only promotion changes it (`promotedAt`). */
 export const RawMemory = defineEntity({
   name: 'RawMemory',
@@ -32,38 +35,35 @@ export const RawMemory = defineEntity({
   indexes: [
     { name: 'raw_memories_recent', properties: ['account', 'occurredAt', 'id'] },
     { name: 'raw_memories_created', properties: ['account', 'createdAt'] },
-    {
-      name: 'raw_memories_unpromoted',
-      expression: `create index "raw_memories_unpromoted" on "raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null`,
-    },
-    {
-      name: 'raw_memories_failed',
-      expression: `create index "raw_memories_failed" on "raw_memories" ("account_id", "occurred_at", "id") where failures > 0`,
-    },
-    {
-      name: 'raw_memories_session',
-      expression: `create index "raw_memories_session" on "raw_memories" ("account_id", "session_id", "occurred_at", "id") where session_id is not null`,
-    },
+    indexOf(
+      'raw_memories_unpromoted',
+      `"raw_memories" ("account_id", "occurred_at", "id") where promoted_at is null`,
+    ),
+    indexOf('raw_memories_failed', `"raw_memories" ("account_id", "occurred_at", "id") where failures > 0`),
+    indexOf(
+      'raw_memories_session',
+      `"raw_memories" ("account_id", "session_id", "occurred_at", "id") where session_id is not null`,
+    ),
     {
       name: 'raw_memories_event',
       expression: `create unique index "raw_memories_event" on "raw_memories" ("account_id", "event_id") where event_id is not null`,
     },
-    {
-      name: 'raw_memories_predicted',
-      expression: `create index "raw_memories_predicted" on "raw_memories" ("account_id", "occurred_at") where origin in ('accepted_prediction', 'edited_prediction')`,
-    },
-    {
-      name: 'raw_memories_replies',
-      expression: `create index "raw_memories_replies" on "raw_memories" ("account_id", "occurred_at", "id") where kind = 'reply' and origin = 'human'`,
-    },
-    {
-      name: 'raw_memories_search',
-      expression: `create index "raw_memories_search" on "raw_memories" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text(coalesce("agent" || ' ', '') || "content")))`,
-    },
-    {
-      name: 'raw_memories_trigrams',
-      expression: `create index "raw_memories_trigrams" on "raw_memories" using gin ("account_id", search_text("content") gin_trgm_ops)`,
-    },
+    indexOf(
+      'raw_memories_predicted',
+      `"raw_memories" ("account_id", "occurred_at") where origin in ('accepted_prediction', 'edited_prediction')`,
+    ),
+    indexOf(
+      'raw_memories_replies',
+      `"raw_memories" ("account_id", "occurred_at", "id") where kind = 'reply' and origin = 'human'`,
+    ),
+    indexOf(
+      'raw_memories_search',
+      `"raw_memories" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text(coalesce("agent" || ' ', '') || "content")))`,
+    ),
+    indexOf(
+      'raw_memories_trigrams',
+      `"raw_memories" using gin ("account_id", search_text("content") gin_trgm_ops)`,
+    ),
   ],
 });
 export type RawMemory = InferEntity<typeof RawMemory>;
@@ -99,22 +99,16 @@ export const Episode = defineEntity({
   indexes: [
     { name: 'episodes_recent', properties: ['account', 'endedAt', 'id'] },
     { name: 'episodes_created', properties: ['account', 'createdAt'] },
-    {
-      name: 'episodes_stale',
-      expression: `create index "episodes_stale" on "episodes" ("account_id", "ended_at") where stale_at is not null`,
-    },
-    {
-      name: 'episodes_unpromoted',
-      expression: `create index "episodes_unpromoted" on "episodes" ("account_id", "ended_at", "id") where promoted_at is null`,
-    },
-    {
-      name: 'episodes_search',
-      expression: `create index "episodes_search" on "episodes" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text("title" || ' ' || "summary")))`,
-    },
-    {
-      name: 'episodes_trigrams',
-      expression: `create index "episodes_trigrams" on "episodes" using gin ("account_id", search_text("title" || ' ' || "summary") gin_trgm_ops)`,
-    },
+    indexOf('episodes_stale', `"episodes" ("account_id", "ended_at") where stale_at is not null`),
+    indexOf('episodes_unpromoted', `"episodes" ("account_id", "ended_at", "id") where promoted_at is null`),
+    indexOf(
+      'episodes_search',
+      `"episodes" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text("title" || ' ' || "summary")))`,
+    ),
+    indexOf(
+      'episodes_trigrams',
+      `"episodes" using gin ("account_id", search_text("title" || ' ' || "summary") gin_trgm_ops)`,
+    ),
   ],
 });
 export type Episode = InferEntity<typeof Episode>;
@@ -156,51 +150,33 @@ export const Fact = defineEntity({
     updatedAt: p.datetime(3),
   },
   indexes: [
-    {
-      name: 'facts_current',
-      expression: `create index "facts_current" on "facts" ("account_id", "id") where superseded_by is null`,
-    },
+    indexOf('facts_current', `"facts" ("account_id", "id") where superseded_by is null`),
     { name: 'facts_account', properties: ['account', 'id'] },
-    {
-      name: 'facts_created',
-      expression: `create index "facts_created" on "facts" ("account_id", "created_at") where revision_of is null`,
-    },
-    {
-      name: 'facts_superseded',
-      expression: `create index "facts_superseded" on "facts" ("superseded_by") where superseded_by is not null`,
-    },
-    {
-      name: 'facts_pinned',
-      expression: `create index "facts_pinned" on "facts" ("account_id", "id") where pinned and superseded_by is null`,
-    },
-    {
-      name: 'facts_replaced',
-      expression: `create index "facts_replaced" on "facts" ("account_id") where superseded_by is not null and revision_of is null`,
-    },
-    {
-      name: 'facts_ended',
-      expression: `create index "facts_ended" on "facts" ("account_id", "valid_to") where valid_to is not null and superseded_by is null`,
-    },
-    {
-      name: 'facts_begun',
-      expression: `create index "facts_begun" on "facts" ("account_id", "valid_from") where valid_from is not null and superseded_by is null`,
-    },
-    {
-      name: 'facts_slot',
-      expression: `create index "facts_slot" on "facts" ("account_id", "slot") where slot is not null`,
-    },
-    {
-      name: 'facts_stale',
-      expression: `create index "facts_stale" on "facts" ("account_id", "id") where stale_at is not null`,
-    },
-    {
-      name: 'facts_search',
-      expression: `create index "facts_search" on "facts" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text("text")))`,
-    },
-    {
-      name: 'facts_trigrams',
-      expression: `create index "facts_trigrams" on "facts" using gin ("account_id", ("account_id"::text), search_text("text") gin_trgm_ops)`,
-    },
+    indexOf('facts_created', `"facts" ("account_id", "created_at") where revision_of is null`),
+    indexOf('facts_superseded', `"facts" ("superseded_by") where superseded_by is not null`),
+    indexOf('facts_pinned', `"facts" ("account_id", "id") where pinned and superseded_by is null`),
+    indexOf(
+      'facts_replaced',
+      `"facts" ("account_id") where superseded_by is not null and revision_of is null`,
+    ),
+    indexOf(
+      'facts_ended',
+      `"facts" ("account_id", "valid_to") where valid_to is not null and superseded_by is null`,
+    ),
+    indexOf(
+      'facts_begun',
+      `"facts" ("account_id", "valid_from") where valid_from is not null and superseded_by is null`,
+    ),
+    indexOf('facts_slot', `"facts" ("account_id", "slot") where slot is not null`),
+    indexOf('facts_stale', `"facts" ("account_id", "id") where stale_at is not null`),
+    indexOf(
+      'facts_search',
+      `"facts" using gin ("account_id", ("account_id"::text), "tags", to_tsvector('english', search_text("text")))`,
+    ),
+    indexOf(
+      'facts_trigrams',
+      `"facts" using gin ("account_id", ("account_id"::text), search_text("text") gin_trgm_ops)`,
+    ),
   ],
 });
 export type Fact = InferEntity<typeof Fact>;
