@@ -1,6 +1,6 @@
 import { Migration } from '@mikro-orm/migrations';
 
-/** An index by which an account's activity reads its newest calls of models. */
+/** An index by which an account's activity reads its newest calls of models; it serves all that the former one did. */
 export class Migration20261125000008 extends Migration {
   override name = 'Migration20261125000008';
 
@@ -14,10 +14,14 @@ export class Migration20261125000008 extends Migration {
     this.addSql(
       'create index concurrently provider_calls_account_at on provider_calls (account_id, at) include (cost_microcents) where account_id is not null',
     );
+    this.addSql('drop index concurrently if exists provider_calls_account');
     this.addSql('reset lock_timeout');
   }
 
   override down(): void {
+    this.addSql(
+      'create index concurrently provider_calls_account on provider_calls (account_id, id) where account_id is not null',
+    );
     this.addSql('drop index concurrently provider_calls_account_at');
   }
 }

@@ -36,10 +36,6 @@ export const ProviderCall = defineEntity({
   },
   indexes: [
     {
-      name: 'provider_calls_account',
-      expression: `create index "provider_calls_account" on "provider_calls" ("account_id", "id") where account_id is not null`,
-    },
-    {
       name: 'provider_calls_account_at',
       expression: `create index "provider_calls_account_at" on "provider_calls" ("account_id", "at") include ("cost_microcents") where account_id is not null`,
     },
