@@ -93,7 +93,7 @@ const FIRST_WORDS = 4;
  */
 export function questionOf({ draft, messages }: Pick<Texts, 'draft' | 'messages'>): string {
   const said = messages.slice(-ASKED.messages).map(({ content }) => content.slice(-ASKED.message));
-  const words = [...draft.text.matchAll(/\S+\s+/g)];
+  const words = [...draft.text.matchAll(/(?<!\S)\S+\s+/g)];
   let asked = FIRST_WORDS;
   while (2 * asked <= words.length) asked *= 2;
   const last = words[asked - 1];

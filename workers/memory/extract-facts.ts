@@ -17,7 +17,7 @@ const SENTENCE_MAX = 240;
 const WORDS_MIN = 3;
 
 /** Lines of lists, headings and changes; a text with more of them is a document, pasted rather than said. */
-const ITEM = /^\s*(?:[-+*#>•]|\d+[.)])\s/gm;
+const ITEM = /^[^\S\n\r\u2028\u2029]*(?:[-+*#>•]|\d+[.)])\s/gm;
 const ITEMS_MAX = 3;
 
 /** Line breaks and quotation marks of a programming language's strings. */

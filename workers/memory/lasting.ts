@@ -186,16 +186,28 @@ const PASSING = [
 const SUBORDINATE =
   /\b(when(?:ever)?|while|until|after|before|once|as|how|where|why|what|which|that|because|since|if|unless|sure|ensure) (?:I|we)\b/gi;
 
-/** Words that may stand before a statement, if any: a few with a comma, or one that leads over to it. */
-const OPENING =
-  /^(?:(?:[\p{L}'’-]+(?: [\p{L}'’-]+){0,3}[,:]|also|and|but|so|actually|btw|note that|personally|usually|normally|yo|und|aber|auch|et|mais|y|pero|que|no) ?)*$/iu;
+/** Words that lead over to a statement, or one that is made of such: `yet`, `soy`. */
+const LEADING =
+  '(?:also|and|but|so|actually|btw|note that|personally|usually|normally|yo|und|aber|auch|et|mais|y|pero|que|no)+';
+const LEADS = new RegExp(`^(?:${LEADING}(?: |$))*$`, 'iu');
+/** A few words before a comma, after such ones. */
+const ASIDE = new RegExp(`^(?:${LEADING} )*[\\p{L}'’-]+(?: [\\p{L}'’-]+){0,3}$`, 'iu');
 
-/** The kind of lasting fact that a sentence states about who writes it; undefined if it states none. */
+/**
+ * Reports whether words may stand before a statement, if any. Part by part: one pattern for all of them would try every
+ * way to read each, in exponential time.
+ */
+function isOpening(words: string): boolean {
+  const parts = words.split(/[,:] ?/);
+  return LEADS.test(parts.pop() ?? '') && parts.every((part) => ASIDE.test(part));
+}
+
+/** The kind of lasting fact that a short sentence states about who writes it; undefined if it states none. */
 export function lastingKindOf(sentence: string): string | undefined {
   if (PASSING.some((pattern) => pattern.test(sentence))) return undefined;
   const stated = sentence.replaceAll(SUBORDINATE, '$1');
   return LASTING.find(([, pattern]) => {
     const found = pattern.exec(stated);
-    return found !== null && OPENING.test(stated.slice(0, found.index));
+    return found !== null && isOpening(stated.slice(0, found.index));
   })?.[0];
 }

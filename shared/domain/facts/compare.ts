@@ -42,7 +42,7 @@ export function normalized(text: string): string {
 
 /** Things that somebody has left: `from npm to …`, `moved from npm`, `instead of npm`, `no longer npm`. */
 const LEFT = [
-  /\bfrom\s+[^,.;!?]{1,60}?\s+(?=to\b)/gi,
+  /\bfrom\s+[^\s,.;!?](?:[^,.;!?]{0,58}?[^\s,.;!?])??\s+(?=to\b)/gi,
   /\b(?:moved|switched|gone|changed|migrated|away)\s+from\s+[^,.;!?]*/gi,
   /\b(?:instead of|rather than|in place of|no longer|formerly|previously|stopped|over|not)\b[^,.;!?]*/gi,
   /\b(?:replac(?:e|es|ed|ing)|dropped|quit)\s+\S+/gi,

@@ -1,3 +1,7 @@
+/** A line with one pattern before the other. `one.*other` alone would look through the line from each `one` on. */
+const inOrder = (one: string, other: string, flags: string) =>
+  new RegExp(`^(?:(?!${one}).)*${one}.*${other}`, `m${flags}`);
+
 /** Topics of which a person has one value at a time, and the words by which a sentence is known to be about them. */
 const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] = [
   ['identity.name', 'identity', /\b(?:my name is|call me|i['’]?m called)\b/i],
@@ -15,14 +19,22 @@ const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] 
   [
     'habit.deploy_day',
     'habit',
-    /\bdeploy(?:s|ing)?\b.*\b(?:\w+days?|mornings?|evenings?|weekends?)\b|\bday to deploy\b/i,
+    inOrder(
+      String.raw`\bdeploy(?:s|ing)?\b`,
+      String.raw`\b(?:\w+days?|mornings?|evenings?|weekends?)\b|\bday to deploy\b`,
+      'i',
+    ),
   ],
   ['habit.meetings', 'habit', /\bmeetings?\b/i],
   ['language.programming', 'preference', /\b(?:main|primary|favou?rite|programming) language\b/i],
   [
     'style.language',
     'style',
-    /\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|write|speak)\b.* in (?:\p{Lu}\p{Ll}+)/u,
+    inOrder(
+      String.raw`\b(?:answers?|repl(?:y|ies)|respon(?:d|ses?)|write|speak)\b`,
+      String.raw` in \p{Lu}\p{Ll}`,
+      'u',
+    ),
   ],
   ['style.tone', 'style', /\b(?:your|the)? ?(?:answers?|replies|responses)\b|\btone\b/i],
   ['style.indentation', 'style', /\bindent(?:s|ed|ing|ation)?\b/i],

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { createContext, Script } from 'node:vm';
+import { questionOf } from '../../../shared/domain/context-envelope.ts';
+import { isNearDuplicate, isOtherValue, isSameValue } from '../../../shared/domain/facts/compare.ts';
+import { QuotedText } from '../../../shared/domain/facts/passage.ts';
+import { pastedIn, spokenIn } from '../../../shared/domain/facts/source.ts';
+import { isInstruction } from '../../../shared/domain/facts/statement.ts';
+import { slotOf } from '../../../shared/domain/facts/topics.ts';
+import { statementsIn } from '../../../workers/memory/extract-facts.ts';
+
+const extract = (content: string) =>
+  statementsIn({ id: 'row', content, role: 'human', origin: 'human', occurredAt: new Date(0) });
+
+/** Readers of texts that anybody may have written. */
+const READERS: Record<string, (text: string) => unknown> = {
+  'finding statements in a row': extract,
+  'finding what a person says in a row': spokenIn,
+  'finding what is pasted into a row': pastedIn,
+  'finding a quote in a row': (text) => new QuotedText(text).passageOf(text),
+  'telling whether two facts are the same': (text) => isNearDuplicate(text, `${text} `),
+  'telling whether two facts give one value': (text) =>
+    isSameValue(`tea ${text}`, `${text} tea`, 'own.drink'),
+  'telling whether two facts give other values': (text) =>
+    isOtherValue(`${text} npm`, `${text} pnpm`, 'tool.a'),
+  'telling whether a fact is an instruction': isInstruction,
+  'finding the slot of a fact': slotOf,
+  'finding the question of a draft': (text) => questionOf({ draft: { text, revision: 0 }, messages: [] }),
+};
+
+/** Parts of which patterns begin to match at every place, and that never get to their end. */
+const PARTS = [
+  ...' \t\n\u2028,.!?:"„\'->*#1aé',
+  ...'\r\n|a |a, |yy,|no |note that |. |- |\n- |\n>|\n```|\non aaaa |\n---|from |from a  |moved |moved from |quit '.split(
+    '|',
+  ),
+  ...'not |my a |as my |deploy |answer |I use |ich a '.split('|'),
+  // Sentences each of which takes long.
+  `${'yy,'.repeat(60)}; I prefer tea. `,
+  `${'no, '.repeat(50)}; I prefer tea. `,
+];
+
+/** The length of a sentence that is read, of a long fact, and of more than any row. */
+const LENGTHS = [200, 8 * 1024, 256 * 1024];
+/** CPU time. The longest text takes a tenth of it at most; where the time is quadratic, several times as much. */
+const LIMIT_MS = 2000;
+/** Where other processes take the CPU, a call may take longer. */
+const INTERRUPT_MS = 10_000;
+
+/** Calls it; interrupts it in the end, even while a pattern is matched. */
+function limited(call: () => unknown): void {
+  const before = process.cpuUsage();
+  new Script('call()').runInContext(createContext({ call }), { timeout: INTERRUPT_MS });
+  const { user, system } = process.cpuUsage(before);
+  assert.ok((user + system) / 1000 < LIMIT_MS);
+}
+
+describe('texts that are made to take long', function () {
+  this.timeout(60_000);
+
+  for (const [what, read] of Object.entries(READERS))
+    it(`${what} takes no more than linear time in its length, whatever it repeats`, () => {
+      for (const length of LENGTHS)
+        for (const part of PARTS) {
+          const text = `from ${part.repeat(length / part.length)}!`;
+          assert.doesNotThrow(
+            () => limited(() => read(text)),
+            `${length} characters: ${JSON.stringify(part)}`,
+          );
+        }
+    });
+});
