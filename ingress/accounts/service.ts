@@ -193,7 +193,7 @@ export class AccountService {
   }
 
   /** The account that a link to a new password is for; undefined once the link has ended. */
-  ownerOfReset(token: string): Promise<Account | undefined> {
+  ownerOfReset(token: string): ReturnType<typeof findPasswordReset> {
     return findPasswordReset(this.#em(), token);
   }
 
