@@ -62,13 +62,12 @@ describe('logging in and out', () => {
   it('a log-in takes as long for an unknown e-mail address as for a wrong password', async () => {
     const { email } = await signUp(system);
     const times = { known: [] as number[], unknown: [] as number[] };
-    // Alternating, so that other load on the machine affects both.
     for (let i = 0; i < 9; i++) {
       times.known.push((await login({ email, password: 'a wrong password' })).tookMs);
       times.unknown.push((await login({ email: someEmail(), password: 'a wrong password' })).tookMs);
     }
-    const median = (list: number[]) => list.toSorted((a, b) => a - b)[4] ?? 0;
-    const ratio = median(times.known) / median(times.unknown);
+    // The least: other load on the machine only adds.
+    const ratio = Math.min(...times.known) / Math.min(...times.unknown);
     assert.ok(ratio > 0.6 && ratio < 1.7, JSON.stringify(times));
   });
 
