@@ -57,7 +57,7 @@ export async function openParts(
   const queues = opening.adopt(await open.openQueues(config, log), close);
   health.require(() => queues.ping());
   const em = () => managed.orm.em.fork();
-  const needs = { config, pool, em, queues, process: heartbeat.id, kinds, log };
+  const needs = { config, pool, em, queues, heartbeat, kinds, log };
   const work = await open.openWork(opening, needs);
   health.watch(heartbeat);
   const limit = connectionLimits(config.connections, trustOf(config.trustProxy), log);

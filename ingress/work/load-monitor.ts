@@ -17,6 +17,8 @@ export interface LoadSteps {
   /** Returns true while callers wait at this ingress. */
   isBusy(): boolean;
   deadlineMs(kind: Kind): number;
+  /** False for a while after an outage of the database: workers that could not beat seem dead. */
+  canJudge(): boolean;
   log: Log;
 }
 
@@ -106,11 +108,13 @@ export class LoadMonitor {
       for (const { kind: name, claimed } of rows) {
         const { kind, estimate } = this.#of(name);
         const pool = rows.filter((row) => this.#of(row.kind).kind.pool === kind.pool);
+        const total = poolLoad(pool);
+        if (total.workers === 0 && !this.#steps.canJudge()) continue;
         const own = pool.filter((row) => this.#of(row.kind).kind.parties === kind.parties);
         const others = pool.filter((row) => !own.includes(row));
         const claims = pool.flatMap(({ lastClaimMs }) => lastClaimMs ?? []);
         estimate.observe({
-          ...poolLoad(pool),
+          ...total,
           at,
           claimed,
           standing: own.reduce((sum, { standing }) => sum + standing, 0),

@@ -2,6 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
 import type { IngressConfig } from '../../shared/config/config.ts';
 import { notify } from '../../shared/db/notify.ts';
+import type { Heartbeat } from '../../shared/db/processes.ts';
 import type { EndingTerms } from '../../shared/db/stores/erasure/work.ts';
 import { outcomesOf } from '../../shared/db/stores/work/find.ts';
 import { readLoad } from '../../shared/db/stores/work/load.ts';
@@ -24,8 +25,7 @@ export interface WorkParts {
   pool: Pool;
   em: () => EntityManager;
   queues: Queues;
-  /** The id of this process's heartbeat. */
-  process: string;
+  heartbeat: Pick<Heartbeat, 'id' | 'recoveredMs'>;
   kinds: Kinds;
   log: Log;
 }
@@ -44,9 +44,10 @@ export interface Work {
 /** Opens what admits work and waits for it, and registers it for disposal. */
 export async function openWork(
   opening: AsyncDisposableStack,
-  { config, pool, em, queues, process, kinds, log }: WorkParts,
+  { config, pool, em, queues, heartbeat, kinds, log }: WorkParts,
 ): Promise<Work> {
-  const { recoveryWindowS } = config;
+  const { recoveryWindowS, leaseMs } = config;
+  const process = heartbeat.id;
   const room = opening.adopt(
     new WaitingRoom((keys, withinMs) => outcomesOf(pool, keys, withinMs), log),
     close,
@@ -63,6 +64,7 @@ export async function openWork(
     read: (of) => readLoad(pool, of),
     isBusy: () => room.size > 0,
     deadlineMs: (kind) => config[kind.deadline],
+    canJudge: () => heartbeat.recoveredMs > leaseMs,
     log,
   });
   opening.adopt(load, close);
@@ -74,7 +76,6 @@ export async function openWork(
   const service = new WorkService({ pool, process, kinds: byName, load, room, complete, wakeUps, log });
   // Its first caller must not wait in vain when there is no worker.
   await load.look();
-  const { leaseMs } = config;
   const { directUrl } = config.database;
   const repair = { pool, directUrl, em, kinds, process, leaseMs, recoveryWindowS, complete, wakeUps, log };
   const terms = openHousekeeper(opening, repair);

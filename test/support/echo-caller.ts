@@ -47,7 +47,7 @@ export async function openEchoCaller(
   });
   const queues = opened.adopt(await openQueues(config, log), close);
   const em = () => orm.em.fork();
-  const work = await openWork(opened, { config, pool, em, queues, process: heartbeat.id, kinds, log });
+  const work = await openWork(opened, { config, pool, em, queues, heartbeat, kinds, log });
   const { signal } = new AbortController();
   return {
     /** Resolves with the echo's outcome when it has ended. */

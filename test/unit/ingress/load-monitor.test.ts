@@ -26,6 +26,10 @@ const FLOODED = { queued: 900, standing: 1, oldestMs: 9000, running: 16, lastCla
 
 describe('load monitor', () => {
   let monitor: LoadMonitor | undefined;
+  let canJudge: boolean;
+  beforeEach(() => {
+    canJudge = true;
+  });
   afterEach(() => monitor?.close());
 
   function watching(read: () => Promise<LoadRow[]>, isBusy = () => false): LoadMonitor {
@@ -33,6 +37,7 @@ describe('load monitor', () => {
       read,
       isBusy,
       deadlineMs: () => 10_000,
+      canJudge: () => canJudge,
       log: createLog('web', 'silent'),
     });
     return monitor;
@@ -47,6 +52,16 @@ describe('load monitor', () => {
     assert.equal(load.retryAfterS('predict', 0), 10);
     now = [rowOf(predict)];
     await until(() => load.mostQueued('predict') > 0, 1000);
+  });
+
+  it('the load monitor refuses nobody for want of a worker while an outage may have kept the workers from beating', async () => {
+    canJudge = false;
+    const load = watching(async () => NO_WORKER);
+    await load.look();
+    assert.equal(load.mostQueued('predict'), Number.POSITIVE_INFINITY);
+    canJudge = true;
+    await load.look();
+    assert.equal(load.mostQueued('predict'), 0);
   });
 
   it('the load monitor says how much of a party may wait, and when a queue will be short enough', async () => {
