@@ -20,8 +20,8 @@ describe('overload', () => {
   it('overload is refused early, with a Retry-After and nothing reserved, while accepted calls are answered in time', async () => {
     const app = await system.app();
     const calls: ReturnType<typeof app.predict>[] = [];
-    // Sixteen at once that take 400 ms are 40 a second: this is three times as much, for five seconds.
-    for (let n = 0; n < 50; n += 1) {
+    // Sixteen at once that take 400 ms are 40 a second: this is three times as much, for eight seconds.
+    for (let n = 0; n < 80; n += 1) {
       for (let m = 0; m < 12; m += 1) calls.push(app.predict(predictionBody({ user_id: `u-${m}` })));
       await sleep(100);
     }
