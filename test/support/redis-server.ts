@@ -66,6 +66,7 @@ export async function startRedisServer({ isCluster = false } = {}): Promise<Redi
     },
     async kill() {
       if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      child.ref();
       const exited = once(child, 'exit');
       end();
       await exited;
