@@ -54,16 +54,19 @@ export function createPredict(
 ): Handler<typeof predict, Time> {
   return async ({ id, party, attempt, input, facts, connectionId }, { signal, leftMs, log }) => {
     const request = input.take();
-    const { bundle, phrases, verdicts, ...revisions } =
+    const memory =
       connectionId === null
         ? UNCONNECTED
-        : await persistently(
+        : persistently(
             () => reads.memory({ party, memory: connectionId, gone: signal }, askedFor(request)),
             performance.now() + leftMs(),
           );
+    const [{ bundle, phrases, verdicts, ...revisions }, last] = await Promise.all([
+      memory,
+      reads.lastSuggestion(party, facts),
+    ]);
     if (hasNothingToWorkOn(request))
       return { state: 'abstained', report: { ...revisions, contextTruncated: false, providerMs: null } };
-    const last = await reads.lastSuggestion(party, facts);
     const continued = last && continuedFrom(last, request, facts, revisions);
     if (continued !== undefined) return continued;
     const { minConfidence } = facts;
