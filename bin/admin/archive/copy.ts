@@ -14,7 +14,7 @@ type Store = Pick<AdminConfig, 'database' | 'queuePrefix'>;
  */
 export async function copyDatabase(from: Store, to: Store, folder: string): Promise<number> {
   const file = join(folder, 'move.backup');
-  // Of a move that was killed.
+  // Left by a move that was killed.
   await rm(file, { force: true });
   using _file = removedAtEnd(file);
   await migrated(from);
