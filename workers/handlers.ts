@@ -1,6 +1,4 @@
 import type { WorkerConfig } from '../shared/config/config.ts';
-import { batcher } from '../shared/db/batcher.ts';
-import { lastSuggestions, type Session } from '../shared/db/stores/last-suggestion.ts';
 import { assembleConnectedContext, assembleContext } from '../shared/db/stores/memory/context.ts';
 import { recallOwnPhrases, recallPhrases } from '../shared/db/stores/memory/phrases.ts';
 import { verdictsFor } from '../shared/db/stores/prediction-events.ts';
@@ -18,29 +16,19 @@ import { createReply } from './replies/reply.ts';
 import type { Handlers, Stores } from './work/handler.ts';
 import { readsInTurn } from './work/reads.ts';
 
-const SESSIONS_TOGETHER = 100;
-
 /** The handler of every kind of work. */
 export function createHandlers(
   config: WorkerConfig,
   { pool, em, providerOf }: Stores & { providerOf: ProviderOf },
 ): Handlers<typeof kinds> {
   const inTurn = readsInTurn(config.database.poolSize);
-  const lastSuggestion = batcher((sessions: Session[]) => lastSuggestions(pool, sessions), {
-    most: SESSIONS_TOGETHER,
-    // The pieces of a claim begin in one turn of the event loop.
-    isBusy: () => true,
-  });
-  const reads: Parameters<typeof createPredict>[1] = {
-    memory: (reader, { request, question, tails }) =>
-      inTurn(reader, async () => {
-        const asked = { ...CONTEXT_DEFAULTS, query: question, recencyMinutes: null };
-        const phrases = await recallPhrases(pool, reader.memory, tails);
-        const verdicts = await verdictsFor(pool, reader.party, request);
-        return { ...(await assembleConnectedContext(em(), reader.memory, asked)), phrases, verdicts };
-      }),
-    lastSuggestion: (appId, { userId, sessionId }) => lastSuggestion({ appId, userId, sessionId }),
-  };
+  const readGranted: Parameters<typeof createPredict>[1] = (reader, { request, question, tails }) =>
+    inTurn(reader, async () => {
+      const asked = { ...CONTEXT_DEFAULTS, query: question, recencyMinutes: null };
+      const phrases = await recallPhrases(pool, reader.memory, tails);
+      const verdicts = await verdictsFor(pool, reader.party, request);
+      return { ...(await assembleConnectedContext(em(), reader.memory, asked)), phrases, verdicts };
+    });
   const readOwn: Parameters<typeof createDraft>[1] = (reader, { question, tails }) =>
     inTurn(reader, async () => ({
       phrases: await recallOwnPhrases(pool, reader.memory, tails),
@@ -60,6 +48,6 @@ export function createHandlers(
     predict_batch: createPredictBatch(replies),
     batch_reply: createBatchReply(replies),
     draft: createDraft(providerOf(config.tabModel), readOwn, config),
-    predict: createPredict(providerOf(config.tabModel), reads, config),
+    predict: createPredict(providerOf(config.tabModel), readGranted, config),
   };
 }

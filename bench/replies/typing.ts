@@ -34,11 +34,8 @@ export function completing(provider: Provider, model: string): Complete {
     providerTimeoutMs: TIMEOUT_MS,
     contextBudgetTokens: BUDGET_TOKENS,
   };
-  const reads = {
-    memory: () => Promise.reject(new Error('no account is connected')),
-    lastSuggestion: () => Promise.resolve(undefined),
-  };
-  const handler = createPredict(provider, reads, settings);
+  const noMemory = () => Promise.reject(new Error('no account is connected'));
+  const handler = createPredict(provider, noMemory, settings);
   return async (draft, earlier, agent) => {
     const messages = earlier.flatMap((one) => [said('assistant', one.agent), said('user', one.text)]);
     const request: PredictionRequest = {
@@ -80,6 +77,7 @@ function claimOf(request: PredictionRequest) {
     input: new Box(request),
     queuedMs: 0,
     queuedAtMs: 0,
+    latest: null,
     facts: {
       requestId: request.request_id,
       userId: request.user_id,

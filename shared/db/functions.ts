@@ -11,8 +11,8 @@ const ENTRIES = [
   'abandoned_v1',
   'admit_v1',
   'casualties_v1',
-  'claim_v1',
-  'complete_and_claim_v1',
+  'claim_v2',
+  'complete_and_claim_v2',
   'complete_v1',
   'detach_v1',
   'find_v1',
@@ -35,6 +35,7 @@ export const HASHES = [
   '491e5922a88a5dc1',
   'ca7c3db82a9a33a4',
   '9817fd1453e15c1b',
+  '29427448c6b0a4b5',
 ];
 
 /**

@@ -30,9 +30,13 @@ function joined(points: readonly string[], kept: number): string {
 /** The number of code points of a well-formed text. */
 export function codePointsIn(text: string): number {
   let count = text.length;
-  for (let at = 0; at < text.length; at++) if (isLowSurrogate(text.charCodeAt(at))) count--;
+  // Most texts have no pairs, which a pattern finds out without running code for each unit.
+  if (SURROGATE.test(text))
+    for (let at = 0; at < text.length; at++) if (isLowSurrogate(text.charCodeAt(at))) count--;
   return count;
 }
+
+const SURROGATE = /[\ud800-\udfff]/;
 
 /** The second half of a surrogate pair, in well-formed text. */
 export function isLowSurrogate(unit: number): boolean {

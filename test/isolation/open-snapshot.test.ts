@@ -17,7 +17,7 @@ const LOOKS = {
       (select id from processes where since < now() - interval '1 minute'), 1000, 5000)`,
 };
 const claimOf = (party: string, since: string) => `
-  select * from claim_v1(array['predict'], array['${party}'::uuid], array[8], array[${since}]::float8[], 8,
+  select * from claim_v2(array['predict'], array['${party}'::uuid], array[8], array[${since}]::float8[], 8,
     gen_random_uuid(), '{}', 120000)`;
 const completeOf = (party: string) => `
   select * from complete_v1(

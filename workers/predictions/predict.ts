@@ -9,7 +9,7 @@ import type { PredictionFacts, PredictionReport } from '../../shared/domain/pred
 import type { End } from '../../shared/domain/work.ts';
 import { COMPLETION_MAX } from '../../shared/schemas/limits.ts';
 import type { PredictionRequest } from '../../shared/schemas/predictions.ts';
-import { pseudonym } from '../../shared/security/fingerprint.ts';
+import { fingerprint, pseudonym } from '../../shared/security/fingerprint.ts';
 import { endOf } from '../../shared/text/phrases.ts';
 import { normalForm } from '../../shared/text/words.ts';
 import { predict } from '../../shared/work/kinds.ts';
@@ -31,12 +31,8 @@ interface Remembered extends ConnectedContext {
   verdicts: Verdicts;
 }
 
-interface Reads {
-  /** Memory that a connection grants for a request. */
-  memory(reader: Reader, asked: Asked<PredictionRequest>): Promise<Remembered>;
-  /** The latest suggestion in the request's session. */
-  lastSuggestion(appId: string, facts: PredictionFacts): Promise<Suggestion | undefined>;
-}
+/** Reads the memory that a connection grants for a request. */
+type ReadMemory = (reader: Reader, asked: Asked<PredictionRequest>) => Promise<Remembered>;
 
 const UNCONNECTED: Remembered = {
   bundle: null,
@@ -49,25 +45,22 @@ const UNCONNECTED: Remembered = {
 /** One prediction: fits the context to the budget, asks the model, decides whether its guess is worth showing. */
 export function createPredict(
   provider: Provider,
-  reads: Reads,
+  readMemory: ReadMemory,
   settings: Settings,
 ): Handler<typeof predict, Time> {
-  return async ({ id, party, attempt, input, facts, connectionId }, { signal, leftMs, log }) => {
+  return async ({ id, party, attempt, input, facts, connectionId, latest }, { signal, leftMs, log }) => {
     const request = input.take();
-    const memory =
+    const { bundle, phrases, verdicts, ...revisions } =
       connectionId === null
         ? UNCONNECTED
-        : persistently(
-            () => reads.memory({ party, memory: connectionId, gone: signal }, askedFor(request)),
+        : await persistently(
+            () => readMemory({ party, memory: connectionId, gone: signal }, askedFor(request)),
             performance.now() + leftMs(),
           );
-    const [{ bundle, phrases, verdicts, ...revisions }, last] = await Promise.all([
-      memory,
-      reads.lastSuggestion(party, facts),
-    ]);
     if (hasNothingToWorkOn(request))
       return { state: 'abstained', report: { ...revisions, contextTruncated: false, providerMs: null } };
-    const continued = last && continuedFrom(last, request, facts, revisions);
+    const continued =
+      latest === null ? undefined : continuedFrom(suggestionIn(latest), request, facts, revisions);
     if (continued !== undefined) return continued;
     const { minConfidence } = facts;
     const { task: fitted, truncated } = fitContext(request, settings.contextBudgetTokens, bundle);
@@ -97,6 +90,15 @@ export function createPredict(
       return { ...failureOf(error, predict), report: report() };
     }
   };
+}
+
+/** Reads the latest answer of a session, as its claim brings it along. */
+function suggestionIn(latest: string): Suggestion {
+  const { fingerprintKey, ...last } = JSON.parse(latest) as Omit<Suggestion, 'hashOf'> & {
+    fingerprintKey: string;
+  };
+  const key = Buffer.from(fingerprintKey, 'base64');
+  return { ...last, hashOf: (draft) => fingerprint(key, draft).toString('base64url') };
 }
 
 /**

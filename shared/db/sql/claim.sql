@@ -6,21 +6,21 @@ language sql stable as $$
      and coalesce(_work.detached_at = 'infinity', true)
 $$;
 
--- Claims the oldest queued work of these flows, in their order: at most `_counts` pieces of each and `_slots` in all. A
--- row without an id names a flow of which some is left. A flow of a kind in `_one_at_a_time` has one piece running at
--- most, over all workers.
+-- Claims the oldest queued work of these flows, in their order: at most `_counts` pieces of each and `_slots` in all,
+-- each with the latest answer of its line. A row without an id names a flow of which some is left. A flow of a kind in
+-- `_one_at_a_time` has one piece running at most, over all workers.
 --
 -- It reads each flow from `_since` on (Unix milliseconds), or as far back as `_reach_ms`: further back are only index
 -- entries of ended work, which stay for as long as any old snapshot of the database is open. A claim ends with the
 -- piece that reaches 256 KiB of requests, because a worker that parses many large ones serves nobody else meanwhile.
 -- The commit does not wait for the disk: when a crash of the server undoes a claim, the work is queued again, and its
 -- worker takes it back (`reclaim_v1`).
-create or replace function claim_v1(
+create or replace function claim_v2(
   _kinds text[], _parties uuid[], _counts int[], _since float8[], _slots int, _worker uuid, _one_at_a_time text[],
   _reach_ms int)
 returns table (
   id uuid, kind text, party uuid, month text, attempt int, connection_id uuid, input text, facts text,
-  queued_ms float8, left_ms float8, queued_at_ms float8)
+  queued_ms float8, left_ms float8, queued_at_ms float8, latest text)
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -57,10 +57,12 @@ begin
   select c.id, c.kind, c.party, c.month, c.attempt, c.connection_id, c.input, c.facts,
          (extract(epoch from c.started_at - c.admitted_at) * 1000)::float8,
          (extract(epoch from c.deadline_at - c.started_at) * 1000)::float8,
-         (extract(epoch from c.queued_at) * 1000)::float8
+         (extract(epoch from c.queued_at) * 1000)::float8,
+         case when c.line is not null then latest_answer_v1(c.line, c.party) end
     from claimed c;
   return query
-  select null::uuid, a.kind, a.party, null, null::int, null::uuid, null, null, null::float8, null::float8, null::float8
+  select null::uuid, a.kind, a.party, null, null::int, null::uuid, null, null, null::float8, null::float8, null::float8,
+         null
     from unnest(_kinds, _parties, _since) as a (kind, party, since)
    where case
            when a.kind = any (_one_at_a_time)
@@ -90,6 +92,32 @@ begin
     select w.id from work w
      where w.kind = _kind and w.party = _party and w.queued_at >= _reach and is_claimable(w)
      order by w.queued_at limit 1);
+end $$;
+
+-- The latest answer of a line while it is kept, with how it came about, as JSON; null if there is none. An erasure that
+-- has not come to an answer yet takes it all the same.
+create or replace function latest_answer_v1(_line uuid, _party uuid)
+returns text
+language plpgsql stable
+as $$
+begin
+  return (
+    select json_build_object(
+             'id', a.id, 'answer', a.answer, 'facts', h.facts::json, 'report', h.report::json,
+             'fingerprintKey', (select encode(p.fingerprint_key, 'base64') from apps p where p.id = h.party),
+             'dismissed', exists (
+               select from prediction_events e
+                where e.prediction_id in (a.id, (h.report::json ->> 'continues')::uuid) and e.kind = 'dismissed'))::text
+      from (select l.* from answers l where l.line = _line order by l.id desc limit 1) a
+     cross join lateral (
+       select p.* from history p
+        where p.key = a.key and p.id = a.id and p.state = 'suggested' and p.ended_at > now() - tombstone_age()
+        order by p.attempt desc limit 1) h
+     where a.expires_at > now() and h.party = _party
+       and not exists (
+         select from erasing_grants g
+          where g.connection_id = h.connection_id and h.admitted_at <= g.ended_at
+            and g.grant_revision in (0, (h.report::json ->> 'grantRevision')::int)));
 end $$;
 
 -- The flows among the two hundred and fifty oldest and newest queued pieces of each kind. A worker hears of new work by

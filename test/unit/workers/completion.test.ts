@@ -83,7 +83,7 @@ describe('completions', () => {
     };
     let code = '';
     const { complete, statements } = start((statement, items) => {
-      if (code !== '' && statement === 'complete_and_claim_v1')
+      if (code !== '' && statement === 'complete_and_claim_v2')
         throw Object.assign(new Error(code), { code });
       return [...places(statement, items), { place: null, id: null, kind: 'echo', party: 'app' }];
     }, next);
@@ -94,7 +94,7 @@ describe('completions', () => {
     assert.deepEqual(told.splice(0), ['lost', 'lost']);
     assert.deepEqual(
       statements.splice(0).map(({ name }) => name),
-      ['complete_and_claim_v1', 'complete_and_claim_v1', 'complete_and_claim_v1'],
+      ['complete_and_claim_v2', 'complete_and_claim_v2', 'complete_and_claim_v2'],
       'not repeated here, neither after a lost connection nor under a lock',
     );
 

@@ -14,7 +14,7 @@ const B = flow('b');
 
 const work = (id: string, party = 'a'): Claim => ({
   ...{ id, ...flow(party), month: null, attempt: 1, worker: 'this one', connectionId: null },
-  ...{ input: new Box(''), facts: {}, queuedMs: 0, leftMs: 1000, queuedAtMs: 0 },
+  ...{ input: new Box(''), facts: {}, queuedMs: 0, leftMs: 1000, queuedAtMs: 0, latest: null },
 });
 /** Work of the party `a`, with these ids. */
 const works = (...ids: string[]) => ids.map((id) => work(id));

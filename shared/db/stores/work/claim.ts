@@ -21,6 +21,8 @@ export interface Claim<Facts = unknown> extends Flow {
   leftMs: number;
   /** Its place in its flow, in Unix milliseconds. */
   queuedAtMs: number;
+  /** The latest answer of its line while it is kept, as JSON (`latest_answer_v1`). */
+  latest: string | null;
 }
 
 /** Asks for the oldest queued pieces of a flow. */
@@ -50,12 +52,12 @@ export interface Claimed {
   left: Flow[];
 }
 
-export const CLAIM_COLUMNS = `id, kind, party, month, attempt, connection_id as "connectionId", input, facts, queued_ms as "queuedMs", left_ms as "leftMs", queued_at_ms as "queuedAtMs"`;
+export const CLAIM_COLUMNS = `id, kind, party, month, attempt, connection_id as "connectionId", input, facts, queued_ms as "queuedMs", left_ms as "leftMs", queued_at_ms as "queuedAtMs", latest`;
 
 const CLAIM = {
-  name: 'claim_v1',
+  name: 'claim_v2',
   text: `select ${CLAIM_COLUMNS}
-           from claim_v1($1::text[], $2::uuid[], $3::int[], $4::float8[], $5::int, $6::uuid, $7::text[], $8::int)`,
+           from claim_v2($1::text[], $2::uuid[], $3::int[], $4::float8[], $5::int, $6::uuid, $7::text[], $8::int)`,
 };
 
 const CLAIM_WITHIN_MS = 5000;

@@ -41,9 +41,9 @@ const COMPLETE = {
 };
 
 const COMPLETE_AND_CLAIM = {
-  name: 'complete_and_claim_v1',
+  name: 'complete_and_claim_v2',
   text: `select place, ${CLAIM_COLUMNS}
-           from complete_and_claim_v1($1::uuid, $2::json, $3::text[], $4::int, $5::int,
+           from complete_and_claim_v2($1::uuid, $2::json, $3::text[], $4::int, $5::int,
              $6::text[], $7::uuid[], $8::int[], $9::float8[], $10::int, $11::uuid, $12::text[], $13::int)`,
 };
 
