@@ -1,11 +1,13 @@
 import {
   type Attributes,
+  type Context,
   context,
   isSpanContextValid,
   propagation,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
+  TraceFlags,
   trace,
 } from '@opentelemetry/api';
 
@@ -25,13 +27,17 @@ interface SpanOptions {
   from?: TraceHeaders;
 }
 
-/** Runs `work` within a new span, which ends with it. */
+/**
+ * Runs `work` within a new span, which ends with it. Where the trace is not sampled, only its first span in this system is
+ * made: every standard sampler decides alike for the others, and most calls are not sampled.
+ */
 export function inSpan<Result>(
   name: string,
   { kind, attributes = {}, from }: SpanOptions,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const parent = from === undefined ? context.active() : contextOf(from);
+  if (kind !== 'SERVER' && isUnsampled(parent)) return context.with(parent, work);
   return tracer.startActiveSpan(name, { kind: SpanKind[kind], attributes }, parent, async (span) => {
     try {
       return await work();
@@ -47,9 +53,11 @@ export function addPastSpan(
   { kind, attributes = {}, from = {} }: SpanOptions,
   ms: number,
 ): void {
+  const parent = contextOf(from);
+  if (isUnsampled(parent)) return;
   const now = Date.now();
   const options = { kind: SpanKind[kind], attributes, startTime: now - Math.max(0, ms) };
-  tracer.startSpan(name, options, contextOf(from)).end(now);
+  tracer.startSpan(name, options, parent).end(now);
 }
 
 /** Describes the current span. */
@@ -85,6 +93,12 @@ export function traceHeaders(): { traceparent?: string } {
 /** The id by which the log joins the current trace. */
 export function traceId(): string | undefined {
   return trace.getActiveSpan()?.spanContext().traceId;
+}
+
+/** Checks whether a span was left out of the export. False without a span. */
+function isUnsampled(of: Context): boolean {
+  const span = trace.getSpanContext(of);
+  return span !== undefined && (span.traceFlags & TraceFlags.SAMPLED) === 0;
 }
 
 function contextOf({ traceparent }: TraceHeaders) {
