@@ -10,12 +10,12 @@ import type { WakeUps } from './wake-ups.ts';
 const MOST = 100;
 const MOST_BYTES = 256 * 1024;
 /**
- * While its worker is behind, an end waits for others to share its statement, and the wake-up of its callers for others
+ * While its worker is busy, an end waits for others to share its statement, and the wake-up of its callers for others
  * to share a message: at most a tenth of the time for which the work was queued, and at most these milliseconds.
  */
-const PATIENCE_MS = { statement: 2, wakeUp: 25, ofQueueing: 0.1 };
+const PATIENCE_MS = { statement: 5, wakeUp: 25, ofQueueing: 0.1 };
 /** The most that wait for others to end, and that claim in the same statement: more are busy enough alone. */
-const FEW = 8;
+const FEW = 32;
 
 /** Ends a piece of work; false if its guard failed. Wakes whoever waits for it or runs it, after the commit. */
 export type Complete = (completion: Completion) => Promise<boolean>;
@@ -29,8 +29,8 @@ export interface NextClaim extends ClaimTerms {
 
 /** The part of a worker in the end of its attempts. */
 export interface WorkerSteps {
-  /** Checks whether more work waits than its slots can take. */
-  isBehind(): boolean;
+  /** Checks whether attempts end so often that they may share a statement. */
+  isBusy(): boolean;
   /** Undefined when it claims nothing together with the end of these. */
   nextAfter(ended: readonly Completion[]): NextClaim | undefined;
 }
@@ -78,7 +78,7 @@ export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: Com
       partyOf: ({ party }) => party,
       bytesOf: ({ answer }) => answer?.length ?? 0,
       keysOf: ({ id }) => [id],
-      isBusy: () => worker?.isBehind() ?? false,
+      isBusy: () => worker?.isBusy() ?? false,
       patienceMs: (one, waiting) => (waiting > FEW ? 0 : patienceOf([one], PATIENCE_MS.statement)),
     },
   );

@@ -92,11 +92,13 @@ export class FairOrder {
   /** The flows that come next, with slots set aside for at most `most` pieces. */
   ask(most: number = this.free): Ask[] {
     const counts = new Map<KnownFlow, number>();
-    for (let n = 0; n < most; n += 1) {
+    for (let left = most; left > 0; ) {
       const flow = this.#first();
       if (flow === undefined) break;
-      this.#hold(flow, 1);
-      counts.set(flow, (counts.get(flow) ?? 0) + 1);
+      const more = this.#inARow(flow, left);
+      this.#hold(flow, more);
+      counts.set(flow, (counts.get(flow) ?? 0) + more);
+      left -= more;
     }
     if (counts.size === 0) return [];
     const asks = [...counts].map(([flow, count]) => this.#askFor(flow, count, count));
@@ -164,6 +166,19 @@ export class FairOrder {
     return firsts.some(({ held }) => this.#mayHoldMore(held)) ? firsts[0] : undefined;
   }
 
+  /** The slots that a flow gets before any other has its turn: one, but all that it may have if no other is ready. */
+  #inARow(flow: KnownFlow, most: number): number {
+    let more = 1;
+    if (!this.#isOnlyReady || flow.of.oneAtATime) return more;
+    while (more < most && this.#mayHoldMore(flow.held + more, this.free - more)) more += 1;
+    return more;
+  }
+
+  get #isOnlyReady(): boolean {
+    const [level, another] = Object.values(this.#ready).flatMap((levels) => [...levels.values()]);
+    return level?.size === 1 && another === undefined;
+  }
+
   /** The flow of a class that holds the fewest slots. */
   #lowest(one: PartyClass): KnownFlow | undefined {
     const levels = this.#ready[one];
@@ -184,9 +199,9 @@ export class FairOrder {
       }
   }
 
-  #mayHoldMore(held: number): boolean {
-    if (this.free <= 0) return false;
-    return held === 0 || this.slots < FEWEST_SHARED || held + 1 <= THRESHOLD * (this.free - 1);
+  #mayHoldMore(held: number, free: number = this.free): boolean {
+    if (free <= 0) return false;
+    return held === 0 || this.slots < FEWEST_SHARED || held + 1 <= THRESHOLD * (free - 1);
   }
 
   #hold(flow: KnownFlow, more: number): void {

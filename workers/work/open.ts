@@ -58,9 +58,9 @@ export function openWork(opening: AsyncDisposableStack, parts: WorkParts): Work 
   };
   const running = opening.adopt(new RunningAttempts(rows, log), close);
   heartbeat.onRecovered(() => running.look());
-  const isBehind = (): boolean => pools.some((slots) => slots.isBehind);
-  const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log, isBehind), close);
-  const worker = { isBehind, nextAfter: (batch: readonly Completion[]) => nextAfter(pools, batch) };
+  const isBusy = (): boolean => pools.some((slots) => slots.isBusy);
+  const wakeUps = opening.adopt(openWakeUps(bus, config.queuePrefix, log, isBusy), close);
+  const worker = { isBusy, nextAfter: (batch: readonly Completion[]) => nextAfter(pools, batch) };
   const complete = createCompletion({ pool, recoveryWindowS, wakeUps, worker });
   const room = new PartsRoom({ pool, process, recoveryWindowS, wakeUps, complete, log });
   const em = () => database.orm.em.fork();

@@ -20,6 +20,8 @@ const LOOK_EVERY_MS = 1000;
 const BLOCKED_MS = 50;
 /** Delay after a claim that failed, or while none may be made. */
 const FAILED_MS = 500;
+/** The attempts that a process that is not busy runs at most. */
+const FEW = 8;
 
 export interface PoolSteps {
   /** Terms of every claim. */
@@ -72,9 +74,9 @@ export class WorkerPool {
     return this.#claimed;
   }
 
-  /** Checks whether more work is known to wait than the slots can take. */
-  get isBehind(): boolean {
-    return this.#order.isReady;
+  /** Checks whether attempts end so often that they may share what ends them: work waits for slots, or many run. */
+  get isBusy(): boolean {
+    return this.#order.isReady || this.#holding.size > FEW;
   }
 
   /** These flows have queued work: claims at once if a slot is free for one of them, or else as soon as any slot is. */

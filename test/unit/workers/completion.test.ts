@@ -11,7 +11,7 @@ const end = (id: string, queuedMs: number): Completion => ({
   ...{ guard: 'attempt', attempt: 1, worker: 'this one', state: 'succeeded' },
 });
 
-/** Completions of a worker that is behind, over a database that does what `answer` says with each statement. */
+/** Completions of a busy worker, over a database that does what `answer` says with each statement. */
 function start(answer: (statement: string, items: { place: number }[]) => unknown[], next?: NextClaim) {
   const statements: { name: string; size: number }[] = [];
   const woken: { ids: readonly string[]; patienceMs: number }[] = [];
@@ -26,7 +26,7 @@ function start(answer: (statement: string, items: { place: number }[]) => unknow
     pool: pool as unknown as Pool,
     recoveryWindowS: 600,
     wakeUps: { ended() {}, completed: (ids, patienceMs) => woken.push({ ids, patienceMs }) },
-    worker: { isBehind: () => true, nextAfter: () => next },
+    worker: { isBusy: () => true, nextAfter: () => next },
   });
   return { complete, statements, woken };
 }
@@ -44,7 +44,7 @@ const NEXT: NextClaim = {
 const places = (_: string, items: { place: number }[]) => items.map(({ place }) => ({ place }));
 
 describe('completions', () => {
-  it('the completions of a worker that is behind wait for each other, and their callers’ wake-up for others, when they were queued for long', async () => {
+  it('the completions of a busy worker wait for each other, and their callers’ wake-up for others, when they were queued for long', async () => {
     const { complete, statements, woken } = start(places);
     const ended = [complete(end('a', 1000))];
     await setImmediate();
@@ -55,7 +55,7 @@ describe('completions', () => {
     assert.deepEqual(woken, [{ ids: ['a', 'b'], patienceMs: 25 }]);
   });
 
-  it('the completions of a worker that is behind wait for nobody when they were hardly queued', async () => {
+  it('the completions of a busy worker wait for nobody when they were hardly queued', async () => {
     const { complete, statements, woken } = start(places);
     void complete(end('a', 1000));
     void complete(end('b', 5));
@@ -65,16 +65,16 @@ describe('completions', () => {
     assert.equal(woken[0]?.patienceMs, 0.5);
   });
 
-  it('the completions of a worker that is behind wait for nobody, and claim nothing, when they are many', async () => {
+  it('the completions of a busy worker wait for nobody, and claim nothing, when they are many', async () => {
     const { complete, statements, woken } = start(places, NEXT);
-    const ended = Array.from({ length: 9 }, (_, n) => complete(end(`${n}`, 1000)));
+    const ended = Array.from({ length: 33 }, (_, n) => complete(end(`${n}`, 1000)));
     await setImmediate();
-    assert.deepEqual(statements, [{ name: 'complete_v1', size: 9 }]);
+    assert.deepEqual(statements, [{ name: 'complete_v1', size: 33 }]);
     await Promise.all(ended);
     assert.equal(woken[0]?.patienceMs, 0);
   });
 
-  it('the completions of a worker that is behind report whether the work claimed with them was taken, or may have been', async () => {
+  it('the completions of a busy worker report whether the work claimed with them was taken, or may have been', async () => {
     const told: unknown[] = [];
     const next: NextClaim = {
       ...NEXT,

@@ -73,11 +73,11 @@ describe('slots of a pool', () => {
     const { pool, claims, ends } = start(1, [noneLeft(works('1')), noneLeft([work('2', 'b')])]);
     pool.noteQueued([A]);
     await until(() => ends.length === 1);
-    assert.equal(pool.isBehind, false);
+    assert.equal(pool.isBusy, false);
     pool.noteQueued([B]);
     await setImmediate();
     assert.equal(claims.length, 1);
-    assert.equal(pool.isBehind, true);
+    assert.equal(pool.isBusy, true);
     ends[0]?.();
     await until(() => ends.length === 2);
     assert.equal(pool.claimed, 2);
