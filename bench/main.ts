@@ -6,6 +6,7 @@ import { type Child, PROFILES, SCRATCH, startChild } from './child.ts';
 import { cpuMsOf } from './cpu.ts';
 import { hotSpots } from './hot-spots.ts';
 import type { Load, Measurement } from './load.ts';
+import { measureLong } from './long.ts';
 import { type Options, readOptions } from './options.ts';
 import { measureQuality } from './quality/main.ts';
 import { cellOf, type Measured, machine, mapOf, type Results, resultsText } from './results.ts';
@@ -109,6 +110,7 @@ async function measureThroughput(): Promise<void> {
       process.stdout.write(`\n${file}: share of its CPU time\n${spots.join('\n')}\n`);
     }
   }
+  if (options.long) await measureLong();
 }
 
 if (process.argv[2] === 'quality') {

@@ -8,6 +8,8 @@ export interface Options {
   callers: number[];
   targets: TargetName[];
   profile: boolean;
+  /** Measures what takes minutes as well. */
+  long: boolean;
   /** Whether this run measures less than everything: its figures do not replace the published ones. */
   partial: boolean;
 }
@@ -23,6 +25,7 @@ export function readOptions(): Options {
       callers: { type: 'string', default: '1,64,128' },
       only: { type: 'string' },
       profile: { type: 'boolean', default: false },
+      long: { type: 'boolean', default: false },
     },
   });
   const targets = values.only?.split(',') ?? ALL;
@@ -33,6 +36,7 @@ export function readOptions(): Options {
     callers: values.callers.split(',').map((one) => Math.ceil(positive('callers', one))),
     targets,
     profile: values.profile,
+    long: values.long,
     partial: values.only !== undefined || values.profile,
   };
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { postgresProtocol } from '../../bench/protocols.ts';
@@ -10,18 +11,39 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 interface Cost {
   /** Sent to the database for it by ingress and worker. */
   statements: number;
+  /** Pushed by the database. */
+  wakeUps: number;
   /** Written to the log for the tables and indexes of its database. */
   walBytes: number;
   /** System calls with which a process reads and writes. */
   ingressIo: number;
   workerIo: number;
+  /** Bytes that a process allocates on its heap. */
+  ingressHeap: number;
+  workerHeap: number;
 }
 
 const CALLS = 240;
 /** A tenth to a third above what it costs: what the processes do by the clock falls into the longer runs of a busy machine. */
 const MOST: Record<'alone' | 'among', Cost> = {
-  alone: { statements: 6.5, walBytes: 5200, ingressIo: 17, workerIo: 16 },
-  among: { statements: 1.2, walBytes: 4300, ingressIo: 5, workerIo: 5 },
+  alone: {
+    statements: 6.5,
+    wakeUps: 3,
+    walBytes: 5200,
+    ingressIo: 17,
+    workerIo: 16,
+    ingressHeap: 900_000,
+    workerHeap: 800_000,
+  },
+  among: {
+    statements: 1.2,
+    wakeUps: 1,
+    walBytes: 4300,
+    ingressIo: 5,
+    workerIo: 5,
+    ingressHeap: 400_000,
+    workerHeap: 400_000,
+  },
 };
 
 /** The statements of a prediction; others are repeated by the clock. */
@@ -30,7 +52,7 @@ const ITS_OWN = /^(admit|claim|complete|complete_and_claim|find|notify)_v\d+$/;
 describe('cost of a prediction', () => {
   let system: System<TestProcess>;
   let wire: Tap;
-  let heard: Heard[] = [];
+  const heard: Heard[] = [];
   let app: AppClient;
   let keeper: pg.Client;
   before(async function () {
@@ -44,7 +66,11 @@ describe('cost of a prediction', () => {
     await keeper.connect();
     await keeper.query(`select pg_create_physical_replication_slot('cost_${process.pid}', true, true)`);
     wire = await tap('all', url, postgresProtocol, (one) => heard.push(one));
-    const env = { DATABASE_URL: wire.url, DATABASE_DIRECT_URL: wire.url };
+    const env = {
+      DATABASE_URL: wire.url,
+      DATABASE_DIRECT_URL: wire.url,
+      NODE_OPTIONS: '--inspect=127.0.0.1:0',
+    };
     await Promise.all([system.startWeb(env), system.startWorker(env)]);
     app = await system.app();
     await predict(64, 64);
@@ -70,6 +96,17 @@ describe('cost of a prediction', () => {
     return [...io.matchAll(/^sysc[rw]: (\d+)$/gm)].reduce((sum, [, calls]) => sum + Number(calls), 0);
   };
 
+  /** Asks by the inspector, which the process names in its log. */
+  const allocatedBy = async ({ log }: TestProcess): Promise<number> => {
+    const socket = new WebSocket(/ws:\/\/\S+/.exec(log)?.[0] ?? '');
+    await once(socket, 'open');
+    const expression = `process.getBuiltinModule('node:v8').getHeapStatistics().total_allocated_bytes`;
+    socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }));
+    const [{ data }] = (await once(socket, 'message')) as [{ data: string }];
+    socket.close();
+    return JSON.parse(data).result.result.value;
+  };
+
   const walEnd = async (): Promise<string> => {
     const { rows } = await system.database.pool.query<{ lsn: string }>(
       'select pg_current_wal_flush_lsn() as lsn',
@@ -90,15 +127,26 @@ describe('cost of a prediction', () => {
   const costOf = async (callers: number): Promise<Cost> => {
     const [web, worker] = [system.webs[0], system.workers[0]];
     if (web === undefined || worker === undefined) throw new Error('not started');
-    const [from, webIo, workerIo] = [await walEnd(), await ioOf(web), await ioOf(worker)];
-    heard = [];
+    const countsOf = async () => ({
+      statements: heard.filter(({ kind, what }) => kind === 'sent' && ITS_OWN.test(what)).length,
+      wakeUps: heard.filter(({ kind }) => kind === 'pushed').length,
+      ingressIo: await ioOf(web),
+      workerIo: await ioOf(worker),
+      ingressHeap: await allocatedBy(web),
+      workerHeap: await allocatedBy(worker),
+    });
+    const [from, before] = [await walEnd(), await countsOf()];
     await predict(CALLS, callers);
-    const statements = heard.filter(({ kind, what }) => kind === 'sent' && ITS_OWN.test(what)).length;
+    const [to, after] = [await walEnd(), await countsOf()];
+    const each = (what: keyof typeof after) => (after[what] - before[what]) / CALLS;
     return {
-      statements: statements / CALLS,
-      ingressIo: ((await ioOf(web)) - webIo) / CALLS,
-      workerIo: ((await ioOf(worker)) - workerIo) / CALLS,
-      walBytes: (await walBetween(from, await walEnd())) / CALLS,
+      statements: each('statements'),
+      wakeUps: each('wakeUps'),
+      walBytes: (await walBetween(from, to)) / CALLS,
+      ingressIo: each('ingressIo'),
+      workerIo: each('workerIo'),
+      ingressHeap: each('ingressHeap'),
+      workerHeap: each('workerHeap'),
     };
   };
 

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+const TRIALS = 'test/acceptance';
+
+/** What takes minutes: commands that can be run alone, by what they measure. */
+const LONG: Record<string, string[]> = {
+  'a replay against a health check': ['bench/replay.ts'],
+  'ten thousand callers that wait': ['bench/waiting.ts'],
+  'events posted against a bare insert': ['bench/ingest.ts'],
+  'an open loop on PostgreSQL': [
+    `${TRIALS}/open-snapshot.ts`,
+    '--service',
+    '300',
+    '--minutes',
+    '1',
+    '--window',
+    '20',
+  ],
+  'an open loop on Redis': [
+    `${TRIALS}/open-snapshot.ts`,
+    '--queue',
+    'redis',
+    '--service',
+    '300',
+    '--minutes',
+    '1',
+    '--window',
+    '20',
+  ],
+  'one, two and four workers': [`${TRIALS}/scaling.ts`, '--seconds', '8'],
+  'growth with the parties': [`${TRIALS}/many-parties.ts`],
+  'growth with the history': [`${TRIALS}/long-history.ts`],
+};
+
+/** Runs them one after the other. Each prints its figures and ratios. */
+export async function measureLong(): Promise<void> {
+  for (const [what, command] of Object.entries(LONG)) {
+    process.stdout.write(`\n${what}: bin/node ${command.join(' ')}\n`);
+    const child = spawn(process.execPath, command, { stdio: ['ignore', 'inherit', 'inherit'] });
+    const [code] = await once(child, 'exit');
+    if (code !== 0) process.stdout.write(`missed its limit, or failed: exit ${code}\n`);
+  }
+}

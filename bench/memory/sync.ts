@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { openDatabase } from '../../shared/db/orm.ts';
+import { recallOwnPhrases } from '../../shared/db/stores/memory/phrases.ts';
+import { createLog } from '../../shared/log.ts';
+import { endOf } from '../../shared/text/phrases.ts';
+import { percentile } from '../../test/support/keep-alive-client.ts';
+import { install, startProduct } from '../installation.ts';
+import { openPostgres } from '../stores.ts';
+import { Corpus } from './corpus.ts';
+import { Person } from './person.ts';
+
+/**
+ * One account with a long history: how many recorded events a second its syncs take into memory, over HTTP, and how long
+ * the look-up of a draft's continuations takes then, and a context over HTTP. Every other event is the person's.
+ */
+const { values: options } = parseArgs({
+  options: {
+    events: { type: 'string', default: '1000000' },
+    lookups: { type: 'string', default: '2000' },
+    seed: { type: 'string', default: '1' },
+  },
+});
+
+const BATCH = 1000;
+/** The most that one sync looks at. */
+const SYNC_LIMIT = 100_000;
+const OF_SESSION = 200;
+const TIMEOUT_MS = '600000';
+const WARM_UP = 20;
+
+await using resources = new AsyncDisposableStack();
+const postgres = resources.use(await openPostgres());
+const { databaseUrl } = resources.use(await install(postgres.url, 'bench'));
+const env = { DATABASE_URL: databaseUrl, SYNC_TIMEOUT_MS: TIMEOUT_MS };
+const { web, worker } = await startProduct({
+  name: 'sync',
+  providerUrl: 'http://127.0.0.1:9',
+  queuePrefix: 'bench',
+  pool: 'memory',
+  env: { web: env, worker: env },
+});
+resources.use(worker);
+resources.use(web);
+const database = { url: databaseUrl, directUrl: databaseUrl, poolSize: 1 };
+const { pool, close } = await openDatabase({ database }, createLog('bench', 'warn'), 'forecue bench');
+resources.defer(close);
+
+const corpus = new Corpus(Number(options.seed));
+const person = await Person.signUp(web.url);
+const start = Date.now() - 365 * 86_400_000;
+let made = 0;
+
+function nextEvent() {
+  const n = made;
+  made += 1;
+  const said = { agent: 'coder', source: 'bench', session_id: `s${Math.floor(n / OF_SESSION)}` };
+  const when = { id: randomUUID(), occurred_at: new Date(start + n * 1000).toISOString() };
+  const text = corpus.sentence();
+  return n % 2 === 0
+    ? { ...when, ...said, type: 'user.message', text }
+    : { ...when, ...said, type: 'agent.message', text };
+}
+
+const events = Number(options.events);
+let syncMs = 0;
+for (let synced = 0; synced < events; ) {
+  const more = Math.min(SYNC_LIMIT, events - synced);
+  for (let n = 0; n < more; n += BATCH)
+    await person.record(Array.from({ length: Math.min(BATCH, more - n) }, nextEvent));
+  const since = performance.now();
+  const { created } = await person.request<{ created: number }>('POST', '/api/memory/sync/', { limit: more });
+  const took = performance.now() - since;
+  if (created !== more) throw new Error(`${created} of ${more} events became rows`);
+  syncMs += took;
+  synced += more;
+  process.stderr.write(`${synced} rows: ${Math.round((1000 * more) / took)} events/s\n`);
+}
+
+/** Milliseconds of each of many runs; the first ones plan their statements. */
+async function timed(run: (n: number) => Promise<unknown>): Promise<number[]> {
+  const took: number[] = [];
+  for (let n = -WARM_UP; n < Number(options.lookups); n += 1) {
+    const since = performance.now();
+    await run(n + WARM_UP);
+    if (n >= 0) took.push(performance.now() - since);
+  }
+  return took;
+}
+
+// Drafts of all lengths: of a letter, and nearly whole.
+const lookups = await timed((n) => {
+  const sentence = corpus.sentence();
+  const draft = sentence.slice(0, 1 + Math.floor((sentence.length * (n % 97)) / 97));
+  return recallOwnPhrases(pool, person.id, endOf(draft).tails);
+});
+const contexts = await timed(() => {
+  const { question: query } = corpus.pair('the same words');
+  return person.request('POST', '/api/memory/context/', { query, recency_minutes: null });
+});
+const both = (took: number[]) => [0.5, 0.95].map((at) => Number(percentile(took, at).toFixed(2)));
+process.stdout.write(
+  `${JSON.stringify({
+    rows: events,
+    eventsPerSecond: Math.round((1000 * events) / syncMs),
+    lookupMs: both(lookups),
+    contextMs: both(contexts),
+  })}\n`,
+);

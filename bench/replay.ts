@@ -1,0 +1,55 @@
+import { Agent, request } from 'node:http';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../test/setup.ts';
+import { percentile } from '../test/support/keep-alive-client.ts';
+import { startProcesses } from '../test/support/system.ts';
+import { startChild } from './child.ts';
+import { requestText } from './request.ts';
+
+/** Replays of a finished prediction and, in turn, `GET /healthz`, by one caller on a kept-alive connection. */
+const SAMPLES = 2000;
+const WARM_UP = 300;
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+async function timed(url: string, body?: string, key = ''): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const headers = body && {
+    authorization: `Bearer ${key}`,
+    'content-type': 'application/json',
+    'content-length': body.length,
+  };
+  const since = performance.now();
+  request(url, { method: body ? 'POST' : 'GET', agent, ...(headers && { headers }) }, (response) => {
+    if (response.statusCode !== 200) reject(new Error(`${url}: ${response.statusCode}`));
+    response.resume().once('end', resolve).once('error', reject);
+  })
+    .once('error', reject)
+    .end(body);
+  await promise;
+  return performance.now() - since;
+}
+
+await mochaGlobalSetup();
+const provider = await startChild('replay-provider', 'bench/provider.ts');
+const system = await startProcesses({
+  env: { OPENAI_BASE_URL: `${provider.url}/v1`, SANDBOX_UNITS: '1000000000', LEASE_MS: '' },
+});
+try {
+  const { url, key } = await system.app();
+  const took = { replay: [] as number[], healthz: [] as number[] };
+  for (let n = -WARM_UP; n < SAMPLES; n += 1) {
+    const replay = await timed(`${url}/v1/predictions`, requestText('replayed'), key);
+    const healthz = await timed(`${url}/healthz`);
+    // The first one is the prediction itself.
+    if (n >= 0) took.replay.push(replay);
+    if (n >= 0) took.healthz.push(healthz);
+  }
+  const [replay, healthz] = [percentile(took.replay, 0.95), percentile(took.healthz, 0.95)];
+  process.stdout.write(
+    `${JSON.stringify({ replayP95Ms: replay.toFixed(2), healthzP95Ms: healthz.toFixed(2), ratio: (replay / healthz).toFixed(1) })}\n`,
+  );
+} finally {
+  await system.stop();
+  await provider[Symbol.asyncDispose]();
+  await mochaGlobalTeardown();
+}
