@@ -161,7 +161,7 @@ export class WorkService {
   ): Promise<{ outcome: Outcome; replayed: boolean }> {
     const admitted = await staged(served.kind.name, 'admission', this.#admit(served, call, gone));
     if (admitted.decision === 'ended') {
-      const outcome = await this.#find(call);
+      const outcome = admitted.outcome ?? (await this.#missing(call));
       linkToWork(outcome.facts);
       return { outcome, replayed: true };
     }

@@ -1,7 +1,9 @@
 import type { Pool } from 'pg';
+import type { Outcome } from '../../../domain/work.ts';
 import type { ErrorCode } from '../../../errors/catalogue.ts';
 import { query } from '../../statement.ts';
 import type { Subject } from './complete.ts';
+import { type FoundRow, foundAs, outcomeOf } from './find.ts';
 
 /** A validated request on its way in. Fingerprints are HMACs under the party's key. */
 export interface Admission<Facts = unknown> {
@@ -77,13 +79,19 @@ export interface Admitted {
   superseded: string[];
   /** The number of the party's queued pieces, where that was limited. */
   queued: number | null;
+  /** The outcome of a request that has ended. */
+  outcome?: Outcome;
 }
 
 const ADMIT = {
-  name: 'admit_v1',
-  text: `select outcome as decision, id, attempt, left_ms as "leftMs", superseded, queued from admit_v1(
-    $1, $2::uuid, $3::uuid, $4::json, $5::text[], $6::uuid[], $7::int, $8::int, $9::int, $10::int, $11::bigint)`,
+  name: 'admit_v2',
+  text: `select outcome as decision, a.id, a.attempt, left_ms as "leftMs", superseded, queued,
+                (${foundAs('($12::uuid[])[a.place + 1]')} and a.outcome = 'ended') as found
+           from admit_v1($1, $2::uuid, $3::uuid, $4::json, $5::text[], $6::uuid[], $7::int, $8::int, $9::int, $10::int,
+                  $11::bigint) a`,
 };
+
+type Row = Omit<Admitted, 'outcome'> & { found: FoundRow | null };
 
 /**
  * Admits a batch of one party, in one transaction: connection, idempotency, stale context, superseding, units, row.
@@ -99,7 +107,7 @@ export async function admit(
   const [first] = admissions;
   if (first === undefined) return [];
   const connections = admissions.flatMap(({ connectionId }) => connectionId ?? []);
-  return query<Admitted>(pool, ADMIT, [
+  const rows = await query<Row>(pool, ADMIT, [
     terms.kind,
     first.party,
     terms.process,
@@ -112,7 +120,11 @@ export async function admit(
     mostQueued === Number.POSITIVE_INFINITY ? null : mostQueued,
     terms.sandboxUnits,
     terms.unitPriceMicrocents,
+    admissions.map(({ key }) => key),
   ]);
+  return rows.map(({ found, ...admitted }) =>
+    found ? { ...admitted, outcome: outcomeOf(found) } : admitted,
+  );
 }
 
 function itemOf(admission: Admission, place: number, { outlivesCallers }: AdmissionTerms) {

@@ -6,16 +6,21 @@ import { query } from '../../statement.ts';
 /** The time since its end within which a request is found: one that its callers still wait for, a job, any. */
 const AGE = { waited: '1 hour', job: '24 hours', any: `${TOMBSTONE_DAYS} days` };
 
+const COLUMNS = `id, kind, party, key, month, state, code, source, attempt, units,
+  (extract(epoch from admitted_at) * 1000)::float8 as "admittedMs",
+  (extract(epoch from ended_at) * 1000)::float8 as "endedMs",
+  extract(epoch from expires_at)::float8 as "expiresAt", queue_ms as "queueMs", facts, progress, report, answer`;
+
 const FIND = {
   name: 'find_v2',
-  text: `select id, kind, party, key, month, state, code, source, attempt, units,
-                (extract(epoch from admitted_at) * 1000)::float8 as "admittedMs",
-                (extract(epoch from ended_at) * 1000)::float8 as "endedMs",
-                extract(epoch from expires_at)::float8 as "expiresAt", queue_ms as "queueMs", facts, progress, report, answer
-           from find_v1($1::uuid[], $2::interval, $3)`,
+  text: `select ${COLUMNS} from find_v1($1::uuid[], $2::interval, $3)`,
 };
 
-type FoundRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
+/** Reads a request in any state, by the expression of its key, as a row of JSON; null when there is none. */
+export const foundAs = (key: string) =>
+  `select to_json(f) from (select ${COLUMNS} from find_v1(array[${key}], '${AGE.any}', false)) f where f.id is not null`;
+
+export type FoundRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
   Pick<Job, 'kind' | 'admittedMs' | 'endedMs'> & {
     facts: string;
     progress: string | null;
@@ -96,7 +101,15 @@ export async function findJobs(
   });
 }
 
-function outcomeOf({ kind: _, admittedMs, endedMs, progress, facts, report, ...row }: FoundRow): Outcome {
+export function outcomeOf({
+  kind: _,
+  admittedMs,
+  endedMs,
+  progress,
+  facts,
+  report,
+  ...row
+}: FoundRow): Outcome {
   return { ...row, facts: JSON.parse(facts), ...reported(parsed(report)) };
 }
 
