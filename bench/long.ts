@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 const TRIALS = 'test/acceptance';
 
-/** What takes minutes: commands that can be run alone, by what they measure. */
+/** Commands that take minutes, by what they measure; each can be run alone. */
 const LONG: Record<string, string[]> = {
   'a replay against a health check': ['bench/replay.ts'],
   'ten thousand callers that wait': ['bench/waiting.ts'],
