@@ -2,32 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 const TRIALS = 'test/acceptance';
+const OPEN_LOOP = `${TRIALS}/open-snapshot.ts --service 300 --minutes 1 --window 20`.split(' ');
 
 /** Commands that take minutes, by what they measure; each can be run alone. */
 const LONG: Record<string, string[]> = {
   'a replay against a health check': ['bench/replay.ts'],
   'ten thousand callers that wait': ['bench/waiting.ts'],
   'events posted against a bare insert': ['bench/ingest.ts'],
-  'an open loop on PostgreSQL': [
-    `${TRIALS}/open-snapshot.ts`,
-    '--service',
-    '300',
-    '--minutes',
-    '1',
-    '--window',
-    '20',
-  ],
-  'an open loop on Redis': [
-    `${TRIALS}/open-snapshot.ts`,
-    '--queue',
-    'redis',
-    '--service',
-    '300',
-    '--minutes',
-    '1',
-    '--window',
-    '20',
-  ],
+  'an open loop on PostgreSQL': OPEN_LOOP,
+  'an open loop on Redis': [...OPEN_LOOP, '--queue', 'redis'],
   'one, two and four workers': [`${TRIALS}/scaling.ts`, '--seconds', '8'],
   'growth with the parties': [`${TRIALS}/many-parties.ts`],
   'growth with the history': [`${TRIALS}/long-history.ts`],
