@@ -17,7 +17,20 @@ const ONCE = [
   'I moved to Lisbon.',
 ];
 const OFTEN = ['I never use semicolons in TypeScript.', 'Please run the tests again.', 'The build is red.'];
+/** Episodes whose deleted line is said again elsewhere: once, and beside another line of its own episode. */
+const REPEATED = [
+  [said('I never use semicolons in TypeScript.', true), said('We use pnpm as package manager.')],
+  [said('I never use semicolons in TypeScript.')],
+];
+const REPEATED_BESIDE = [
+  [said('I never use semicolons in TypeScript.'), ...(REPEATED[0] ?? [])],
+  ...REPEATED.slice(1),
+];
 const QUESTION = 'Which package manager do we use for the tests?';
+
+function said(line: string, gone = false) {
+  return { said: line, gone };
+}
 
 describe('deleted raw rows', function () {
   this.timeout(60_000);
@@ -69,7 +82,7 @@ describe('deleted raw rows', function () {
           assert.deepEqual(await known(deleting), await known(never));
         },
       ),
-      { numRuns: 8 },
+      { numRuns: 10, examples: [[REPEATED], [REPEATED_BESIDE]] },
     );
   });
 

@@ -122,7 +122,7 @@ export async function keepWording(tx: EntityManager, { id, staleAt }: Fact, now:
   );
 }
 
-/** The support of a fact. */
+/** The support of a fact: quotes, and the episodes that were read, of which those that hold a quote count. */
 interface Evidence {
   quotes: readonly Quote[];
   episodeIds: readonly string[];
@@ -135,16 +135,20 @@ export async function addEvidence(
   factId: string,
   { quotes, episodeIds }: Evidence,
 ): Promise<boolean> {
-  const links = [
-    ...quotes.map(({ rawId, words }) => ({ to: rawId, tier: 'raw', quote: words })),
-    ...episodeIds.map((id) => ({ to: id, tier: 'episode', quote: null })),
-  ];
   const added = await tx.execute<object[]>(
-    `insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier, quote)
-     select ?, ?, l."to", '${DERIVED_FROM}', 'fact', l.tier, l.quote
-       from json_to_recordset(?::json) l ("to" uuid, tier text, quote text)
+    `with quoted as (
+       select ?::uuid as account_id, q."rawId" as to_id, q.words
+         from json_to_recordset(?::json) q ("rawId" uuid, words text)
+     ), links as (
+       select account_id, to_id, 'raw' as tier, words from quoted
+       union
+       select account_id, e.from_id, 'episode', null from quoted join memory_links e using (account_id, to_id)
+        where e.from_id in (select json_array_elements_text(?::json)::uuid)
+     )
+     insert into memory_links (account_id, from_id, to_id, relation, from_tier, to_tier, quote)
+     select account_id, ?, to_id, '${DERIVED_FROM}', 'fact', tier, words from links
      on conflict do nothing returning 1`,
-    [accountId, factId, JSON.stringify(links)],
+    [accountId, JSON.stringify(quotes), JSON.stringify(episodeIds), factId],
   );
   if (added.length > 0)
     await tx.execute(

@@ -18,6 +18,7 @@ export async function forgetDerived(
 ): Promise<Derived> {
   const touched = await dropLinksTo(tx, accountId, [id]);
   if (saidAt !== undefined) await beginLater(tx, accountId, touched.facts, saidAt);
+  if (tier === 'raw') await dropUnquoted(tx, accountId, touched);
   const orphans = await orphansOf(tx, accountId, touched.episodes);
   const said = await textsOf(tx, accountId, orphans);
   await tx.execute(
@@ -41,8 +42,14 @@ export async function forgetDerived(
   return { episodes: { deleted: orphans.length, stale }, facts };
 }
 
+/** Ids of rows that were derived from a row that is gone. */
+interface Touched {
+  episodes: string[];
+  facts: string[];
+}
+
 /** The rows that were derived from these. */
-async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]) {
+async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]): Promise<Touched> {
   const links = await tx.execute<{ id: string; tier: string }[]>(
     `delete from memory_links where account_id = ? and to_id in (select json_array_elements_text(?::json)::uuid)
      returning from_id as id, from_tier as tier`,
@@ -50,6 +57,19 @@ async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]) 
   );
   const from = (tier: string) => links.filter((link) => link.tier === tier).map(({ id }) => id);
   return { episodes: from('episode'), facts: from('fact') };
+}
+
+/** Removes the links of facts to episodes of a deleted row in which nothing that they quote is left. */
+async function dropUnquoted(tx: EntityManager, accountId: string, { facts, episodes }: Touched) {
+  await tx.execute(
+    `delete from memory_links f
+      where f.account_id = ? and f.from_id in (select json_array_elements_text(?::json)::uuid)
+        and f.to_id in (select json_array_elements_text(?::json)::uuid)
+        and not exists (select from memory_links q join memory_links e using (account_id, to_id)
+                         where q.account_id = f.account_id and q.from_id = f.from_id and q.quote is not null
+                           and e.from_id = f.to_id)`,
+    [accountId, JSON.stringify(facts), JSON.stringify(episodes)],
+  );
 }
 
 /** Facts that hold since a deleted row was said hold since the earliest row that still says so, and what they replaced until then. */
