@@ -32,7 +32,7 @@ interface Kept extends Tokens {
 
 const RENEW_AFTER_MS = 50 * 60_000;
 const KEY = 'forecue.tokens';
-/** A message may arrive before what it tells of shows in the storage. */
+/** Another tab's message, and its lock, may arrive before what it wrote shows in the storage. */
 const SEEN_WITHIN_MS = 1000;
 
 /**
@@ -89,7 +89,7 @@ export class Session implements Credentials {
   /** Renews the tokens, unless others than the refused ones are there already. */
   renew(refused: Record<string, string>): Promise<boolean> {
     if (this.#fixed !== undefined) return Promise.resolve(false);
-    this.#renewal ??= this.#alone(() => this.#renew(refused)).finally(() => {
+    this.#renewal ??= this.#alone((waited) => this.#renew(refused, waited)).finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;
@@ -152,11 +152,19 @@ export class Session implements Credentials {
     this.#onTokens?.(tokens);
   }
 
-  async #renew(refused: Record<string, string>): Promise<boolean> {
+  /** `waited`: another tab has just ended its renewal, which may not show in the storage yet. */
+  async #renew(refused: Record<string, string>, waited: boolean): Promise<boolean> {
     await this.#heard;
-    const kept = await this.#read();
+    const isRefused = (kept: Kept | undefined) =>
+      kept !== undefined && headersOf(kept.access)['authorization'] === refused['authorization'];
+    const late = performance.now() + (waited ? SEEN_WITHIN_MS : 0);
+    let kept = await this.#read();
+    while (isRefused(kept) && performance.now() < late) {
+      await sleep(10);
+      kept = await this.#read();
+    }
     if (kept === undefined) return false;
-    if (headersOf(kept.access)['authorization'] !== refused['authorization']) return true;
+    if (!isRefused(kept)) return true;
     const access = await this.#exchange(kept.refresh).catch(async (error) => {
       if (!(error instanceof ForecueError) || error.status !== 401) throw error;
       return undefined;
@@ -168,10 +176,16 @@ export class Session implements Credentials {
     return access !== undefined;
   }
 
-  /** Runs the work while no other tab does. */
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs the work while no other tab does, and says whether it had to wait for one. */
+  async #alone<T>(work: (waited: boolean) => Promise<T>): Promise<T> {
     const locks = this.#isShared ? globalThis.navigator?.locks : undefined;
-    return locks === undefined ? work() : locks.request(KEY, work);
+    if (locks === undefined) return work(false);
+    const atOnce = await locks.request(
+      KEY,
+      { ifAvailable: true },
+      async (lock) => lock && { result: await work(false) },
+    );
+    return atOnce === null ? locks.request(KEY, () => work(true)) : atOnce.result;
   }
 
   async #read(): Promise<Kept | undefined> {

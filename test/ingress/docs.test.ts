@@ -69,11 +69,15 @@ describe('GET /docs', () => {
   });
 });
 
-describeInBrowser('page at /docs', () => {
+describeInBrowser('page at /docs', function () {
+  this.timeout(120_000);
+
   it('the page at /docs renders every operation without a request to anybody else', async () => {
     const browser = await openBrowser();
     try {
       const page = await browser.newPage();
+      // The page draws all operations, on a machine that has other tests to run.
+      page.setDefaultTimeout(100_000);
       const requested: string[] = [];
       const complaints: string[] = [];
       page.on('request', (request) => requested.push(request.url()));

@@ -16,7 +16,7 @@ const USUAL_PATHS = [
 const executablePath = [process.env['CHROMIUM_PATH'], ...USUAL_PATHS].find(isExecutable);
 
 /** A suite that needs a real browser. */
-export function describeInBrowser(title: string, suite: () => void): void {
+export function describeInBrowser(title: string, suite: (this: Mocha.Suite) => void): void {
   describeWhere(executablePath !== undefined, title, 'there is no Chromium here: set CHROMIUM_PATH', suite);
 }
 

@@ -15,7 +15,7 @@ describe('limits of replies', function () {
   before(async () => {
     system = await startSystem({
       apart: true,
-      env: { RECOVERY_WINDOW_S: '1', LEASE_MS: '1000', REPLY_TIMEOUT_MS: '10000' },
+      env: { RECOVERY_WINDOW_S: '1', LEASE_MS: '1000', REPLY_TIMEOUT_MS: '15000' },
     });
     system.provider.respond(proposing([{ response: 'Blue' }]));
     ann = await signUp(system);
