@@ -36,6 +36,7 @@ export const HASHES = [
   'ca7c3db82a9a33a4',
   '9817fd1453e15c1b',
   '29427448c6b0a4b5',
+  '460be94b24e8ad40',
 ];
 
 /**

@@ -16,7 +16,7 @@ $$;
 -- counts only in rows that have a rarer one or two others of its kind. In a session, a raw row also answers the ends
 -- of the two before it, since people do not repeat the words of a question, and gains by the best rows of its session,
 -- which show what that was about. A word of five characters that no fact has stands for those that are nearly it: it
--- may be misspelled, or not finished.
+-- may be misspelled, or not finished. Scores are rounded, so that no order in which they are summed decides a tie.
 --
 -- Only the search index has the account as a text, and a look-up compares nothing else below its `offset 0`. Otherwise
 -- the planner may expect an account to have a handful of rows, and compare each of its thousands with each word.
@@ -27,13 +27,13 @@ begin
   for _tier in
     select *
       from (values
-        ('facts_about_v1', 'facts', 'r.text', 'fact_holds_v1(r)', 'null::text', 5),
+        ('facts_about_v1', 'facts', 'r.text', 'fact_holds_v1(r)', 'null::text', 5, false),
         ('episodes_about_v1', 'episodes', $s$r.title || ' ' || r.summary$s$,
-         'r.ended_at >= _since and r.stale_at is null', 'null::text', null),
+         'r.ended_at >= _since and r.stale_at is null', 'null::text', null, false),
         ('raw_about_v1', 'raw_memories', $s$coalesce(r.agent || ' ', '') || r.content$s$,
          $s$r.occurred_at >= _since and r.origin not in ('accepted_prediction', 'edited_prediction')$s$,
-         'r.session_id', null)
-      ) t (name, of, words, shown, session, nearly)
+         'r.session_id', null, true)
+      ) t (name, of, words, shown, session, nearly, in_sessions)
   loop
     execute format($function$
       create or replace function %1$I(_account uuid, _since timestamptz, _query text, _count int, _among uuid[])
@@ -52,8 +52,8 @@ begin
         ),
         weights as materialized (
           select w.*, coalesce(f.rows, 0) as rows,
-                 ln(1 + (greatest(_count, f.rows, 1) - coalesce(f.rows, 0) + 0.5) / (coalesce(f.rows, 0) + 0.5))
-                   as weight
+                 ln(1 + (greatest(_count, f.rows, 1) - coalesce(f.rows, 0) + 0.5::float8)
+                          / (coalesce(f.rows, 0) + 0.5::float8)) as weight
             from words w
             left join (select f.place, count(*) as rows from found f group by f.place) f using (place)
         ),
@@ -100,25 +100,25 @@ begin
               where %4$s and (_among is null or r.id = any (_among)) limit 100) h
         ),
         best as materialized (
-          select h.id, h.session, sum(h.weight) as score from hits h group by h.id, h.session
+          select h.id, h.session, sum(h.weight)::real as score from hits h group by h.id, h.session
            order by score desc, h.id desc limit context_hits_max()
         ),
         following as materialized (
-          select n.id, b.session, h.place, h.weight * n.part * least(1, 200.0 / n.length) as weight
+          select n.id, b.session, h.place, h.weight * n.part * least(1, 200::float8 / n.length) as weight
             from best b
            cross join lateral (
              select r.id, r.part, length(p.content) as length
                from raw_memories p
               cross join lateral (
-                 select r.*, case row_number() over (order by r.occurred_at, r.id) when 1 then 0.65 else 0.3 end
-                          as part
+                 select r.*, case row_number() over (order by r.occurred_at, r.id) when 1 then 0.65 else 0.3
+                          end::float8 as part
                    from raw_memories r
                   where r.account_id = _account and r.session_id = b.session
                     and (r.occurred_at, r.id) > (p.occurred_at, p.id)
                   order by r.occurred_at, r.id limit 2) r
               where p.id = b.id and r.origin not in ('accepted_prediction', 'edited_prediction')) n
             join hits h on h.id = b.id
-           where b.session is not null
+           where %7$L::boolean and b.session is not null
         ),
         scored as materialized (
           select s.id, s.session, sum(s.weight) as score
@@ -130,15 +130,16 @@ begin
         sessions as (
           select s.session, sum(s.score) / 3 as score
             from (select s.*, row_number() over (partition by s.session order by s.score desc) as place
-                    from scored s) s
+                    from scored s where %7$L::boolean) s
            where s.place <= 3 group by s.session
         ),
         summed as (
-          select s.id, s.score + coalesce(o.score, 0) / 2 as score from scored s left join sessions o using (session)
+          select s.id, (s.score + coalesce(o.score, 0) / 2)::real as score
+            from scored s left join sessions o using (session)
            order by 2 desc, 1 desc limit context_hits_max()
         )
-        select s.id, (s.score / max(s.score) over ())::real from summed s
-      $$ $function$, _tier.name, _tier.of, _tier.words, _tier.shown, _tier.session, _tier.nearly);
+        select s.id, s.score / max(s.score) over () from summed s
+      $$ $function$, _tier.name, _tier.of, _tier.words, _tier.shown, _tier.session, _tier.nearly, _tier.in_sessions);
   end loop;
 end $do$;
 
