@@ -1,5 +1,6 @@
-import Koa from 'koa';
+import Koa, { type Next } from 'koa';
 import type { McpConfig } from '../../shared/config/mcp.ts';
+import { AppError } from '../../shared/errors/app-error.ts';
 import type { Log } from '../../shared/log.ts';
 import { ProcessHealth } from '../../shared/process/health.ts';
 import { close, type Running } from '../../shared/process/lifecycle.ts';
@@ -10,11 +11,10 @@ import { checkHead } from '../guards/head.ts';
 import { cutUnread } from '../guards/sending.ts';
 import { dropUnreadBodies } from '../guards/unread-bodies.ts';
 import { addressReader, trustOf } from '../http/address.ts';
-import { type RequestState, requestContext } from '../http/request-context.ts';
+import { setError, toAppError } from '../http/errors.ts';
+import { type RequestContext, type RequestState, requestContext } from '../http/request-context.ts';
 import { type Listening, listen } from '../http/server.ts';
 import { PATH, toolEndpoint } from './endpoint.ts';
-import { protocolErrors } from './errors.ts';
-import { checkOrigin } from './origin.ts';
 import { Sessions } from './sessions.ts';
 
 /** Builds a tool server from its configuration. What it opens is closed in reverse order. */
@@ -50,6 +50,67 @@ function appOf(
   app.use(endpoint.serve);
   app.on('error', (error: Error) => log.debug({ error: error.message }, 'answer not sent'));
   return app;
+}
+
+/** The code of JSON-RPC for a request that cannot be one, and the server's own for the rest. */
+const JSON_RPC = { invalid_json: -32700, invalid_request: -32600, not_found: -32001 } as Record<
+  string,
+  number
+>;
+const OTHER = -32000;
+
+/** Answers an error with its status, in the form of JSON-RPC. Echoes nothing of the request. */
+async function protocolErrors(ctx: RequestContext, next: Next): Promise<void> {
+  try {
+    await next();
+  } catch (error) {
+    answerError(ctx, toAppError(ctx, error));
+  }
+}
+
+function answerError(ctx: RequestContext, error: AppError): void {
+  setError(ctx, error);
+  if (ctx.status === 401) ctx.set('WWW-Authenticate', 'Bearer');
+  const { code, explanation } = error;
+  ctx.type = 'json';
+  ctx.body = JSON.stringify({
+    jsonrpc: '2.0',
+    id: null,
+    error: { code: JSON_RPC[code] ?? OTHER, message: explanation, data: { code } },
+  });
+}
+
+const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+const MAX_AGE_S = 600;
+const CORS = {
+  'Access-Control-Allow-Methods': 'POST, DELETE',
+  'Access-Control-Allow-Headers':
+    'Authorization, Content-Type, X-Service-API-Key, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID',
+  'Access-Control-Max-Age': String(MAX_AGE_S),
+};
+
+/**
+ * Refuses pages of other origins with 403, so that none reaches a tool server on the machine of its visitor by a name that leads
+ * there (DNS rebinding). Programs send no `Origin`. Pages on this machine are allowed outside production.
+ */
+function checkOrigin(origins: readonly string[], { loopback }: { loopback: boolean }) {
+  const allowed = new Set(origins);
+  return async (ctx: RequestContext, next: Next): Promise<void> => {
+    const origin = ctx.get('Origin');
+    if (origin === '') return next();
+    if (!allowed.has(origin) && !(loopback && LOOPBACK.test(origin)))
+      throw new AppError('access_denied', {
+        explanation: 'Pages of this origin may not use the tool server.',
+      });
+    ctx.set({
+      'Access-Control-Allow-Origin': origin,
+      'Access-Control-Expose-Headers': 'Mcp-Session-Id, WWW-Authenticate, X-Request-Id, Retry-After',
+      Vary: 'Origin',
+    });
+    if (ctx.method !== 'OPTIONS') return next();
+    ctx.set(CORS);
+    ctx.status = 204;
+  };
 }
 
 async function isReady(upstream: string): Promise<void> {

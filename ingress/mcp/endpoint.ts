@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import {
@@ -8,9 +9,9 @@ import {
 } from '@modelcontextprotocol/server';
 import { AppError } from '../../shared/errors/app-error.ts';
 import { MIB } from '../../shared/schemas/limits.ts';
+import { hashKey, isServiceKeyShaped, looksLikeServiceKey } from '../../shared/security/keys.ts';
 import { Bodies } from '../guards/bodies.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { credentialOf, traceOf } from './credential.ts';
 import type { Session, Sessions } from './sessions.ts';
 import { createToolServer, type ToolServing } from './tool-server.ts';
 import { accountAt, type Caller, checkCredential } from './upstream.ts';
@@ -90,6 +91,30 @@ export function toolEndpoint({ upstream, sessions, ...serving }: EndpointTerms) 
     },
     close: () => modern.close(),
   };
+}
+
+/** The characters of a token that can be in a header. */
+const TOKEN = /^[\w.~+/=-]+$/;
+
+/**
+ * The credential of a request: a key or an access token, in either header, since many clients can set only one of them. Throws
+ * `invalid_request` for two, and `not_authenticated` for none or a malformed one.
+ */
+function credentialOf({ headersDistinct }: Pick<IncomingMessage, 'headersDistinct'>): string {
+  const { authorization = [], 'x-service-api-key': keys = [] } = headersDistinct;
+  const bearers = authorization.map((value) => value.match(/^Bearer +(\S+)$/i)?.[1] ?? '');
+  const [credential = '', ...others] = [...bearers, ...keys];
+  if (others.length > 0) throw new AppError('invalid_request');
+  const isPossible = isServiceKeyShaped(credential)
+    ? looksLikeServiceKey(credential)
+    : TOKEN.test(credential);
+  if (!isPossible) throw new AppError('not_authenticated');
+  return credential;
+}
+
+/** Stands for a credential: a session keeps no other trace of it. */
+function traceOf(credential: string): string {
+  return hashKey(credential).toString('base64');
 }
 
 const NO_QUERY = 'The address takes no query. Send the credential in a header: others can read a URL.';

@@ -2,8 +2,8 @@ import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from '@modelc
 import type { AccountClient } from '../../client/src/api.ts';
 import { ForecueError } from '../../client/src/errors.ts';
 import { explained } from './call-tool.ts';
-import { DATA } from './tools/data.ts';
 import { rowsOf } from './tools/recall.ts';
+import { DATA } from './tools/tool.ts';
 
 interface Reading {
   account: AccountClient;

@@ -5,9 +5,12 @@ import type { Log } from '../../shared/log.ts';
 import { NAME_MAX } from '../../shared/schemas/limits.ts';
 import { callTool } from './call-tool.ts';
 import { getPrompt, prompts, readResource, resources } from './material.ts';
-import { withProgress } from './progress.ts';
-import { DATA } from './tools/data.ts';
-import { tools } from './tools/index.ts';
+import { fetchRow, search } from './tools/connector.ts';
+import { forget, remember, stats } from './tools/memory.ts';
+import { predictReply, sendFeedback } from './tools/predict.ts';
+import { getContext, recall } from './tools/recall.ts';
+import { recordEvents } from './tools/record.ts';
+import { DATA, type Tool } from './tools/tool.ts';
 
 /** The surroundings of every session's server. */
 export interface ToolServing {
@@ -22,6 +25,20 @@ const OPTIONS = {
   capabilities: { tools: {}, resources: {}, prompts: {} },
   instructions: `Forecue predicts what the person would reply. Before you ask them, call predict_reply; act on "auto", ask on "escalated", then call send_feedback. ${DATA}`,
 };
+
+/** Every tool, in the order in which a client lists them. */
+const tools: readonly Tool[] = [
+  predictReply,
+  sendFeedback,
+  remember,
+  recall,
+  getContext,
+  recordEvents,
+  forget,
+  stats,
+  search,
+  fetchRow,
+];
 const LISTED = tools.map(({ listed }) => listed) as never;
 const BY_NAME = new Map(tools.map((tool) => [tool.name, tool]));
 
@@ -45,4 +62,20 @@ export function createToolServer({ accountOf, publicUrl, log }: ToolServing): Se
     getPrompt(name, args, readingOf(ctx)),
   );
   return server;
+}
+
+const PROGRESS_EVERY_MS = 1000;
+
+/** Reports each second, to a caller that asked for progress, how long its call has run, so that it does not give up. */
+async function withProgress<T>({ mcpReq }: ServerContext, call: Promise<T>): Promise<T> {
+  const { progressToken } = mcpReq._meta ?? {};
+  if (progressToken === undefined) return call;
+  const since = performance.now();
+  const timer = setInterval(() => {
+    const progress = Math.round((performance.now() - since) / 1000);
+    const params = { progressToken, progress, message: 'Seconds of waiting for Forecue' };
+    // A caller that is gone needs none.
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+  }, PROGRESS_EVERY_MS);
+  return call.finally(() => clearInterval(timer));
 }

@@ -1,9 +1,8 @@
 import Type from 'typebox';
 import { closed, text } from '../../../shared/schemas/build.ts';
 import { QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
-import { DATA, readTypedId, TYPED_ID } from './data.ts';
 import { incomplete, inTurn, rowsOf } from './recall.ts';
-import { open, READS, type ToolCall, tool } from './tool.ts';
+import { DATA, open, READS, readTypedId, type ToolCall, TYPED_ID, tool } from './tool.ts';
 
 const FOUND = 10;
 const TITLE_MAX = 80;

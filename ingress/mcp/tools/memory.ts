@@ -1,8 +1,7 @@
 import Type from 'typebox';
 import { closed } from '../../../shared/schemas/build.ts';
 import { FactRequest, FactResponse } from '../../../shared/schemas/memory.ts';
-import { readTypedId, TYPED_ID, typedId } from './data.ts';
-import { ADDS, open, pick, READS, tool } from './tool.ts';
+import { ADDS, open, pick, READS, readTypedId, TYPED_ID, tool, typedId } from './tool.ts';
 
 const { text, tags } = FactRequest.properties;
 

@@ -6,8 +6,7 @@ import {
   ReplyRequest,
   ReplyResponse,
 } from '../../../shared/schemas/replies.ts';
-import { DATA } from './data.ts';
-import { ADDS, described, open, pick, SETS, tool } from './tool.ts';
+import { ADDS, DATA, described, open, pick, SETS, tool } from './tool.ts';
 
 const { agent, agent_input, k, threshold, session_id } = ReplyRequest.properties;
 

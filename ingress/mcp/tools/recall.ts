@@ -2,8 +2,7 @@ import Type from 'typebox';
 import type { ContextResponse } from '../../../client/src/generated/schemas.ts';
 import { closed, defaulted, text } from '../../../shared/schemas/build.ts';
 import { ContextRequest, QUERY_MAX } from '../../../shared/schemas/memory-context.ts';
-import { DATA, typedId } from './data.ts';
-import { open, READS, tool } from './tool.ts';
+import { DATA, open, READS, tool, typedId } from './tool.ts';
 
 /** A row of any tier. */
 export interface Remembered {
