@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { piecesToPromote } from '../../workers/memory/pieces.ts';
+import { piecesToPromote } from '../../workers/memory/promote-episodes.ts';
 import { signUp, type UserClient } from '../support/account.ts';
 import { say } from '../support/promotion.ts';
 import { type System, startSystem } from '../support/system.ts';

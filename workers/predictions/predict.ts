@@ -3,7 +3,6 @@ import { persistently } from '../../shared/db/retries.ts';
 import type { ConnectedContext } from '../../shared/db/stores/memory/context.ts';
 import { NO_VERDICTS, type Verdicts } from '../../shared/db/stores/prediction-events.ts';
 import { fitContext, questionOf, type RecalledPhrase } from '../../shared/domain/context-envelope.ts';
-import { restOf, type Suggestion } from '../../shared/domain/continued.ts';
 import { isDisplayable } from '../../shared/domain/model-text.ts';
 import type { PredictionFacts, PredictionReport } from '../../shared/domain/prediction.ts';
 import type { End } from '../../shared/domain/work.ts';
@@ -92,6 +91,18 @@ export function createPredict(
   };
 }
 
+/** A completion that a person was shown, and how it came about. */
+export interface Suggestion {
+  id: string;
+  answer: string;
+  facts: PredictionFacts;
+  report: PredictionReport;
+  /** The fingerprint of a draft, as the facts have it. */
+  hashOf(draft: string): string;
+  /** The person did not want it. */
+  dismissed: boolean;
+}
+
 /** Reads the latest answer of a session, as its claim brings it along. */
 function suggestionIn(latest: string): Suggestion {
   const { fingerprintKey, ...last } = JSON.parse(latest) as Omit<Suggestion, 'hashOf'> & {
@@ -118,6 +129,24 @@ function continuedFrom(
     return undefined;
   const continues = report.continues ?? id;
   return { state: 'suggested', answer: rest, report: { ...report, providerMs: null, continues } };
+}
+
+/**
+ * Returns the rest of a suggestion that the person is typing; empty if they are typing something else, or all else is not as it
+ * was: the context, the mode, what the app wants to see.
+ */
+export function restOf(last: Suggestion, draft: string, facts: PredictionFacts): string {
+  const { draftLength, draftHash, draftRevision, contextHash, minConfidence } = last.facts;
+  const isOther =
+    last.dismissed ||
+    facts.mode !== 'complete_draft' ||
+    last.facts.mode !== 'complete_draft' ||
+    contextHash !== facts.contextHash ||
+    draftRevision >= facts.draftRevision ||
+    minConfidence < facts.minConfidence;
+  const typed = draft.slice(draftLength);
+  if (isOther || typed === '' || !last.answer.startsWith(typed)) return '';
+  return last.hashOf(draft.slice(0, draftLength)) === draftHash ? last.answer.slice(typed.length) : '';
 }
 
 export interface Decision {

@@ -1,10 +1,13 @@
 import type { PredictionTask } from '../../shared/domain/context-envelope.ts';
+import { isDisplayable } from '../../shared/domain/model-text.ts';
 import { LOCAL } from '../../shared/domain/provider-call.ts';
 import { MIN_CONFIDENCE } from '../../shared/schemas/limits.ts';
+import type { Message } from '../../shared/schemas/predictions.ts';
+import { isClosed } from '../../shared/text/meaning.ts';
 import { endOf } from '../../shared/text/phrases.ts';
+import { masked } from '../../shared/text/secrets.ts';
 import { type Continuation, continueDraft } from './local/continuation.ts';
-import { evidenceFor } from './local/evidence.ts';
-import { repeatPrompt } from './local/next-prompt.ts';
+import { evidenceFor, isOwn } from './local/evidence.ts';
 import { type Call, type Guess, NO_USAGE, type Provider } from './provider.ts';
 
 /**
@@ -34,4 +37,59 @@ function guess(task: PredictionTask): Continuation {
   const { text, confidence } = continueDraft(evidenceFor(task, end), end, task.local ?? NO_HINTS);
   const standsAlone = task.mode === 'next_prompt' && text !== '';
   return { text: standsAlone ? task.draftHead + task.draft + text : text, confidence };
+}
+
+/** Length of a message's end that counts as the situation, in UTF-16 units. */
+const SITUATION = 600;
+/** The weight of a prompt from an entirely different situation; one from the same situation weighs 1. */
+const ELSEWHERE = 0.2;
+/** The weight of prompts that the person has not written yet: most are new, of real people nearly all. */
+const SOMETHING_NEW = 2;
+
+/**
+ * The prompt that a person is most likely to repeat. Each of their messages votes for itself, with more weight the more the
+ * message before it resembles the latest one; confidence is the winner's share. Empty if they
+ * have written nothing yet, or the winner only once: that is no habit, unless an approval or a choice is asked for.
+ */
+function repeatPrompt(messages: readonly Message[]): Continuation {
+  const now = situation(messages.at(-1));
+  const votes = new Map<string, { text: string; weight: number; count: number }>();
+  let best = { text: '', weight: 0, count: 0 };
+  let total = SOMETHING_NEW;
+  for (const [i, message] of messages.entries()) {
+    const text = message.content.trim();
+    if (!isOwn(message) || text === '' || masked(text) !== text || !isDisplayable(text)) continue;
+    const likeness = similarity(now, situation(messages[i - 1]));
+    const weight = ELSEWHERE + (1 - ELSEWHERE) * likeness ** 2;
+    const before = votes.get(normalize(text)) ?? { weight: 0, count: 0 };
+    const vote = { text, weight: weight + before.weight, count: before.count + 1 };
+    votes.set(normalize(text), vote);
+    if (vote.weight >= best.weight) best = vote;
+    total += weight;
+  }
+  if (best.count < 2 && !isClosed(messages.at(-1)?.content ?? '')) return { text: '', confidence: 0 };
+  return { text: best.text, confidence: best.weight / total };
+}
+
+/** The distinct words at the end of a message. */
+function situation(message: Message | undefined): Set<string> {
+  return new Set(
+    message?.content
+      .slice(-SITUATION)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}_]+/gu),
+  );
+}
+
+/** Dice coefficient: 0 for no word in common, 1 for the same words. */
+function similarity(a: Set<string>, b: Set<string>): number {
+  return (2 * a.intersection(b).size) / Math.max(1, a.size + b.size);
+}
+
+/** Prompts that differ only in case, spacing or the final full stop are the same. */
+function normalize(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .replace(/[.!…。]$/, '');
 }

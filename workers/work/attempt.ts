@@ -10,10 +10,16 @@ import { attempts, observeStage, staged } from '../../shared/metrics/work.ts';
 import { WORKER_MARGIN_MS } from '../../shared/schemas/limits.ts';
 import { compile, type Validator } from '../../shared/schemas/validator.ts';
 import { orAbort } from '../../shared/timing/within.ts';
-import { traceId } from '../../shared/tracing/span.ts';
+import {
+  addPastSpan,
+  describeSpan,
+  failSpan,
+  inSpan,
+  type TraceHeaders,
+  traceId,
+} from '../../shared/tracing/span.ts';
 import type { Complete } from '../../shared/work/completion.ts';
 import { type Kind, type Kinds, kindNamed } from '../../shared/work/kind.ts';
-import { describeEnd, inAttemptSpan } from './attempt-span.ts';
 import type { Handler, Handlers } from './handler.ts';
 import type { PartsRoom } from './parts.ts';
 import type { RunningAttempts } from './running.ts';
@@ -133,4 +139,21 @@ export class Attempts {
     });
     if (!isStored) log.info({ attempt }, 'result discarded: the row no longer belongs to this attempt');
   }
+}
+
+/** Performs an attempt within its span. It goes on with the trace of the work's admission, as its time in the queue does. */
+function inAttemptSpan(claim: Claim, perform: () => Promise<void>): Promise<void> {
+  const { id, kind, attempt, queuedMs } = claim;
+  const from: TraceHeaders = (claim.facts as Traced).trace ?? {};
+  const attributes = { 'forecue.work.id': id, 'forecue.work.kind': kind, 'forecue.work.attempt': attempt };
+  if (from.traceparent !== undefined)
+    addPastSpan(`queue ${kind}`, { kind: 'INTERNAL', attributes, from }, queuedMs);
+  return inSpan(`process ${kind}`, { kind: 'CONSUMER', attributes, from }, perform);
+}
+
+/** Describes how the attempt ended; undefined: its work was taken away. */
+function describeEnd(end: End | undefined): void {
+  const how = end?.code ?? end?.state ?? 'taken_away';
+  describeSpan({ 'forecue.work.end': how });
+  if (end?.state === 'failed') failSpan(how);
 }

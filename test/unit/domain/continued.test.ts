@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
-import { restOf, type Suggestion } from '../../../shared/domain/continued.ts';
 import type { PredictionFacts } from '../../../shared/domain/prediction.ts';
 import { fingerprint } from '../../../shared/security/fingerprint.ts';
+import { restOf, type Suggestion } from '../../../workers/predictions/predict.ts';
 
 const key = randomBytes(32);
 const hashOf = (draft: string) => fingerprint(key, draft).toString('base64url');
