@@ -6,6 +6,7 @@ import { isUnavailable } from '../../shared/db/faults.ts';
 import { hasFunctions } from '../../shared/db/functions.ts';
 import { missingMigrations } from '../../shared/db/migrate.ts';
 import { openDatabase } from '../../shared/db/orm.ts';
+import { clockAheadMs } from '../../shared/db/processes.ts';
 import { LOCAL } from '../../shared/domain/provider-call.ts';
 import { createLog, isFromPostgres } from '../../shared/log.ts';
 import { assertQueueReady, queueSchema } from '../../shared/queue/postgres-store.ts';
@@ -16,7 +17,6 @@ import {
   SAFE_POLICY,
   takesWrites,
 } from '../../shared/queue/redis.ts';
-import { clockAheadMs } from '../../shared/timing/clock-drift.ts';
 import { within } from '../../shared/timing/within.ts';
 import { diagnose } from './admin-error.ts';
 

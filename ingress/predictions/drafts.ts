@@ -1,5 +1,5 @@
 import { envelopeSize } from '../../shared/domain/context-envelope.ts';
-import type { DraftTexts } from '../../shared/domain/draft.ts';
+import type { DraftTexts } from '../../shared/domain/prediction.ts';
 import { AppError } from '../../shared/errors/app-error.ts';
 import type { DraftRequest, DraftResponse } from '../../shared/schemas/drafts.ts';
 import { draft } from '../../shared/work/kinds.ts';

@@ -5,7 +5,24 @@ import type { Pool } from 'pg';
 import type { BaseConfig } from '../config/config.ts';
 import type { Log } from '../log.ts';
 import { watchConnections } from '../metrics/database.ts';
-import { entities } from './entities/index.ts';
+import {
+  Account,
+  AccountUsage,
+  Invite,
+  LoginNetwork,
+  PasswordReset,
+  RefreshToken,
+  ServiceKey,
+  WaitlistEntry,
+  WebSession,
+} from './entities/account.ts';
+import { App, AppKey, PredictionEvent, Refusal, Usage } from './entities/app.ts';
+import { Connection, ConnectionAttempt, EndingConnection, ErasingGrant } from './entities/connection.ts';
+import { Episode, Fact, MemoryLink, MemoryTombstone, Profile, RawMemory } from './entities/memory.ts';
+import { PausedPool, Process, RateLimit, Schedule } from './entities/process.ts';
+import { ProviderCall, ProviderCircuit } from './entities/provider.ts';
+import { RecordingEvent, RecordingSession } from './entities/recording.ts';
+import { Reply, ReplyCalibrator } from './entities/reply.ts';
 import { QUERY_GRACE_MS, SESSION_OPTIONS, STATEMENT_TIMEOUT_MS } from './limits.ts';
 import { mendPool, usePooler } from './pool.ts';
 
@@ -62,6 +79,43 @@ export async function openDatabase(
     },
   };
 }
+
+const entities = [
+  App,
+  AppKey,
+  Usage,
+  Refusal,
+  PredictionEvent,
+  Process,
+  Account,
+  AccountUsage,
+  RefreshToken,
+  ServiceKey,
+  WebSession,
+  PasswordReset,
+  LoginNetwork,
+  Invite,
+  WaitlistEntry,
+  Connection,
+  ConnectionAttempt,
+  EndingConnection,
+  ErasingGrant,
+  Profile,
+  RawMemory,
+  Episode,
+  Fact,
+  MemoryLink,
+  MemoryTombstone,
+  RecordingSession,
+  RecordingEvent,
+  RateLimit,
+  ProviderCall,
+  ProviderCircuit,
+  Schedule,
+  PausedPool,
+  Reply,
+  ReplyCalibrator,
+];
 
 /** The hot path's tables are partitioned or tuned, and only its own statements read them: no entity describes them. */
 const HOT_PATH_TABLES = [/^(work|answers|leases|phrases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];

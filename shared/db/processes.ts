@@ -3,7 +3,6 @@ import type { StatedSettings } from '../config/stated.ts';
 import { newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { watchClock } from '../metrics/process.ts';
-import { clockAheadMs } from '../timing/clock-drift.ts';
 import { every, type Repeated } from '../timing/every.ts';
 import { query } from './statement.ts';
 
@@ -141,6 +140,14 @@ export class Heartbeat {
     this.#paused = new Set(row.paused);
     this.#beatenAt = performance.now();
   }
+}
+
+/**
+ * Milliseconds that this machine's clock is ahead of another one, behind if negative. The other was read at some moment between
+ * `before` and `after`, so the drift is at least this; 0 if it may be none.
+ */
+export function clockAheadMs(before: number, other: number, after: number): number {
+  return Math.max(before - other, 0) + Math.min(after - other, 0);
 }
 
 /** Starts this process's heartbeat, and registers its end, and that of its metrics, for disposal. */

@@ -1,4 +1,5 @@
 import { AppError } from '../errors/app-error.ts';
+import type { DraftContext, DraftResponse } from '../schemas/drafts.ts';
 import type { PREDICTION_MODES } from '../schemas/limits.ts';
 import type { CancelResponse, PredictionResponse } from '../schemas/predictions.ts';
 import { failureOf, type Outcome, requestKey } from './work.ts';
@@ -41,6 +42,16 @@ export interface PredictionReport {
   /** The prediction whose completion the person was typing: this one is the rest of it. */
   continues?: string;
 }
+
+/** The report of a draft's worker: it stays with the history, so it has no text of a person. */
+export interface DraftReport extends Pick<DraftResponse, 'confidence' | 'model' | 'usage'> {
+  context: DraftContext;
+  memoryMs: number;
+  modelMs: number;
+}
+
+/** The texts of its answer, as JSON, which are gone after the recovery window. */
+export type DraftTexts = Required<Pick<DraftResponse, 'completion' | 'sent'>>;
 
 export type PredictionOutcome = Outcome<PredictionFacts, PredictionReport>;
 

@@ -1,5 +1,6 @@
 import {
   type BackendFactory,
+  createRedisBackend,
   type IQueueBackend,
   Queue,
   type QueueOptions,
@@ -7,12 +8,13 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import type { BaseConfig } from '../config/config.ts';
+import type { RedisTarget } from '../config/values.ts';
 import type { Log } from '../log.ts';
 import { STOP_LIMITS } from '../process/stop-limits.ts';
 import { Coalesced } from '../timing/coalesce.ts';
 import { within } from '../timing/within.ts';
 import { postgresStore } from './postgres-store.ts';
-import { redisStore } from './redis-store.ts';
+import { assertTakesWrites, connectRedis, type RedisClient, readMemory, SAFE_POLICY } from './redis.ts';
 
 /** Time in which a process adds one ticket at most. */
 const EVERY_MS = 200;
@@ -74,6 +76,40 @@ interface Store<B extends IQueueBackend, C> {
   consumer(): Omit<WorkerOptions<C>, 'concurrency'>;
   ping(): Promise<unknown>;
   close(): Promise<unknown>;
+}
+
+const FIRST_CONNECTION_MS = 2000;
+
+/** BullMQ's queues on Redis. The prefix is a hash tag, so that a cluster keeps all of their keys in one slot. */
+async function redisStore(target: RedisTarget, queuePrefix: string, log: Log) {
+  const producer = connectRedis(target, 'producer', log);
+  producer.on('ready', () => void warnOfEviction(producer, log));
+  const options = { prefix: `{${queuePrefix}}`, skipVersionCheck: true };
+  let consumer: RedisClient | undefined;
+  // Usually ready at once; otherwise the process starts unready, and is ready when Redis is.
+  await within(FIRST_CONNECTION_MS, () => new Promise((resolve) => producer.once('ready', resolve))).catch(
+    () => {},
+  );
+  return {
+    factory: createRedisBackend,
+    producer: { connection: producer, ...options },
+    consumer() {
+      consumer ??= connectRedis(target, 'consumer', log);
+      return { connection: consumer, ...options };
+    },
+    ping: () => assertTakesWrites(producer),
+    async close() {
+      producer.disconnect();
+      consumer?.disconnect();
+    },
+  };
+}
+
+/** Logged as an error, because tickets then vanish silently. */
+async function warnOfEviction(client: RedisClient, log: Log): Promise<void> {
+  const policy = (await readMemory(client).catch(() => undefined))?.policy;
+  if (policy === undefined || policy === SAFE_POLICY) return;
+  log.error({ policy }, `Redis may drop jobs: set its maxmemory-policy to ${SAFE_POLICY}`);
 }
 
 function queuesOn<B extends IQueueBackend, C>(

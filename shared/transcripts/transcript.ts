@@ -2,8 +2,16 @@ import { MIB } from '../schemas/limits.ts';
 import { Conversation, type ImportedEvent } from './conversation.ts';
 import type { Format, Passage, Reader } from './format.ts';
 import { formatOf } from './formats.ts';
-import type { Line } from './line.ts';
 import type { FileReport } from './report.ts';
+
+/** A line of a file; without a text it cannot be read, for this reason. */
+export type Line = { number: number; bytes: number } & (
+  | { text: string }
+  | { text: undefined; fault: string }
+);
+
+/** Bytes of a line. Longer ones hold images, not words. */
+export const LINE_MAX = 64 * MIB;
 
 /** Bounds of the part of a file in which its format must show. */
 const SNIFF_LINES = 200;

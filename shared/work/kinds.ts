@@ -1,7 +1,6 @@
-import type { DraftReport } from '../domain/draft.ts';
-import type { JobReport } from '../domain/jobs.ts';
-import type { PredictionFacts, PredictionReport } from '../domain/prediction.ts';
+import type { DraftReport, PredictionFacts, PredictionReport } from '../domain/prediction.ts';
 import type { BatchReplyFacts, BatchReport, ReplyReport } from '../domain/replies/work.ts';
+import type { JobReport } from '../domain/work.ts';
 import { DraftRequest } from '../schemas/drafts.ts';
 import { PromoteInput, type PromoteResult, SyncRequest, type SyncResult } from '../schemas/jobs.ts';
 import { PredictionRequest } from '../schemas/predictions.ts';

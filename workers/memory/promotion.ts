@@ -4,8 +4,7 @@ import { persistently } from '../../shared/db/retries.ts';
 import { momentNow } from '../../shared/db/stores/memory/rows-to-promote.ts';
 import { type Concerned, setAside } from '../../shared/db/stores/memory/set-aside.ts';
 import { keepProgress, progressOf } from '../../shared/db/stores/work/progress.ts';
-import type { JobReport, Steps } from '../../shared/domain/jobs.ts';
-import type { End } from '../../shared/domain/work.ts';
+import type { End, JobReport, Steps } from '../../shared/domain/work.ts';
 import { PROMOTE_LIMIT, type PromoteInput, type PromoteResult } from '../../shared/schemas/jobs.ts';
 import type { promoteEpisodes, promoteFacts } from '../../shared/work/kinds.ts';
 import {

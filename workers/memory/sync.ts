@@ -10,7 +10,7 @@ import {
   takeIn,
 } from '../../shared/db/stores/memory/sync.ts';
 import { keepProgress, progressOf } from '../../shared/db/stores/work/progress.ts';
-import type { Steps } from '../../shared/domain/jobs.ts';
+import type { Steps } from '../../shared/domain/work.ts';
 import type { SyncRequest, SyncResult } from '../../shared/schemas/jobs.ts';
 import type { sync } from '../../shared/work/kinds.ts';
 import type { Handler } from '../work/handler.ts';

@@ -1,7 +1,7 @@
 import { persistently } from '../../shared/db/retries.ts';
 import type { ContextBundle } from '../../shared/domain/context-bundle.ts';
 import { fitContext, type RecalledPhrase } from '../../shared/domain/context-envelope.ts';
-import type { DraftReport, DraftTexts } from '../../shared/domain/draft.ts';
+import type { DraftReport, DraftTexts } from '../../shared/domain/prediction.ts';
 import { LOCAL } from '../../shared/domain/provider-call.ts';
 import type { End } from '../../shared/domain/work.ts';
 import { MIN_CONFIDENCE } from '../../shared/schemas/limits.ts';

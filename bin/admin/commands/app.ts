@@ -2,7 +2,7 @@ import type { App, AppKey } from '../../../shared/db/entities/app.ts';
 import { type AppChange, createApp, listApps, listKeys, updateApp } from '../../../shared/db/stores/apps.ts';
 import { type Refusals, refusalsByApp, refusalsOf } from '../../../shared/db/stores/refusals.ts';
 import { readUsage } from '../../../shared/db/stores/usage.ts';
-import { type PartyLoad, readParty } from '../../../shared/db/stores/work/party.ts';
+import { type PartyLoad, readParty } from '../../../shared/db/stores/work/operate.ts';
 import { FEATURES } from '../../../shared/domain/app.ts';
 import { usageReport } from '../../../shared/domain/usage.ts';
 import { catalogue, type ErrorCode } from '../../../shared/errors/catalogue.ts';

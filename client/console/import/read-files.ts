@@ -1,7 +1,6 @@
 import type { ImportedEvent } from '../../../shared/transcripts/conversation.ts';
-import { LINE_MAX, type Line } from '../../../shared/transcripts/line.ts';
 import { FileReport } from '../../../shared/transcripts/report.ts';
-import { Transcript } from '../../../shared/transcripts/transcript.ts';
+import { LINE_MAX, type Line, Transcript } from '../../../shared/transcripts/transcript.ts';
 
 const ENDINGS = ['.jsonl', '.json', '.md'];
 /** As many as a person looks at. */

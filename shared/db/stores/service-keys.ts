@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool } from 'pg';
-import { requireCurrent, requireLogin, type UserPrincipal } from '../../domain/account.ts';
-import { quotaExceeded } from '../../domain/quota.ts';
+import { quotaExceeded, requireCurrent, requireLogin, type UserPrincipal } from '../../domain/account.ts';
 import { AppError } from '../../errors/app-error.ts';
 import { newId } from '../../ids.ts';
 import type { Scope } from '../../schemas/accounts.ts';

@@ -1,5 +1,5 @@
 import type { ReplyContext } from '../../schemas/replies.ts';
-import type { Steps } from '../jobs.ts';
+import type { Steps } from '../work.ts';
 import type { Decided } from './decide.ts';
 
 /** The report of a prediction that succeeds: columns of `replies`, which the trigger `reply_ended` fills. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Static } from 'typebox';
-import { inPages } from '../../../shared/domain/pages.ts';
+import { inPages } from '../../../shared/db/steps.ts';
 import type { ContextResponse } from '../../../shared/schemas/memory-context.ts';
 import { signUp, type UserClient } from '../../support/account.ts';
 import { episode, factsOf } from '../../support/facts-promotion.ts';

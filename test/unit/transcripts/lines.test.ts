@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import type { Line } from '../../../shared/transcripts/line.ts';
-import { linesOf } from '../../../shared/transcripts/lines.ts';
+import { linesOf } from '../../../shared/transcripts/import-file.ts';
+import type { Line } from '../../../shared/transcripts/transcript.ts';
 
 describe('lines of a file', () => {
   let path: string;

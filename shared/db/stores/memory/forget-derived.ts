@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { inPages } from '../../../domain/pages.ts';
 import type { DeletionReceipt } from '../../../schemas/memory.ts';
+import { inPages } from '../../steps.ts';
 import { textsOf } from '../replies/redact.ts';
 import { DERIVED_FROM } from './links.ts';
 import { compareWith, type DeletedTexts, findRepeating } from './repeats.ts';

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { inPages } from '../../../domain/pages.ts';
 import { KIB, MIB } from '../../../schemas/limits.ts';
 import { shinglesOf } from '../../../text/similarity.ts';
+import { inPages } from '../../steps.ts';
 
 /** Deleted texts, to compare others with. */
 export interface DeletedTexts {

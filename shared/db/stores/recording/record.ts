@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 import type { Quotas } from '../../../config/config.ts';
-import { type Excess, quotaExceeded } from '../../../domain/quota.ts';
+import { type Excess, quotaExceeded } from '../../../domain/account.ts';
 import type { RecordedEvent } from '../../../domain/recording.ts';
 import { AppError } from '../../../errors/app-error.ts';
 import { query } from '../../statement.ts';

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { inPages } from '../../../domain/pages.ts';
 import { MIB } from '../../../schemas/limits.ts';
+import { inPages } from '../../steps.ts';
 import { compareWith, type DeletedTexts, findRepeating } from '../memory/repeats.ts';
 
 interface MadeFrom {

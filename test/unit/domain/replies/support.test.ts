@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
-import { isRisky } from '../../../../shared/domain/replies/risk.ts';
-import { type Decision, Precedents, repeatsPrompt } from '../../../../shared/domain/replies/support.ts';
+import {
+  type Decision,
+  isRisky,
+  Precedents,
+  repeatsPrompt,
+} from '../../../../shared/domain/replies/support.ts';
 import { INJECTIONS } from '../../../support/injections.ts';
 import { IRREVERSIBLE, ROUTINE } from '../../../support/questions.ts';
 
