@@ -5,7 +5,6 @@ import { recordEvent } from '../shared/db/stores/prediction-events.ts';
 import { findJobs, isErased } from '../shared/db/stores/work/find.ts';
 import type { Log } from '../shared/log.ts';
 import type { Running } from '../shared/process/lifecycle.ts';
-import { accountEraser } from './accounts/erase.ts';
 import { ResetLinks } from './accounts/reset-links.ts';
 import { AccountService } from './accounts/service.ts';
 import { openWaitlist } from './accounts/waitlist.ts';
@@ -31,7 +30,7 @@ import { RecordingService } from './recording/service.ts';
 import { batchView } from './replies/batch.ts';
 import { ReplyService } from './replies/service.ts';
 import { type Parts, routes } from './routes/index.ts';
-import { endingStores } from './work/ending-stores.ts';
+import { accountEraser, endingStores } from './work/ending-stores.ts';
 
 /**
  * Builds an ingress from its configuration. Each part is registered for disposal where it is opened: a start that fails

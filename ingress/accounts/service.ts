@@ -27,11 +27,10 @@ import {
 } from '../../shared/security/passwords.ts';
 import { ConcurrencyLimiter } from '../../shared/timing/concurrency-limiter.ts';
 import type { AccessTokens } from '../auth/access-tokens.ts';
-import { FailureThrottle, type Guess } from '../limits/failure-throttle.ts';
+import { FailureThrottle, type Guess, KnownNetworks } from '../limits/failure-throttle.ts';
 import type { Limits } from '../limits/limiter.ts';
 import { networkOf } from '../limits/network.ts';
 import { SignUpLimit } from '../limits/sign-up-limit.ts';
-import { KnownNetworks } from './known-networks.ts';
 import { presentUser } from './present.ts';
 
 interface SignUp {

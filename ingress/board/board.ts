@@ -14,8 +14,7 @@ import { type RequestContext, type RequestState, requestContext } from '../http/
 import type { Limits } from '../limits/limiter.ts';
 import { type SendFile, script, sendsFiles } from '../pages/files.ts';
 import type { Html } from '../pages/html.ts';
-import { FAVICON } from '../pages/mark.ts';
-import { STYLE_SOURCE } from '../pages/style.ts';
+import { FAVICON, STYLE_SOURCE } from '../pages/layout.ts';
 import { Access, requireOwnForm } from './access.ts';
 import { boardPage, drainPage, faultPage, layout, signInPage } from './pages.ts';
 import { renderSections, SECTIONS } from './sections.ts';

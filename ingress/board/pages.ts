@@ -1,7 +1,6 @@
 import { POOLS, type PoolName } from '../../shared/config/config.ts';
 import { type Html, html, markup } from '../pages/html.ts';
-import { layoutPage } from '../pages/layout.ts';
-import { MARK } from '../pages/mark.ts';
+import { layoutPage, MARK } from '../pages/layout.ts';
 import { SECTIONS } from './sections.ts';
 
 export function signInPage(fault?: string): Html {

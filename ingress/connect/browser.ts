@@ -5,7 +5,7 @@ import { AppError } from '../../shared/errors/app-error.ts';
 import { KIB } from '../../shared/schemas/limits.ts';
 import { newToken } from '../../shared/security/keys.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { STYLE_SOURCE } from '../pages/style.ts';
+import { STYLE_SOURCE } from '../pages/layout.ts';
 
 const TOKEN = /^[\w-]{43}$/;
 

@@ -25,9 +25,8 @@ import {
   setPageHeaders,
   withParameters,
 } from './browser.ts';
-import { callbackPage } from './callback.ts';
 import { AttemptClosed, pageErrors } from './errors.ts';
-import { type CredentialsPageData, consentPage, signInPage, signUpPage } from './pages.ts';
+import { type CredentialsPageData, callbackPage, consentPage, signInPage, signUpPage } from './pages.ts';
 import { setRefusal, signIn, signUp } from './sign-in.ts';
 
 export interface ConsentParts {

@@ -1,7 +1,7 @@
+import cors from '@koa/cors';
 import Koa, { type Middleware } from 'koa';
 import type { Log } from '../../shared/log.ts';
 import { paceLargeBodies } from '../guards/bodies.ts';
-import { apiCors } from '../guards/cors.ts';
 import { checkHead } from '../guards/head.ts';
 import { cutUnread } from '../guards/sending.ts';
 import { dropUnreadBodies } from '../guards/unread-bodies.ts';
@@ -44,4 +44,43 @@ export function createApp<Parts>(dependencies: AppDependencies<Parts>): Koa<Requ
 
 function onSurface(surface: Surface, middleware: Middleware<RequestState>): Middleware<RequestState> {
   return (ctx, next) => (ctx.state.surface === surface ? middleware(ctx, next) : next());
+}
+
+/** Time for which a browser may cache a preflight's answer. */
+const MAX_AGE_S = 600;
+
+/**
+ * Lets pages of these origins use `/api`. Cookies are no credential there, so none are allowed. Nothing changes for
+ * other origins: their preflights get 405 like any OPTIONS.
+ */
+function apiCors(origins: readonly string[]): Middleware<RequestState> {
+  const allowed = new Set(origins);
+  return cors({
+    origin: (ctx) => (allowed.has(ctx.get('Origin')) ? ctx.get('Origin') : ''),
+    allowMethods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowHeaders: [
+      'Authorization',
+      'Content-Type',
+      'X-Service-API-Key',
+      'Idempotency-Key',
+      'Prefer',
+      'X-Request-Id',
+      'Accept',
+      'Last-Event-ID',
+    ],
+    exposeHeaders: [
+      'X-Request-Id',
+      'RateLimit',
+      'RateLimit-Policy',
+      'Retry-After',
+      'Link',
+      'Idempotency-Replayed',
+      'Server-Timing',
+      'X-Error-Source',
+      'WWW-Authenticate',
+    ],
+    maxAge: MAX_AGE_S,
+    // `errors` keeps the headers that are set already.
+    keepHeadersOnError: false,
+  });
 }

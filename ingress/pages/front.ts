@@ -2,9 +2,7 @@ import type { Health } from '../../shared/process/operator-port.ts';
 import type { PageContext } from '../http/endpoint.ts';
 import type { CountRequest } from '../limits/request-limits.ts';
 import { type Html, html } from './html.ts';
-import { layoutPage } from './layout.ts';
-import { FAVICON } from './mark.ts';
-import { STYLE_SOURCE } from './style.ts';
+import { FAVICON, layoutPage, STYLE_SOURCE } from './layout.ts';
 
 interface FrontParts {
   health: Health;

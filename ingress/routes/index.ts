@@ -22,9 +22,7 @@ import * as context from './api/memory/context.ts';
 import * as episodes from './api/memory/episodes.ts';
 import * as facts from './api/memory/facts.ts';
 import * as profile from './api/memory/profile.ts';
-import * as promotion from './api/memory/promotion.ts';
 import * as raw from './api/memory/raw.ts';
-import * as memoryStats from './api/memory/stats.ts';
 import * as recording from './api/recording.ts';
 import * as replies from './api/replies.ts';
 import * as consoleAuth from './console.ts';
@@ -49,9 +47,8 @@ export type Parts = connections.ConnectionRoutes &
   facts.FactRoutes &
   profile.ProfileRoutes &
   context.ContextRoutes &
-  memoryStats.MemoryStatsRoutes &
   JobRoutes &
-  promotion.PromotionRoutes &
+  jobs.PromotionRoutes &
   replies.ReplyRoutes &
   drafts.DraftRoutes &
   activity.ActivityRoutes &
@@ -125,10 +122,10 @@ export const routes: readonly Route<Parts>[] = [
   api('POST', '/api/memory/profile/', 'user', profile.writeMemoryProfile),
   api('DELETE', '/api/memory/profile/', 'user', profile.deleteMemoryProfile),
   api('POST', '/api/memory/context/', 'user', context.assembleMemoryContext),
-  api('GET', '/api/memory/stats/', 'user', memoryStats.readMemoryStats),
+  api('GET', '/api/memory/stats/', 'user', context.readMemoryStats),
   api('POST', '/api/memory/sync/', 'user', jobs.syncMemory),
-  api('POST', '/api/memory/promote/episodes/', 'user', promotion.promoteToEpisodes),
-  api('POST', '/api/memory/promote/facts/', 'user', promotion.promoteToFacts),
+  api('POST', '/api/memory/promote/episodes/', 'user', jobs.promoteToEpisodes),
+  api('POST', '/api/memory/promote/facts/', 'user', jobs.promoteToFacts),
   api('POST', '/api/predictions/predict/', 'user', replies.predictReply),
   api('POST', '/api/predictions/predict/batch/', 'user', replies.predictReplies),
   api('POST', '/api/predictions/draft/', 'user', drafts.predictDraft),

@@ -9,7 +9,9 @@ import {
 import { beginErasure, continueErasure } from '../../shared/db/stores/end-account.ts';
 import type { EndingTerms } from '../../shared/db/stores/erasure/work.ts';
 import type { UserPrincipal } from '../../shared/domain/account.ts';
+import type { Log } from '../../shared/log.ts';
 import type { ConnectionExchangeRequest } from '../../shared/schemas/connections.ts';
+import { within } from '../../shared/timing/within.ts';
 
 /** Time for which a call continues to end what its transaction has left. The housekeeping ends the rest. */
 const END_FOR_MS = 2000;
@@ -37,5 +39,27 @@ export function endingStores(em: () => EntityManager, terms: EndingTerms) {
     beginErasure: (user: UserPrincipal) => beginErasure(em(), user),
     continueErasure: (accountId: string, withinMs: number) =>
       continueErasure(em(), accountId, terms, withinMs),
+  };
+}
+
+/** Most accounts take less. */
+const ERASE_WITHIN_MS = 400;
+
+/**
+ * Makes the eraser of accounts. Throws `not_authenticated` when the account is gone already, and `token_expired` when the log-in
+ * was ended. What is not erased in time is
+ * left to the housekeeping, which also finishes for a process that died.
+ */
+export function accountEraser(
+  { beginErasure, continueErasure }: Pick<EndingStores, 'beginErasure' | 'continueErasure'>,
+  log: Log,
+) {
+  return async (user: UserPrincipal): Promise<void> => {
+    await beginErasure(user);
+    const continued = continueErasure(user.id, ERASE_WITHIN_MS).catch((error: unknown) =>
+      log.warn({ err: error }, 'could not go on with an erasure'),
+    );
+    // A step may wait for a lock.
+    await within(ERASE_WITHIN_MS, () => continued).catch(() => {});
   };
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { CircuitBreaker } from '../../ingress/limits/circuit-breaker.ts';
+import { CircuitBreaker } from '../../ingress/limits/open-limits.ts';
 import { until } from '../support/until.ts';
 
 describe('circuit breaker', () => {

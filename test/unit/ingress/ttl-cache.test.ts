@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { cached } from '../../../ingress/auth/cache.ts';
+import { cached } from '../../../ingress/auth/credentials.ts';
 import { until } from '../../support/until.ts';
 
 /** A cache over `find`, and the keys that were looked up. */

@@ -1,12 +1,21 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ContextReading } from '../../../../shared/db/stores/memory/context.ts';
 import { withSources } from '../../../../shared/db/stores/memory/links.ts';
+import { countTiers } from '../../../../shared/db/stores/memory/rows.ts';
 import type { ContextBundle } from '../../../../shared/domain/context-bundle.ts';
 import type { ContextQuery } from '../../../../shared/domain/context-rows.ts';
+import { MemoryStats, MemoryStatsQuery } from '../../../../shared/schemas/memory.ts';
 import { ContextRequest, ContextResponse } from '../../../../shared/schemas/memory-context.ts';
 import type { TakeTurn } from '../../../guards/account-turns.ts';
 import { endpoint } from '../../../http/endpoint.ts';
-import { presentEpisode, presentFact, presentProfile, presentRaw } from '../../../memory/present.ts';
+import { queryTime } from '../../../memory/list.ts';
+import {
+  presentEpisode,
+  presentFact,
+  presentProfile,
+  presentRaw,
+  presentStats,
+} from '../../../memory/present.ts';
 
 export interface ContextRoutes {
   em: () => EntityManager;
@@ -52,4 +61,18 @@ export const assembleMemoryContext = endpoint('user', {
       meta,
     },
   };
+});
+
+export const readMemoryStats = endpoint('user', {
+  operationId: 'readMemoryStats',
+  tag: 'Memory',
+  summary: 'How many rows each tier has, and when it last changed',
+  inTurn: 'memory',
+  query: MemoryStatsQuery,
+  errors: [],
+  status: 200,
+  response: MemoryStats,
+}).handle(async ({ user, query }, { em }: ContextRoutes) => {
+  const since = queryTime('since', query.since);
+  return { body: presentStats(await countTiers(em(), user.id, since ?? new Date(0)), since) };
 });
