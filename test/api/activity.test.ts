@@ -9,7 +9,7 @@ import { rowsRead } from '../support/rows-read.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Tables that activity is read from, with columns and their values at a time `t`. */
+/** Tables that activity is read from, with their columns, and SQL for the values at a time `t`. */
 const FILLED = [
   [
     'raw_memories',
@@ -34,7 +34,7 @@ const FILLED = [
   ],
 ] as const;
 
-describe('account’s activity', () => {
+describe('account activity', () => {
   let system: System;
   before(async () => {
     system = await startSystem({ env: { MODEL_PRICES: 'fake-model=0.15:0.6' } });
@@ -45,7 +45,7 @@ describe('account’s activity', () => {
     person.request<ActivityResponse>('GET', `/api/activity/${query}`);
   const today = async (person: UserClient) => (await read(person, '?days=1')).body.days[0];
 
-  it('an account’s activity has the last days in their order, each with nothing where nothing happened', async () => {
+  it('account activity lists the last days in order, with zeros for a day on which nothing happened', async () => {
     const ann = await signUp(system);
     const { status, body } = await read(ann);
     assert.equal(status, 200);
@@ -66,7 +66,7 @@ describe('account’s activity', () => {
     });
   });
 
-  it('an account’s activity counts predictions by their state, what they saved, what was learnt and what the models cost', async () => {
+  it('account activity counts predictions by status, characters saved, memory rows added, and model calls with their cost', async () => {
     const ann = await signUp(system);
     system.provider.respond(proposing([{ response: 'Blue' }]));
     const [first, second] = [await predicted(ann, { threshold: 1 }), await predicted(ann, { threshold: 1 })];
@@ -83,7 +83,7 @@ describe('account’s activity', () => {
     assert.ok((day.cost_cents ?? 0) > 0);
   });
 
-  it('an account’s activity begins its days where the person’s clock does, and shows nobody else’s', async () => {
+  it("account activity starts its days at the person's local midnight, and has nothing of other accounts", async () => {
     const [ann, bob] = [await signUp(system), await signUp(system)];
     const { id } = await add(ann, 'raw', { content: 'Just before midnight' });
     await system.database.pool.query(
@@ -93,22 +93,22 @@ describe('account’s activity', () => {
     const rowsOf = async (person: UserClient, minutes: number) =>
       (await read(person, `?days=2&utc_offset_minutes=${minutes}`)).body.days.map(({ raw }) => raw);
     assert.deepEqual(await rowsOf(ann, 0), [1, 0]);
-    // An hour further east it was today; which day that is now depends on the hour.
+    // An hour further east the row is on the next day; which entry that is depends on the current hour.
     const east = await rowsOf(ann, 60);
     assert.equal(east[new Date().getUTCHours() === 23 ? 0 : 1], 1);
     assert.deepEqual(await rowsOf(bob, 0), [0, 0]);
   });
 
-  describe('of an account with many rows', function () {
+  describe('account activity with many rows', function () {
     this.timeout(120_000);
     const DAYS = { days: 30, utcOffsetMinutes: 0, now: Date.now() };
     before(async () => {
-      // Indexes of texts would take most of the time.
+      // Dropped for speed: text indexes would take most of the filling time.
       for (const table of ['raw_memories', 'episodes', 'facts'])
         await system.database.pool.query(`drop index ${table}_search, ${table}_trigrams`);
     });
 
-    /** Stores many rows of each kind, all of them so long ago. */
+    /** Inserts `rows` rows into each table, dated `ago`. */
     const fill = async ({ id }: UserClient, rows: number, ago: string) => {
       for (const [table, columns, values] of FILLED) {
         await system.database.pool.query(
@@ -121,7 +121,7 @@ describe('account’s activity', () => {
       }
     };
 
-    it('an account’s activity reads nothing from before its days', async () => {
+    it('account activity reads no rows from before its days', async () => {
       const ann = await signUp(system);
       await fill(ann, 5000, '31 days');
       await fill(ann, 10, '1 hour');
@@ -129,7 +129,7 @@ describe('account’s activity', () => {
       assert.ok(read >= 50 && read < 100, `${read} rows`);
     });
 
-    it('an account’s activity reads and counts the newest 50,000 rows of each kind at most', async () => {
+    it('account activity reads and counts at most the newest 50,000 rows of each table', async () => {
       const ann = await signUp(system);
       await fill(ann, 55_000, '1 hour');
       const read = await rowsRead(system, (em) => readActivity(em, ann.id, DAYS));
@@ -143,14 +143,14 @@ describe('account’s activity', () => {
     });
   });
 
-  it('an account’s activity says which part of the query is wrong', async () => {
+  it('account activity refuses a query that is out of range', async () => {
     const ann = await signUp(system);
     for (const query of ['?days=0', '?days=91', '?utc_offset_minutes=900', '?utc_offset_minutes=x'])
       assert.equal((await read(ann, query)).status, 422, query);
     assert.equal((await read(ann, '?utc_offset_minutes=-480')).status, 200);
   });
 
-  it('an account’s activity has no cost where a model has no price', async () => {
+  it('account activity has no cost if a model has no price', async () => {
     const other = await startSystem();
     try {
       const ann = await signUp(other);

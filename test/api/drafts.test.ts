@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 const DRAFT = '/api/predictions/draft/';
 const SECRET = 'The spare key lies under the third blue flowerpot';
 
-describe('drafts of an account’s person', () => {
+describe('draft predictions of an account', () => {
   let system: System;
   let ann: UserClient;
   before(async () => {
@@ -25,7 +25,7 @@ describe('drafts of an account’s person', () => {
 
   const predict = (body: object, options = {}) => ann.request<DraftResponse>('POST', DRAFT, body, options);
 
-  it('a draft of an account’s person is answered with the completion, what was sent, the memory that was used, tokens and the time of each stage', async () => {
+  it('a draft prediction of /api returns the completion, what was sent to the model, the memory used, tokens and stage times', async () => {
     const fact = await add(ann, 'facts', { text: 'Always runs the tests with coverage.' });
     system.provider.next(fake.ok({ continuation: ' coverage' }));
     const { status, body, text } = await predict({ draft: 'Run the tests with' });
@@ -40,7 +40,7 @@ describe('drafts of an account’s person', () => {
     assert.ok(queue_ms + memory_ms + model_ms <= total_ms + 3, JSON.stringify(body.timing));
   });
 
-  it('a draft of an account’s person costs no unit, and keeps no text once its recovery window is over', async () => {
+  it('a draft prediction of /api costs no unit, and its text is kept only for the recovery window', async () => {
     system.provider.next(fake.ok({ continuation: ' something only she would say' }));
     await predict({ draft: 'A draft of hers that nobody else has' });
     const { pool } = system.database;
@@ -58,7 +58,7 @@ describe('drafts of an account’s person', () => {
     assert.ok((answers.rows[0]?.lasts ?? 0) > 0 && (answers.rows[0]?.lasts ?? 0) <= 601);
   });
 
-  it('the prediction of a draft abstains without asking a model where there is nothing to go on, and where the model is not sure', async () => {
+  it('a draft prediction of /api abstains on a blank draft without asking a model, and when the model is unsure', async () => {
     const blank = await predict({ draft: ' ' });
     assert.deepEqual([blank.body.status, blank.body.completion, blank.body.sent], ['abstained', '', []]);
     assert.equal(system.provider.calls.length, 0);
@@ -68,14 +68,14 @@ describe('drafts of an account’s person', () => {
     assert.ok((unsure.body.sent?.length ?? 0) > 0);
   });
 
-  it('a next prompt of an account’s person is predicted from the messages before it', async () => {
+  it('a next prompt in /api is predicted from the messages before it', async () => {
     system.provider.next(fake.ok({ continuation: 'Go on, please' }));
     const messages = [{ role: 'assistant', content: 'It is done. What next?' }];
     const { body } = await predict({ draft: '', mode: 'next_prompt', messages });
     assert.equal(body.completion, 'Go on, please');
   });
 
-  it('the prediction of a draft is cancelled when its caller has typed on', async () => {
+  it('a draft prediction is cancelled when its caller disconnects', async () => {
     system.provider.next(fake.hang());
     const left = new AbortController();
     const gone = predict({ draft: 'The first of two' }, { signal: left.signal }).catch(() => undefined);
@@ -91,7 +91,7 @@ describe('drafts of an account’s person', () => {
     });
   });
 
-  it('the prediction of a draft knows nothing of what other accounts remember', async () => {
+  it('a draft prediction uses nothing that other accounts remember', async () => {
     const bob = await signUp(system);
     await add(bob, 'facts', { text: 'Bob keeps the coverage secret.' });
     const { body } = await predict({ draft: 'What about the coverage' });
@@ -99,7 +99,7 @@ describe('drafts of an account’s person', () => {
     assert.deepEqual(body.context?.fact_ids, []);
   });
 
-  it('the prediction of a draft is gone with its account, at once', async () => {
+  it('the texts of draft predictions are erased with their account', async () => {
     system.provider.next(fake.ok({ continuation: ' gone with her' }));
     await predict({ draft: 'What will be' });
     assert.equal((await ann.request('DELETE', '/api/auth/me/')).status, 204);
@@ -112,7 +112,7 @@ describe('drafts of an account’s person', () => {
     });
   });
 
-  it('a deletion of memory reaches the kept answers of drafts that were made from the row, or from what was derived from it', async () => {
+  it('deleting a raw row also erases the kept draft predictions that used it or a row derived from it', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note', occurred_at: '2026-01-01T00:00:00Z' });
     const episode = await add(ann, 'episodes', { title: 'Keys', summary: 'About keys', raw_ids: [row.id] });
     await add(ann, 'facts', { text: `${SECRET}, I think`, episode_ids: [episode.id] });
@@ -123,7 +123,7 @@ describe('drafts of an account’s person', () => {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('the deletion of a fact reaches the kept answers of drafts that were made from it, and no others', async () => {
+  it('deleting a fact also erases the kept draft predictions that used it, and no others', async () => {
     system.provider.respond(fake.ok({ continuation: ' an elephant of hers' }));
     await predict({ draft: 'It was' });
     const fact = await add(ann, 'facts', { text: SECRET });
@@ -133,7 +133,7 @@ describe('drafts of an account’s person', () => {
     assert.deepEqual(await tablesWith(system, 'an elephant of hers'), ['public.answers']);
   });
 
-  it('a draft whose memory is deleted while the model works abstains, and nothing of its answer is kept', async () => {
+  it("a draft prediction abstains if its memory is deleted while the model works, and keeps none of the model's answer", async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     const answer = Promise.withResolvers<void>();
     system.provider.next(fake.when(answer.promise, fake.ok({ continuation: ' the blue flowerpot of hers' })));
@@ -146,7 +146,7 @@ describe('drafts of an account’s person', () => {
     assert.deepEqual(await tablesWith(system, 'blue flowerpot'), []);
   });
 
-  it('a key reads what was sent to the model and which memory was used only with the scope read', async () => {
+  it('a draft prediction shows what was sent and which memory was used only to keys with the scope read', async () => {
     const fact = await add(ann, 'facts', { text: 'The spare bike is in the shed' });
     system.provider.respond(fake.ok({ continuation: ' is' }));
     const withKey = async (...scopes: string[]) => {
@@ -164,7 +164,7 @@ describe('drafts of an account’s person', () => {
     assert.ok(!('sent' in body) && !('context' in body), text);
   });
 
-  it('the prediction of a draft says which part of the request is wrong, how the provider failed, and that it was too much', async () => {
+  it('a draft prediction refuses invalid and too large requests, and reports how the provider failed', async () => {
     assert.equal((await predict({ draft: 'x', model: 'other' })).status, 422);
     assert.equal((await predict({})).status, 422);
     const messages = Array.from({ length: 30 }, () => ({ role: 'user', content: 'x'.repeat(8000) }));
@@ -182,7 +182,7 @@ describe('drafts of an account’s person', () => {
     }
   });
 
-  it('the prediction of a draft is answered at its deadline, and when its account is erased meanwhile', async () => {
+  it('a draft prediction is answered at its deadline, and at once when its account is erased', async () => {
     const at = await system.startWeb({ PREDICTION_TIMEOUT_MS: '1000' });
     system.provider.respond(fake.hang());
     const late = await predict({ draft: 'It takes' }, { at });
@@ -196,14 +196,14 @@ describe('drafts of an account’s person', () => {
   });
 });
 
-describe('predicting a draft without a model', () => {
+describe('draft predictions without a model', () => {
   let system: System;
   before(async () => {
     system = await startSystem({ env: { OPENAI_API_KEY: '', OPENAI_BASE_URL: '', DEFAULT_MODEL: 'local' } });
   });
   after(() => system?.stop());
 
-  it('the prediction of a draft without a model goes on as the person wrote before, and names the rows that say so', async () => {
+  it("without a model, a draft is completed from the person's earlier wording, and the response lists the memory rows used", async () => {
     const ann = await signUp(system);
     const rows = await Promise.all(
       Array.from({ length: 4 }, () =>
@@ -217,14 +217,14 @@ describe('predicting a draft without a model', () => {
   });
 });
 
-describe('predicting a draft while the provider is in trouble', () => {
+describe('draft predictions while the provider fails', () => {
   let system: System;
   before(async () => {
     system = await startSystem({ env: { FALLBACK_MODELS: 'local', CONTEXT_BUDGET_TOKENS: '100' } });
   });
   after(() => system?.stop());
 
-  it('the prediction of a draft that falls back to the built-in predictor names the rows that its words come from', async () => {
+  it('a draft prediction that falls back to the built-in predictor lists the memory rows that its words come from', async () => {
     const ann = await signUp(system);
     const content = 'Please run the tests with coverage.';
     const rows = await Promise.all(

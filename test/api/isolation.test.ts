@@ -13,10 +13,10 @@ import { predicted, proposing } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** Occurs in every text that the owner writes. */
+/** Word that every text written by the owner contains. */
 const MARK = 'a-word-of-the-owner-alone';
 
-/** Creates a row of the account and returns its id. By the path that ends in that id. */
+/** Functions that create a row of the owner and return its id, by the path in front of that id. */
 const ROWS: Record<string, (system: System, owner: UserClient) => Promise<string>> = {
   '/api/auth/keys/': async (_, owner) => {
     const { body } = await owner.request<{ id: string }>('POST', '/api/auth/keys/', { label: MARK });
@@ -57,7 +57,7 @@ const ROWS: Record<string, (system: System, owner: UserClient) => Promise<string
   },
 };
 
-/** Creates a row of a tier. */
+/** Returns a function that creates a row of a tier. */
 function addTo(tier: string, row: object) {
   return async (_: System, owner: UserClient) => {
     const { body } = await owner.request<{ id: string }>('POST', `/api/memory/${tier}/`, row);
@@ -65,32 +65,32 @@ function addTo(tier: string, row: object) {
   };
 }
 
-/** Every route that acts for a user, from the table, so that a new one is covered from its first day. */
+/** Every route that acts for a user, read from the endpoint table so that new ones are covered automatically. */
 const routes = endpoints.filter(({ credential }) => credential === 'user');
 const byId = routes.filter(({ path }) => path.includes(':'));
-const whole = routes.filter(({ path }) => !path.includes(':'));
+const withoutId = routes.filter(({ path }) => !path.includes(':'));
 
-describe('another account', () => {
+describe('isolation of accounts', () => {
   let system: System;
   let owner: UserClient;
   let stranger: UserClient;
-  /** The owner's ids, by the part of the path before them. */
+  /** The owner's ids, by the path in front of them. */
   const ids = new Map<string, string>();
-  /** The stranger's answers before the owner had anything. */
+  /** The stranger's answers before the owner had any data. */
   const readBefore = new Map<string, { status: number; text: string }>();
 
   before(async () => {
     system = await startSystem({ workerEntry: ['workers/main.ts', 'all'] });
     system.provider.respond(bySchema({ reply: proposing([{ response: 'Blue' }]) }));
     [owner, stranger] = await Promise.all([signUp(system, { name: MARK }), signUp(system)]);
-    for (const { path } of whole.filter(isRead)) {
+    for (const { path } of withoutId.filter(isRead)) {
       const { status, text } = await stranger.request('GET', path);
       readBefore.set(path, { status, text });
     }
     await setProfile(system, owner, MARK, { mark: MARK });
     await addFact(system, owner, { text: MARK });
     for (const [path, make] of Object.entries(ROWS)) ids.set(path, await make(system, owner));
-    // A worker notes its calls of the provider in the background.
+    // Waits for the worker to record its provider calls, which it does in the background.
     await until(async () => {
       const { rowCount } = await system.database.pool.query('select from provider_calls');
       return rowCount === system.provider.calls.length;
@@ -99,7 +99,7 @@ describe('another account', () => {
 
   after(() => system.stop());
 
-  /** Everything of the owner in the database, in one text. */
+  /** Returns all of the owner's rows in the database as one text. */
   const ownersRows = async (): Promise<string> => {
     const { pool } = system.database;
     const { rows: tables } = await pool.query<{ name: string }>(
@@ -118,14 +118,14 @@ describe('another account', () => {
     return found.join('\n');
   };
 
-  /** The document's example is a body that gets past the schema. */
+  /** Calls an endpoint with its documented example as the body, which passes the schema. */
   const call = (who: UserClient, { method, body }: Endpoint, path: string) => {
     const example = body && exampleOf(body);
     assert.ok(body === undefined || example !== undefined, `${method} ${path} has no example of its body`);
     return who.request<unknown>(method, path, body && JSON.stringify(example));
   };
 
-  it('the isolation of accounts is tried on every route of /api that there is', () => {
+  it('the isolation of accounts is tested on every route of /api', () => {
     const prefixes = new Set(byId.map(prefixOf));
     assert.deepEqual(
       [...prefixes].sort(),
@@ -137,19 +137,19 @@ describe('another account', () => {
   for (const endpoint of byId) {
     const { method, path } = endpoint;
 
-    it(`another account gets 404 from ${method} ${path}, and changes nothing`, async () => {
+    it(`${method} ${path} answers 404 to another account, and changes nothing`, async () => {
       const id = ids.get(prefixOf(endpoint)) ?? '';
       const before = await ownersRows();
-      const theirs = await call(stranger, endpoint, at(path, id));
+      const asked = await call(stranger, endpoint, at(path, id));
       const nobodys = await call(stranger, endpoint, at(path, newId()));
-      assert.deepEqual([theirs.status, theirs.code], [404, 'not_found'], theirs.text);
-      assert.equal(theirs.text, nobodys.text);
+      assert.deepEqual([asked.status, asked.code], [404, 'not_found'], asked.text);
+      assert.equal(asked.text, nobodys.text);
       assert.equal(await ownersRows(), before);
     });
   }
 
-  for (const { path } of whole.filter(isRead))
-    it(`another account gets the same from GET ${path} as before the first one had anything`, async () => {
+  for (const { path } of withoutId.filter(isRead))
+    it(`GET ${path} answers another account the same before and after the owner has data`, async () => {
       const { status, text } = await stranger.request('GET', path);
       assert.ok([200, 404].includes(status), text);
       assert.deepEqual({ status, text }, readBefore.get(path));
@@ -157,10 +157,10 @@ describe('another account', () => {
         assert.ok(!text.includes(foreign), foreign);
     });
 
-  for (const endpoint of whole.filter((route) => !isRead(route))) {
+  for (const endpoint of withoutId.filter((route) => !isRead(route))) {
     const { method, path } = endpoint;
 
-    it(`another account changes nothing of the first one's by ${method} ${path}`, async () => {
+    it(`${method} ${path} by another account leaves the owner's data unchanged`, async () => {
       const before = await ownersRows();
       const { status, text } = await call(await signUp(system), endpoint, path);
       assert.ok(status < 500 && status !== 422, text);
@@ -169,7 +169,7 @@ describe('another account', () => {
     });
   }
 
-  it('another account cannot read what its owner reads by the same paths', async () => {
+  it('the owner can read every path that another account cannot', async () => {
     for (const endpoint of byId.filter(isRead)) {
       const { status, text } = await owner.request(
         'GET',
@@ -184,7 +184,7 @@ function isRead({ method }: Endpoint): boolean {
   return method === 'GET';
 }
 
-/** The part of a path before its one parameter. */
+/** Returns the part of a path before its only parameter. */
 function prefixOf({ path }: Endpoint): string {
   return path.slice(0, path.indexOf(':'));
 }

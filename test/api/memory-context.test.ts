@@ -25,7 +25,7 @@ interface Bundle {
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 const lately = { started_at: minutesAgo(3), ended_at: minutesAgo(2) };
 
-describe('context of memory', () => {
+describe('memory context', () => {
   let system: System;
   let person: UserClient;
   before(async () => {
@@ -41,7 +41,7 @@ describe('context of memory', () => {
     assert.equal(reply.status, 200, reply.text);
     return reply.body;
   };
-  /** A busy machine may need more than the half second that reading may take. */
+  /** Asks until reading took less than its half second, which a busy machine may exceed. */
   const inTime = (body: object) =>
     until(async () => {
       const found = await bundle(body);
@@ -55,7 +55,7 @@ describe('context of memory', () => {
     }
   };
 
-  it('the context of memory is empty for a new account, and says so', async () => {
+  it("a new account's memory context is empty, and its meta says so", async () => {
     const { meta, ...tiers } = await bundle();
     assert.deepEqual(tiers, { profile: null, facts: [], episodes: [], raw: [] });
     const none = { matched: 0, returned: 0 };
@@ -67,7 +67,7 @@ describe('context of memory', () => {
     assert.deepEqual(meta.promotion_backlog, { raw: 0, episodes: 0 });
   });
 
-  it('the context of memory has the rows as their own endpoints show them', async () => {
+  it('the memory context has rows in the same form as their own endpoints', async () => {
     await person.request('POST', '/api/memory/profile/', { summary: 'Writes short mails', data: { a: 1 } });
     const said = await add(person, 'raw', { content: 'I like tea', kind: 'reply', metadata: { id: 'x' } });
     const episode = await add(person, 'episodes', {
@@ -94,7 +94,7 @@ describe('context of memory', () => {
     assert.ok(meta.token_estimate > 5);
   });
 
-  it('the context of memory takes facts with the goal in their text, without regard to case, and with one of the tags', async () => {
+  it('the memory context keeps facts that contain the goal in any case and have one of the tags', async () => {
     await add(person, 'facts', { text: 'Deploys to Zürich, 100% by hand', tags: ['ops', 'manual'] });
     await add(person, 'facts', { text: 'deploys nightly', tags: ['ops'] });
     await add(person, 'facts', { text: 'Likes tea', tags: ['drinks'] });
@@ -120,7 +120,7 @@ describe('context of memory', () => {
     assert.deepEqual(meta.counts.facts, { matched: 1, returned: 1 });
   });
 
-  it('the context of memory leaves out facts that are superseded, stale, over or yet to come, and former wordings, and counts them', async () => {
+  it('the memory context leaves out facts that are superseded, expired or not yet valid, and former wordings, and counts what it leaves out', async () => {
     const fact = await add(person, 'facts', { text: 'Lives in Rome' });
     await person.request('PATCH', `/api/memory/facts/${fact.id}/`, { text: 'Lives in Oslo' });
     await add(person, 'facts', { text: 'Lived in Bern', superseded_by: fact.id });
@@ -141,7 +141,7 @@ describe('context of memory', () => {
     assert.deepEqual(textsOf(await bundle({ goal: 'live' })), ['Lives in Oslo']);
   });
 
-  it('the context of memory shows nothing that was deleted, or that went stale with it', async () => {
+  it('the memory context shows nothing that was deleted or went stale with it', async () => {
     const said = await add(person, 'raw', {
       content: 'My launch code is seven four nine two',
       kind: 'reply',
@@ -166,13 +166,13 @@ describe('context of memory', () => {
     }
   });
 
-  it('the context of memory has the episodes and raw rows of the window alone, the latest first', async () => {
+  it("the memory context has only the window's episodes and raw rows, latest first", async () => {
     for (const minutes of [200, 5, 90]) {
       await add(person, 'raw', { content: `raw ${minutes}`, occurred_at: minutesAgo(minutes) });
       const span = { started_at: minutesAgo(minutes + 60), ended_at: minutesAgo(minutes) };
       await add(person, 'episodes', { title: `episode ${minutes}`, summary: 's', ...span });
     }
-    // A clock that is ahead does not hide what it stamps.
+    // A row with a time in the future, from a clock that is ahead, is shown all the same.
     await add(person, 'raw', { content: 'raw ahead', occurred_at: minutesAgo(-10) });
     const within = async (recency_minutes: number) => {
       const { raw, episodes } = await bundle({ recency_minutes });
@@ -185,7 +185,7 @@ describe('context of memory', () => {
     ]);
   });
 
-  it('the context of memory never has a prediction as what the person said', async () => {
+  it('the memory context leaves out predictions that the person accepted or edited, and counts them', async () => {
     await add(person, 'raw', { content: 'mine', kind: 'reply' });
     for (const origin of ['accepted_prediction', 'edited_prediction'])
       await add(person, 'raw', { content: 'guessed', kind: 'reply', origin });
@@ -197,7 +197,7 @@ describe('context of memory', () => {
     assert.deepEqual([meta.excluded.predicted_origin, meta.counts.raw], [2, { matched: 1, returned: 1 }]);
   });
 
-  it('the context of memory has what is asked for when there is more than fits, not what is new', async () => {
+  it('if not everything fits, the memory context has what matches the goal rather than what is newest', async () => {
     const noise = (n: number) =>
       `Note ${n} about the ${['garden', 'kitchen', 'car', 'roof'][n % 4]} and nothing else`;
     await add(person, 'facts', { text: 'Staging listens on port 7431 behind the Halden gateway' });
@@ -246,7 +246,7 @@ describe('context of memory', () => {
     assert.match(unasked.raw[0]?.content ?? '', /Note 399/);
   });
 
-  it('the context of memory finds what a question is about, however long ago it was said, in other forms of its words', async () => {
+  it('the memory context finds what a question is about, however old and whatever the form of its words', async () => {
     const ago = (days: number) => minutesAgo(days * 24 * 60);
     const say = (content: string, days: number, session_id: string) => ({
       content,
@@ -278,7 +278,7 @@ describe('context of memory', () => {
       facts.map(({ text }) => text),
       ['Uses pnpm as package manager'],
     );
-    // What was asked, and the answer, which has none of its words.
+    // The question once asked, and its answer, which shares none of its words.
     assert.deepEqual(
       raw.map(({ content }) => content.slice(0, 13)),
       ['I always went', 'Which package'],
@@ -288,7 +288,7 @@ describe('context of memory', () => {
     assert.equal(meta.counts.raw.matched, 62);
   });
 
-  it('the context of memory gives the same bytes for the same memory', async () => {
+  it('the memory context has the same bytes for the same memory', async () => {
     await addAll(
       'facts',
       Array.from({ length: 60 }, (_, n) => ({ text: `Fact ${n} of many`, pinned: n % 7 === 0 })),
@@ -305,7 +305,7 @@ describe('context of memory', () => {
     for (let n = 0; n < 5; n += 1) assert.equal(await bytes(), first);
   });
 
-  it('the context of memory refuses what is out of range, unknown, or cannot be stored', async () => {
+  it('the memory context refuses values that are out of range, unknown or cannot be stored', async () => {
     const faultsOf = async (body: object) => {
       const { status, body: answer } = await person.request<ValidationErrorBody>('POST', CONTEXT, body);
       assert.equal(status, 422);
@@ -331,15 +331,15 @@ describe('context of memory', () => {
     assert.deepEqual(await faultsOf({ tags: ['a'.repeat(81)] }), ['body.tags.0 string_too_long']);
   });
 
-  it('the context of memory has as much of large rows as there is room for, the latest and what is asked for, and says so', async () => {
-    // Of four bytes each in JSON.
+  it('the memory context returns as many large rows as fit, the latest or best matching first, and reports the truncation', async () => {
+    // Each character takes four bytes in JSON.
     const large = '😀'.repeat(7900);
     const rows = Array.from({ length: 180 }, (_, n) => {
       return { content: `row ${n} ${large}`, occurred_at: minutesAgo(50 - n / 10) };
     });
     for (let at = 0; at < rows.length; at += 90) await addAll('raw', rows.slice(at, at + 90));
     await add(person, 'facts', { text: 'Likes tea' });
-    // What is large is left out as well where reading it takes too long.
+    // Large rows are also left out when reading them takes too long.
     const { raw, facts, meta } = await until(async () => {
       const found = await bundle({ max_raw: 500 });
       return found.raw.length > 100 && found;
@@ -357,7 +357,7 @@ describe('context of memory', () => {
     assert.ok(about.some(({ content }) => content.startsWith('row 17 ')));
   });
 
-  it('the context of memory takes any words for words', async () => {
+  it('the memory context treats search operators in a goal as plain text', async () => {
     await add(person, 'facts', { text: `it's a \\ 'quoted' & | ! <-> :* fact` });
     await addAll(
       'facts',

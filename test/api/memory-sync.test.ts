@@ -13,7 +13,7 @@ import { untilShed } from '../support/until-shed.ts';
 
 const SYNC = '/api/memory/sync/';
 
-describe('sync', function () {
+describe('sync with workers', function () {
   this.timeout(60_000);
   let system: System<HostedPart>;
   let ann: UserClient;
@@ -47,7 +47,7 @@ describe('sync', function () {
     const { body } = await ann.request<{ results: RawMemoryResponse[] }>('GET', '/api/memory/raw/?limit=200');
     return body.results.toReversed();
   };
-  /** So many notes in one session, a second apart. */
+  /** Returns notes of one session, a second apart. */
   const notes = (count: number, session_id: string = randomUUID()) =>
     Array.from({ length: count }, (_, n) =>
       event({
@@ -65,7 +65,7 @@ describe('sync', function () {
     return rows[0];
   };
 
-  it('a sync of recorded events reads large events a few at a time, and takes them all in', async () => {
+  it('a sync reads large events a few at a time, and stores them all', async () => {
     const session_id = randomUUID();
     const payload = { filler: 'x'.repeat(3_500_000) };
     for (let n = 0; n < 5; n += 1)
@@ -79,7 +79,7 @@ describe('sync', function () {
     assert.deepEqual([again.scanned, again.created], [5, 0]);
   });
 
-  it('a sync of recorded events makes one raw row of each event that says something, with who said it', async () => {
+  it('a sync makes one raw row of each event that has content, with its speaker', async () => {
     const session_id = randomUUID();
     const at = (second: number) => ({ session_id, occurred_at: `2026-05-01T12:00:0${second}Z` });
     const prompt = event({ ...at(1), prompt: 'Shall I deploy?' });
@@ -124,7 +124,7 @@ describe('sync', function () {
     assert.deepEqual(second?.metadata, { in_reply_to: prompt.id });
   });
 
-  it('a sync of recorded events does nothing the second time, and takes in what has arrived since', async () => {
+  it('a second sync does nothing, and a later one stores the events that have arrived since', async () => {
     const session_id = randomUUID();
     await post(ann, notes(3, session_id));
     assert.equal((await sync()).body.created, 3);
@@ -138,7 +138,7 @@ describe('sync', function () {
     });
   });
 
-  it('a sync of recorded events never makes a row again that was deleted', async () => {
+  it('a sync never makes a deleted row again', async () => {
     const batch = notes(2);
     await post(ann, batch);
     await sync();
@@ -151,7 +151,7 @@ describe('sync', function () {
     );
   });
 
-  it('a sync of recorded events leaves nothing of an event that is purged with its row, in the quotas either', async () => {
+  it('a synced event purged with its row leaves nothing, in the quotas either', async () => {
     await post(ann, notes(2));
     await sync();
     const [first] = await rows();
@@ -170,7 +170,7 @@ describe('sync', function () {
     assert.deepEqual(counts[0], counts[1]);
   });
 
-  it('a sync of recorded events looks again at the events of a session or since a time, without doubling them', async () => {
+  it('a sync by session or since a time rereads those events without duplicating rows', async () => {
     const [one, other] = [randomUUID(), randomUUID()];
     await post(ann, [...notes(3, one), ...notes(2, other)]);
     assert.deepEqual(await counts({ session_id: one }), [3, 3]);
@@ -184,14 +184,14 @@ describe('sync', function () {
     return [scanned, created];
   };
 
-  it('a sync of recorded events stops at its limit, and goes on from there', async () => {
+  it('a sync stops at its limit, and the next one continues there', async () => {
     await post(ann, notes(5));
     assert.deepEqual(await counts({ limit: 2 }), [2, 2]);
     assert.deepEqual(await counts({ limit: 2 }), [2, 2]);
     assert.deepEqual(await counts({}), [1, 1]);
   });
 
-  it('a sync of recorded events keeps the beginning and the end of a text that is longer than a row', async () => {
+  it('a sync keeps the beginning and the end of a text that is too long for a row', async () => {
     await post(ann, [event({ type: 'note', text: `begin ${'😀'.repeat(9000)} end` })]);
     assert.equal((await sync()).body.created, 1);
     const [row] = await rows();
@@ -199,7 +199,7 @@ describe('sync', function () {
     assert.match(row?.content ?? '', /^begin .* end$/su);
   });
 
-  it('a sync of recorded events is one at a time for each account: any number at once make the rows of one', async () => {
+  it('concurrent syncs of an account run one at a time: together they store each event once', async () => {
     await post(ann, notes(500));
     const replies = await Promise.all(Array.from({ length: 8 }, () => sync()));
     assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
@@ -210,7 +210,7 @@ describe('sync', function () {
     assert.deepEqual(await stored(), { count: 500, ids: 500 });
   });
 
-  it('a sync of recorded events goes on where it was when its worker is killed', async () => {
+  it('a sync continues where it was when its worker is killed', async () => {
     await post(ann, notes(450));
     const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
     const id = await start();
@@ -226,8 +226,8 @@ describe('sync', function () {
     assert.deepEqual(await stored(), { count: 450, ids: 450 });
   });
 
-  describe('as a job', () => {
-    it('a sync of recorded events as a job is answered at once, and read until it has ended, by its owner alone', async () => {
+  describe('sync as a job', () => {
+    it('a sync as a job is answered at once, and only its owner can read it', async () => {
       await post(ann, notes(3));
       const id = await start();
       const { kind, state, result, error, progress } = await ended(id);
@@ -239,7 +239,7 @@ describe('sync', function () {
       assert.equal((await job(randomUUID())).status, 404);
     });
 
-    it('a sync of recorded events can be cancelled as a job: its waiting caller gets 499, and what it has stored stays', async () => {
+    it('a sync can be cancelled as a job: its waiting caller gets 499, and another sync stores the rest', async () => {
       await post(ann, notes(3));
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
       const key = randomUUID();
@@ -266,7 +266,7 @@ describe('sync', function () {
       assert.equal((await sync()).body.created, 3);
     });
 
-    it('a sync of recorded events as a job is run once for each idempotency key', async () => {
+    it('a sync runs once for each idempotency key', async () => {
       const headers = { 'idempotency-key': 'Ann’s first sync'.replace('’', "'") };
       await post(ann, notes(2));
       const first = await sync({}, headers);
@@ -282,7 +282,7 @@ describe('sync', function () {
       assert.equal(others.headers.get('idempotency-replayed'), null);
     });
 
-    it('a sync of recorded events as a job refuses a request that runs already, unless its caller wants to wait', async () => {
+    it('a sync refuses the same idempotency key while it runs, unless the caller prefers to wait', async () => {
       await post(ann, notes(1));
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
       const headers = { 'idempotency-key': randomUUID() };
@@ -297,7 +297,7 @@ describe('sync', function () {
       assert.equal((await attached).text, (await first).text);
     });
 
-    it('a sync of recorded events as a job is streamed to those who accept events', async () => {
+    it('a sync streams its progress to callers that accept events', async () => {
       await post(ann, notes(3));
       const { status, text, headers } = await sync({}, { accept: 'text/event-stream' });
       assert.equal(status, 200);
@@ -312,7 +312,7 @@ describe('sync', function () {
     });
   });
 
-  it('a sync of recorded events refuses bad requests', async () => {
+  it('a sync refuses invalid requests', async () => {
     for (const body of [
       { since: 'yesterday' },
       { since: '1999-12-31T23:59:59Z' },
@@ -325,24 +325,24 @@ describe('sync', function () {
   });
 });
 
-describe('sync', () => {
+describe('sync deadlines', () => {
   let system: System;
   let ann: UserClient;
   const env = { SYNC_TIMEOUT_MS: '1000', RECOVERY_WINDOW_S: '1' };
   const sync = (headers: Record<string, string> = {}) =>
     ann.request<SyncResult>('POST', SYNC, {}, { headers });
 
-  describe('without a worker for it', () => {
+  describe('without a memory worker', () => {
     before(async () => {
       system = await startSystem({ env });
       ann = await signUp(system);
     });
     after(() => system.stop());
 
-    it('a sync of recorded events is shed while no worker serves it', () => untilShed(sync, 'job_timeout'));
+    it('syncs are shed while no worker serves them', () => untilShed(sync, 'job_timeout'));
   });
 
-  describe('with a worker', () => {
+  describe('with a memory worker', () => {
     before(async () => {
       system = await startSystem({ env, workerEntry: ['workers/main.ts', 'memory'] });
     });
@@ -351,7 +351,7 @@ describe('sync', () => {
     });
     after(() => system.stop());
 
-    it('a sync of recorded events ends at its deadline, and the next one does what is left', async () => {
+    it('a sync ends at its deadline, and the next one stores what is left', async () => {
       await post(ann, [event()]);
       const lock = await lockRow(system, 'accounts', 'id = $1', [ann.id]);
       const { status, code } = await sync();
@@ -360,7 +360,7 @@ describe('sync', () => {
       assert.equal((await sync()).body.created, 1);
     });
 
-    it('a sync of recorded events is not repeated after its recovery window, and what it stored stays', async () => {
+    it('a sync cannot be replayed after its recovery window, and what it stored stays', async () => {
       await post(ann, [event()]);
       const headers = { 'idempotency-key': 'k' };
       assert.equal((await sync(headers)).body.created, 1);

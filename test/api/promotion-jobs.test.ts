@@ -15,7 +15,7 @@ const TIERS: readonly Tier[] = ['episodes', 'facts'];
 const PATH = (tier: Tier) => `/api/memory/promote/${tier}/`;
 const ANSWERS = bySchema({ episode: episode(), facts: structured({ facts: [] }) });
 
-/** Something that a promotion to the tier asks the model about, once. */
+/** Adds what a promotion to the tier asks the model about once. */
 async function prepare(person: UserClient, tier: Tier): Promise<void> {
   const rows = await say(person, ['I never deploy on Fridays']);
   const raw_ids = rows.map(({ id }) => id);
@@ -59,7 +59,7 @@ for (const tier of TIERS)
         return body.finished_at !== null && body;
       });
 
-    it(`a promotion to ${tier} as a job is answered at once to those who do not wait, and read until it has ended`, async () => {
+    it(`a promotion to ${tier} as a job is answered at once, and can be read by its owner until it has ended`, async () => {
       const path = await start();
       const { kind, state, progress, result, error } = await ended(path);
       assert.deepEqual([kind, state, error], [`promote_${tier}`, 'succeeded', null]);
@@ -69,7 +69,7 @@ for (const tier of TIERS)
       assert.equal((await bob.request('GET', path)).status, 404);
     });
 
-    it(`a promotion to ${tier} as a job is streamed to those who accept events, its failure too`, async () => {
+    it(`a promotion to ${tier} streams its result or its failure to callers that accept events`, async () => {
       const accept = { accept: 'text/event-stream' };
       system.provider.next(failing(500));
       const failed = await promote(ann, tier, {}, accept);
@@ -88,7 +88,7 @@ for (const tier of TIERS)
       assert.equal(JSON.parse(data).considered, 1);
     });
 
-    it(`a promotion to ${tier} as a job is run once for each idempotency key`, async () => {
+    it(`a promotion to ${tier} runs once for each idempotency key`, async () => {
       const headers = { 'idempotency-key': 'once' };
       const first = await promote(ann, tier, {}, headers);
       assert.equal(first.headers.get('idempotency-replayed'), null);
@@ -99,7 +99,7 @@ for (const tier of TIERS)
       assert.equal(system.provider.calls.length, 1);
     });
 
-    it(`a promotion to ${tier} as a job runs again under the same key when it has failed`, async () => {
+    it(`a failed promotion to ${tier} runs again under the same idempotency key`, async () => {
       const headers = { 'idempotency-key': 'again' };
       system.provider.next(failing(429));
       assert.equal((await promote(ann, tier, {}, headers)).code, 'provider_rate_limited');
@@ -107,7 +107,7 @@ for (const tier of TIERS)
       assert.deepEqual([again.status, again.body.considered], [200, 1]);
     });
 
-    it(`a promotion to ${tier} as a job refuses the same request while it runs, unless its caller wants to wait`, async () => {
+    it(`a promotion to ${tier} refuses the same idempotency key while it runs, unless the caller prefers to wait`, async () => {
       const answered = Promise.withResolvers<void>();
       system.provider.next(when(answered.promise, ANSWERS));
       const headers = { 'idempotency-key': randomUUID() };
@@ -120,7 +120,7 @@ for (const tier of TIERS)
       assert.equal((await attached).text, (await first).text);
     });
 
-    it(`a promotion to ${tier} as a job is cancelled: its provider is hung up on, its caller gets 499, the next one does the work`, async () => {
+    it(`a cancelled promotion to ${tier} aborts its provider call, its caller gets 499, and the next one does the work`, async () => {
       system.provider.next(hang());
       const headers = { 'idempotency-key': randomUUID() };
       const waiting = promote(ann, tier, {}, headers);
@@ -136,7 +136,7 @@ for (const tier of TIERS)
   });
 
 for (const tier of TIERS)
-  describe(`promotion to ${tier}`, () => {
+  describe(`deadlines of a promotion to ${tier}`, () => {
     let system: System;
     let ann: UserClient;
     const begin = async (options: Parameters<typeof startSystem>[0]) => {
@@ -146,12 +146,12 @@ for (const tier of TIERS)
     };
     afterEach(() => system?.stop());
 
-    it(`a promotion to ${tier} is shed while no worker serves it`, async () => {
+    it(`promotions to ${tier} are shed while no worker serves them`, async () => {
       await begin({ env: { PROMOTE_TIMEOUT_MS: '1000' } });
       await untilShed(() => promote(ann, tier), 'job_timeout');
     });
 
-    it(`a promotion to ${tier} needs a key for its model; models other than these are 422`, async () => {
+    it(`a promotion to ${tier} without an API key gets 503 for the provider's model and 422 for a model not offered`, async () => {
       const env = { OPENAI_API_KEY: '' };
       await begin({ workerEntry: ['workers/main.ts', 'memory'], env });
       const { status, code, headers } = await promote(ann, tier, { model: 'fake-model' });
@@ -160,7 +160,7 @@ for (const tier of TIERS)
       assert.equal((await promote(ann, tier, { model: 'local' })).status, 422);
     });
 
-    it(`a promotion to ${tier} asks again while there is time, ends at its deadline, and is not repeated after its recovery window`, async () => {
+    it(`a promotion to ${tier} asks again while there is time, ends at its deadline, and cannot be replayed after its recovery window`, async () => {
       const env = { PROMOTE_TIMEOUT_MS: '1500', PROVIDER_TIMEOUT_MS: '300', RECOVERY_WINDOW_S: '1' };
       await begin({ workerEntry: ['workers/main.ts', 'memory'], env });
       system.provider.respond(hang());

@@ -21,7 +21,7 @@ const POISON = 'My parrot is called Poison';
 const NOON = Date.UTC(2026, 4, 1, 12);
 const HOUR = 3_600_000;
 
-describe('what is set aside', function () {
+describe('rows set aside', function () {
   this.timeout(60_000);
   let system: System;
   let ann: UserClient;
@@ -36,7 +36,7 @@ describe('what is set aside', function () {
   });
 
   const textOf = (call: Parameters<Step>[1]) => JSON.stringify(call.body.messages);
-  /** Never answers what has the poison in it. */
+  /** Wraps a step so that the model never answers a request with the poison in it. */
   const poisoned = (step: Step): Step => {
     return (response, call) => (textOf(call).includes(POISON) ? hang() : step)(response, call);
   };
@@ -45,7 +45,7 @@ describe('what is set aside', function () {
     assert.equal(status, 200, text);
     return result;
   };
-  /** As the scheduler has it done. */
+  /** Runs a promotion as the scheduler does. */
   const bySchedule = async (tier: 'episodes' | 'facts') => {
     const kind = { episodes: promoteEpisodes, facts: promoteFacts }[tier];
     const terms = { process: newId(), timeoutMs: 20_000, recoveryWindowS: 600 };
@@ -73,7 +73,7 @@ describe('what is set aside', function () {
       [ann.id],
     );
 
-  it('what a promotion always fails about is set aside, and the rows after it become episodes', async () => {
+  it('a row on which promotions always fail is set aside, and the rows after it become episodes', async () => {
     await say(ann, [POISON], { session_id: 'a' });
     for (const n of [1, 2, 3]) await say(ann, [`fine ${n}`], { session_id: `b${n}`, at: NOON + n * HOUR });
     system.provider.respond(poisoned(episode()));
@@ -83,7 +83,7 @@ describe('what is set aside', function () {
     assert.deepEqual(titles, ['About fine 1', 'About fine 2', 'About fine 3']);
   });
 
-  it('a promotion that fails about one row of a cluster makes episodes of the rows around it, in the same job', async () => {
+  it('a promotion that fails on one row of a cluster makes episodes of the other rows, in the same job', async () => {
     const said = Array.from({ length: 20 }, (_, n) => (n === 13 ? POISON : `fine ${n}`));
     await say(ann, said, { session_id: 'a' });
     system.provider.respond(poisoned(episode()));
@@ -91,12 +91,12 @@ describe('what is set aside', function () {
     assert.deepEqual([skipped, considered], [1, 20]);
     assert.ok(created > 1);
     assert.equal((await backoffs('raw_memories')).length, 1);
-    // Of 20 rows at most, then 10, 5, 3, 2 and 1.
+    // The poisoned row is asked about among 20 rows at most, then 10, 5, 3, 2 and alone.
     const asked = system.provider.calls.filter((call) => textOf(call).includes(POISON)).length;
     assert.ok(asked > 1 && asked <= 6, `asked ${asked} times`);
   });
 
-  it('a promotion that fails about everything does not divide the parts of a cluster for nothing', async () => {
+  it('a promotion whose provider fails on everything does not keep splitting its cluster', async () => {
     await say(
       ann,
       Array.from({ length: 20 }, () => POISON),
@@ -107,7 +107,7 @@ describe('what is set aside', function () {
     assert.equal(system.provider.calls.length, 3);
   });
 
-  it('what a promotion always fails about gets its turn in what a person asks for, but after all others, also those within the limit', async () => {
+  it("a failed row is promoted again on a person's request, but after all other rows, even within the limit", async () => {
     await say(ann, [POISON], { session_id: 'a' });
     system.provider.respond(poisoned(episode()));
     assert.equal((await promote(ann, 'episodes')).code, 'job_timeout');
@@ -124,7 +124,7 @@ describe('what is set aside', function () {
     assert.deepEqual(await backoffs('raw_memories'), []);
   });
 
-  it('what a promotion always fails about is left alone by the scheduler, longer after each failure, which its jobs report', async () => {
+  it('the scheduler backs off longer after each failed promotion of the same row, and its jobs count the row as skipped', async () => {
     await say(ann, [POISON], { session_id: 'a', at: Date.now() - 48 * HOUR });
     system.provider.respond(poisoned(episode()));
     assert.equal((await bySchedule('episodes')).state, 'failed');
@@ -142,7 +142,7 @@ describe('what is set aside', function () {
     assert.equal((await bySchedule('episodes')).result?.created, 1);
   });
 
-  it('a promotion that fails about one of the episodes that it asks about together makes facts of the others', async () => {
+  it('a promotion to facts that fails on one of the episodes it asks about together makes facts of the others', async () => {
     const likes: Proposal[] = [];
     for (let n = 0; n < 10; n += 1) {
       const quote = n === 3 ? POISON : `I like flavour ${n}x`;
@@ -167,12 +167,12 @@ describe('what is set aside', function () {
   });
 });
 
-describe('question without an answer', function () {
+describe('unanswered questions', function () {
   this.timeout(60_000);
   let system: System;
   afterEach(() => system?.stop());
 
-  it('a question that takes all the time of its promotion is set aside as well', async () => {
+  it('a row whose model call takes all the time of its promotion is set aside as well', async () => {
     const env = { PROMOTE_TIMEOUT_MS: '3000', PROVIDER_TIMEOUT_MS: '60000' };
     system = await startSystem({ workerEntry: ['workers/main.ts', 'memory'], env });
     const ann = await signUp(system);

@@ -18,28 +18,28 @@ describe('settled rows', () => {
     ann = await signUp(system);
   });
 
-  /** The texts of the pieces, without those that may still go on where `settledOnly`. */
+  /** Returns the texts of each piece to promote. With `settledOnly`, omits pieces that may still continue. */
   const pieces = async (settledOnly: boolean, limit = 100) => {
     const terms = { since: undefined, limit, promotedBefore: undefined, settledOnly };
     const found = await piecesToPromote(system.em(), ann.id, terms);
     return found.map(({ rows }) => rows.map(({ content }) => content));
   };
 
-  it('the scheduler promotes what has been quiet for ten minutes; a person who asks gets everything', async () => {
+  it("the scheduler promotes rows of sessions quiet for ten minutes; a person's request promotes all rows", async () => {
     await say(ann, THREE, { session_id: 'old', at: Date.now() - 20 * MINUTE });
     await say(ann, ['four', 'five', 'six'], { session_id: 'new', at: Date.now() - MINUTE });
     assert.deepEqual(await pieces(true), [THREE]);
     assert.deepEqual(await pieces(false), [THREE, ['four', 'five', 'six']]);
   });
 
-  it('the scheduler promotes no small talk of today, but that of yesterday', async () => {
+  it('the scheduler promotes small talk of yesterday, but not of today', async () => {
     await say(ann, ['hello'], { session_id: 'today', at: Date.now() - 60 * MINUTE });
     await say(ann, ['bye'], { session_id: 'yesterday', at: Date.now() - 25 * 60 * MINUTE });
     assert.deepEqual(await pieces(true), [['bye']]);
     assert.deepEqual(await pieces(false), [['bye'], ['hello']]);
   });
 
-  it('the scheduler promotes as much as the limit allows, and no half of a cluster unless it is alone', async () => {
+  it('promotions stop at the limit, and split a cluster only if it is the first', async () => {
     await say(ann, THREE, { session_id: 'a', at: Date.now() - 90 * MINUTE });
     await say(ann, ['four', 'five'], { session_id: 'b', at: Date.now() - 80 * MINUTE });
     assert.deepEqual(await pieces(false, 5), [THREE, ['four', 'five']]);

@@ -24,7 +24,7 @@ describeInBrowser('consent page in Chromium', () => {
 
   before(async function () {
     this.timeout(60_000);
-    // Nobody listens there: what the page says does not depend on it.
+    // Port 1 refuses connections: no mail needs to arrive, since the pages do not depend on it.
     const env = { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'forecue@example.com' };
     [system, browser] = await Promise.all([startSystem({ workers: 0, env }), openBrowser()]);
     app = await ConnectingApp.register(system);
@@ -57,7 +57,7 @@ describeInBrowser('consent page in Chromium', () => {
 
   const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
 
-  /** The app's page where the browser ends up. */
+  /** Waits until the browser is at the app's page, and returns the address. */
   async function backAtTheApp(page: Page): Promise<URL> {
     await page.waitForURL(({ pathname }) => pathname === '/callback');
     return new URL(page.url());
@@ -74,7 +74,7 @@ describeInBrowser('consent page in Chromium', () => {
     assert.equal((await app.exchange(attempt, code)).status, 200);
   });
 
-  it('a person signs in and denies on the consent page in Chromium, and the app learns that alone', async () => {
+  it('a person signs in and denies on the consent page in Chromium, and the app learns only that', async () => {
     const person = await signUpByApi(system);
     const attempt = await app.start('denies');
     const page = await visit(attempt);
@@ -139,7 +139,7 @@ describeInBrowser('consent page in Chromium', () => {
     assert.deepEqual(rows, [{ email: second }]);
   });
 
-  it('the consent page in Chromium says at the form what is wrong, keeps the address, and puts the cursor there', async () => {
+  it('the consent page in Chromium shows what is wrong at the form, keeps the typed address and focuses its field', async () => {
     const page = await visit(await app.start());
     await page.getByLabel('E-mail').fill('mira@example.com');
     await page.getByLabel('Password').fill('not the password');
@@ -153,7 +153,7 @@ describeInBrowser('consent page in Chromium', () => {
     assert.equal(await page.locator(':focus').getAttribute('id'), 'email');
   });
 
-  it('the consent page in Chromium lets the browser follow where the app’s own page sends it, to another origin', async () => {
+  it("the consent page in Chromium lets the app's callback redirect the browser to another origin", async () => {
     const elsewhere = await listenForCallbacks();
     const onward = `${elsewhere.url.replace('127.0.0.1', 'localhost')}/home`;
     const redirecting = await ConnectingApp.register(system, { onward });
@@ -172,7 +172,7 @@ describeInBrowser('consent page in Chromium', () => {
     }
   });
 
-  it('a second press of the back button on the consent page in Chromium is taken for what it is', async () => {
+  it('going back to the consent page in Chromium after a decision shows that the request was already answered', async () => {
     const attempt = await app.start('goes back');
     const page = await visit(attempt);
     await signUp(page);
@@ -182,7 +182,7 @@ describeInBrowser('consent page in Chromium', () => {
     await page.getByRole('heading', { name: 'This request was already answered' }).waitFor();
   });
 
-  it('the consent page in Chromium shows in no frame', async () => {
+  it('the consent page in Chromium does not show in a frame', async () => {
     const { url } = await app.start();
     const framing = createServer((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html' }).end(`<iframe src="${url}"></iframe>`);
@@ -200,7 +200,7 @@ describeInBrowser('consent page in Chromium', () => {
     }
   });
 
-  it('the consent page in Chromium replaces a forgotten password without JavaScript, and leaves no token in the address', async () => {
+  it("a forgotten password can be replaced without JavaScript, and the browser's address shows no token", async () => {
     const person = await signUpByApi(system);
     const account = await findByEmail(system.em(), person.email);
     assert.ok(account);
@@ -236,7 +236,7 @@ describeInBrowser('consent page in Chromium', () => {
   });
 
   for (const colorScheme of ['light', 'dark'] as const) {
-    it(`the consent page in Chromium is readable and labelled in ${colorScheme}, and breaks no rule of its own policy`, async () => {
+    it(`the consent page in Chromium is readable and labelled in ${colorScheme}, and stays within its own content policy`, async () => {
       const attempt = await app.start();
       const page = await visit(attempt, { colorScheme });
       const refused: string[] = [];
@@ -261,7 +261,7 @@ describeInBrowser('consent page in Chromium', () => {
     });
   }
 
-  it('the consent page in Chromium fits 320 pixels and doubled text, also with names that are made to burst it', async () => {
+  it('the consent page in Chromium fits 320 pixels and doubled text, even with extremely long names', async () => {
     const name = `${'W'.repeat(120)}\u202Egnp.exe <b>&amp;</b> ${'i'.repeat(50)}`;
     const long = await ConnectingApp.register(system, { name });
     try {
@@ -270,7 +270,7 @@ describeInBrowser('consent page in Chromium', () => {
       await assertFits(page);
       await signUp(page, `${'m'.repeat(180)}@${'example'.repeat(3)}.com`);
       await assertFits(page);
-      // At a zoom of 200 % a browser halves its viewport; here only the text is doubled.
+      // Doubles only the text. A zoom of 200 % would also halve the viewport.
       await page.evaluate("document.documentElement.style.fontSize = '200%'");
       await assertFits(page);
       assert.equal(await page.getByRole('heading', { level: 1 }).locator('b').count(), 0);
@@ -280,14 +280,14 @@ describeInBrowser('consent page in Chromium', () => {
   });
 });
 
-/** Nothing is wider than the window. */
+/** Asserts that nothing is wider than the window. */
 async function assertFits(page: Page): Promise<void> {
   const root = 'document.documentElement';
   const surplus = await page.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`);
   assert.ok(surplus <= 0, `${surplus} pixels too wide`);
 }
 
-/** The faults visible on the page: see `look-for-faults.js`. */
+/** Asserts that the page has no visible faults: see `look-for-faults.js`. */
 async function assertAccessible(page: Page): Promise<void> {
   assert.deepEqual(await page.evaluate<string[]>(LOOK_FOR_FAULTS), [], page.url());
 }

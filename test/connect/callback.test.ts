@@ -12,7 +12,7 @@ describe('callback page', () => {
   const visit = (query: Record<string, string>) =>
     new Visitor().get(`${system.webs[0]?.url}/connect/callback?${new URLSearchParams(query)}`);
 
-  it('the callback page shows the code, the state and the exchange that comes next', async () => {
+  it('the callback page shows the code, the state, whether the issuer is right, and the exchange to make next', async () => {
     const { status, headers, text } = await visit({
       code: 'c0de',
       state: 'st4te',
@@ -29,13 +29,13 @@ describe('callback page', () => {
     assert.match((await visit({ code: 'c', iss: 'http://evil.example' })).text, /which is wrong/);
   });
 
-  it('the callback page says so when the person denied', async () => {
+  it('the callback page says when the person denied access', async () => {
     const { text } = await visit({ error: 'access_denied', state: 's' });
     assert.match(text, /The app may not use the memory/);
     assert.ok(!text.includes('exchange'));
   });
 
-  it('the callback page shows what is in the address as text, whatever it is', async () => {
+  it('the callback page shows any parameter as text, even markup', async () => {
     for (const name of ['code', 'state', 'iss', 'error']) {
       const { status, text } = await visit({ [name]: '<script>alert(1)</script>' });
       assert.equal(status, 200);
@@ -44,7 +44,7 @@ describe('callback page', () => {
   });
 });
 
-it('in production there is no callback page', async () => {
+it('the callback page does not exist in production', async () => {
   const system = await startSystem({
     workers: 0,
     env: {

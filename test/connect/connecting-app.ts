@@ -10,24 +10,24 @@ import {
 import type { AppClient, Reply } from '../support/client.ts';
 import type { System } from '../support/system.ts';
 
-/** One attempt of the app to connect one of its users. */
+/** An app's attempt to connect one of its users. */
 export interface Attempt {
   userId: string;
   requestId: string;
-  /** Where the person is sent. */
+  /** Address of the consent page that the person is sent to. */
   url: string;
   state: string;
   verifier: string;
 }
 
-/** What the exchange of a code answers. */
+/** Response to the exchange of a code. */
 export interface Connected {
   connection_id: string;
   grant_revision: number;
   status: string;
 }
 
-/** An application with a web server of its own, to which people return. */
+/** An app with its own web server, to which people return. */
 export class ConnectingApp {
   readonly client: AppClient;
   readonly redirectUri: string;
@@ -41,7 +41,7 @@ export class ConnectingApp {
     this.#server = server;
   }
 
-  /** `path` is that of the redirect URI; visitors there are redirected `onward`, if given. */
+  /** Registers an app whose redirect URI has this `path`. Visitors there are redirected `onward`, if given. */
   static async register(
     system: System,
     { name = 'Quill Notes', path = '/callback', onward = undefined as string | undefined, issuer = '' } = {},
@@ -70,7 +70,7 @@ export class ConnectingApp {
     return { userId, requestId: body.request_id, url: body.authorize_url, state, verifier };
   }
 
-  /** The parameters of the redirect, checked as an OAuth client does. Throws on a denial. */
+  /** Returns the redirect's parameters, checked as an OAuth client does. Throws on a denial. */
   check(returned: URL, { state }: Attempt): URLSearchParams {
     const server = { issuer: this.#issuer, authorization_response_iss_parameter_supported: true };
     return validateAuthResponse(server, { client_id: this.client.id }, returned, state);
@@ -86,7 +86,7 @@ export class ConnectingApp {
     });
   }
 
-  /** Where people returned to, in order. */
+  /** Addresses that people returned to, in order. */
   get returned(): readonly URL[] {
     return this.#server.visits;
   }
@@ -102,7 +102,7 @@ interface Callback {
   close(): Promise<void>;
 }
 
-/** A web server of another origin than ours. */
+/** Starts a web server of another origin than the ingress's, which records its visits. */
 export async function listenForCallbacks(onward?: string): Promise<Callback> {
   const visits: URL[] = [];
   const server = createServer((request, response) => {

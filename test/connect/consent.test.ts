@@ -20,7 +20,7 @@ after(async () => {
   await system?.stop();
 });
 
-/** A visitor signed up during this attempt, and the account's address. */
+/** Signs a new visitor up during this attempt. Returns the visitor and the account's address. */
 async function signedIn({ url }: Attempt): Promise<{ visitor: Visitor; email: string }> {
   const visitor = new Visitor();
   const email = someEmail();
@@ -48,7 +48,7 @@ async function expire({ requestId }: Attempt): Promise<void> {
 }
 
 describe('consent page', () => {
-  it('the consent page asks for a sign-in, then shows the app, the account and the request, and approves', async () => {
+  it('the consent page asks for a sign-in, then shows the app, the account and the request, and can approve it', async () => {
     const attempt = await app.start('approves');
     const visitor = new Visitor();
     const first = await visitor.get(attempt.url);
@@ -72,7 +72,7 @@ describe('consent page', () => {
     assert.deepEqual([body.status, body.grant_revision], ['connected', 1]);
   });
 
-  it('the consent page sends back access_denied with state and iss when the person denies', async () => {
+  it('the consent page returns access_denied with state and iss when the person denies', async () => {
     const attempt = await app.start('denies');
     const { visitor } = await signedIn(attempt);
     const back = await decide(attempt, visitor, 'deny');
@@ -84,13 +84,13 @@ describe('consent page', () => {
     assert.equal((await app.exchange(attempt, 'x'.repeat(43))).code, 'access_denied');
   });
 
-  it('the consent page lets a person go back who does not want to sign in', async () => {
+  it('the consent page lets a person deny without signing in', async () => {
     const attempt = await app.start();
     const back = await decide(attempt, new Visitor(), 'deny');
     assert.equal(back.searchParams.get('error'), 'access_denied');
   });
 
-  it('the consent page keeps the query of the redirect URI as it is, byte for byte', async () => {
+  it("the consent page keeps the redirect URI's query byte for byte", async () => {
     const queries = ['?tenant=a%20b&next=%2Fx%2f&empty=', '?', '?a&', "?it's=~!*()"];
     for (const query of queries) {
       const odd = await ConnectingApp.register(system, { path: `/callback${query}` });
@@ -107,7 +107,7 @@ describe('consent page', () => {
     }
   });
 
-  it('the consent page is a 404 page for an unknown attempt, whatever the id', async () => {
+  it('the consent page is a 404 page for any unknown or malformed attempt id', async () => {
     const { url } = await app.start();
     for (const id of ['018f0000-0000-7000-8000-000000000000', 'nonsense', '%00', '%', 'a/b', ''])
       assertPage(await new Visitor().get(url.replace(/[^/]*$/, id)), 404, /There is no such request/);
@@ -115,7 +115,7 @@ describe('consent page', () => {
     assertPage(await new Visitor().get(`${url}/`), 404, /There is no such request/);
   });
 
-  it('the consent page is a 410 page once the time is over, for every button, and never a redirect', async () => {
+  it('the consent page is a 410 page once the attempt has expired, for every button, and never redirects', async () => {
     const attempt = await app.start();
     const { visitor } = await signedIn(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -128,7 +128,7 @@ describe('consent page', () => {
     }
   });
 
-  it('the consent page approves once: a second click gets a 410 page that explains', async () => {
+  it('the consent page approves once: further clicks get a 410 page that explains', async () => {
     const attempt = await app.start('clicks twice');
     const { visitor } = await signedIn(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -142,7 +142,7 @@ describe('consent page', () => {
     assert.equal((await app.exchange(attempt, code)).status, 200);
   });
 
-  it('the consent page escapes names and addresses, whatever they are', async () => {
+  it('the consent page escapes app names and e-mail addresses', async () => {
     const name = `"><script>alert(1)</script>&amp;'\u202Egnp.exe`;
     const odd = await ConnectingApp.register(system, { name });
     try {
@@ -171,13 +171,13 @@ describe('consent page', () => {
     }
   });
 
-  it('the consent page leaves paths that only begin alike to the API', async () => {
+  it('the consent page leaves other paths that start with /connect to the API', async () => {
     const { status, headers } = await new Visitor().get(`${system.webs[0]?.url}/connected`);
     assert.equal(status, 404);
     assert.match(headers.get('content-type') ?? '', /json/);
   });
 
-  it('the consent page writes neither paths nor what people type into the log', async () => {
+  it('the consent page logs neither request paths nor what people type', async () => {
     const attempt = await app.start();
     const { visitor, email } = await signedIn(attempt);
     await visitor.submit(attempt.url, { do: 'approve' });
@@ -189,7 +189,7 @@ describe('consent page', () => {
 });
 
 describe('signing in on the consent page', () => {
-  it('the consent page takes an account of the API, and keeps the typed address when the password is wrong', async () => {
+  it('the consent page accepts an account of the API, and keeps the typed address when the password is wrong', async () => {
     const person = await signUpByApi(system);
     const attempt = await app.start();
     const visitor = new Visitor();
@@ -206,7 +206,7 @@ describe('signing in on the consent page', () => {
     assert.ok((await visitor.get(attempt.url)).text.includes(person.email));
   });
 
-  it('the consent page reports at the field what is wrong with a new account', async () => {
+  it('the consent page reports at each field what is wrong with a new account', async () => {
     const taken = (await signUpByApi(system)).email;
     const cases: [Record<string, string>, RegExp][] = [
       [{ email: 'nobody', password: PASSWORD }, /id="email-fault">Enter an e-mail address/],
@@ -226,7 +226,7 @@ describe('signing in on the consent page', () => {
     }
   });
 
-  it('the consent page asks for an invite code where signing up needs one', async () => {
+  it('the consent page asks for an invite code if signing up requires one', async () => {
     const invited = await system.startWeb({ INVITE_ONLY: 'true' });
     const { requestId } = await app.start();
     const url = `${invited.url}/connect/${requestId}?view=sign-up`;
@@ -254,13 +254,13 @@ describe('signing in on the consent page', () => {
     assert.ok(!seen.text.includes(email));
   });
 
-  it('a sign-in on the consent page serves the next attempt of the same browser, too', async () => {
+  it('a sign-in on the consent page also serves later attempts in the same browser', async () => {
     const { visitor, email } = await signedIn(await app.start());
     const next = await app.start('another user');
     assert.ok((await visitor.get(next.url)).text.includes(email));
   });
 
-  it('a sign-in on the consent page ends at once when the account is disabled or erased, or its time is over', async () => {
+  it('a sign-in on the consent page ends at once when its account is disabled or erased, or the session expires', async () => {
     const endings = [
       'update accounts set active = false where email = $1',
       'delete from accounts where email = $1',
@@ -288,7 +288,7 @@ describe('signing in on the consent page', () => {
     assertPage(await visitor.get(url), 200, /Sign in to continue/);
   });
 
-  it('the consent page says so in the form when there were too many wrong passwords', async () => {
+  it('the consent page shows in the form that there were too many wrong passwords', async () => {
     const { email } = await signUpByApi(system);
     const { url } = await app.start();
     const visitor = new Visitor();
@@ -301,8 +301,8 @@ describe('signing in on the consent page', () => {
   });
 });
 
-describe('forged request', () => {
-  it('a forged request to the consent page gets a 403 page: without a token, with a wrong one, another browser’s, another attempt’s', async () => {
+describe('forged requests', () => {
+  it('the consent page answers 403 to a form whose token is missing, wrong, or from another browser or attempt', async () => {
     const attempt = await app.start();
     const { visitor } = await signedIn(attempt);
     const { csrf: others } = await new Visitor().get(attempt.url);
@@ -317,7 +317,7 @@ describe('forged request', () => {
     await decide(attempt, visitor, 'approve');
   });
 
-  it('a forged request to the consent page gets a 403 page without a cookie, too, and with an odd one', async () => {
+  it('the consent page answers 403 to a form without its cookie, or with another one', async () => {
     const attempt = await app.start();
     const { csrf } = await new Visitor().get(attempt.url);
     for (const cookie of [undefined, 'forecue=', 'forecue=short', `forecue=${'x'.repeat(43)}`]) {
@@ -327,7 +327,7 @@ describe('forged request', () => {
     }
   });
 
-  it('a forged request to the consent page gets a 403 page when the browser says that it comes from another site', async () => {
+  it('the consent page answers 403 to a form that the browser marks as coming from another site', async () => {
     const attempt = await app.start();
     const { visitor } = await signedIn(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -341,7 +341,7 @@ describe('forged request', () => {
     assert.equal(own.status, 303);
   });
 
-  it('a forged request to the consent page gets a 403 page when its origin is named and is not ours', async () => {
+  it('the consent page answers 403 to a form whose origin is given and is not its own', async () => {
     const attempt = await app.start();
     const { visitor } = await signedIn(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -355,7 +355,7 @@ describe('forged request', () => {
       `${ours}/`,
     ])
       assertPage(await approve(origin), 403, /out of date/);
-    // A browser sends `null` under our referrer policy.
+    // Browsers send `null` because of the page's referrer policy.
     assert.equal((await approve('null')).status, 303);
     const next = await app.start();
     const { csrf: again } = await visitor.get(next.url);
@@ -363,7 +363,7 @@ describe('forged request', () => {
     assert.equal(own.status, 303);
   });
 
-  it('a forged request to the consent page cannot fix the session: the cookie changes at sign-in, and the token with it', async () => {
+  it('the consent page prevents session fixation: cookie and token change at sign-in', async () => {
     const attempt = await app.start();
     const planted = new Visitor();
     const { csrf } = await planted.get(attempt.url);
@@ -375,7 +375,7 @@ describe('forged request', () => {
     assertPage(await victim.post(attempt.url, { csrf, do: 'approve' }), 403, /out of date/);
   });
 
-  it('a request to the consent page is refused as a page when it is too large or no form', async () => {
+  it('the consent page answers a request that is too large or no form with an error page', async () => {
     const { url } = await app.start();
     const post = (body: string, type: string) =>
       new Visitor().request(url, { method: 'POST', body, headers: { 'content-type': type } });
@@ -400,17 +400,17 @@ describe('forged request', () => {
   });
 });
 
-describe('cookie', () => {
+describe('cookie of the consent page', () => {
   const attributes = (seen: Seen) => seen.headers.getSetCookie()[0]?.split('; ').slice(1).sort();
 
-  it('the cookie of the consent page is HttpOnly, SameSite=Lax, for these paths, and ends with the browser', async () => {
+  it("the consent page's cookie is HttpOnly, SameSite=Lax, limited to /connect, and ends with the browser session", async () => {
     const { url } = await app.start();
     const seen = await new Visitor().get(url);
     assert.match(seen.headers.get('set-cookie') ?? '', /^forecue=[\w-]{43};/);
     assert.deepEqual(attributes(seen), ['httponly', 'path=/connect', 'samesite=lax']);
   });
 
-  it('the cookie of the consent page is Secure and bound to its host under https, as its name demands, whatever the prefix of PUBLIC_URL', async () => {
+  it("the consent page's cookie is Secure and has the __Host- prefix under https, whatever the path of PUBLIC_URL", async () => {
     const PUBLIC_URL = 'https://id.example.com/forecue';
     const secure: Part = await system.startWeb({ PUBLIC_URL });
     const elsewhere = await ConnectingApp.register(system, { issuer: PUBLIC_URL });
@@ -429,7 +429,7 @@ describe('cookie', () => {
     }
   });
 
-  it('the cookie of the consent page is no credential of the API', async () => {
+  it("the consent page's cookie is no credential for the API", async () => {
     const { visitor } = await signedIn(await app.start());
     const token = visitor.cookie?.split('=')[1] ?? '';
     const url = `${system.webs[0]?.url}/api/connections/`;
@@ -444,7 +444,7 @@ describe('cookie', () => {
     }
   });
 
-  it('the cookie of the consent page is stored as a hash', async () => {
+  it("the consent page's cookie is stored as a hash", async () => {
     const { visitor } = await signedIn(await app.start());
     const token = visitor.cookie?.split('=')[1] ?? '';
     const { rows } = await system.database.pool.query<{ stored: string }>(
@@ -456,8 +456,8 @@ describe('cookie', () => {
   });
 });
 
-describe('headers of every page', () => {
-  it('the headers of every consent page keep it out of frames, caches and referrers, errors and redirects too', async () => {
+describe('page headers', () => {
+  it('consent pages, errors and redirects too, may not be framed or cached, and send no referrer', async () => {
     const attempt = await app.start();
     const { visitor } = await signedIn(attempt);
     const { csrf } = await visitor.get(attempt.url);
@@ -484,7 +484,7 @@ describe('headers of every page', () => {
     }
   });
 
-  it('the headers of every consent page let forms lead to the scheme of the app’s address, and nowhere where there is no form', async () => {
+  it("the consent page's policy lets forms lead only to itself and the redirect URI's scheme, and nowhere on a page without a form", async () => {
     const formAction = (seen: Seen) =>
       /form-action ([^;]*);/.exec(seen.headers.get('content-security-policy') ?? '')?.[1];
     const client = await system.app({ redirectUris: ['https://app.example.com/cb', 'http://[::1]:9/cb'] });
@@ -505,7 +505,7 @@ describe('headers of every page', () => {
 });
 
 describe('consent page under load', () => {
-  it('the consent page counts requests per address, and answers too many with a 429 page', async () => {
+  it('the consent page limits requests per address, and answers 429 pages beyond that', async () => {
     const limited = await system.startWeb({ RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: '3' });
     const { requestId } = await app.start();
     let seen = await new Visitor().get(`${limited.url}/connect/${requestId}`);

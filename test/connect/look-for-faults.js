@@ -1,7 +1,7 @@
 /**
- * Evaluated inside a page: its faults, as far as a program can see them. It checks for a language and a title, one main
- * heading, a label for each field, targets of 44 pixels (WCAG 2.2, 2.5.5), a contrast of 4.5:1 of all text (1.4.3) and of
- * 3:1 of the edges of controls (1.4.11).
+ * Evaluated inside a page: returns the page's faults, as far as a program can see them. Checks for a language and a
+ * title, one main heading, a label for each field, targets of at least 44 pixels (WCAG 2.2, 2.5.5), and a contrast of
+ * at least 4.5:1 for text (1.4.3) and 3:1 for the edges of fields (1.4.11).
  */
 (() => {
   const faults = [];

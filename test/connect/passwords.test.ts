@@ -27,20 +27,20 @@ describe('forgotten password', () => {
     mail.mails.length = 0;
   });
 
-  let networks = 0;
-  /** Each person has a network of their own. */
+  let networkCount = 0;
+  /** Requests a reset mail, each time from another network unless given. */
   async function ask(email: string, from = network()): Promise<Seen> {
     const visitor = new Visitor();
     const { csrf } = await visitor.get(`${url}forgotten-password`);
     return visitor.post(`${url}forgotten-password`, { csrf, email }, { 'x-forwarded-for': from });
   }
   function network(): string {
-    networks += 1;
-    return `203.0.113.${networks}`;
+    networkCount += 1;
+    return `203.0.113.${networkCount}`;
   }
 
-  /** The link in the only mail, at this ingress. */
-  async function mailed(): Promise<string> {
+  /** Returns the link in the only mail. */
+  async function mailedLink(): Promise<string> {
     const [one] = await until(() => mail.mails.length > 0 && mail.mails);
     const decoded = (one?.data ?? '').replace(/=\n/g, '').replaceAll('=3D', '=');
     const [link = ''] = /http:\S+\/connect\/new-password\?token=[\w-]{43}/.exec(decoded) ?? [];
@@ -48,7 +48,7 @@ describe('forgotten password', () => {
     return link;
   }
 
-  /** Opens a link as a browser does; the visitor is on the page behind it. */
+  /** Opens a link as a browser does, so that the visitor ends up on the page it redirects to. */
   async function open(link: string): Promise<{ visitor: Visitor; page: Seen }> {
     const visitor = new Visitor();
     const moved = await visitor.get(link);
@@ -65,12 +65,12 @@ describe('forgotten password', () => {
   const logIn = async (email: string, password: string) =>
     (await anonymously(system, 'POST', '/api/auth/login/', { email, password })).status;
 
-  it('a forgotten password is replaced by a link that comes by mail, which ends every log-in', async () => {
+  it('a forgotten password can be replaced through a mailedLink link, which ends every log-in', async () => {
     const person = await signUp(system);
     const asked = await ask(person.email.toUpperCase());
     assert.equal(asked.status, 200);
     assert.match(asked.text, /Look into your mail/);
-    const link = await mailed();
+    const link = await mailedLink();
     assert.deepEqual([mail.mails[0]?.from, mail.mails[0]?.to], ['forecue@example.com', [person.email]]);
     const opened = await open(link);
     assert.match(opened.page.text, new RegExp(`<bdi>${person.email}</bdi>`));
@@ -86,13 +86,13 @@ describe('forgotten password', () => {
     assert.equal((await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status, 401);
   });
 
-  it('a forgotten password is replaced once by a link: then that says that it has ended, as every other link of the account does', async () => {
+  it('replacing a forgotten password ends its link and every other link of the account', async () => {
     const { email } = await signUp(system);
     await ask(email);
-    const first = await open(await mailed());
+    const first = await open(await mailedLink());
     mail.mails.length = 0;
     await ask(email);
-    const link = await mailed();
+    const link = await mailedLink();
     const second = await open(link);
     assert.equal((await save(second, { password: NEW })).status, 200);
     for (const again of [await save(first, { password: `${NEW}!` }), (await open(link)).page]) {
@@ -102,12 +102,12 @@ describe('forgotten password', () => {
     assert.equal(await logIn(email, NEW), 200);
   });
 
-  it('a forgotten password is changed by one of many who use a link at once', async () => {
+  it('only one of many concurrent uses of a link changes the forgotten password', async () => {
     const { email } = await signUp(system);
     await ask(email);
-    const link = await mailed();
+    const link = await mailedLink();
     const opened = await Promise.all(Array.from({ length: 30 }, () => open(link)));
-    // Some read the link just when the first one has used it.
+    // Spreads the requests, so that some read the link just when the first one has used it.
     const saved = await Promise.all(
       opened.map(async (one, nth) => {
         await sleep(4 * nth);
@@ -119,10 +119,10 @@ describe('forgotten password', () => {
     assert.equal(await logIn(email, `${NEW} ${saved.indexOf(200)}`), 200);
   });
 
-  it('an expired link for a forgotten password says so, as does one that was never given out', async () => {
+  it('an expired or unknown link for a forgotten password shows that it has ended', async () => {
     const { email } = await signUp(system);
     await ask(email);
-    const opened = await open(await mailed());
+    const opened = await open(await mailedLink());
     await system.database.pool.query('update password_resets set expires_at = now()');
     assert.equal((await save(opened, { password: NEW })).status, 410);
     const never = await open(`${url}new-password?token=${'x'.repeat(43)}`);
@@ -133,10 +133,10 @@ describe('forgotten password', () => {
     assert.equal(await logIn(email, NEW), 401);
   });
 
-  it('a link for a forgotten password ends with the account’s present password, and with the account', async () => {
+  it("a link for a forgotten password ends when the account's password changes or the account is erased", async () => {
     const person = await signUp(system);
     await ask(person.email);
-    const opened = await open(await mailed());
+    const opened = await open(await mailedLink());
     const change = { password: NEW, current_password: person.password };
     assert.equal((await person.request('PATCH', '/api/auth/me/', change)).status, 200);
     assert.equal((await save(opened, { password: `${NEW}!` })).status, 410);
@@ -144,12 +144,12 @@ describe('forgotten password', () => {
     const gone = await signUp(system);
     mail.mails.length = 0;
     await ask(gone.email);
-    const left = await open(await mailed());
+    const left = await open(await mailedLink());
     await gone.request('DELETE', '/api/auth/me/');
     assert.equal((await save(left, { password: NEW })).status, 410);
   });
 
-  it('replacing a forgotten password keeps keys unless the person wants them revoked', async () => {
+  it("replacing a forgotten password keeps the account's keys, unless the person wants them revoked", async () => {
     const keyOf = async (person: UserClient) =>
       (await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' })).body.key;
     for (const revoke of [false, true]) {
@@ -157,17 +157,17 @@ describe('forgotten password', () => {
       const headers = { 'x-service-api-key': await keyOf(person) };
       mail.mails.length = 0;
       await ask(person.email);
-      await save(await open(await mailed()), { password: NEW, ...(revoke && { revoke_keys: 'yes' }) });
+      await save(await open(await mailedLink()), { password: NEW, ...(revoke && { revoke_keys: 'yes' }) });
       const status = async () =>
         (await anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers })).status;
       await until(async () => (await status()) === (revoke ? 401 : 200));
     }
   });
 
-  it('replacing a forgotten password takes no weak one, and leaves the link good', async () => {
+  it('a forgotten password cannot be replaced by a weak one, and the link stays valid', async () => {
     const { email } = await signUp(system);
     await ask(email);
-    const opened = await open(await mailed());
+    const opened = await open(await mailedLink());
     const weak: [string, RegExp][] = [
       ['short', /Use at least 10 characters/],
       ['password123', /too common/],
@@ -181,21 +181,21 @@ describe('forgotten password', () => {
     assert.equal((await save(opened, { password: NEW })).status, 200);
   });
 
-  it('a forgotten password is answered alike for an address that no account has, to which no mail goes', async () => {
+  it('asking for a link gets the same page if no account has the address, and mails nothing there', async () => {
     const { email } = await signUp(system);
     const nobody = someEmail();
     const strangers = await ask(nobody);
     const persons = await ask(email);
     const shown = ({ status, text }: Seen, address: string) => [status, text.replace(address, '')];
     assert.deepEqual(shown(strangers, nobody), shown(persons, email));
-    await mailed();
+    await mailedLink();
     assert.deepEqual(
       mail.mails.flatMap(({ to }) => to),
       [email],
     );
   });
 
-  it('a forgotten password is answered before the account is looked up, so that the time reveals nothing', async () => {
+  it('asking for a link is answered before the account is looked up, so that the time reveals nothing', async () => {
     const { email, id } = await signUp(system);
     const lock = await system.database.pool.connect();
     try {
@@ -207,10 +207,10 @@ describe('forgotten password', () => {
       await lock.query('rollback');
       lock.release();
     }
-    await mailed();
+    await mailedLink();
   });
 
-  it('the link for a forgotten password is mailed to an address five times an hour, whoever has it, and networks are counted apart', async () => {
+  it('links are mailedLink to an address at most five times an hour, with or without an account, and limited per network too', async () => {
     for (const email of [(await signUp(system)).email, someEmail()]) {
       const answers: Seen[] = [];
       for (let nth = 0; nth < 6; nth += 1) answers.push(await ask(email));
@@ -227,11 +227,11 @@ describe('forgotten password', () => {
     assert.equal((await ask(someEmail())).status, 200);
   });
 
-  it('the link for a forgotten password is mailed again when the mail server was busy, and not when it refuses the address', async () => {
+  it('a link is mailedLink again if the mail server was busy, but not if it refuses the address', async () => {
     const { email } = await signUp(system);
     mail.refusals.push('451 later');
     await ask(email);
-    await mailed();
+    await mailedLink();
     mail.mails.length = 0;
     mail.refusals.push('550 no such person');
     const other = await signUp(system);
@@ -241,21 +241,21 @@ describe('forgotten password', () => {
     assert.ok(!system.webs[0]?.log.includes(other.email));
   });
 
-  it('the link for a forgotten password goes to the one address that the account has, however odd it is', async () => {
+  it('a link is mailedLink to exactly one address, even if that contains a comma', async () => {
     const odd = `"a,b"-${someEmail()}`;
     const { email } = await signUp(system, { email: odd });
     await ask(email);
-    await mailed();
+    await mailedLink();
     assert.deepEqual(
       mail.mails.map(({ to }) => to.length),
       [1],
     );
   });
 
-  it('the pages for a forgotten password take forms of their own only, and leak no link', async () => {
+  it('the pages for a forgotten password accept only their own forms, and do not leak the link', async () => {
     const { email } = await signUp(system);
     await ask(email);
-    const link = await mailed();
+    const link = await mailedLink();
     const opened = await open(link);
     const { headers, text } = opened.page;
     assert.equal(headers.get('referrer-policy'), 'no-referrer');
@@ -291,7 +291,7 @@ describe('forgotten password', () => {
     assert.match(nonsense.text, /Enter an e-mail address/);
   });
 
-  it('a forgotten password is the operator’s to replace where no mail is sent, and the sign-in leads to where that is said', async () => {
+  it('without a mail server, the page for a forgotten password refers to the operator', async () => {
     const { url: silent } = await system.startWeb({ SMTP_URL: '', CONSOLE: 'off' });
     const visitor = new Visitor();
     for (const answer of [

@@ -1,16 +1,16 @@
-/** A page's answer. */
+/** A page as received. */
 export interface Seen {
   status: number;
   headers: Headers;
-  /** The markup. */
+  /** Markup of the page. */
   text: string;
-  /** Where a redirect leads. */
+  /** Target of a redirect. */
   location: string | null;
-  /** The form's token, if there is a form. */
+  /** Token of the page's form, or '' without a form. */
   csrf: string;
 }
 
-/** A minimal browser: it keeps a cookie, posts forms and follows no redirect. */
+/** A minimal browser: keeps one cookie, posts forms and follows no redirects. */
 export class Visitor {
   cookie: string | undefined;
 
@@ -18,7 +18,7 @@ export class Visitor {
     return this.request(url, { headers });
   }
 
-  /** Fetches the page and posts its form with these fields. */
+  /** Fetches a page and posts its form with these fields. */
   async submit(url: string, fields: Record<string, string>): Promise<Seen> {
     const { csrf } = await this.get(url);
     return this.post(url, { csrf, ...fields });
@@ -48,7 +48,7 @@ export class Visitor {
   }
 }
 
-/** The product listens on IPv4 only; the host name and protocol of its public address do not matter here. */
+/** Replaces the host name of the public address by 127.0.0.1, the only address that the ingress listens on. */
 function local(url: string): string {
   return url.replace('//localhost:', '//127.0.0.1:');
 }

@@ -28,8 +28,8 @@ describe('connecting a user', () => {
   });
   after(() => system.stop());
 
-  describe('to start', () => {
-    it('the start of a connection is answered with the address of a page, and when the attempt ends', async () => {
+  describe('starting a connection', () => {
+    it('starting a connection returns the address of a consent page and the end of the attempt', async () => {
       const begin = Math.floor(Date.now() / 1000);
       const { request_id, expires_at, authorize_url } = await startConnection(app);
       assert.match(request_id, /^[A-Za-z0-9._:-]{1,80}$/);
@@ -37,7 +37,7 @@ describe('connecting a user', () => {
       assert.ok(expires_at >= begin + 600 && expires_at <= begin + 605, String(expires_at - begin));
     });
 
-    it("the start of a connection takes the app's own redirect URIs only, character for character", async () => {
+    it("starting a connection accepts only the app's own redirect URIs, character for character", async () => {
       const others = [
         'https://app.example/callback',
         `${REDIRECT_URI}&x=1`,
@@ -52,7 +52,7 @@ describe('connecting a user', () => {
       }
     });
 
-    it('the start of a connection is 404 where the operator turned connections off', async () => {
+    it('starting or exchanging a connection is 404 if the operator turned connections off', async () => {
       const off = await connectingApp(system);
       await system.database.pool.query(`update apps set disabled = '{connections}' where id = $1`, [off.id]);
       const attempt = await startConnection(app);
@@ -64,8 +64,8 @@ describe('connecting a user', () => {
     });
   });
 
-  describe('to exchange', () => {
-    it('an exchange makes the connection, and answers every repetition with the same bytes', async () => {
+  describe('exchanging a code', () => {
+    it('an exchange makes the connection, and repeating it returns the same bytes', async () => {
       const attempt = await startConnection(app, 'first');
       const code = await approve(system, attempt, person);
       assert.match(code, /^[A-Za-z0-9_-]{43}$/);
@@ -82,10 +82,10 @@ describe('connecting a user', () => {
       for (let n = 0; n < 3; n++) assert.equal((await exchange(app, attempt, code)).text, reply.text);
     });
 
-    it('a thousand exchanges at once make one connection and one grant, and are answered alike', async () => {
+    it('a thousand concurrent exchanges of a code make one connection and one grant, and get the same answer', async () => {
       const attempt = await startConnection(app, 'crowd');
       const code = await approve(system, attempt, person);
-      // One that waited too long for the others asks again.
+      // Retry an exchange that waited too long for the others.
       const ask = async (n: number): Promise<Reply<Exchanged>> => {
         const reply = await exchange(app, attempt, code, {}, system.webs[n % 3]);
         return reply.status === 503 ? ask(n) : reply;
@@ -101,13 +101,13 @@ describe('connecting a user', () => {
       assert.deepEqual(rows, [{ grant_revision: 1 }]);
     });
 
-    it('exchanges that waited for each other are answered alike', async () => {
+    it('concurrent exchanges of one authorization code get the same 200', async () => {
       const attempt = await startConnection(app, 'queue');
       const code = await approve(system, attempt, person);
       const holder = await system.database.pool.connect();
       await holder.query('begin');
       await holder.query('select from connection_attempts where id = $1 for update', [attempt.request_id]);
-      // Those of one ingress share one transaction.
+      // Send one exchange per ingress, since an ingress puts its own into one transaction.
       const replies = Promise.all(system.webs.map((at) => exchange(app, attempt, code, {}, at)));
       await until(async () => {
         const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
@@ -120,7 +120,7 @@ describe('connecting a user', () => {
       assert.match(answers[0] ?? '', /^200 /);
     });
 
-    it('an exchange keeps the id of a connection that is made anew, and counts its grants', async () => {
+    it('reconnecting a user keeps the connection id and increments the grant revision', async () => {
       const first = await connect(system, app, person, 'again');
       const second = await connect(system, app, await signUp(system), 'again');
       assert.deepEqual([second.connection_id, second.grant_revision], [first.connection_id, 2]);
@@ -129,7 +129,7 @@ describe('connecting a user', () => {
       assert.equal((await connect(system, app, person, 'again')).grant_revision, 3);
     });
 
-    it('the exchange of two attempts of one user at once makes one connection with two grants', async () => {
+    it('concurrent exchanges of two attempts of one user make one connection with two grants', async () => {
       const attempts = await Promise.all([startConnection(app, 'twice'), startConnection(app, 'twice')]);
       const exchanged = await Promise.all(
         attempts.map(async (attempt) => exchange(app, attempt, await approve(system, attempt, person))),
@@ -139,7 +139,7 @@ describe('connecting a user', () => {
     });
   });
 
-  describe('is refused', () => {
+  describe('refused exchanges', () => {
     let attempt: Attempt;
     let code: string;
     beforeEach(async () => {
@@ -161,7 +161,7 @@ describe('connecting a user', () => {
         attempt.request_id,
       ]);
 
-    it('the exchange is refused to an app that did not start it, and for an unknown attempt', async () => {
+    it('an exchange is refused to an app that did not start the attempt, and for an unknown attempt', async () => {
       const other = await connectingApp(system);
       assert.deepEqual(await refused({}, other), [404, 'not_found']);
       for (const request_id of ['c-unknown', '00000000-0000-7000-8000-000000000000'])
@@ -169,7 +169,7 @@ describe('connecting a user', () => {
       assert.equal(await connections(), 0);
     });
 
-    it('the exchange is refused for another verifier, user, redirect URI or code, also that of another attempt', async () => {
+    it('an exchange is refused for another verifier, user, redirect URI or code, even those of another attempt', async () => {
       const another = await startConnection(app, attempt.userId);
       const anothersCode = await approve(system, another, person);
       const wrong = [
@@ -181,11 +181,11 @@ describe('connecting a user', () => {
       for (const part of wrong)
         assert.deepEqual(await refused(part), [400, 'invalid_grant'], JSON.stringify(part));
       assert.equal(await connections(), 0);
-      // Four wrong ones are allowed.
+      // Four wrong exchanges are allowed.
       assert.equal((await exchange(app, attempt, code)).status, 200);
     });
 
-    it('the exchange is refused for the plain challenge in place of the verifier', async () => {
+    it('an exchange is refused if the challenge is the plain verifier', async () => {
       const { body, verifier } = startBody(attempt.userId);
       const plain = { ...body, code_challenge: verifier };
       const started = await app.request<Attempt>('POST', '/v1/connections', plain);
@@ -194,26 +194,26 @@ describe('connecting a user', () => {
       assert.deepEqual([reply.status, reply.code], [400, 'invalid_grant']);
     });
 
-    it('the exchange is refused for good after the fifth wrong one', async () => {
+    it("an attempt's exchanges are refused for good after the fifth wrong one", async () => {
       for (let n = 0; n < 5; n++)
         assert.deepEqual(await refused({ code: 'x'.repeat(43) }), [400, 'invalid_grant']);
       assert.deepEqual(await refused({}), [400, 'invalid_grant']);
       assert.equal(await connections(), 0);
     });
 
-    it('the exchange is refused for good after five wrong ones at once, however they meet', async () => {
+    it("an attempt's exchanges are refused for good after concurrent wrong ones", async () => {
       await Promise.all(Array.from({ length: 20 }, () => refused({ code: 'x'.repeat(43) })));
       assert.deepEqual(await refused({}), [400, 'invalid_grant']);
     });
 
-    it('the exchange is refused while the attempt is undecided, and when it was denied', async () => {
+    it('an exchange is refused while the attempt is undecided, and after it was denied', async () => {
       attempt = await startConnection(app, attempt.userId);
       assert.deepEqual(await refused({}), [400, 'authorization_pending']);
       await deny(system, attempt);
       assert.deepEqual(await refused({}), [403, 'access_denied']);
     });
 
-    it('the exchange is refused when the time to decide, or that of the code, is over', async () => {
+    it('an exchange is refused once the attempt or its code has expired', async () => {
       await alter(`code_expires_at = now()`);
       assert.deepEqual(await refused({}), [410, 'connection_attempt_expired']);
       attempt = await startConnection(app, attempt.userId);
@@ -223,7 +223,7 @@ describe('connecting a user', () => {
       assert.equal(await connections(), 0);
     });
 
-    it('an exchange may not be repeated when both times are over, but when one is', async () => {
+    it('an exchange can be repeated until both the code and the attempt have expired', async () => {
       assert.equal((await exchange(app, attempt, code)).status, 200);
       await alter(`code_expires_at = now()`);
       assert.equal((await exchange(app, attempt, code)).status, 200);
@@ -231,7 +231,7 @@ describe('connecting a user', () => {
       assert.deepEqual(await refused({}), [410, 'connection_attempt_expired']);
     });
 
-    it('an exchange may not be repeated when the grant was revoked or replaced', async () => {
+    it('an exchange cannot be repeated once its grant was revoked or replaced', async () => {
       const { body } = await exchange(app, attempt, code);
       await revoke(app, body.connection_id, attempt.userId);
       assert.deepEqual(await refused({}), [403, 'connection_revoked']);
@@ -239,7 +239,7 @@ describe('connecting a user', () => {
       assert.deepEqual(await refused({}), [403, 'connection_revoked']);
     });
 
-    it('the exchange is refused when the account was erased before it', async () => {
+    it('an exchange is refused if the account was erased before it', async () => {
       const gone = await signUp(system);
       attempt = await startConnection(app, attempt.userId);
       code = await approve(system, attempt, gone);
@@ -248,7 +248,7 @@ describe('connecting a user', () => {
     });
   });
 
-  it("neither the code nor the verifier appears in an error or in the ingress's log", async () => {
+  it("neither code nor verifier appears in an error or in the ingress's log", async () => {
     const attempt = await startConnection(app, 'quiet');
     const code = await approve(system, attempt, person);
     const reply = await exchange(app, attempt, code, { code_verifier: 'a secret with spaces in it' });

@@ -13,10 +13,10 @@ import { lockRow } from '../support/row-lock.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-const QUEUED = 2500;
-const TOGETHER = 100;
-/** Most rows that one statement may end. */
-const STEP = 1000;
+const QUEUED_PREDICTIONS = 2500;
+const BATCH_SIZE = 100;
+/** Maximum number of rows that one statement may end. */
+const STEP_ROWS = 1000;
 
 describe('large revoke', function () {
   this.timeout(60_000);
@@ -51,24 +51,24 @@ describe('large revoke', function () {
       `select code, count(*)::int as count from history where connection_id = $1 group by code`,
       [connectionId],
     );
-    assert.deepEqual(rows, [{ code: 'connection_revoked', count: QUEUED }]);
+    assert.deepEqual(rows, [{ code: 'connection_revoked', count: QUEUED_PREDICTIONS }]);
     assert.equal((await app.usage()).body.reserved_units, 0);
   };
 
-  it('a revoke ends all of very many running predictions, in steps of a thousand', async () => {
+  it('revoking a connection ends all of its many running predictions, in steps of a thousand', async () => {
     assert.equal((await revoke(app, connectionId)).status, 200);
     const refused = await app.predict(predictionBody({ connection_id: connectionId }));
     assert.equal(refused.code, 'connection_revoked');
     await allEnded();
-    assert.ok((await largestDelete(system)) <= STEP);
+    assert.ok((await largestDelete(system)) <= STEP_ROWS);
   });
 
-  it('a revoke ends all of very many running predictions although the process dies in the middle', async () => {
+  it('revoking a connection ends all of its many running predictions even if the ingress dies in between', async () => {
     const [victim, survivor] = system.webs;
     const last = 'id = (select id from work where connection_id = $1 order by id desc limit 1)';
     const lock = await lockRow(system, 'work', last, [connectionId]);
     const cutOff = revoke(app, connectionId).catch(() => undefined);
-    await until(async () => (await left()) < QUEUED);
+    await until(async () => (await left()) < QUEUED_PREDICTIONS);
     await victim?.kill();
     await cutOff;
     assert.ok((await left()) > 0);
@@ -78,7 +78,7 @@ describe('large revoke', function () {
   });
 });
 
-/** As if the app's user had asked for so many predictions, with callers that outlive the test. */
+/** Queues predictions for the app's user, whose callers outlive the test. */
 async function queue(
   { database: { pool } }: System<HostedPart>,
   app: AppClient,
@@ -94,8 +94,8 @@ async function queue(
       units,
     },
   );
-  for (let queued = 0; queued < QUEUED; queued += TOGETHER) {
-    const admissions = Array.from({ length: TOGETHER }, () => {
+  for (let queued = 0; queued < QUEUED_PREDICTIONS; queued += BATCH_SIZE) {
+    const admissions = Array.from({ length: BATCH_SIZE }, () => {
       const id = newId();
       return {
         id,

@@ -24,7 +24,7 @@ describe('connected prediction', () => {
     connection = await connect(system, app, person);
   });
 
-  /** The memory that the model is given for a draft. */
+  /** Returns the memory that the model is given for a draft. */
   const memoryFor = async (text: string, part: object = {}) => {
     const draft = { text, revision: 1 };
     const { connection_id } = connection;
@@ -37,7 +37,7 @@ describe('connected prediction', () => {
     return { memory, messages: call.body.messages ?? [], reply };
   };
 
-  it('a connected prediction uses the fact that the draft is about among 10,000 newer ones', async () => {
+  it('a connected prediction finds the fact that the draft is about among 10,000 newer ones', async () => {
     await add(person, 'facts', { text: 'The quarterly figures go to Ingrid Halvorsen' });
     await system.database.pool.query(
       `insert into facts (id, account_id, text, tags, created_at, updated_at)
@@ -55,7 +55,7 @@ describe('connected prediction', () => {
     assert.ok(asked.memory.facts.some((fact) => fact.includes('Ingrid Halvorsen')));
   });
 
-  it('a connected prediction gives the model what was said and done, however long ago, and marks what the person said', async () => {
+  it('a connected prediction shows the model what was said and done, however long ago, and marks what the person said', async () => {
     const said = await add(person, 'raw', { content: 'Use pnpm here', kind: 'reply' });
     await add(person, 'raw', { content: 'Shall I install it?', kind: 'prompt', agent: 'coder' });
     await add(person, 'raw', { content: 'a guess', kind: 'reply', origin: 'accepted_prediction' });
@@ -85,7 +85,7 @@ describe('connected prediction', () => {
     assert.notEqual(then.reply.body.profile_revision, first.reply.body.profile_revision);
   });
 
-  it('a connected prediction keeps a text that gives orders inside the record, at every tier', async () => {
+  it('a connected prediction keeps text that gives orders inside the record, from every tier', async () => {
     await person.request('POST', '/api/memory/profile/', { summary: HOSTILE, data: { [HOSTILE]: HOSTILE } });
     await add(person, 'raw', { content: HOSTILE, kind: 'message', agent: 'stranger' });
     const now = new Date().toISOString();
@@ -102,7 +102,7 @@ describe('connected prediction', () => {
     assert.equal(record?.split('<record>').length, 2);
   });
 
-  it('a connected prediction leaves most of the budget to the request, however much memory there is', async () => {
+  it('a connected prediction leaves most of the token budget to the request, however much memory there is', async () => {
     for (let n = 0; n < 30; n += 1) await add(person, 'raw', { content: `${n} ${'word '.repeat(1000)}` });
     const { memory, reply } = await memoryFor('A word ', {
       messages: [{ role: 'user', content: 'kept '.repeat(800), origin: 'human' }],

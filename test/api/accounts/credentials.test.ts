@@ -9,7 +9,7 @@ const SECRET = 'the-first-secret-has-32-bytes-or-more';
 const OTHER = 'the-second-secret-has-32-bytes-or-more';
 const ISSUER = 'http://localhost:8080';
 
-describe('credentials of /api', () => {
+describe('credentials for /api', () => {
   let system: System;
   let person: UserClient;
   let key: string;
@@ -38,7 +38,7 @@ describe('credentials of /api', () => {
     assert.equal(reply.headers.get('www-authenticate'), 'Bearer');
   };
 
-  it('the credentials of /api are an access token in one header or a key in the other, or both of the same user', async () => {
+  it('/api accepts an access token in its header, a key in its header, or both of the same user', async () => {
     const authorization = `Bearer ${person.access}`;
     const ways: Record<string, string>[] = [
       { authorization },
@@ -49,7 +49,7 @@ describe('credentials of /api', () => {
     for (const headers of ways) assert.deepEqual((await me(headers)).body.id, person.id);
   });
 
-  it('the credentials of /api are not exchangeable: each shape has its own header', async () => {
+  it('/api accepts a token or a key only in its own header, and no refresh token or cookie', async () => {
     await expectCode('not_authenticated', { authorization: `Bearer ${key}` });
     await expectCode('not_authenticated', { 'x-service-api-key': person.access });
     await expectCode('not_authenticated', {
@@ -60,7 +60,7 @@ describe('credentials of /api', () => {
     await expectCode('not_authenticated', {});
   });
 
-  it('the credentials of /api are refused when one of two is wrong, or belongs to another account', async () => {
+  it('/api refuses a token and a key together when either is wrong or they belong to different accounts', async () => {
     const other = await signUp(system);
     const authorization = `Bearer ${person.access}`;
     await expectCode('not_authenticated', { authorization, 'x-service-api-key': await keyOf(other) });
@@ -70,7 +70,7 @@ describe('credentials of /api', () => {
     await expectCode('not_authenticated', { authorization: '', 'x-service-api-key': key });
   });
 
-  it('the credentials of /api never become a 500, however malformed they are', async () => {
+  it('malformed credentials get 401 or 400, never 500', async () => {
     const typo = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
     const values = [
       'service_',
@@ -91,7 +91,7 @@ describe('credentials of /api', () => {
     assert.equal(await statusOfTwo('X-Service-API-Key', key), 401);
   });
 
-  /** The status of a request that carries a header twice. */
+  /** Resolves to the status of a request that sends the same header twice. */
   const statusOfTwo = (name: string, value: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       const call = request(`${system.webs[0]?.url}/api/auth/me/`, { headers: { [name]: [value, value] } });
@@ -99,7 +99,7 @@ describe('credentials of /api', () => {
       call.once('error', reject).end();
     });
 
-  it('the credentials of /api are required on every path except those that issue them', async () => {
+  it('every /api path requires a credential, except those that issue them', async () => {
     for (const [method, path] of [
       ['GET', '/api/auth/me/'],
       ['PATCH', '/api/auth/me'],
@@ -117,7 +117,7 @@ describe('credentials of /api', () => {
     const claims = (part: object = {}) => ({ sub: person.id, jti: 'a-jti', ...part });
     const now = () => Math.floor(Date.now() / 1000);
 
-    /** A token as the service makes it, except for what the test changes. */
+    /** Signs a token as the service does, except for what the test changes. */
     const forge = (
       change: {
         header?: object;
@@ -155,16 +155,16 @@ describe('credentials of /api', () => {
       assert.match(jti, /^[0-9a-f-]{36}$/);
     });
 
-    it('an access token that the test makes is accepted, so that each refusal is for its one difference', async () => {
+    it('a token forged by this test is accepted if unchanged, so each refusal below has a single cause', async () => {
       assert.equal((await me({ authorization: `Bearer ${await forge()}` })).status, 200);
-      // Clocks may differ by some seconds.
+      // Clocks may differ by a few seconds.
       const early = await forge({ iat: now() + 3 });
       assert.equal((await me({ authorization: `Bearer ${early}` })).status, 200);
       const late = await forge({ iat: now() - 60, exp: now() - 2 });
       assert.equal((await me({ authorization: `Bearer ${late}` })).status, 200);
     });
 
-    it('an access token is refused with any other algorithm', async () => {
+    it('an access token signed with any other algorithm is refused', async () => {
       const unsecured = new UnsecuredJWT(claims()).setIssuer(ISSUER).setAudience(`${ISSUER}/api`);
       await refused(unsecured.setIssuedAt().setExpirationTime('10 min').encode());
       for (const alg of ['HS384', 'HS512']) await refused(await forge({ header: { alg } }, SECRET.repeat(2)));
@@ -176,7 +176,7 @@ describe('credentials of /api', () => {
       }
     });
 
-    it('an access token is refused with another audience or issuer, when changed, or when signed with another key', async () => {
+    it('an access token is refused with another audience or issuer, when altered, or when signed with another key', async () => {
       await refused(await forge({ iss: 'https://elsewhere.example' }));
       await refused(await forge({ aud: ISSUER }));
       await refused(await forge({}, OTHER));
@@ -188,7 +188,7 @@ describe('credentials of /api', () => {
       await refused(`${header}.${payload}.${person.access.split('.')[2]}`);
     });
 
-    it('an access token is refused without its claims, and with a subject that is no account', async () => {
+    it('an access token is refused if a claim is missing or lies in the future, or its subject is not an account', async () => {
       await refused(await forge({ claims: { jti: undefined } }));
       await refused(await forge({ claims: { sub: undefined } }));
       await refused(await forge({ claims: { sub: 'nobody' } }));
@@ -200,16 +200,16 @@ describe('credentials of /api', () => {
       await refused(await endless.setIssuer(ISSUER).setAudience(`${ISSUER}/api`).sign(Buffer.from(SECRET)));
     });
 
-    it('an access token has its own error when it has expired', async () => {
+    it('an expired access token gets its own error code, token_expired', async () => {
       await refused(await forge({ iat: now() - 3600, exp: now() - 60 }), 'token_expired');
-      // Whatever it claims, none is valid for more than an hour.
+      // Tokens are valid for at most an hour, whatever their exp claims.
       await refused(await forge({ iat: now() - 3700, exp: now() + 3600 }), 'token_expired');
       const expired = await forge({ iat: now() - 3600, exp: now() - 60 });
       await expectCode('token_expired', { authorization: `Bearer ${expired}`, 'x-service-api-key': key });
       await refused(await forge({ exp: now() - 60 }, OTHER));
     });
 
-    it('an access token survives a rotation of keys, for as long as its key is listed', async () => {
+    it('an access token survives key rotation for as long as its key is listed', async () => {
       const { webs } = system;
       const rotated = await system.startWeb({ JWT_SECRET: `new:${OTHER},old:${SECRET}` });
       const dropped = await system.startWeb({ JWT_SECRET: `new:${OTHER}` });
@@ -220,7 +220,7 @@ describe('credentials of /api', () => {
       const header = JSON.parse(Buffer.from(later.access.split('.')[0] ?? '', 'base64url').toString());
       assert.equal(header.kid, 'new');
       assert.equal((await me({ authorization: `Bearer ${later.access}` }, dropped)).status, 200);
-      // A process that does not know the new key yet refuses it, and keeps serving.
+      // A process that does not know the new key yet refuses the token and keeps serving.
       assert.equal((await me({ authorization: `Bearer ${later.access}` }, webs[0])).status, 401);
     });
   });

@@ -7,8 +7,8 @@ import { type System, startSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 
 const NEW_PASSWORD = 'two horses with 18 staples';
-/** Within which every ingress refuses what has ended. */
-const WITHIN_MS = 2000;
+/** Time within which every ingress refuses an ended credential. */
+const REFUSED_WITHIN_MS = 2000;
 
 describe('log-ins of an account', () => {
   let system: System;
@@ -40,8 +40,8 @@ describe('log-ins of an account', () => {
   const keyOf = async () =>
     (await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' })).body.key;
 
-  /** What each ingress answers to a credential. */
-  const seen = async (headers: Record<string, string>) => {
+  /** Returns what each ingress answers to a credential: its error code, or else its status. */
+  const answersTo = async (headers: Record<string, string>) => {
     const answers = system.webs.map(async (at) => {
       const answer = await anonymously(system, 'GET', '/api/auth/me/', undefined, { headers, at });
       return answer.code ?? answer.status;
@@ -49,7 +49,7 @@ describe('log-ins of an account', () => {
     return (await Promise.all(answers)).join();
   };
   const bearer = (access: string) => ({ authorization: `Bearer ${access}` });
-  const goodEverywhere = async (access: string) => assert.equal(await seen(bearer(access)), '200,200');
+  const expectAcceptedEverywhere = async (access: string) => assert.equal(await answersTo(bearer(access)), '200,200');
 
   const changePassword = (more: object = {}) =>
     person.request('PATCH', '/api/auth/me/', {
@@ -65,15 +65,15 @@ describe('log-ins of an account', () => {
   ];
   for (const { what, end, left } of ENDINGS)
     describe(`after ${what}`, () => {
-      it(`after ${what}, the log-ins of an account are over at every ingress within two seconds: first, renewed and another one, in every use`, async () => {
+      it(`after ${what}, every ingress refuses the tokens of all the account's log-ins, renewed ones too, within two seconds`, async () => {
         const { access: renewed } = (await renew(person.refresh)).body;
         const other = await logIn(person.password);
         const before = [person.access, renewed, other.access];
-        for (const access of before) await goodEverywhere(access);
+        for (const access of before) await expectAcceptedEverywhere(access);
         assert.equal((await end()).status, 200);
         const expired = async (access: string) =>
-          (await seen(bearer(access))) === 'token_expired,token_expired';
-        for (const access of before) await until(() => expired(access), WITHIN_MS);
+          (await answersTo(bearer(access))) === 'token_expired,token_expired';
+        for (const access of before) await until(() => expired(access), REFUSED_WITHIN_MS);
         for (const [method, path, body] of [
           ['POST', '/api/auth/keys/', { label: 'k' }],
           ['GET', '/api/export/', undefined],
@@ -85,37 +85,37 @@ describe('log-ins of an account', () => {
           assert.equal((await renew(refresh)).code, 'not_authenticated');
       });
 
-      it(`after ${what}, a log-in issues no key, not even through an ingress that has not learnt of it`, async () => {
+      it(`after ${what}, an older log-in cannot issue a key, even through an ingress that has not heard of the change yet`, async () => {
         const [, at] = system.webs;
-        await goodEverywhere(person.access);
+        await expectAcceptedEverywhere(person.access);
         assert.equal((await end()).status, 200);
         const issued = await person.request('POST', '/api/auth/keys/', { label: 'k' }, { ...(at && { at }) });
         assert.equal(issued.code, 'token_expired');
       });
 
-      it(`after ${what}, a log-in erases no account, not even through an ingress that has not learnt of it`, async () => {
+      it(`after ${what}, an older log-in cannot erase the account, even through an ingress that has not heard of the change yet`, async () => {
         const [, at] = system.webs;
-        await goodEverywhere(person.access);
+        await expectAcceptedEverywhere(person.access);
         assert.equal((await end()).status, 200);
         const erased = await person.request('DELETE', '/api/auth/me/', undefined, { ...(at && { at }) });
         assert.equal(erased.code, 'token_expired');
         assert.ok(await findAccount(system.em(), person.id));
       });
 
-      it(`after ${what}, a new log-in begins in the same second, at an ingress that still knows the earlier ones`, async () => {
-        await goodEverywhere(person.access);
+      it(`after ${what}, a new log-in works within the same second, even at an ingress that still has the older ones cached`, async () => {
+        await expectAcceptedEverywhere(person.access);
         assert.equal((await end()).status, 200);
         const again = await logIn(left ?? person.password);
-        await goodEverywhere(again.access);
-        await goodEverywhere((await renew(again.refresh)).body.access);
+        await expectAcceptedEverywhere(again.access);
+        await expectAcceptedEverywhere((await renew(again.refresh)).body.access);
         await until(
-          async () => (await seen(bearer(person.access))) === 'token_expired,token_expired',
-          WITHIN_MS,
+          async () => (await answersTo(bearer(person.access))) === 'token_expired,token_expired',
+          REFUSED_WITHIN_MS,
         );
-        await goodEverywhere(again.access);
+        await expectAcceptedEverywhere(again.access);
       });
 
-      it(`after ${what}, the log-ins of an account are over in browsers, and nothing of another account or by a key is`, async () => {
+      it(`after ${what}, the account's browser sessions are over, while its keys and other accounts' log-ins still work`, async () => {
         const [other, key] = [await signUp(system), await keyOf()];
         const account = await findAccount(system.em(), person.id);
         assert.ok(account && (await startWebSession(system.em(), account)));
@@ -125,23 +125,23 @@ describe('log-ins of an account', () => {
         ]);
         assert.equal(rows.length, 0);
         await until(
-          async () => (await seen(bearer(person.access))) === 'token_expired,token_expired',
-          WITHIN_MS,
+          async () => (await answersTo(bearer(person.access))) === 'token_expired,token_expired',
+          REFUSED_WITHIN_MS,
         );
-        assert.equal(await seen({ 'x-service-api-key': key }), '200,200');
-        await goodEverywhere(other.access);
+        assert.equal(await answersTo({ 'x-service-api-key': key }), '200,200');
+        await expectAcceptedEverywhere(other.access);
         assert.equal((await renew(other.refresh)).status, 200);
       });
     });
 
-  it('the log-ins of an account cannot all be ended by a key, which could keep its owner out', async () => {
+  it('a key cannot end all log-ins of its account, since a thief could lock the owner out with it', async () => {
     const headers = { 'x-service-api-key': await keyOf() };
     const refused = await anonymously(system, 'POST', '/api/auth/logout/', { all: true }, { headers });
     assert.deepEqual([refused.status, refused.code], [403, 'access_denied']);
     assert.equal((await renew(person.refresh)).status, 200);
   });
 
-  it('the log-ins of an account are ended by name or all together: a log-out that says neither is refused', async () => {
+  it('a log-out must name one refresh token or say all: a body with neither is refused', async () => {
     for (const body of [{}, { all: false }]) {
       const { status, text } = await person.request('POST', '/api/auth/logout/', body);
       const [fault] = JSON.parse(text).detail;
@@ -150,6 +150,6 @@ describe('log-ins of an account', () => {
     const { refresh } = await logIn(person.password);
     assert.equal((await person.request('POST', '/api/auth/logout/', { refresh, all: false })).status, 200);
     assert.equal((await renew(refresh)).status, 401);
-    await goodEverywhere(person.access);
+    await expectAcceptedEverywhere(person.access);
   });
 });

@@ -13,25 +13,25 @@ describe('erasing an account', () => {
   let system: System;
 
   before(async () => {
-    // One issuer of tokens for both ingresses.
+    // Makes both ingresses issue tokens under the same URL.
     system = await startSystem({ webs: 2, env: { PUBLIC_URL: 'http://localhost:8080' } });
   });
 
   after(() => system.stop());
   beforeEach(() => system.provider.reset());
 
-  /** Only until it is answered. */
+  /** Requests the erasure, and returns as soon as that is answered. */
   const beginErasing = async (person: UserClient) => {
     const { status, text } = await person.request('DELETE', '/api/auth/me/');
     assert.deepEqual({ status, text }, { status: 204, text: '' });
   };
 
-  const textsOf = async (id: string) => {
+  const storedAnswers = async (id: string) => {
     const { rows } = await system.database.pool.query(`select from answers where id = $1`, [id]);
     return rows.length;
   };
 
-  it('erasing an account ends its credentials everywhere within two seconds, and frees its e-mail address and its session ids', async () => {
+  it('erasing an account ends its credentials everywhere within two seconds, and frees its e-mail address and event ids', async () => {
     const person = await signUp(system);
     const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
     const mine = event();
@@ -63,7 +63,7 @@ describe('erasing an account', () => {
     assert.deepEqual(body, { accepted: 1, duplicates: 0, invalid: [] });
   });
 
-  it('erasing an account erases its e-mail address from the waitlist too', async () => {
+  it('erasing an account also removes its e-mail address from the waitlist', async () => {
     const person = await signUp(system);
     const other = `x${person.email}`;
     for (const email of [person.email.toUpperCase(), other])
@@ -73,7 +73,7 @@ describe('erasing an account', () => {
     assert.deepEqual(rows, [{ email: other }]);
   });
 
-  it('erasing an account answers requests with its cached credentials with 401 within two seconds, and writes nothing', async () => {
+  it('after an account is erased, requests with its cached credentials get 401 and write nothing', async () => {
     const person = await signUp(system);
     await person.request('GET', '/api/auth/me/');
     await beginErasing(person);
@@ -91,7 +91,7 @@ describe('erasing an account', () => {
     );
   });
 
-  it('erasing an account ends what runs with its connections with 403, and erases all texts made with them', async () => {
+  it('erasing an account ends the predictions running on its connections with 403, and erases all texts made through them', async () => {
     const [person, other] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const mine = await connect(system, app, person, 'u-1');
@@ -112,17 +112,17 @@ describe('erasing an account', () => {
     for (const body of [done, running]) {
       const row = await rowOf(system, body);
       assert.deepEqual([row.erased, row.profile_revision], [true, 'none']);
-      assert.equal(await textsOf(row.id), 0);
+      assert.equal(await storedAnswers(row.id), 0);
     }
     assert.equal((await app.predict(done)).code, 'connection_revoked');
     assert.deepEqual((await app.usage()).body, usage);
 
     const kept = await rowOf(system, others);
-    assert.deepEqual([kept.erased, await textsOf(kept.id)], [false, 1]);
+    assert.deepEqual([kept.erased, await storedAnswers(kept.id)], [false, 1]);
     assert.equal((await app.predict(others)).text, second.text);
   });
 
-  it("erasing an account erases what was made with a connection that is another account's by now, and nothing of that one", async () => {
+  it("erasing an account erases what it predicted through a connection that now belongs to another account, and nothing of the new owner's", async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const before = await connect(system, app, person);
@@ -134,12 +134,12 @@ describe('erasing an account', () => {
     const { text } = await app.predict(his);
 
     await erase(system, person);
-    assert.equal(await textsOf((await rowOf(system, hers)).id), 0);
+    assert.equal(await storedAnswers((await rowOf(system, hers)).id), 0);
     assert.equal((await app.predict(hers)).code, 'recovery_window_expired');
     assert.equal((await app.predict(his)).text, text);
   });
 
-  it('erasing an account erases all that was made with a connection, however much that is', async () => {
+  it('erasing an account erases everything made through a connection, even thousands of predictions', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -166,7 +166,7 @@ describe('erasing an account', () => {
     assert.equal((await pool.query(`select from answers where answer = 'A private answer'`)).rows.length, 0);
   });
 
-  it("erasing an account is done at once when what failed with its grant was suggested with another account's", async () => {
+  it("erasing an account completes at once if a prediction that failed under its grant was later answered under another account's", async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -183,13 +183,13 @@ describe('erasing an account', () => {
     assert.equal((await app.predict(body)).text, text);
   });
 
-  it('erasing an account spares what another one does with the same connection, even when it gets that during the erasure', async () => {
+  it('erasing an account spares what another account predicts through the same connection, even if it connects during the erasure', async () => {
     const [person, next] = await Promise.all([signUp(system), signUp(system)]);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
     const hers = predictionBody({ connection_id });
     assert.equal((await app.predict(hers)).status, 200);
-    // As if the attempt had been forgotten, a day after it.
+    // Forgets the connection attempt, as happens a day after it.
     await system.database.pool.query('delete from connection_attempts where account_id = $1', [person.id]);
 
     const holder = await system.database.pool.connect();
@@ -210,11 +210,11 @@ describe('erasing an account', () => {
     holder.release();
     await erased;
     await until(() => isGone(system, person));
-    assert.equal(await textsOf((await rowOf(system, hers)).id), 0);
+    assert.equal(await storedAnswers((await rowOf(system, hers)).id), 0);
     assert.equal((await app.predict(his)).text, text);
   });
 
-  it('erasing an account works once for many concurrent requests, while others post and log in', async () => {
+  it('concurrent requests erase an account once, while other requests post events and log in', async () => {
     const person = await signUp(system);
     const { email, password } = person;
     const [erased, posted, logins] = await Promise.all([

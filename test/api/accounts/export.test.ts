@@ -10,7 +10,7 @@ import { connect, connectingApp } from '../../support/connection.ts';
 import { addFact, setProfile } from '../../support/memory.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
-describe('export of an account', () => {
+describe('account export', () => {
   let system: System;
 
   before(async () => {
@@ -46,7 +46,7 @@ describe('export of an account', () => {
     ...part,
   });
 
-  it('the export of an account has everything of the account, the account first, and nothing of other accounts', async () => {
+  it("an account's export has all of its data, the account first, and nothing of other accounts", async () => {
     const [person, other] = await Promise.all([signUp(system, { name: 'Ada' }), signUp(system)]);
     const { body: key } = await person.request<{ key: string; id: string }>('POST', '/api/auth/keys/', {
       label: 'k',
@@ -72,7 +72,7 @@ describe('export of an account', () => {
       assert.ok(!all.includes(foreign), foreign);
   });
 
-  it('the export of an account has every row of many pages once', async () => {
+  it("an account's export has every row exactly once, across many pages", async () => {
     const person = await signUp(system);
     const ids = Array.from({ length: 450 }, (_, i) => `e-${i}`);
     await record(
@@ -87,7 +87,7 @@ describe('export of an account', () => {
     assert.equal(sessions.length, 130);
   });
 
-  it('the export of an account reads rows with long texts in small pages, each row once, and so their links', async () => {
+  it("an account's export reads long texts in small pages, and each row once; the same holds for memory links", async () => {
     const person = await signUp(system);
     const { pool } = system.database;
     await pool.query(
@@ -114,7 +114,7 @@ describe('export of an account', () => {
     assert.equal(new Set(ids).size, 150);
   });
 
-  it('the export of an account reads the next page only when its client does, and stops when the client disconnects', async () => {
+  it("an account's export reads the next page only when its client has read the last one, and stops when the client disconnects", async () => {
     const person = await signUp(system);
     for (let batch = 0; batch < 4; batch++)
       await record(
@@ -122,7 +122,8 @@ describe('export of an account', () => {
         Array.from({ length: 200 }, (_, i) => note(person, `${batch}-${i}`, { text: 'x'.repeat(60_000) })),
       );
     const [slow, gone] = await Promise.all([startReading(person), startReading(person)]);
-    // In the time in which a third one takes everything, the two that do not read would be done too.
+    // Gives a third reader time to take everything: without back-pressure, the two that do not read would be done
+    // too.
     assert.equal((await lines(person)).filter(({ type }) => type === 'event').length, 800);
     await system.database.pool.query('delete from recording_events where account_id = $1', [person.id]);
     gone.destroy();
@@ -136,14 +137,14 @@ describe('export of an account', () => {
     assert.ok(!system.webs.some(({ log }) => log.includes('"defect"')));
   });
 
-  /** An export that was requested and is not read yet. */
+  /** Requests an export, and resolves before any of its body is read. */
   const startReading = async ({ url, access }: UserClient): Promise<IncomingMessage> => {
     const call = get(`${url}/api/export/`, { headers: { authorization: `Bearer ${access}` } });
     const [response] = (await once(call, 'response')) as [IncomingMessage];
     return response;
   };
 
-  it('the export of an account needs a credential', async () => {
+  it("an account's export requires a credential", async () => {
     assert.equal((await anonymously(system, 'GET', '/api/export/')).code, 'not_authenticated');
   });
 });

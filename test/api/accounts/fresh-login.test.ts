@@ -7,7 +7,7 @@ import { type System, startSystem } from '../../support/system.ts';
 const SECRET = 'the-first-secret-has-32-bytes-or-more';
 const ISSUER = 'http://localhost:8080';
 
-/** What a found credential must not be enough for. */
+/** Actions that a stolen credential must not be enough for. */
 const GUARDED = [
   { what: 'issuing a key', method: 'POST', path: '/api/auth/keys/', body: { label: 'k' }, done: 201 },
   { what: 'erasing the account', method: 'DELETE', path: '/api/auth/me/', body: undefined, done: 204 },
@@ -53,7 +53,7 @@ for (const { what, method, path, body, done } of GUARDED)
       );
       const old = bearer(await renewed(login.refresh));
       assert.equal(await attempt(old), '403 fresh_login_required');
-      // Another credential makes it no fresher.
+      // A key sent along with the token makes the log-in no fresher.
       assert.equal(await attempt({ ...old, 'x-service-api-key': await keyOf() }), '403 fresh_login_required');
       assert.equal(
         (await anonymously(system, 'GET', '/api/auth/me/', undefined, { headers: old })).status,
@@ -61,7 +61,7 @@ for (const { what, method, path, body, done } of GUARDED)
       );
     });
 
-    it(`${what} is refused to a token that does not say when`, async () => {
+    it(`${what} is refused to a token without the time of its log-in`, async () => {
       const token = new SignJWT({ sub: person.id, jti: 'a-jti' })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: 'default' })
         .setIssuer(ISSUER)
@@ -72,7 +72,7 @@ for (const { what, method, path, body, done } of GUARDED)
       assert.equal(await attempt(headers), '403 fresh_login_required');
     });
 
-    it(`${what} is done with the token of a fresh log-in, renewed or not, with or without a key`, async () => {
+    it(`${what} is allowed with a token from a fresh log-in, renewed or not, with or without a key`, async () => {
       if (method === 'POST') {
         assert.equal(await attempt(bearer(person.access)), done);
         assert.equal(await attempt({ ...bearer(person.access), 'x-service-api-key': await keyOf() }), done);

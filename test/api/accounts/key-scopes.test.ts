@@ -17,7 +17,7 @@ const keyed = endpoints.filter(
   ({ credential, freshLogin, path }) => credential === 'user' && !freshLogin && path.startsWith('/api/'),
 );
 
-describe('scopes of a key', () => {
+describe('key scopes', () => {
   let system: System;
   let person: UserClient;
 
@@ -38,7 +38,7 @@ describe('scopes of a key', () => {
   const use = (key: string, method: string, path: string, body?: object) =>
     anonymously<KeyResponse>(system, method, path, body, { headers: { 'x-service-api-key': key } });
 
-  it('the scopes of a key are shown as they were asked for, in their order, and left out for a key that has all', async () => {
+  it("a key's scopes are listed once each in their fixed order, and left out for a key that has all", async () => {
     const some = await issue(['forget', 'read', 'read']);
     assert.deepEqual(some.scopes, ['read', 'forget']);
     const { body } = await person.request<KeyResponse>('GET', `/api/auth/keys/${some.id}/`);
@@ -50,17 +50,17 @@ describe('scopes of a key', () => {
   });
 
   for (const scopes of [[], ['admin'], 'read', null, ['read', 1]])
-    it(`scopes are refused as ${JSON.stringify(scopes)}`, async () => {
+    it(`a new key is refused with ${JSON.stringify(scopes)} as its scopes`, async () => {
       assert.equal((await person.request('POST', '/api/auth/keys/', { label: 'a', scopes })).status, 422);
     });
 
-  it('a key with scopes issues no other one', async () => {
+  it('a key with scopes cannot issue another key', async () => {
     const { key } = await issue(SCOPES);
     const { status, code } = await use(key, 'POST', '/api/auth/keys/', { label: 'more' });
     assert.deepEqual([status, code], [403, 'access_denied']);
   });
 
-  /** One key for each choice of scopes: an account may have a hundred. */
+  /** Issues one key for each set of scopes, since an account may have only a hundred keys. */
   const keys = new Map<string, Promise<NewKeyResponse>>();
   const keyWith = async (scopes: readonly Scope[]) => {
     const issued = keys.get(scopes.join()) ?? issue(scopes);
@@ -79,7 +79,7 @@ describe('scopes of a key', () => {
       return { status: answer.status, text: await answer.text() };
     };
 
-    it(`a key without ${enough.join(' or ')} is refused ${method} ${path}, and the answer names the scope`, async () => {
+    it(`a key without ${enough.join(' or ')} is refused ${method} ${path}, and the answer names the missing scope`, async () => {
       const { status, text } = await send(SCOPES.filter((scope) => !enough.includes(scope)));
       assert.equal(status, 403, text);
       const { code, message } = JSON.parse(text).detail;
@@ -88,7 +88,7 @@ describe('scopes of a key', () => {
     });
 
     for (const scope of enough)
-      it(`a key with ${scope} alone is allowed ${method} ${path}`, async () => {
+      it(`a key with only ${scope} is allowed ${method} ${path}`, async () => {
         const { status, text } = await send([scope]);
         assert.ok(![401, 403, 422].includes(status), text);
       });

@@ -7,7 +7,7 @@ import { until } from '../../support/until.ts';
 
 const NOBODYS = '00000000-0000-7000-8000-000000000000';
 
-describe("account's keys", () => {
+describe('account keys', () => {
   let system: System;
 
   before(async () => {
@@ -29,7 +29,7 @@ describe("account's keys", () => {
       ...(at && { at }),
     });
 
-  it("an account's keys are shown once when issued, and listed without the secret, newest first", async () => {
+  it("an account's key is shown once when issued; lists have its prefix only, newest key first", async () => {
     const person = await signUp(system);
     assert.deepEqual(await list(person), { results: [] });
     const laptop = await issue(person, 'laptop');
@@ -47,7 +47,7 @@ describe("account's keys", () => {
     assert.deepEqual({ status: one.status, body: one.body }, { status: 200, body: shown });
   });
 
-  it("an account's keys are stored as hashes, and no log names them", async () => {
+  it("an account's keys are stored as hashes and never logged", async () => {
     const { key } = await issue(await signUp(system), 'secret');
     assert.equal((await use(key)).status, 200);
     const { rows } = await system.database.pool.query(
@@ -71,7 +71,7 @@ describe("account's keys", () => {
     assert.deepEqual(await list(person), { results: [] });
   });
 
-  it("an account's keys stop working everywhere within two seconds when revoked, and leave the list", async () => {
+  it('a revoked key stops working everywhere within two seconds and leaves the list', async () => {
     const person = await signUp(system);
     const [gone, kept] = [await issue(person, 'gone'), await issue(person, 'kept')];
     const statuses = async () =>
@@ -89,7 +89,7 @@ describe("account's keys", () => {
     assert.equal((await person.request('GET', `/api/auth/keys/${gone.id}/`)).status, 404);
   });
 
-  it("an account's keys are 404 for any other account, and for an invalid id", async () => {
+  it("an account's key is 404 for any other account, as is an invalid id", async () => {
     const [owner, other] = await Promise.all([signUp(system), signUp(system)]);
     const { id, key } = await issue(owner, 'mine');
     for (const method of ['GET', 'DELETE'])
@@ -101,7 +101,7 @@ describe("account's keys", () => {
     assert.equal((await use(key)).status, 200);
   });
 
-  it("an account's keys report when they were last used, without a write for each use", async () => {
+  it("an account's key reports when it was last used, without a write for every use", async () => {
     const person = await signUp(system);
     const { id, key } = await issue(person, 'busy');
     const lastUse = async () =>

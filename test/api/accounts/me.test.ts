@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 
 const NEW_PASSWORD = 'two horses with 18 staples';
 
-describe('one’s own account', () => {
+describe('own account', () => {
   let system: System;
 
   before(async () => {
@@ -23,7 +23,7 @@ describe('one’s own account', () => {
   const renew = async (refresh: string) =>
     (await anonymously(system, 'POST', '/api/auth/token/refresh/', { refresh })).status;
 
-  it('one’s own account is returned with and without the final slash, to HEAD without a body', async () => {
+  it("an account's own data is returned with and without the final slash, and to HEAD without a body", async () => {
     const person = await signUp(system, { name: 'Ada' });
     const [slash, none, head] = await Promise.all([
       person.request<{ created_at: string }>('GET', '/api/auth/me/'),
@@ -37,7 +37,7 @@ describe('one’s own account', () => {
     assert.equal((await person.request('PUT', '/api/auth/me/')).status, 405);
   });
 
-  it('one’s own account changes its name, and nothing when nothing is sent', async () => {
+  it('an account can change its name; an empty change changes nothing', async () => {
     const person = await signUp(system, { name: 'Ada' });
     const renamed = await change(person, { name: 'Augusta Ada' });
     assert.equal(renamed.status, 200);
@@ -49,7 +49,7 @@ describe('one’s own account', () => {
       assert.equal((await change(person, body)).status, 422);
   });
 
-  it('one’s own account changes its password, which ends every refresh token and every signed-in browser', async () => {
+  it("changing an account's password ends every refresh token and every browser session", async () => {
     const person = await signUp(system);
     const { email, password } = person;
     const { body: second } = await login(email, password);
@@ -71,7 +71,7 @@ describe('one’s own account', () => {
     assert.deepEqual([again, body.user.name], [200, 'New']);
   });
 
-  it('one’s own account ends its keys with the password only when asked to', async () => {
+  it("changing an account's password revokes its keys only on request", async () => {
     const person = await signUp(system);
     const { body } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
     const headers = { 'x-service-api-key': body.key };
@@ -82,7 +82,7 @@ describe('one’s own account', () => {
     assert.deepEqual([kept.status, await use()], [200, 200]);
     const wrong = { password: another, current_password: person.password, revoke_keys: true };
     assert.deepEqual([(await change(person, wrong)).status, await use()], [403, 200]);
-    // A name does not end them, and who thinks that it does should hear it.
+    // Refuses revoke_keys next to a name alone, which would revoke nothing: the caller should know.
     const alone = await change(person, { name: 'Ada', revoke_keys: true });
     assert.equal(alone.status, 422);
     assert.deepEqual(JSON.parse(alone.text).detail[0].loc, ['body', 'revoke_keys']);
@@ -97,7 +97,7 @@ describe('one’s own account', () => {
     assert.equal(rows.length, 0);
   });
 
-  it('one’s own account keeps its password and its name when the current password is wrong or missing', async () => {
+  it('a wrong or missing current password changes neither the password nor the name', async () => {
     const person = await signUp(system, { name: 'Ada' });
     for (const part of [{}, { current_password: 'not the current one' }, { current_password: '' }]) {
       const { status, code } = await change(person, { password: NEW_PASSWORD, name: 'Eve', ...part });
@@ -108,7 +108,7 @@ describe('one’s own account', () => {
     assert.equal(await renew(person.refresh), 200);
   });
 
-  it('one’s own account accepts no new password that is easy to guess', async () => {
+  it("an account's new password must not be easy to guess", async () => {
     const person = await signUp(system);
     for (const password of ['password123', 'short', person.email]) {
       const { status, text } = await change(person, { password, current_password: person.password });
@@ -118,14 +118,14 @@ describe('one’s own account', () => {
     assert.equal((await login(person.email, person.password)).status, 200);
   });
 
-  it('one’s own account throttles guesses of the current password', async () => {
+  it("guesses of an account's current password are throttled", async () => {
     const person = await signUp(system);
     const guess = () => change(person, { password: NEW_PASSWORD, current_password: 'a wrong guess 123' });
     for (let i = 0; i < 10; i++) assert.equal((await guess()).status, 403);
     assert.equal((await guess()).code, 'rate_limited');
   });
 
-  it('one of several concurrent password changes holds, and no log-in with an older password survives', async () => {
+  it('only one of several concurrent password changes succeeds, and no log-in with the old password survives it', async () => {
     const person = await signUp(system);
     const passwords = Array.from({ length: 4 }, (_, i) => `${NEW_PASSWORD} ${i}`);
     const [changes, logins] = await Promise.all([

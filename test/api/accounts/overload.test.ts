@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { anonymously, signUp, someEmail, type UserClient } from '../../support/account.ts';
 import { type System, startProcesses } from '../../support/system.ts';
 
-/** More than a network's line for password hashing holds, and fewer than its wrong passwords in 15 minutes. */
-const STORM = 80;
-/** Fewer than the wrong passwords that an account is allowed. */
-const MORE = 8;
+/** More callers than one network's queue for password hashing holds, and fewer than its allowed wrong passwords. */
+const STORM_CALLS = 80;
+/** Fewer callers than the wrong passwords that an account is allowed. */
+const MORE_CALLS = 8;
 
-describe('storm of passwords', () => {
+describe('password storm', () => {
   let system: System;
   let user: UserClient;
 
@@ -17,7 +17,7 @@ describe('storm of passwords', () => {
   });
   after(() => system.stop());
 
-  it('a storm of passwords is refused with 503 overloaded once its line is full, wherever a password is hashed', async () => {
+  it('every endpoint that hashes a password answers 503 overloaded once the hashing queue is full', async () => {
     const storm = new AbortController();
     const { signal } = storm;
     const person = () => ({ email: someEmail(), password: 'a horse with 9 staples' });
@@ -28,13 +28,14 @@ describe('storm of passwords', () => {
       anonymously(system, 'POST', `/console/auth/${path}/`, person(), { signal });
     const changing = () => user.request('PATCH', '/api/auth/me/', change, { signal });
     try {
-      // The first refusal shows that the line is full; while the storm waits in it, all but one in 33 ms are refused.
+      // The first refusal shows that the queue is full. While the storm waits in it, only one call in 33 ms is let
+      // in.
       for (const [calls, call] of [
-        [STORM, signingUp],
-        [STORM, loggingIn],
-        [MORE, entering('signup')],
-        [MORE, entering('login')],
-        [MORE, changing],
+        [STORM_CALLS, signingUp],
+        [STORM_CALLS, loggingIn],
+        [MORE_CALLS, entering('signup')],
+        [MORE_CALLS, entering('login')],
+        [MORE_CALLS, changing],
       ] as const) {
         const refused = await firstRefusal(Array.from({ length: calls }, call));
         assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
@@ -44,12 +45,12 @@ describe('storm of passwords', () => {
     }
   });
 
-  it('a storm of passwords ends as soon as the waiting callers have disconnected: the next one is served', async () => {
+  it('the hashing queue empties as soon as its waiting callers disconnect: the next sign-up is served', async () => {
     await signUp(system);
   });
 });
 
-/** The first of the calls that is answered 503 `overloaded`. */
+/** Resolves to the first call that is answered, which must be with 503 `overloaded`. */
 function firstRefusal<Called extends { status: number; code: string | undefined }>(
   calls: Promise<Called>[],
 ): Promise<Called> {

@@ -21,7 +21,7 @@ describe('logging in and out', () => {
       headers: { authorization: `Bearer ${access}` },
     });
 
-  it('a log-in takes the e-mail address in any case and form, and the password exactly', async () => {
+  it('a log-in accepts the e-mail address in any case and Unicode form, and the password only in its exact case', async () => {
     const person = await signUp(system, {
       email: 'se\u00f1or@example.com',
       password: 'Se\u00f1or, 10 mice!',
@@ -40,7 +40,7 @@ describe('logging in and out', () => {
     assert.equal((await login({ ...ways[0], password: person.password.toLowerCase() })).status, 401);
   });
 
-  it('a log-in answers a wrong password, an unknown e-mail address and a disabled account with the same bytes', async () => {
+  it('a wrong password, an unknown e-mail address and a disabled account get the same log-in answer, byte for byte', async () => {
     const [person, disabled] = await Promise.all([signUp(system), signUp(system)]);
     await system.database.pool.query('update accounts set active = false where id = $1', [disabled.id]);
     const { email, password } = disabled;
@@ -66,12 +66,12 @@ describe('logging in and out', () => {
       times.known.push((await login({ email, password: 'a wrong password' })).tookMs);
       times.unknown.push((await login({ email: someEmail(), password: 'a wrong password' })).tookMs);
     }
-    // The least: other load on the machine only adds.
+    // Compares the shortest times: other load on the machine only adds to them.
     const ratio = Math.min(...times.known) / Math.min(...times.unknown);
     assert.ok(ratio > 0.6 && ratio < 1.7, JSON.stringify(times));
   });
 
-  it('an access token is renewed any number of times, until the refresh token is logged out', async () => {
+  it('an access token can be renewed any number of times, until its refresh token is logged out', async () => {
     const person = await signUp(system);
     for (let i = 0; i < 2; i++) {
       const { status, body } = await renew(person.refresh);
@@ -94,7 +94,7 @@ describe('logging in and out', () => {
     assert.equal((await renew(person.refresh)).status, 200);
   });
 
-  it("a log-out ends nothing when the refresh token is another user's or unknown", async () => {
+  it("a log-out with an unknown refresh token, or another user's, ends nothing", async () => {
     const [one, other] = await Promise.all([signUp(system), signUp(system)]);
     for (const refresh of [other.refresh, 'unknown', '']) {
       const { status, body } = await one.request('POST', '/api/auth/logout/', { refresh });
@@ -104,7 +104,7 @@ describe('logging in and out', () => {
     assert.equal((await renew(one.refresh)).status, 200);
   });
 
-  it('a log-out needs a credential', async () => {
+  it('a log-out requires a credential', async () => {
     const { refresh } = await signUp(system);
     assert.equal(
       (await anonymously(system, 'POST', '/api/auth/logout/', { refresh })).code,
@@ -113,7 +113,7 @@ describe('logging in and out', () => {
     assert.equal((await renew(refresh)).status, 200);
   });
 
-  it('a renewal refuses a refresh token that is expired, unknown, or of a disabled account', async () => {
+  it("an expired or unknown refresh token, or a disabled account's, cannot renew an access token", async () => {
     const [old, disabled] = await Promise.all([signUp(system), signUp(system)]);
     const { pool } = system.database;
     const { rows } = await pool.query(
@@ -129,7 +129,7 @@ describe('logging in and out', () => {
     }
   });
 
-  it('disabling an account ends every credential of it within two seconds', async () => {
+  it('disabling an account ends all of its credentials within two seconds', async () => {
     const person = await signUp(system);
     const keys = (headers: Record<string, string>) =>
       anonymously(system, 'GET', '/api/auth/keys/', undefined, { headers });
@@ -148,10 +148,10 @@ describe('logging in and out', () => {
     await until(async () => (await statuses()) === '401,401', 2000);
   });
 
-  describe('guessing', () => {
+  describe('password guessing', () => {
     const guess = (email: string) => login({ email, password: 'a wrong guess 123' });
 
-    /** Guesses until the service answers 429; returns how many it took. */
+    /** Guesses until the service answers 429. Returns the number of wrong guesses before that. */
     const guessesOf = async (email: string) => {
       for (let guesses = 0; ; guesses += 1) {
         const { status, code, headers } = await guess(email);
@@ -163,7 +163,7 @@ describe('logging in and out', () => {
       }
     };
 
-    it('guessing passwords is stopped after ten wrong ones, the same for accounts that exist and that do not', async () => {
+    it('password guessing is stopped after ten wrong ones, whether or not the account exists', async () => {
       const person = await signUp(system);
       assert.equal(await guessesOf(person.email), 10);
       assert.equal(await guessesOf(someEmail()), 10);
@@ -171,13 +171,13 @@ describe('logging in and out', () => {
       assert.equal((await login(right)).code, 'rate_limited');
     });
 
-    it('the limit of wrong passwords counts concurrent guesses', async () => {
+    it('the wrong-password limit counts concurrent guesses', async () => {
       const { email } = await signUp(system);
       const replies = await Promise.all(Array.from({ length: 16 }, () => guess(email)));
       assert.equal(replies.filter(({ status }) => status === 401).length, 10);
     });
 
-    it('the limit of wrong passwords does not count right ones', async () => {
+    it('the wrong-password limit does not count right passwords', async () => {
       const person: UserClient = await signUp(system);
       const { email, password } = person;
       for (let i = 0; i < 12; i++) assert.equal((await login({ email, password })).status, 200);

@@ -17,7 +17,7 @@ describe('signing up', () => {
 
   const post = (body: object) => anonymously<LoginResponse>(system, 'POST', '/api/auth/signup/', body);
 
-  /** The only fault of a refused body. */
+  /** Returns the only validation error of a refused body. */
   const faultOf = async (body: object) => {
     const { status, text } = await post(body);
     assert.equal(status, 422, text);
@@ -55,13 +55,13 @@ describe('signing up', () => {
 
   const webLog = () => system.webs.map(({ log }) => log).join('');
 
-  it('signing up defaults the name, and stores the e-mail address trimmed and in NFC', async () => {
+  it('signing up defaults the name to empty, and stores the e-mail address trimmed and in NFC', async () => {
     const { body } = await post({ email: '  Zoe\u0308@Example.com ', password: PASSWORD });
     assert.equal(body.user.name, '');
     assert.equal(body.user.email, 'Zo\u00eb@Example.com');
   });
 
-  it('signing up answers 409 for a taken e-mail address, in any case and form', async () => {
+  it('signing up with a taken e-mail address gets 409, in any case and Unicode form', async () => {
     await post({ email: 'caf\u00e9@example.com', password: PASSWORD });
     for (const email of ['caf\u00e9@example.com', 'CAFE\u0301@EXAMPLE.COM', ' Caf\u00e9@example.COM\t']) {
       const { status, body } = await post({ email, password: PASSWORD });
@@ -70,7 +70,7 @@ describe('signing up', () => {
     }
   });
 
-  it('signing up takes a domain in every spelling for the same one', async () => {
+  it('signing up treats every spelling of an e-mail domain as the same domain', async () => {
     const signUpAt = async (domain: string) => {
       const { status, body } = await post({ email: `ada@${domain}`, password: PASSWORD });
       return status === 201 ? body.user.id : status;
@@ -90,12 +90,12 @@ describe('signing up', () => {
         assert.equal(body.user.id, id);
       }
     }
-    // What is no domain is left as it is.
+    // Text that is no valid domain is left as it is.
     const [one, other] = [await signUpAt('odd.example/a'), await signUpAt('odd.example')];
     assert.notEqual(one, other);
   });
 
-  it('signing up gives an e-mail address to one of many concurrent requests', async () => {
+  it('only one of many concurrent sign-ups gets an e-mail address', async () => {
     const email = someEmail();
     const replies = await Promise.all(Array.from({ length: 8 }, () => post({ email, password: PASSWORD })));
     assert.deepEqual(replies.map(({ status }) => status).sort(), [201, ...Array(7).fill(409)]);
@@ -115,7 +115,7 @@ describe('signing up', () => {
       const { loc, type, input } = await faultOf({ email: wrong, password: PASSWORD });
       assert.deepEqual({ loc, type, input }, { loc: ['body', 'email'], type: 'value_error', input: wrong });
     }
-    // Nobody could tell these from other addresses.
+    // Invisible characters: nobody could tell these addresses from others.
     for (const unseen of '\u00ad\u034f\u115f\u1160\u17b4\u180b\u200b\u200d\u2060\u2800\u3164\ufe0f\uffa0\u{e0061}')
       for (const wrong of [
         `ad${unseen}a@example.com`,
@@ -133,7 +133,7 @@ describe('signing up', () => {
     assert.equal((await faultOf({ email })).type, 'missing');
   });
 
-  it('signing up repeats no unknown property, nor a body that is no object: it may be a password, misnamed', async () => {
+  it('validation errors do not repeat unknown properties or a body that is no object: they may hold a misnamed password', async () => {
     const secret = 'hunter2-hunter2';
     const paths = ['signup/', 'login/', 'token/refresh/', 'invite/validate/', 'waitlist/'];
     for (const path of paths)
@@ -145,11 +145,11 @@ describe('signing up', () => {
       }
   });
 
-  it('signing up counts a password in code points, and accepts any script', async () => {
+  it("signing up counts a password's length in code points, and accepts any script", async () => {
     assert.equal((await post({ email: someEmail(), password: '\u{1f40e}\u{1f984}'.repeat(5) })).status, 201);
   });
 
-  it('signing up refuses passwords that are easy to guess, and repeats none of them', async () => {
+  it('signing up refuses passwords that are easy to guess, and does not repeat them', async () => {
     const email = 'a.long.address@example.com';
     const easy = [
       'password123',
@@ -167,7 +167,7 @@ describe('signing up', () => {
     }
   });
 
-  it('the waitlist takes an address once, with the same answer each time', async () => {
+  it('the waitlist stores an address once and gives the same answer each time', async () => {
     const email = someEmail();
     const versions: { email: string; version: string }[] = [];
     for (const written of [email, email.toUpperCase(), ` ${email}`]) {
@@ -175,7 +175,7 @@ describe('signing up', () => {
         email: written,
       });
       assert.deepEqual({ status, body }, { status: 200, body: { status: 'added' } });
-      // Not as soon as the entry is written: that time tells who is on the list.
+      // Answers no sooner for a known address: the time would tell who is on the list.
       assert.ok(tookMs > 19, `${tookMs}`);
       const { rows } = await system.database.pool.query(
         'select email, created_at, xmin as version from waitlist where email_key = $1',
@@ -187,12 +187,12 @@ describe('signing up', () => {
     const [first, ...later] = versions;
     assert.equal(first?.email, email);
     for (const row of later) assert.deepEqual({ ...row, version: first?.version }, first);
-    // Each of them was written: otherwise the time tells it where the disk is slow.
+    // Writes the row each time: on a slow disk, skipping the write would show in the time.
     assert.equal(new Set(versions.map(({ version }) => version)).size, 3);
     assert.equal((await anonymously(system, 'POST', '/api/auth/waitlist/', { email: 'nobody' })).status, 422);
   });
 
-  it('signing up neither checks nor uses up an invite code where none is needed', async () => {
+  it('signing up neither checks nor uses up an invite code when none is required', async () => {
     const code = await createInvite(system.em());
     assert.equal((await post({ email: someEmail(), password: PASSWORD, invite_code: code })).status, 201);
     assert.equal(
@@ -231,7 +231,7 @@ describe('signing up', () => {
         )
       ).body;
 
-    it('signing up by invitation only answers 403 without a code and with an unknown one, even for a taken e-mail address', async () => {
+    it('invitation-only sign-up answers 403 to a missing or unknown code, even for a taken e-mail address', async () => {
       const { email } = await signUp(system);
       for (const part of [{}, { invite_code: 'unknown' }, { invite_code: '' }, { email }]) {
         const { status, code } = await join(part);
@@ -240,7 +240,7 @@ describe('signing up', () => {
       assert.deepEqual(await isValid('unknown'), { valid: false });
     });
 
-    it('signing up by invitation only accepts one of many concurrent uses of a code', async () => {
+    it('invitation-only sign-up accepts an invite code once, however many use it concurrently', async () => {
       const [code = ''] = codes;
       assert.deepEqual(await isValid(code), { valid: true });
       const replies = await Promise.all(Array.from({ length: 6 }, () => join({ invite_code: code })));
@@ -249,7 +249,7 @@ describe('signing up', () => {
       assert.equal((await join({ invite_code: code })).code, 'invite_required');
     });
 
-    it('signing up by invitation only leaves a code unused when no account was created', async () => {
+    it('invitation-only sign-up leaves an invite code unused if no account was created', async () => {
       const [, code = ''] = codes;
       const { email } = await signUp(system);
       assert.equal((await join({ invite_code: code, email })).code, 'email_taken');

@@ -10,7 +10,7 @@ import { feedback, predicted, proposing } from '../../support/replies.ts';
 import { type System, startSystem } from '../../support/system.ts';
 import { tablesWith } from '../../support/tables-with.ts';
 
-/** What the export does with each table that has rows of an account: the type of its lines. */
+/** Tables with rows of an account, and the `type` of the lines that the export makes of each. */
 const EXPORTED: Record<string, string> = {
   accounts: 'account',
   service_keys: 'key',
@@ -25,7 +25,7 @@ const EXPORTED: Record<string, string> = {
   provider_calls: 'provider_call',
   replies: 'prediction',
 };
-/** Or why there are none. */
+/** Tables that are not exported, with the reason. */
 const NOT_EXPORTED: Record<string, string> = {
   account_usage: 'counts of the rows that are exported',
   refresh_tokens: 'hashes of credentials',
@@ -39,7 +39,7 @@ const NOT_EXPORTED: Record<string, string> = {
   erasing_grants: 'rows exist only during the erasure',
 };
 const EMPTY_BEFORE_ERASURE = 'erasing_grants';
-/** Their rows stay with the app or the operator, without the account. */
+/** Tables whose rows stay with the app or the operator, without the account. */
 const OUTLIVE_THE_ACCOUNT = ['connections', 'provider_calls'];
 
 /** Tables with a column `account_id`, and those whose foreign keys lead to `accounts`. */
@@ -54,9 +54,9 @@ const TABLES_OF_AN_ACCOUNT = `
   select relname as name from pg_class join owned on pg_class.oid = owned.id
    where relkind in ('r', 'p') and not relispartition order by relname`;
 
-describe('tables of an account', () => {
+describe('account tables', () => {
   let system: System;
-  /** The only account of the installation: every row is its own. */
+  /** The installation's only account: every row is this person's. */
   let person: UserClient;
   let tables: string[];
 
@@ -70,7 +70,7 @@ describe('tables of an account', () => {
 
   after(() => system?.stop());
 
-  /** A new table with rows of an account gets one here. */
+  /** Gives every table a row of the account. Extend it when a new table has such rows. */
   async function fill() {
     await person.request('POST', '/api/auth/keys/', { label: 'k' });
     await setProfile(system, person, 'writes kindly', {});
@@ -91,18 +91,18 @@ describe('tables of an account', () => {
     return tables.filter((_, place) => counts[place]?.rowCount);
   }
 
-  it('every table with rows of an account is known to this test, as exported or with the reason why not', () => {
+  it('every table with rows of an account is listed in this test, as exported or with the reason why not', () => {
     assert.deepEqual(tables, Object.keys({ ...EXPORTED, ...NOT_EXPORTED }).sort());
   });
 
-  it('every table with rows of an account has a row in this test, so that the export and the erasure are tried on it', async () => {
+  it('every table with rows of an account has one here, so that the export and the erasure are tested on it', async () => {
     assert.deepEqual(
       await withRows(),
       tables.filter((name) => name !== EMPTY_BEFORE_ERASURE),
     );
   });
 
-  it('every table with rows of an account is exported, unless this test names the reason', async () => {
+  it('every table with rows of an account is exported, unless this test gives a reason', async () => {
     const headers = { authorization: `Bearer ${person.access}` };
     const response = await fetch(`${person.url}/api/export/`, { headers });
     const types = (await response.text())
@@ -112,7 +112,7 @@ describe('tables of an account', () => {
     assert.deepEqual([...new Set(types)].sort(), Object.values(EXPORTED).sort());
   });
 
-  it('every table with rows of an account is erased, unless this test names the reason', async () => {
+  it('every table with rows of an account is emptied by its erasure, unless listed as outliving the account', async () => {
     await erase(system, person);
     assert.deepEqual(await withRows(), OUTLIVE_THE_ACCOUNT);
     assert.deepEqual(await tablesWith(system, person.id), []);

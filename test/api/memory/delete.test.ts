@@ -33,11 +33,11 @@ describe('deleting memory', () => {
     (await person.request('GET', `/api/memory/${tier}/${id}/`)).status;
   const read = async <Row>(tier: string, { id }: { id: string }) =>
     (await person.request<Row>('GET', `/api/memory/${tier}/${id}/`)).body;
-  /** An episode or a fact that a model wrote. */
+  /** Marks an episode or a fact as written by a model. */
   const byModel = (table: 'episodes' | 'facts', { id }: { id: string }) =>
     system.database.pool.query(`update ${table} set origin = 'model', model = 'm' where id = $1`, [id]);
 
-  it('deleting memory reads the sources of what may repeat it one derived row at a time, however many there are', async () => {
+  it('deleting a raw row reads the sources of derived rows one row at a time, however many there are', async () => {
     const secret = 'the parcel waits behind the green door of the boathouse';
     const long = '😀'.repeat(7900);
     const raw = [await say(secret)];
@@ -52,12 +52,12 @@ describe('deleting memory', () => {
     const before = await residentMb(web?.child.pid);
     const receipt = await forget(person, 'raw', raw[0] ?? assert.fail());
     assert.deepEqual(receipt.facts, { deleted: 0, stale: 3, restored: 0 });
-    // All sources of all facts are 300 MB.
+    // All sources of all facts together are 300 MB.
     const growth = (await residentMb(web?.child.pid)) - before;
     assert.ok(growth < 150, `${growth} MB`);
   }).timeout(30_000);
 
-  it('deleting memory removes what was derived from a raw row alone, through every tier', async () => {
+  it('deleting a raw row deletes what was derived from it alone, in every tier', async () => {
     const raw = await say('I always take the train');
     const episode = await episodeOf([raw]);
     const fact = await add(person, 'facts', { text: 'Travels by train', episode_ids: [episode.id] });
@@ -86,7 +86,7 @@ describe('deleting memory', () => {
     assert.equal((await person.request('DELETE', `/api/memory/raw/${raw.id}/`)).status, 404);
   });
 
-  it('deleting memory keeps an episode that has other raw rows, without a summary that a model wrote', async () => {
+  it('an episode that loses one of its raw rows is kept, but a summary that a model wrote or that repeats the row is erased', async () => {
     const [gone, kept] = [await say('my door code is four two one seven'), await say('water the plants')];
     const theirs = await episodeOf([gone, kept], { title: 'Chores', summary: 'Plants, and a code' });
     await byModel('episodes', theirs);
@@ -108,7 +108,7 @@ describe('deleting memory', () => {
     assert.deepEqual([body.summary, body.stale_at], ['Plants', null]);
   });
 
-  it('deleting memory keeps a quoted fact only while a row that a person wrote attests it', async () => {
+  it('deleting memory keeps a quoted fact only while a row written by the person still attests it', async () => {
     const spoken = await say('we deploy on fridays');
     const repeated = await say('yes, we deploy on fridays');
     const echoed = await add(person, 'raw', {
@@ -124,7 +124,7 @@ describe('deleting memory', () => {
     assert.equal(await statusOf('facts', fact), 404);
   });
 
-  it('deleting memory erases the text of a fact whose words came from the deleted row, though others attest it', async () => {
+  it('deleting a raw row erases the text of a fact that repeats its words, even if other rows attest the fact', async () => {
     const [gone, kept] = [
       await say('my sister Ada lives at number nine Elm Street'),
       await say('I have a sister'),
@@ -133,7 +133,7 @@ describe('deleting memory', () => {
       text: 'Has a sister, Ada, who lives at number nine Elm Street',
     });
     for (const source of [gone, kept]) await quote(system, person, fact, source);
-    // Its former wording is no fact of its own.
+    // Leaves a former wording of the fact, which does not count as a fact of its own.
     await person.request('PATCH', `/api/memory/facts/${fact.id}/`, { confidence: 0.9 });
     assert.deepEqual((await forget(person, 'raw', gone)).facts, { deleted: 0, stale: 1, restored: 0 });
     const stale = await read<FactResponse>('facts', fact);
@@ -141,7 +141,7 @@ describe('deleting memory', () => {
     assert.ok(stale.stale_at);
   });
 
-  it('deleting memory lets a superseded fact hold again when nothing attests its successor any more', async () => {
+  it("a superseded fact holds again once its successor's last source is deleted", async () => {
     const source = await say('I moved to Oslo');
     const next = await add(person, 'facts', { text: 'Lives in Oslo', valid_from: '2026-05-01T00:00:00Z' });
     await quote(system, person, next, source);
@@ -158,7 +158,7 @@ describe('deleting memory', () => {
     );
   });
 
-  it('deleting memory closes the chain when a fact in the middle of it goes', async () => {
+  it('deleting a fact in the middle of a chain links its predecessor to its successor', async () => {
     const last = await add(person, 'facts', { text: 'Lives in Rome' });
     const middle = await add(person, 'facts', { text: 'Lives in Oslo' });
     const first = await add(person, 'facts', { text: 'Lives in Bergen', superseded_by: middle.id });
@@ -169,7 +169,7 @@ describe('deleting memory', () => {
     assert.equal((await read<FactResponse>('facts', first)).superseded_by, null);
   });
 
-  it('deleting memory removes an episode and what was derived from it alone, and leaves its raw rows', async () => {
+  it('deleting an episode deletes what was derived from it alone, and keeps its raw rows', async () => {
     const raw = await say('we deploy on fridays');
     const episode = await episodeOf([raw], { summary: 'Deploys happen on fridays' });
     const fact = await add(person, 'facts', { text: 'Fridays are busy', episode_ids: [episode.id] });
@@ -187,7 +187,7 @@ describe('deleting memory', () => {
     assert.deepEqual([text, episode_ids], ['Deploys on fridays', []]);
   });
 
-  it('deleting memory leaves a tombstone of the event, and deletes the event where that is wanted', async () => {
+  it('deleting a synced row leaves a tombstone for its event, and deletes the event on request', async () => {
     const [one, two] = [
       event({ type: 'user.reply', reply: 'yes' }),
       event({ type: 'user.reply', reply: 'no' }),
@@ -212,13 +212,13 @@ describe('deleting memory', () => {
     );
   });
 
-  it('deleting memory leaves no five words of a session anywhere once its rows are deleted', async () => {
+  it('after deleting rows, no column of memory has five successive words that only they had', async () => {
     const words = fc.array(fc.constantFrom('red', 'blue', 'oak', 'elm', 'cat', 'dog', 'sea', 'hill'), {
       minLength: 3,
       maxLength: 12,
     });
     const rows = fc.array(fc.record({ text: words, isGone: fc.boolean() }), { minLength: 1, maxLength: 5 });
-    /** What is derived: from which of the rows, and in whose words. */
+    /** Derived rows: the raw rows they come from, and whose words they repeat. */
     const derived = fc.array(
       fc.record({ from: fc.array(fc.nat(4), { minLength: 1 }), words: fc.nat(4), own: fc.boolean() }),
       {
@@ -259,7 +259,7 @@ describe('deleting memory', () => {
     );
   }).timeout(60_000);
 
-  /** Five words in a row that only deleted rows had and some column of memory still has. */
+  /** Returns each run of five words that only deleted rows had and that some column of memory still has. */
   async function leaksOf(
     account: UserClient,
     raw: { content: string; isGone: boolean }[],

@@ -36,7 +36,7 @@ describe('facts', () => {
     return reply.body.detail.map(({ loc }) => loc.join('.'));
   };
 
-  it('a fact that is changed keeps its former wording and its id', async () => {
+  it('a changed fact keeps its id and its former wording', async () => {
     const fact = await add(person, 'facts', { text: 'Lives in Bergen', tags: ['home'], kind: 'identity' });
     const changed = await patch(fact.id, { text: 'Lives in Oslo' });
     assert.equal(changed.id, fact.id);
@@ -62,14 +62,14 @@ describe('facts', () => {
     assert.equal(status, 404);
   });
 
-  it('a fact keeps no wording for a change that states nothing new', async () => {
+  it('a change that states nothing new keeps no former wording of a fact', async () => {
     const fact = await add(person, 'facts', { text: 'Likes tea', confidence: 0.5 });
     await patch(fact.id, { pinned: true, tags: ['x'], text: 'Likes tea', confidence: 0.5 });
     assert.equal((await list(`?revision_of=${fact.id}`)).length, 0);
     assert.deepEqual([(await read(fact.id)).pinned, (await read(fact.id)).tags], [true, ['x']]);
   });
 
-  it('a fact shows where it comes from, with the words that support it', async () => {
+  it('a fact shows its sources, with the quotes that support it', async () => {
     const said = await add(person, 'raw', { content: 'use pnpm here', kind: 'reply' });
     const episode = await add(person, 'episodes', { title: 'Build', summary: 'pnpm', raw_ids: [said.id] });
     const fact = await add(person, 'facts', { text: 'Uses pnpm', episode_ids: [episode.id] });
@@ -85,7 +85,7 @@ describe('facts', () => {
     ]);
   });
 
-  it('a fact may supersede another one, without circles', async () => {
+  it('a fact may supersede another one of the same account, but not in a circle', async () => {
     const old = await add(person, 'facts', { text: 'Reports to Ada' });
     const next = await add(person, 'facts', { text: 'Reports to Bob' });
     const superseded = await patch(old.id, { superseded_by: next.id });
@@ -105,7 +105,7 @@ describe('facts', () => {
     assert.deepEqual([again.superseded_by, again.invalidated_at], [null, null]);
   });
 
-  it('a fact that cannot hold is refused', async () => {
+  it('facts with an invalid time span or unknown references are refused', async () => {
     const [from, to] = ['2026-05-02T00:00:00Z', '2026-05-01T00:00:00Z'];
     const span = { text: 't', valid_from: from, valid_to: to };
     assert.deepEqual(await faultsOf('POST', FACTS, span), ['body.valid_to']);
@@ -124,7 +124,7 @@ describe('facts', () => {
       assert.deepEqual(await faultsOf('PATCH', path, { [field]: 'x' }), [`body.${field}`]);
   });
 
-  it('a person has one profile, which is written in parts', async () => {
+  it('a person has one profile, and a write changes only the parts it names', async () => {
     assert.equal((await person.request('GET', PROFILE)).status, 404);
     assert.equal((await person.request('DELETE', PROFILE)).status, 404);
     const first = await person.request<ProfileResponse>('POST', PROFILE, { data: { a: { b: 1 } } });
@@ -145,7 +145,7 @@ describe('facts', () => {
     assert.equal((await person.request('GET', PROFILE)).status, 404);
   });
 
-  it('what is known about a person is counted by tier, former wordings left out', async () => {
+  it('memory stats count the rows of each tier, without former wordings', async () => {
     const stats = async (query = '') =>
       (await person.request<MemoryStats>('GET', `/api/memory/stats/${query}`)).body;
     assert.deepEqual(await stats(), {
@@ -167,7 +167,7 @@ describe('facts', () => {
     assert.deepEqual([facts.count, facts.count_since], [1, 0]);
   });
 
-  it('what is known about a person is changed by many at once without losing a change, and every one is counted', async () => {
+  it('concurrent changes of memory are all kept, and each increments the revision', async () => {
     const counted = async () => {
       const sql = 'select memory_revision::int as revision from accounts where id = $1';
       return (await system.database.pool.query(sql, [person.id])).rows[0].revision;
@@ -186,7 +186,7 @@ describe('facts', () => {
     assert.equal(await counted(), before + 16);
   });
 
-  it('facts and profile shape connected predictions, and every write changes their revision', async () => {
+  it('facts and profile are used in connected predictions, and every write changes the profile revision', async () => {
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
     const seen = new Set<string>();

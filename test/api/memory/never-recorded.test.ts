@@ -9,14 +9,17 @@ import { forget } from '../../support/memory.ts';
 import { promote } from '../../support/promotion.ts';
 import { type System, startSystem } from '../../support/system.ts';
 
-/** Said at most once: a value that a person goes back to is a fact of its own, which no deletion merges. */
-const ONCE = [
+/**
+ * Sentences said at most once: a value that a person goes back to becomes a fact of its own, which a deletion does
+ * not merge with the first one.
+ */
+const SAID_ONCE = [
   'We use pnpm as package manager.',
   'We switched to npm as package manager.',
   'I live in Bremen.',
   'I moved to Lisbon.',
 ];
-const OFTEN = ['I never use semicolons in TypeScript.', 'Please run the tests again.', 'The build is red.'];
+const REPEATABLE = ['I never use semicolons in TypeScript.', 'Please run the tests again.', 'The build is red.'];
 /** Episodes whose deleted line is said again elsewhere: once, and beside another line of its own episode. */
 const REPEATED = [
   [said('I never use semicolons in TypeScript.', true), said('We use pnpm as package manager.')],
@@ -43,12 +46,12 @@ describe('deleted raw rows', function () {
   });
   after(() => system?.stop());
 
-  it('a memory from which raw rows were deleted has the facts and gives the contexts that it would have if they had never been recorded', async () => {
-    const line = fc.record({ said: fc.constantFrom(...ONCE, ...OFTEN), gone: fc.boolean() });
+  it('deleting raw rows leaves the same facts and contexts as if the rows had never been recorded', async () => {
+    const line = fc.record({ said: fc.constantFrom(...SAID_ONCE, ...REPEATABLE), gone: fc.boolean() });
     const lines = fc.uniqueArray(line, {
       minLength: 1,
       maxLength: 8,
-      comparator: (a, b) => a.said === b.said && ONCE.includes(a.said),
+      comparator: (a, b) => a.said === b.said && SAID_ONCE.includes(a.said),
     });
     await fc.assert(
       fc.asyncProperty(
@@ -93,7 +96,7 @@ describe('deleted raw rows', function () {
     assert.equal(status, 200, text);
   }
 
-  /** Facts and a context, without ids and what the clock wrote. */
+  /** Returns facts and a context, without ids and without times set by the clock. */
   async function known(person: UserClient): Promise<object> {
     const facts = await factsOf(person);
     const textOf = new Map(facts.map(({ id, text }) => [id, text]));

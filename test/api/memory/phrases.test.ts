@@ -22,7 +22,7 @@ describe('phrases', () => {
   });
   after(() => system?.stop());
 
-  /** Completes a draft with an empty conversation, as an app that the person connected. */
+  /** Returns a function that completes a draft in an empty conversation, through an app that the person connected. */
   async function completing(person: UserClient, app?: AppClient) {
     const client = app ?? (await connectingApp(system));
     const { connection_id } = await connect(system, client, person);
@@ -36,7 +36,7 @@ describe('phrases', () => {
   const written = (person: UserClient, row: object = {}) =>
     add(person, 'raw', { content: SENTENCE, kind: 'reply', occurred_at: LONG_AGO, ...row });
 
-  it('what a person typed completes a draft years later', async () => {
+  it('a sentence that a person typed years ago completes a draft', async () => {
     const person = await signUp(system);
     const complete = await completing(person);
     assert.equal(await complete(), '');
@@ -44,7 +44,7 @@ describe('phrases', () => {
     assert.match(await complete(), /^terly/);
   });
 
-  it('what a person typed completes a draft after a sync', async () => {
+  it('a sentence that a person typed completes a draft once its event is synced', async () => {
     const person = await signUp(system);
     const complete = await completing(person);
     await post(person, [event({ type: 'user.message', text: SENTENCE })]);
@@ -52,20 +52,20 @@ describe('phrases', () => {
     assert.match(await complete(), /^terly/);
   });
 
-  const silent: [name: string, row: object][] = [
+  const unusedRows: [name: string, row: object][] = [
     ['an agent said it', { kind: 'message', agent: 'claude' }],
     ['it was a prediction that they accepted', { origin: 'accepted_prediction' }],
     ['they tagged it private', { tags: ['private'] }],
   ];
-  for (const [name, row] of silent)
-    it(`what a person typed completes nothing if ${name}`, async () => {
+  for (const [name, row] of unusedRows)
+    it(`a sentence does not complete a person's draft if ${name}`, async () => {
       const person = await signUp(system);
       const complete = await completing(person);
       await written(person, row);
       assert.equal(await complete(), '');
     });
 
-  it('what a person typed in another connected app alone is not told to this one, and is once it was typed elsewhere too', async () => {
+  it('a sentence typed only in one connected app is not suggested in another until it was typed elsewhere too', async () => {
     const person = await signUp(system);
     const complete = await completing(person);
     const other = await system.app({
@@ -79,7 +79,7 @@ describe('phrases', () => {
     assert.match(await complete(), /^terly/);
   });
 
-  it('what a person typed completes nothing for others, nor after its row was deleted', async () => {
+  it("a sentence completes no other person's draft, and none after its row was deleted", async () => {
     const person = await signUp(system);
     const complete = await completing(person);
     const stranger = await completing(await signUp(system));
@@ -93,7 +93,7 @@ describe('phrases', () => {
     );
   });
 
-  it('what a person typed is not suggested again, once dismissed, while the same message is typed', async () => {
+  it('a dismissed completion is not suggested again for the same draft of the same message', async () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
@@ -120,7 +120,7 @@ describe('phrases', () => {
     assert.match((await ask('c-2')).completion, /^terly/);
   });
 
-  it('the phrases that complete a draft are, after any row was deleted, as if that had never been recorded', async () => {
+  it('deleting rows leaves the same phrases and completions as if the rows had never been recorded', async () => {
     const word = fc.constantFrom('run', 'the', 'tests', 'and', 'lint', 'again', 'Please');
     const text = fc.array(word, { minLength: 1, maxLength: 6 }).map((words) => words.join(' '));
     await fc.assert(

@@ -13,7 +13,7 @@ const EPISODES = '/api/memory/episodes/';
 const MOMENT = '2026-05-01T12:00:00Z';
 const EPISODE = { title: 'Build', summary: 'The build moved', started_at: MOMENT, ended_at: MOMENT };
 
-describe('rows of memory', () => {
+describe('memory rows', () => {
   let system: System;
   let person: UserClient;
   before(async () => {
@@ -34,8 +34,8 @@ describe('rows of memory', () => {
     return body.results.length;
   };
 
-  describe('that are raw', () => {
-    it('raw rows keep any tag as it is, and are found by it', async () => {
+  describe('raw rows', () => {
+    it('memory rows keep every tag unchanged and can be filtered by it', async () => {
       const tags = ['null', 'NULL', ' blank ', 'a,\n\tb', '{}', '"', '\\', '\\"', '’'];
       const rows = {
         raw: { content: 'c' },
@@ -52,7 +52,7 @@ describe('rows of memory', () => {
       }
     });
 
-    it('raw rows are stored with what was left out, and read back the same', async () => {
+    it('a raw row is stored with defaults for absent fields, and reads back the same', async () => {
       const before = Date.now();
       const row = await add(person, 'raw', { content: 'Café, please', tags: ['a', 'b', 'a'] });
       assert.ok(Date.parse(row.occurred_at) >= before - 1 && Date.parse(row.occurred_at) <= Date.now());
@@ -73,7 +73,7 @@ describe('rows of memory', () => {
       assert.deepEqual((await person.request('GET', `${RAW}${id}/`)).body, row);
     });
 
-    it('raw rows say who speaks: the person only where the kind says so, or the poster does', async () => {
+    it("a raw row's role and origin follow from its kind and agent; by default nobody is assumed to speak", async () => {
       const speaker = async (part: object) => {
         const { role, origin } = await add(person, 'raw', { content: 'c', ...part });
         return `${role} ${origin}`;
@@ -90,7 +90,7 @@ describe('rows of memory', () => {
       assert.equal(await speaker({ role: 'tool' }), 'tool unknown');
     });
 
-    it('raw rows are stored from a list whole or not at all, and answered in its order', async () => {
+    it('a list of raw rows is stored whole or not at all, and returned in its order', async () => {
       const contents = Array.from({ length: 200 }, (_, place) => `row ${place}`);
       const rows = contents.map((content) => ({ content }));
       const { status, body } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
@@ -114,7 +114,7 @@ describe('rows of memory', () => {
       assert.equal(await countOf(RAW), 200);
     });
 
-    it('raw rows are refused with what cannot be stored', async () => {
+    it('raw rows that are malformed or cannot be stored are refused', async () => {
       const soon = new Date(Date.now() + 25 * 3600 * 1000).toISOString();
       const refused: [object | string, string][] = [
         [{}, 'body.content missing'],
@@ -140,14 +140,14 @@ describe('rows of memory', () => {
       assert.equal(await countOf(RAW), 0);
     });
 
-    it('raw rows count characters as code points', async () => {
+    it('the length limit of raw rows counts code points', async () => {
       const content = '😀'.repeat(8000);
       assert.equal((await add(person, 'raw', { content })).content, content);
     });
   });
 
-  describe('that are episodes', () => {
-    it('episodes name their raw rows, which must be the account’s own', async () => {
+  describe('episodes', () => {
+    it('an episode may name only raw rows of its own account', async () => {
       const [one, two] = [
         await add(person, 'raw', { content: 'a' }),
         await add(person, 'raw', { content: 'b' }),
@@ -178,7 +178,7 @@ describe('rows of memory', () => {
       assert.deepEqual(changed.body.raw_ids, [one.id]);
     });
 
-    it('episodes do not end before they begin, and a refusal names what was sent', async () => {
+    it('an episode must not end before it begins, and the refusal names the field that was sent', async () => {
       const { id } = await add(person, 'episodes', EPISODE);
       const [before, after] = ['2026-05-01T11:00:00Z', '2026-05-01T13:00:00Z'];
       const refused = (change: object) => faultsOf(`${EPISODES}${id}/`, change, 'PATCH');
@@ -187,7 +187,7 @@ describe('rows of memory', () => {
       assert.deepEqual(await refused({ started_at: after, ended_at: before }), ['body.ended_at value_error']);
     });
 
-    it('a PATCH of an episode changes the fields that it gives, and no others', async () => {
+    it('a PATCH of an episode changes only the fields that it contains', async () => {
       const episode = await add(person, 'episodes', { ...EPISODE, tags: ['t'] });
       const path = `${EPISODES}${episode.id}/`;
       const { body } = await person.request<EpisodeResponse>('PATCH', path, { status: 'final', tags: [] });
@@ -202,7 +202,7 @@ describe('rows of memory', () => {
         assert.equal((await faultsOf(path, { [field]: null }, 'PATCH')).length, 1);
     });
 
-    it('episodes do not end before they begin, also after a change', async () => {
+    it('neither a new nor a changed episode may end before it begins', async () => {
       const early = '2026-04-30T12:00:00Z';
       assert.deepEqual(await faultsOf(EPISODES, { ...EPISODE, ended_at: early }), [
         'body.ended_at value_error',
@@ -213,7 +213,7 @@ describe('rows of memory', () => {
     });
   });
 
-  describe('in a list', () => {
+  describe('memory lists', () => {
     interface Page {
       results: RawMemoryResponse[];
       next: string | null;
@@ -226,14 +226,14 @@ describe('rows of memory', () => {
     const contents = ({ results }: Page) => results.map(({ content }) => content).join();
     const at = (day: number) => `2026-05-0${day}T12:00:00Z`;
 
-    it('lists of memory come newest first, with every row once, while others come and go', async () => {
-      // The times of the first two are equal.
+    it('memory lists are newest first, and paging has every row once while rows are added and deleted', async () => {
+      // The first two have the same time.
       const rows = [1, 1, 2, 3, 4, 5].map((day, place) => ({ content: `${place}`, occurred_at: at(day) }));
       const { body: stored } = await person.request<RawMemoryResponse[]>('POST', RAW, rows);
       const first = await page('limit=2');
       assert.equal(contents(first), '5,4');
       await add(person, 'raw', { content: 'late', occurred_at: at(9) });
-      // The row that the page ended with.
+      // Deletes the last row of the first page.
       await forget(person, 'raw', stored[4] ?? { id: '' });
       const second = await page(`limit=2&cursor=${first.next}`);
       assert.equal(contents(second), '3,2');
@@ -242,7 +242,7 @@ describe('rows of memory', () => {
       assert.equal(third.next, null);
     });
 
-    it('lists of memory end a page early where their rows are large, and lose and repeat none', async () => {
+    it('a page of a memory list has fewer rows when rows are large, and paging skips and repeats none', async () => {
       const text = '\u0001'.repeat(8000);
       const ids = (rows: { id: string }[]) => rows.map(({ id }) => id).toSorted();
       const dates = { started_at: MOMENT, ended_at: MOMENT };
@@ -280,7 +280,7 @@ describe('rows of memory', () => {
       }
     });
 
-    it('lists of memory are narrowed by time, session and tag', async () => {
+    it('memory lists can be filtered by time, session and tag', async () => {
       const rows = [1, 2, 3].map((day) => ({
         content: `${day}`,
         occurred_at: at(day),
@@ -307,7 +307,7 @@ describe('rows of memory', () => {
       }
     });
 
-    it('lists of memory refuse a forged cursor', async () => {
+    it('memory lists refuse malformed cursors, even with a valid checksum', async () => {
       const forged = (tier: string, place: string) => {
         const digest = createHash('sha256').update(`${person.id} ${tier} ${place} `).digest('base64url');
         return `${place}-${digest.slice(0, 8)}`;
@@ -332,7 +332,7 @@ describe('rows of memory', () => {
       assert.deepEqual((await page(`cursor=${forged('raw', `a-${id}-1000`)}`)).results, []);
     });
 
-    it('lists of memory refuse a query that they cannot take', async () => {
+    it('memory lists refuse invalid queries, and cursors of another account or list', async () => {
       await person.request('POST', RAW, [{ content: 'a' }, { content: 'b' }]);
       const { next } = await page('limit=1');
       const cursor = next ?? '';

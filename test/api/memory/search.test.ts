@@ -11,7 +11,7 @@ const CONTENTS = [
   'Nothing of that kind',
 ];
 
-describe('searching memory', () => {
+describe('memory search', () => {
   let system: System;
   let person: UserClient;
   before(async () => {
@@ -38,14 +38,14 @@ describe('searching memory', () => {
     return body.results.map(({ content }) => CONTENTS.indexOf(content));
   };
 
-  it('searching memory finds words in any order, without regard to case and accents', async () => {
+  it('memory search finds words in any order, ignoring case and accents', async () => {
     assert.deepEqual(await found('CAFE grosse'), [0]);
     assert.deepEqual(await found('ubergang café'), [0]);
     assert.deepEqual(await found('timeout deployment'), [1]);
     assert.deepEqual(await found('zeppelin'), []);
   });
 
-  it('searching memory answers a question with what has any of its words, in whatever form, the most relevant first', async () => {
+  it('memory search answers a question with rows that have any of its words in any form, most relevant first', async () => {
     const { body } = await person.request<{ results: { text: string }[] }>(
       'GET',
       `/api/memory/facts/?q=${encodeURIComponent('Which package manager should I be using?')}`,
@@ -56,7 +56,7 @@ describe('searching memory', () => {
     assert.deepEqual(await found('timeout of the deployment, café'), [1, 0]);
   });
 
-  it('pages through a search without a gap or a double, also while rows come', async () => {
+  it('paging through a memory search skips and repeats no row, even while rows are added', async () => {
     const reader = await signUp(system);
     const words = ['alpha beta gamma', 'alpha', 'beta gamma', 'gamma', 'gamma beta alpha', 'alpha beta'];
     await reader.request(
@@ -81,20 +81,20 @@ describe('searching memory', () => {
     assert.ok(listed.indexOf('beta gamma') < listed.indexOf('alpha'), listed.join(', '));
   });
 
-  it('searching memory refuses a cursor of another search', async () => {
+  it('memory search refuses a cursor of another search', async () => {
     const { body } = await person.request<{ next: string }>('GET', '/api/memory/facts/?q=uses&limit=1');
     const status = async (rest: string) =>
       (await person.request('GET', `/api/memory/facts/?limit=1&cursor=${body.next}${rest}`)).status;
     assert.deepEqual([await status('&q=uses'), await status('&q=used'), await status('')], [200, 422, 422]);
   });
 
-  it('searching memory finds a part of a word, and a word that is nearly this', async () => {
+  it('memory search finds parts of words and misspelled words', async () => {
     assert.deepEqual(await found('eploym'), [1]);
     assert.deepEqual(await found('deploymnet'), [1]);
     assert.deepEqual(await found('会議'), [3]);
   });
 
-  it('searching memory takes every character for itself', async () => {
+  it('memory search treats wildcards and operators as plain text', async () => {
     assert.deepEqual(await found('100%'), [2]);
     assert.deepEqual(await found('%'), [2]);
     assert.deepEqual(await found('n_s'), [2]);
@@ -104,12 +104,12 @@ describe('searching memory', () => {
     assert.deepEqual(await found(`'" or & | ! ( <->`), []);
   });
 
-  it('searching memory finds nothing of another account, and narrows with the other filters', async () => {
+  it('memory search has nothing of other accounts, and combines with other filters', async () => {
     assert.deepEqual(await found('café', 'raw', `&tag=${person.id}`), [0]);
     assert.deepEqual(await found('café', 'raw', '&tag=other'), []);
   });
 
-  it('searching memory finds episodes by title and summary, and facts', async () => {
+  it('memory search finds episodes by title and summary, and facts by text', async () => {
     assert.equal((await found('grosse deployment', 'episodes')).length, 1);
     assert.equal((await found('canteen cafe', 'facts')).length, 1);
     assert.equal((await found('deployment', 'facts')).length, 0);

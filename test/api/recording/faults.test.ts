@@ -29,7 +29,7 @@ describe('recording faults', () => {
     'the connection is ended': `perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(5)`,
   };
   for (const [name, failure] of Object.entries(failures)) {
-    it(`recording stores nothing of a batch and says 503 when ${name} in the middle of it`, async () => {
+    it(`recording stores nothing of a batch and answers 503 when ${name} in the middle of it`, async () => {
       const { pool } = system.database;
       const batch = Array.from({ length: 1000 }, () => event());
       await pool.query(`
@@ -48,9 +48,9 @@ describe('recording faults', () => {
     });
   }
 
-  it('recording stores nothing for an account that is erased meanwhile, and says 401', async () => {
+  it('recording stores nothing for an account that is erased meanwhile, and answers 401', async () => {
     const { pool } = system.database;
-    // Its credential is cached from here on.
+    // Puts the account's credential into the ingress's cache.
     assert.equal((await recording.sessions(user)).status, 200);
     const erasure = await pool.connect();
     let posting: ReturnType<typeof post>;
@@ -73,7 +73,7 @@ describe('recording faults', () => {
     await assertNothingStored(user);
   });
 
-  it('recording answers hostile rows one by one, and stores the good one among them', async () => {
+  it('recording reports each hostile row of a batch, and stores the good one among them', async () => {
     const good = event();
     const json = (part: string) => JSON.stringify(event()).replace(/}$/, `,${part}}`);
     const rows = [
@@ -103,7 +103,7 @@ describe('recording faults', () => {
     assert.equal((await recording.event(user, good.id)).status, 200);
   });
 
-  it('recording refuses a batch with a row that is nested too deeply, whole and before it is parsed', async () => {
+  it('recording refuses a whole batch with a row nested too deeply, before parsing it', async () => {
     const good = event();
     for (const row of [
       JSON.stringify(event()).replace(/}$/, `,"extra":${'['.repeat(100_000)}${']'.repeat(100_000)}}`),

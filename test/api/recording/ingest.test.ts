@@ -21,7 +21,7 @@ describe('posting recording events', () => {
     return body.session;
   };
 
-  it('posting recording events stores new events with 201, and answers 200 when nothing is new', async () => {
+  it('posting recording events gets 201 if any event is new, and otherwise 200', async () => {
     const batch = [event(), event({ type: 'note', text: 'n' })];
     const first = await post(ann, batch);
     assert.deepEqual([first.status, first.body], [201, { accepted: 2, duplicates: 0, invalid: [] }]);
@@ -29,7 +29,7 @@ describe('posting recording events', () => {
     assert.deepEqual([again.status, again.body], [200, { accepted: 0, duplicates: 2, invalid: [] }]);
   });
 
-  it('posting recording events answers 200 when no row is valid', async () => {
+  it('posting recording events gets 200 even if no row is valid', async () => {
     const { status, body } = await post(ann, [{}, 7]);
     assert.equal(status, 200);
     assert.deepEqual([body.accepted, body.duplicates], [0, 0]);
@@ -39,7 +39,7 @@ describe('posting recording events', () => {
     );
   });
 
-  it('posting recording events refuses anything but a list of 1 to 1000 rows with 422 at the body', async () => {
+  it('posting recording events requires a list of 1 to 1000 rows: other bodies get 422 at the body', async () => {
     for (const body of [
       '{}',
       '[]',
@@ -53,7 +53,7 @@ describe('posting recording events', () => {
     }
   });
 
-  it('posting recording events takes a body of 16 MiB and no more', async () => {
+  it('posting recording events accepts a body of up to 16 MiB', async () => {
     const rows = (bytes: number) => {
       const row = event({ type: 'custom.big', payload: { filler: '' } });
       const empty = JSON.stringify([row]);
@@ -63,7 +63,7 @@ describe('posting recording events', () => {
     assert.equal((await post(ann, rows(16 * 1024 * 1024 + 1))).status, 413);
   });
 
-  it('posting recording events leaves the stored event unchanged when its id is posted again, even in another session', async () => {
+  it('posting recording events keeps a stored event unchanged when its id is posted again, even in another session', async () => {
     const first = event({ extra: 'first' });
     await post(ann, [first]);
     const other = event({ id: first.id, extra: 'second' });
@@ -73,7 +73,7 @@ describe('posting recording events', () => {
     assert.equal((await recording.sessionEvents(ann, other.session_id)).status, 404);
   });
 
-  it('posting recording events ignores a duplicate when it updates its session', async () => {
+  it('posting recording events does not update a session from a duplicate event', async () => {
     const started = event({ type: 'session.started', source: 'one', occurred_at: '2026-01-01T00:00:00Z' });
     await post(ann, [started]);
     const before = await sessionOf(ann, started.session_id);
@@ -82,7 +82,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await sessionOf(ann, started.session_id), before);
   });
 
-  it('posting recording events counts twins in a batch as duplicates of the first valid one', async () => {
+  it('posting recording events counts repeated ids in a batch as duplicates of the first valid one', async () => {
     const id = randomUUID();
     const session_id = randomUUID();
     const { body } = await post(ann, [
@@ -99,12 +99,12 @@ describe('posting recording events', () => {
     assert.equal((await recording.event(ann, id)).body['extra'], 1);
   });
 
-  it('posting recording events keeps ids of different users apart', async () => {
+  it('posting recording events lets different users use the same event id', async () => {
     const id = randomUUID();
     for (const user of [ann, bob]) assert.equal((await post(user, [event({ id })])).body.accepted, 1);
   });
 
-  it('posting recording events refuses events for another user’s session, row by row', async () => {
+  it("posting recording events refuses the rows for another user's session, and stores the others", async () => {
     const hers = event();
     await post(ann, [hers]);
     const known = event();
@@ -131,7 +131,7 @@ describe('posting recording events', () => {
     assert.equal((await sessionOf(ann, session_id)).owner, ann.id);
   });
 
-  it('posting recording events makes no session for an invalid row', async () => {
+  it('posting recording events creates no session for an invalid row', async () => {
     const row = event({ prompt: 5 });
     await post(ann, [row]);
     assert.equal((await recording.sessionEvents(ann, row.session_id)).status, 404);
@@ -151,7 +151,7 @@ describe('posting recording events', () => {
     });
   });
 
-  it('posting recording events restarts a session at each stored session.started; the last one wins', async () => {
+  it('posting recording events restarts a session at each stored session.started; the last to arrive wins', async () => {
     const first = event({ occurred_at: '2026-03-01T10:00:00Z', source_detail: 'tab 1' });
     const { session_id } = first;
     const started = (part: object) => event({ type: 'session.started', session_id, ...part });
@@ -169,7 +169,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await anchor(), ['2026-04-01T00:00:00.000Z', 'phone', null]);
   });
 
-  it('posting recording events moves the end of a session forward only', async () => {
+  it('posting recording events moves the end of a session only forward', async () => {
     const session_id = randomUUID();
     const stop = async (occurred_at: string) => {
       await post(ann, [event({ type: 'session.stopped', session_id, occurred_at })]);
@@ -185,7 +185,7 @@ describe('posting recording events', () => {
     assert.equal((await sessionOf(ann, session_id)).ended_at, '2026-03-09T00:00:00.000Z');
   });
 
-  it('posting recording events gives a session to one of two users who race for it', async () => {
+  it('posting recording events gives a session to only one of two users who race for it', async () => {
     for (let n = 0; n < 10; n += 1) {
       const ids = Array.from({ length: 20 }, () => randomUUID());
       const batch = (order: string[]) => order.map((session_id) => event({ session_id }));
@@ -200,7 +200,7 @@ describe('posting recording events', () => {
     ['commit', { accepted: 1, duplicates: 1 }],
     ['rollback', { accepted: 2, duplicates: 2 }],
   ] as const)
-    it(`posting recording events waits for another user who is making the session: after their ${outcome} it knows whose it is`, async () => {
+    it(`posting recording events waits while another user creates the session, and after their ${outcome} knows its owner`, async () => {
       const { pool } = system.database;
       const [session_id, twin] = [randomUUID(), randomUUID()];
       const other = await pool.connect();
@@ -240,7 +240,7 @@ describe('posting recording events', () => {
       );
     });
 
-  it('posting recording events adds up, and keeps each id once, with 8 posters at once whose batches are 30 % the same and 5 % invalid', async () => {
+  it('posting recording events from 8 concurrent clients stores each id once and counts every row', async () => {
     const user = await signUp(system);
     const some = (n: number) => event({ session_id: `${user.id}-${n % 7}` });
     const shared = Array.from({ length: 300 }, (_, n) => some(n));
@@ -262,7 +262,7 @@ describe('posting recording events', () => {
     assert.deepEqual(await countOf(system, user), { events: accepted, ids: accepted });
   });
 
-  it('posting recording events treats any batch as if its rows were posted one after the other', async () => {
+  it('posting recording events treats any batch as if its rows were posted one after another', async () => {
     const row = fc.record({
       id: fc.constantFrom('a', 'b', 'c'),
       session: fc.constantFrom('mine', 'theirs', 'new', 'newer'),

@@ -15,7 +15,7 @@ describe('reading recordings', () => {
   });
   after(() => system?.stop());
 
-  it('reading recordings returns an event as it was posted, its time in UTC, and when it arrived', async () => {
+  it('reading a recorded event returns it as posted, with its time in UTC and its time of arrival', async () => {
     const since = Date.now();
     const row = event({
       occurred_at: '2026-05-01T14:00:00.5+02:00',
@@ -32,7 +32,7 @@ describe('reading recordings', () => {
     assert.ok(Math.abs(Date.parse(String(received_at)) - since) < 60_000);
   });
 
-  it('reading recordings finds events and sessions whose ids hold anything that text may', async () => {
+  it('events and sessions can be read by ids with any characters: slashes, quotes, emoji', async () => {
     for (const odd of ['a/b', 'a:b c', '%2F', '../up', 'ü🎈', '?x=1#y', '"q"\\', '🎈'.repeat(200)]) {
       const row = event({ id: odd, session_id: odd });
       assert.equal((await post(ann, [row])).body.accepted, 1);
@@ -41,7 +41,7 @@ describe('reading recordings', () => {
     }
   });
 
-  it('reading recordings returns no event and no session of another account', async () => {
+  it('reading recordings returns no events or sessions of another account', async () => {
     const row = event();
     await post(ann, [row]);
     for (const id of [row.id, 'unknown', 'x'.repeat(201)])
@@ -51,7 +51,7 @@ describe('reading recordings', () => {
     assert.deepEqual((await recording.sessions(bob)).body, { results: [] });
   });
 
-  it('reading recordings requires a credential everywhere', async () => {
+  it('reading recordings requires a credential at every endpoint', async () => {
     for (const [method, path] of [
       ['POST', '/api/recording/events/'],
       ['GET', '/api/recording/events/x/'],
@@ -87,12 +87,12 @@ describe('reading recordings', () => {
     });
   });
 
-  it('pages through a session, oldest first, events of the same time in order of arrival', async () => {
+  it('pages of a session have its events oldest first, and those of the same time in order of arrival', async () => {
     const session_id = randomUUID();
     const at = (n: number) => new Date(Date.UTC(2026, 0, 1) + Math.floor(n / 3)).toISOString();
     const rows = Array.from({ length: 20 }, (_, n) => event({ session_id, occurred_at: at(n) }));
     const order = rows.map(({ id }) => id);
-    // Times in any order; events of the same time arrive in the order of the ids above.
+    // Post times out of order. Events of the same time still arrive in the order of their ids above.
     await post(ann, [...rows.slice(9), ...rows.slice(0, 9)]);
     const all = await recording.sessionEvents(ann, session_id);
     assert.deepEqual([idsOf(all.body.results), all.body.next], [order, null]);
@@ -104,7 +104,7 @@ describe('reading recordings', () => {
       assert.ok(body.results.length <= 7);
       assert.equal(body.session.session_id, session_id);
       found.push(...idsOf(body.results));
-      // An event older than the page already read does not show up, nor shift what follows.
+      // Add an event older than the page just read: it must neither show up nor shift the following pages.
       await post(ann, [event({ session_id, occurred_at: '2025-01-01T00:00:00Z' })]);
       if (body.next === null) break;
       after = `&after=${encodeURIComponent(body.next)}`;
@@ -112,7 +112,7 @@ describe('reading recordings', () => {
     assert.deepEqual(found, order);
   });
 
-  it('reading recordings continues with an event that arrived after the last page was read', async () => {
+  it('paging through a session includes events that arrived after the last page was read', async () => {
     const session_id = randomUUID();
     await post(ann, [event({ session_id }), event({ session_id })]);
     const first = await recording.sessionEvents(ann, session_id, '?limit=1');
@@ -122,7 +122,7 @@ describe('reading recordings', () => {
     assert.deepEqual([second.body.results.length, second.body.results[1]?.['id']], [2, late.id]);
   });
 
-  it('reading recordings returns 500 events unless 1 to 2000 are requested', async () => {
+  it('reading a session returns 500 events by default, and 1 to 2000 on request', async () => {
     const session_id = randomUUID();
     for (let n = 0; n < 3; n += 1)
       await post(
@@ -136,7 +136,7 @@ describe('reading recordings', () => {
     assert.equal(await counted('?limit=1'), 1);
   });
 
-  it('reading recordings ends a page early when its events are large', async () => {
+  it('a page of a session has fewer events when they are large', async () => {
     const session_id = randomUUID();
     const large = () =>
       event({ session_id, type: 'custom.large', payload: { filler: 'x'.repeat(7_000_000) } });
@@ -161,7 +161,7 @@ describe('reading recordings', () => {
     );
   });
 
-  it('reading recordings refuses a bad limit or cursor with 422 at the query', async () => {
+  it('reading a session refuses an invalid limit or cursor with 422 at the query', async () => {
     const row = event();
     await post(ann, [row]);
     for (const query of [

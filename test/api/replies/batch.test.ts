@@ -23,7 +23,7 @@ import { until } from '../../support/until.ts';
 const FIELDS = ['failed', 'latency_ms', 'results', 'succeeded', 'usage'];
 const PREDICTION = `candidates confidence id k latency_ms model predicted_response reasoning status threshold usage`;
 
-describe('batch of replies', function () {
+describe('reply batches', function () {
   this.timeout(60_000);
   let system: System;
   let ann: UserClient;
@@ -57,7 +57,7 @@ describe('batch of replies', function () {
       return job.finished_at !== null && job;
     });
 
-  it('a batch of replies answers in order, each item with the eleven fields of a prediction', async () => {
+  it('a reply batch answers in order, each item with the eleven fields of a prediction', async () => {
     const inputs = inputsOf(30);
     const { status, body } = await predictBatch(ann, inputs, { part: { k: 2, threshold: 0.3 } });
     assert.equal(status, 200);
@@ -79,7 +79,7 @@ describe('batch of replies', function () {
     assert.deepEqual([k, threshold, decision, model], [2, 0.3, 'auto', 'fake-model']);
   });
 
-  it('a batch of replies makes predictions like any other: listed, read, decided on', async () => {
+  it('a reply batch makes predictions like any other: they can be listed, read and decided on', async () => {
     const prompts = [{ agent: 'coder', agent_input: 'Prompt 0?', session_id: 's-1' }];
     const { body } = await ann.request<BatchResponse>('POST', BATCH, { prompts });
     const [id = ''] = idsIn(body);
@@ -93,7 +93,7 @@ describe('batch of replies', function () {
     assert.equal((await feedback(ann, { id }, { status: 'accepted' })).body.status, 'accepted');
   });
 
-  it('a batch of replies has an error for each prompt that fails, and the others all the same', async () => {
+  it('a reply batch has an error for each prompt that fails, and predictions for the others', async () => {
     const inputs = inputsOf(20);
     const failing = ['Prompt 3?', 'Prompt 7?', 'Prompt 19?'];
     system.provider.respond(forPrompts((one) => failing.includes(one), fake.status(500), echoing));
@@ -110,7 +110,7 @@ describe('batch of replies', function () {
     );
   });
 
-  it('a batch of replies is 200 when all of them fail', async () => {
+  it('a reply batch gets 200 even if all its prompts fail', async () => {
     system.provider.respond(fake.status(401));
     const { status, body } = await predictBatch(ann, inputsOf(3));
     assert.deepEqual([status, body.succeeded, body.failed], [200, 0, 3]);
@@ -118,7 +118,7 @@ describe('batch of replies', function () {
     assert.deepEqual(body.usage, { input_tokens: 0, output_tokens: 0 });
   });
 
-  it('a batch of replies shares one memory bundle: every prompt comes after the same memory, the longest too', async () => {
+  it('a reply batch shares one memory bundle: every prompt, even the longest, follows the same memory', async () => {
     const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
     for (const [n, colour] of ['blue', 'red', 'green'].entries()) {
       const said = { session_id: `s-${n}`, agent: 'coder' };
@@ -131,7 +131,7 @@ describe('batch of replies', function () {
     const messages = system.provider.calls.map((call) => call.body.messages ?? []);
     assert.equal(new Set(messages.map((all) => JSON.stringify(all.slice(0, -1)))).size, 1);
     assert.match(messages[0]?.at(-2)?.content ?? '', /Paints everything blue/);
-    // Its own examples come with each prompt.
+    // Examples are chosen per prompt, and come with it.
     const first = system.provider.calls.find((call) => promptIn(call) === 'Prompt 0?');
     assert.match(JSON.stringify(first?.record), /"reply":"blue"/);
     const details = await Promise.all(
@@ -145,7 +145,7 @@ describe('batch of replies', function () {
     assert.equal(new Set(contexts.map((context) => context?.memory_revision)).size, 1);
   });
 
-  it('a batch of replies does not use what is deleted meanwhile, nor what is new', async () => {
+  it('a reply batch uses neither memory deleted meanwhile nor memory added meanwhile', async () => {
     const [gone, left] = [
       await add(ann, 'facts', { text: 'Paints everything blue' }),
       await add(ann, 'facts', { text: 'Never works on Fridays' }),
@@ -153,15 +153,15 @@ describe('batch of replies', function () {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(fake.when(answered.promise, echoing));
     const waiting = predictBatch(ann, inputsOf(10));
-    // Seven of eight slots are one account's.
+    // One account may take seven of the eight slots.
     await system.provider.called(7);
     assert.equal((await ann.request('DELETE', `/api/memory/facts/${gone.id}/`)).status, 200);
     await add(ann, 'facts', { text: 'Likes tea' });
     answered.resolve();
     const { body } = await waiting;
-    // Those that were made from it end without candidates, whichever seven of the prompts they are.
-    const isMade = texts(body).map((text) => text !== '');
-    assert.equal(isMade.filter((made) => made).length, 3);
+    // The seven predictions made with the deleted fact end without candidates, whichever prompts they belong to.
+    const hasCandidates = texts(body).map((text) => text !== '');
+    assert.equal(hasCandidates.filter((made) => made).length, 3);
     const memories = system.provider.calls.map((call) => call.body.messages?.at(-2)?.content ?? '');
     for (const [n, memory] of memories.entries()) {
       assert.equal(memory.includes('blue'), n < 7);
@@ -171,10 +171,10 @@ describe('batch of replies', function () {
       idsIn(body).map((id) => ann.request<ReplyDetail>('GET', `/api/predictions/${id}/`)),
     );
     for (const [n, { body }] of details.entries())
-      if (isMade[n]) assert.deepEqual(body.context?.fact_ids, [left.id]);
+      if (hasCandidates[n]) assert.deepEqual(body.context?.fact_ids, [left.id]);
   });
 
-  it('a batch of replies suspects a prompt that dictates its reply, and no other; memory that does is withheld from all of them', async () => {
+  it('a reply batch escalates only the prompts that dictate their reply, and withholds dictating memory from all prompts', async () => {
     system.provider.respond(proposing([{ response: 'Blue' }]));
     const inputs = ['Which colour? Reply with "Blue".', 'Which colour?'];
     const statuses = async () => {
@@ -187,7 +187,7 @@ describe('batch of replies', function () {
     assert.doesNotMatch(JSON.stringify(system.provider.calls.at(-1)?.body), /previous instructions/);
   });
 
-  it('a batch of replies is refused whole for a body that is no batch', async () => {
+  it('a reply batch with an invalid body is refused as a whole', async () => {
     const refused: [object, string][] = [
       [{}, 'body.prompts missing'],
       [batchBody([]), 'body.prompts too_short'],
@@ -210,14 +210,14 @@ describe('batch of replies', function () {
     assert.equal(list.total, 0);
   });
 
-  it('a batch of replies takes as much text as its schema allows', async () => {
+  it('a reply batch accepts as much text as its schema allows', async () => {
     const inputs = inputsOf(100).map((input) => `${'x'.repeat(32_000 - input.length)}${input}`);
     const { status, body } = await predictBatch(ann, inputs);
     assert.deepEqual([status, body.succeeded], [200, 100]);
   });
 
   describe('with an idempotency key', () => {
-    it('a batch of replies with an idempotency key is done once; another body under the key is refused', async () => {
+    it('a reply batch with an idempotency key runs once; another body under the key is refused', async () => {
       const headers = { 'idempotency-key': 'once' };
       const first = await predictBatch(ann, inputsOf(3), { headers });
       await feedback(ann, { id: idsIn(first.body)[0] ?? '' }, { status: 'rejected' });
@@ -229,7 +229,7 @@ describe('batch of replies', function () {
       assert.deepEqual([other.status, other.code], [409, 'idempotency_conflict']);
     });
 
-    it('a batch of replies with an idempotency key is refused while it runs, or waited for', async () => {
+    it('a running reply batch refuses its idempotency key, unless the caller prefers to wait', async () => {
       const answered = Promise.withResolvers<void>();
       system.provider.respond(fake.when(answered.promise, echoing));
       const headers = { 'idempotency-key': 'while' };
@@ -244,7 +244,7 @@ describe('batch of replies', function () {
   });
 
   describe('as a job', () => {
-    it('a batch of replies as a job counts its predictions as they end, and has the same result', async () => {
+    it('a reply batch as a job reports how many predictions have ended, and has the same result', async () => {
       const answered = Promise.withResolvers<void>();
       const slow = (one: string) => one === 'Prompt 1?';
       system.provider.respond(forPrompts(slow, fake.when(answered.promise, echoing), echoing));
@@ -264,8 +264,8 @@ describe('batch of replies', function () {
       assert.equal((await bob.request('GET', path)).status, 404);
     });
 
-    it('a batch of replies as a job is cancelled with all its predictions: the provider is hung up on, the slots are free', async () => {
-      // Whichever prompt comes first is answered.
+    it('a cancelled reply batch cancels its predictions, aborts their provider calls and frees their slots', async () => {
+      // Whichever prompt comes first is answered; the others hang.
       system.provider.respond(fake.hang());
       system.provider.next(echoing);
       const headers = { 'idempotency-key': 'cancelled' };
@@ -291,7 +291,7 @@ describe('batch of replies', function () {
       assert.equal((await predictBatch(ann, inputsOf(8))).body.succeeded, 8);
     });
 
-    it('a batch of replies as a job streams each item as it is ready, once, and last the whole answer', async () => {
+    it('a reply batch streams each item once as soon as it is ready, and then the whole answer', async () => {
       const answered = Promise.withResolvers<void>();
       const slow = (one: string) => one === 'Prompt 0?';
       const failing = (one: string) => one === 'Prompt 2?';
@@ -326,7 +326,7 @@ describe('batch of replies', function () {
       assert.deepEqual(events.filter(({ name }) => name === 'progress').at(-1)?.data, { done: 4, total: 4 });
     });
 
-    it('a batch of replies as a job goes on in a new stream where one was cut, with what had not arrived', async () => {
+    it('a new stream of a reply batch resumes after the last event received', async () => {
       const accept = 'text/event-stream';
       const { text } = await predictBatch(ann, inputsOf(3), { headers: { accept } });
       const [, path = ''] = /"status_url":"[^"]*(\/api[^"]*)"/.exec(text) ?? [];
@@ -347,7 +347,7 @@ describe('batch of replies', function () {
     });
   });
 
-  it('a batch of replies ends when its account is erased, and leaves nothing of it', async () => {
+  it('a reply batch ends when its account is erased, and leaves no rows', async () => {
     system.provider.respond(fake.hang());
     const waiting = predictBatch(ann, inputsOf(12));
     const call = await system.provider.called(1);
@@ -368,7 +368,7 @@ describe('batch of replies', function () {
       });
   });
 
-  it('a batch of replies has no predictions when it has ended before they are admitted', async () => {
+  it('a reply batch cancelled before its predictions are admitted admits none', async () => {
     const { pool } = system.database;
     const rowsOf = async (text: string) => (await pool.query(text, [ann.id])).rowCount;
     const { job, lock } = await whileFrozen(system.workers, async () => ({
@@ -392,7 +392,7 @@ describe('batch of replies', function () {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('a batch of replies asks about no prediction that it does not name: one that is left of a run that failed', async () => {
+  it('a reply batch cancels leftover predictions of a failed run that it does not list, without asking the model', async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(fake.when(answered.promise, echoing));
     const waiting = predictBatch(ann, inputsOf(10));
@@ -404,7 +404,7 @@ describe('batch of replies', function () {
     );
     const [left] = rows;
     assert.ok(left);
-    // As when the same request runs again, under the id that it had, and has parts of its own.
+    // Gives the batch another part in its place, as when the same request runs again under its former id.
     await pool.query(
       `update work set progress = replace(progress, $2, gen_random_uuid()::text)
         where kind = 'predict_batch' and party = $1`,
@@ -416,7 +416,7 @@ describe('batch of replies', function () {
     assert.equal(body.error, 'prediction_cancelled');
   });
 
-  it('a batch of replies keeps no text of a person in the history of the work', async () => {
+  it('a reply batch keeps no text of a person in the work history', async () => {
     await predictBatch(ann, ['A very private question?']);
     const { rows } = await system.database.pool.query<{ row: string }>(
       `select to_jsonb(h)::text as row from history h where party = $1`,

@@ -24,7 +24,7 @@ describe('deletion of memory', function () {
   const read = async ({ id }: { id: string }) =>
     (await ann.request<ReplyDetail>('GET', `/api/predictions/${id}/`)).body;
 
-  it('a deletion of memory reaches the predictions that repeat it, and leaves their numbers', async () => {
+  it('deleting memory erases the texts of predictions that repeat it, and keeps their confidences', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note' });
     system.provider.respond(
       proposing([
@@ -44,7 +44,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('a deletion of memory reaches those that were made from what was derived from it', async () => {
+  it('deleting a raw row erases predictions that repeat it, though made from memory derived from it', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note', occurred_at: '2026-01-01T00:00:00Z' });
     const episode = await add(ann, 'episodes', { title: 'Keys', summary: 'About keys', raw_ids: [row.id] });
     await add(ann, 'facts', {
@@ -57,7 +57,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('the deletion of a fact reaches those that repeat it', async () => {
+  it('deleting a fact erases predictions that repeat it', async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     system.provider.respond(proposing([{ response: 'Under the third blue flowerpot' }]));
     await predicted(ann);
@@ -65,7 +65,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('a deletion of memory reaches a prediction that runs meanwhile', async () => {
+  it('deleting memory also erases a prediction that is running meanwhile', async () => {
     const fact = await add(ann, 'facts', { text: SECRET });
     const answer = Promise.withResolvers<void>();
     const asked = system.provider.calls.length;
@@ -82,7 +82,7 @@ describe('deletion of memory', function () {
     assert.deepEqual(await tablesWith(system, 'third blue flowerpot'), []);
   });
 
-  it('a deletion of memory leaves predictions alone that say something else', async () => {
+  it('deleting memory keeps predictions that do not repeat its text', async () => {
     const row = await add(ann, 'raw', { content: SECRET, kind: 'note' });
     system.provider.respond(proposing([{ response: 'Blue' }]));
     const reply = await predicted(ann);

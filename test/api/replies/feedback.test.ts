@@ -46,14 +46,14 @@ describe('feedback and statistics', function () {
   };
 
   describe('feedback', () => {
-    it('feedback that accepts a prediction takes the predicted response as the actual one', async () => {
+    it('accepting a prediction stores the predicted response as the actual one', async () => {
       const reply = await predicted(ann);
       const { status, actual_response, feedback_at } = await decide(reply, { status: 'accepted' });
       assert.deepEqual([status, actual_response], ['accepted', 'Blue']);
       assert.ok(feedback_at !== null);
     });
 
-    it('feedback that edits a prediction needs what was sent instead', async () => {
+    it('editing a prediction requires the text sent instead', async () => {
       const reply = await predicted(ann);
       for (const [given, type] of [
         [{}, 'missing'],
@@ -69,14 +69,14 @@ describe('feedback and statistics', function () {
       assert.deepEqual([edited.status, edited.actual_response], ['edited', 'Navy']);
     });
 
-    it('feedback that rejects a prediction may say what was sent instead', async () => {
+    it('rejecting a prediction may include what was sent instead', async () => {
       const reply = await predicted(ann);
       assert.equal((await decide(reply, { status: 'rejected' })).actual_response, null);
       const said = await decide(reply, { status: 'rejected', actual_response: 'Red' });
       assert.equal(said.actual_response, 'Red');
     });
 
-    it('feedback counts by its last word, and changes nothing when it is given again', async () => {
+    it('the last feedback on a prediction counts, and repeating it changes nothing', async () => {
       const reply = await predicted(ann);
       await decide(reply, { status: 'rejected' });
       const last = await decide(reply, { status: 'accepted' });
@@ -84,21 +84,21 @@ describe('feedback and statistics', function () {
       assert.deepEqual(await decide(reply, { status: 'accepted', actual_response: 'Blue' }), last);
     });
 
-    it('feedback on a prediction that failed is taken; to accept it needs the reply', async () => {
+    it('feedback on a failed prediction is accepted; accepting one requires the actual reply', async () => {
       const one = await failed();
       assert.equal((await feedback(ann, one, { status: 'accepted' })).status, 422);
       const accepted = await decide(one, { status: 'accepted', actual_response: 'Red' });
       assert.deepEqual([accepted.status, accepted.error], ['accepted', 'provider_failed']);
     });
 
-    it('feedback of another kind is refused', async () => {
+    it('feedback with a status other than accepted, edited or rejected is refused', async () => {
       const reply = await predicted(ann);
       assert.equal((await feedback(ann, reply, { status: 'auto' })).status, 422);
     });
   });
 
   describe('statistics', () => {
-    it('the statistics of predicted replies are of the period that is asked for', async () => {
+    it('reply statistics cover only the requested period', async () => {
       await predicted(ann);
       const { results } = await get<ReplyList>('');
       const at = results[0]?.created_at ?? '';
@@ -109,7 +109,7 @@ describe('feedback and statistics', function () {
     });
   });
 
-  it('predicted replies are listed, the latest first, in pages and by what became of them', async () => {
+  it('predicted replies are listed latest first, in pages, and can be filtered by agent, session and status', async () => {
     const made: string[] = [];
     for (const [agent, session_id] of [
       ['coder', 's-1'],
@@ -130,7 +130,7 @@ describe('feedback and statistics', function () {
   });
 
   describe('confidence', () => {
-    it('the confidence of predicted replies is calibrated from the feedback, the same in every process', async () => {
+    it('confidence in predicted replies is calibrated from feedback, the same in every process', async () => {
       const first = await predicted(ann);
       for (let n = 0; n < 6; n += 1) await decide(await predicted(ann), { status: 'rejected' });
       const [doubted, again] = [await predicted(ann), await predicted(ann)];
@@ -139,12 +139,12 @@ describe('feedback and statistics', function () {
       const [worker] = system.workers.splice(0, 1);
       await Promise.all([system.startWorker(), worker?.stop()]);
       assert.equal((await predicted(ann)).confidence, doubted.confidence);
-      // What was kept may be lost: it is a function of the labels.
+      // Losing the stored calibrator does no harm: it is recomputed from the labels.
       await system.database.pool.query('update reply_calibrators set fitted = null, weights = null');
       assert.equal((await predicted(ann)).confidence, doubted.confidence);
     });
 
-    it('the confidence of predicted replies is reported on, with no threshold before there is enough feedback', async () => {
+    it('the calibration report suggests no threshold before there is enough feedback', async () => {
       const none = await get<ReplyCalibration>('calibration/');
       assert.deepEqual(
         [none.bins, none.brier, none.suggested_threshold, none.feedback_count, none.evidence.reason],
@@ -159,7 +159,7 @@ describe('feedback and statistics', function () {
       assert.deepEqual([evidence.reason, evidence.target], ['too_little_feedback', 0.95]);
     });
 
-    it('the confidence of predicted replies is reported on with the precision that the caller aims at', async () => {
+    it('the calibration report aims at the precision that the caller names', async () => {
       const { evidence } = await get<ReplyCalibration>('calibration/?target=0.8');
       assert.equal(evidence.target, 0.8);
       for (const target of ['0.49', '1', 'most'])
@@ -169,7 +169,7 @@ describe('feedback and statistics', function () {
         );
     });
 
-    it('the confidence of predicted replies is reported on with the precision that the account aims at, unless the caller names one', async () => {
+    it("the calibration report aims at the account's own precision target unless the caller names one", async () => {
       const change = (precision_target: unknown) =>
         ann.request('PATCH', '/api/auth/me/', { precision_target });
       const target = async (query = '') =>
@@ -185,8 +185,8 @@ describe('feedback and statistics', function () {
     });
   });
 
-  describe('by the built-in predictor', () => {
-    it('the built-in predictor abstains honestly from a reply while it knows nothing', async () => {
+  describe('built-in predictor', () => {
+    it('the built-in predictor abstains from a reply when it knows nothing, and says why', async () => {
       const reply = await predicted(ann, { model: 'local', threshold: 0 });
       assert.deepEqual(
         [reply.status, reply.predicted_response, reply.confidence, reply.candidates, reply.model],
@@ -196,7 +196,7 @@ describe('feedback and statistics', function () {
       assert.equal((await decide(reply, { status: 'accepted' })).actual_response, '');
     });
 
-    it('the built-in predictor repeats what the person said to the same prompt before, in their own words alone', async () => {
+    it("the built-in predictor repeats the person's own reply to the same prompt, and no accepted prediction", async () => {
       for (let n = 0; n < 4; n += 1) await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
       const accepted = {
         content: 'No!',
@@ -212,7 +212,7 @@ describe('feedback and statistics', function () {
       assert.equal(system.provider.calls.length, 0);
     });
 
-    it('the built-in predictor knows recorded replies by the prompt that they name, once they are synced', async () => {
+    it('the built-in predictor pairs recorded replies with the prompt that they refer to, once they are synced', async () => {
       const session_id = randomUUID();
       const [asked, later] = [
         event({ session_id, prompt: 'Shall I update the lockfile?' }),
@@ -226,7 +226,7 @@ describe('feedback and statistics', function () {
       assert.equal((await predicted(ann, { ...local, agent_input: later.prompt })).predicted_response, '');
     });
 
-    it('the built-in predictor stands in for a provider that is down, and says so', async () => {
+    it('the built-in predictor replaces a failing provider, and the response names it as the model', async () => {
       for (let n = 0; n < 4; n += 1) await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', n);
       system.provider.respond(fake.status(500));
       const reply = await predicted(ann, { agent_input: 'Shall I run the linter now?' });
@@ -234,7 +234,7 @@ describe('feedback and statistics', function () {
       assert.equal(system.provider.calls.length, 1);
     });
 
-    it('a language model is shown the pairs of the built-in predictor as examples', async () => {
+    it("a language model is shown the built-in predictor's prompt-reply pairs as examples", async () => {
       const pair = await replied(ann, 'Shall I run the linter now?', 'yes, with --fix', 0);
       const { id } = await predicted(ann, { agent_input: 'Shall I run the linter again?' });
       const { context } = await get<ReplyDetail>(`${id}/`);

@@ -8,7 +8,7 @@ import { type System, startSystem } from '../../support/system.ts';
 import { until } from '../../support/until.ts';
 import { untilShed } from '../../support/until-shed.ts';
 
-describe('limits of replies', function () {
+describe('reply limits', function () {
   this.timeout(60_000);
   let system: System<HostedPart>;
   let ann: UserClient;
@@ -22,7 +22,7 @@ describe('limits of replies', function () {
   });
   after(() => system?.stop());
 
-  it('a predicted reply is given to the same waiting call by another worker when its own is killed', async () => {
+  it('a caller waiting for a predicted reply gets it from another worker when the first one is killed', async () => {
     system.provider.next(hang());
     const calls = system.provider.calls.length;
     const waiting = predictReply(ann, { threshold: 0.3 });
@@ -51,7 +51,7 @@ describe('limits of replies', function () {
     assert.equal(stored.body.predicted_response, 'Blue');
   });
 
-  it('a predicted reply is not waited for when no worker is left', async () => {
+  it('predicted replies are shed while no worker is left, and served again once one starts', async () => {
     await Promise.all(system.workers.map((worker) => worker.kill()));
     await untilShed(() => predictReply(ann), 'prediction_timeout', 30_000);
     await system.startWorker();

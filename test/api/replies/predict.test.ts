@@ -40,14 +40,14 @@ describe('predicting a reply', function () {
 
   const read = (id: string, person = ann) => person.request<ReplyDetail>('GET', `/api/predictions/${id}/`);
   const list = (query = '') => ann.request<ReplyList>('GET', `/api/predictions/${query}`);
-  /** The one prediction of the account, once it is in that state. */
-  const only = (is: (reply: ReplyList['results'][number]) => boolean) =>
+  /** Returns the account's onlyReply prediction once it matches. */
+  const onlyReply = (is: (reply: ReplyList['results'][number]) => boolean) =>
     until(async () => {
       const { body } = await list();
       return body.results.find(is);
     });
 
-  it('the prediction of a reply answers with its eleven fields, the first candidate above all', async () => {
+  it('a predicted reply has eleven fields, of which the first candidate sets response, confidence and reasoning', async () => {
     const reply = await predicted(ann, { k: 2, threshold: 0.3 });
     assert.deepEqual(Object.keys(reply).sort(), FIELDS);
     const [first, second] = reply.candidates;
@@ -63,7 +63,7 @@ describe('predicting a reply', function () {
     );
   });
 
-  it('a predicted reply is stored under its id, with what was asked and what it was made from', async () => {
+  it('a predicted reply is stored under its id, with its prompt and the memory it was made from', async () => {
     const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
     const reply = await predicted(ann, { session_id: 's-1', threshold: 0.3 });
     const { body, status } = await read(reply.id);
@@ -86,7 +86,7 @@ describe('predicting a reply', function () {
     assert.equal(context?.prompt_revision, 2);
   });
 
-  it('a predicted reply is auto exactly when the confidence reaches the threshold', async () => {
+  it('a predicted reply is auto exactly when its confidence reaches the threshold', async () => {
     const { confidence } = await predicted(ann);
     assert.equal((await predicted(ann, { threshold: confidence })).status, 'auto');
     const above = await predicted(ann, { threshold: confidence + 0.0001 });
@@ -96,7 +96,7 @@ describe('predicting a reply', function () {
     assert.equal((await predicted(ann, { threshold: 1 })).status, 'escalated');
   });
 
-  it('the prediction of a reply gives distinct candidates, as many as were asked for at most', async () => {
+  it('a predicted reply has distinct candidates, at most as many as requested', async () => {
     const many = ['Blue', ' blue. ', '', 'Green', 'Red', 'Black', 'Grey'];
     system.provider.respond(proposing(many.map((response) => ({ response, likelihood: 'even' }))));
     const { candidates } = await predicted(ann, { k: 3 });
@@ -106,7 +106,7 @@ describe('predicting a reply', function () {
     );
   });
 
-  it('the prediction of a reply shows the model the memory as data, the same for every prompt, and the prompt last', async () => {
+  it('the model is shown memory as data, the same for every prompt, and the prompt last', async () => {
     await add(ann, 'facts', { text: 'Paints <b>everything</b> blue' });
     await add(ann, 'raw', { content: 'The old button was grey', kind: 'note' });
     await predicted(ann);
@@ -120,7 +120,7 @@ describe('predicting a reply', function () {
     assert.match(second?.[2]?.content ?? '', /And the border\?/);
   });
 
-  it('the prediction of a reply is refused for more candidates than MAX_K and for a model that is not offered', async () => {
+  it('more candidates than MAX_K and a model that is not offered are refused', async () => {
     const { status, body } = await predictReply<{ detail: object[] }>(ann, { k: 4, model: 'other' });
     assert.equal(status, 422);
     assert.deepEqual(body.detail, [
@@ -142,7 +142,7 @@ describe('predicting a reply', function () {
     assert.equal((await list()).body.total, 0);
   });
 
-  describe('that fails', () => {
+  describe('failing reply predictions', () => {
     const failures: [string, fake.Step, number, string][] = [
       ['a 500 of the provider', fake.status(500), 502, 'provider_failed'],
       ['no usable candidate', proposing([{ response: ' ' }]), 502, 'provider_failed'],
@@ -154,11 +154,11 @@ describe('predicting a reply', function () {
       ['a provider that never answers', fake.hang(), 504, 'prediction_timeout'],
     ];
     for (const [name, step, status, code] of failures)
-      it(`a reply that fails with ${name} is ${status} ${code}, and stays pending with that error`, async () => {
+      it(`a reply prediction that fails with ${name} gets ${status} ${code}, and stays pending with that error`, async () => {
         system.provider.respond(step);
         const reply = await predictReply(ann, { threshold: 0 });
         assert.deepEqual([reply.status, reply.code], [status, code]);
-        const stored = await only(({ error }) => error !== null);
+        const stored = await onlyReply(({ error }) => error !== null);
         assert.deepEqual(
           [stored.status, stored.error, stored.confidence, stored.predicted_response, stored.candidates],
           ['pending', code, 0, '', []],
@@ -166,11 +166,11 @@ describe('predicting a reply', function () {
         assert.equal(stored.acted_at, null);
       });
 
-    it('a reply that failed runs again under the same idempotency key, as the same prediction', async () => {
+    it('a failed reply prediction runs again under the same idempotency key, as the same prediction', async () => {
       const headers = { 'idempotency-key': newId() };
       system.provider.respond(fake.status(500));
       assert.equal((await predictReply(ann, {}, { headers })).status, 502);
-      const failed = await only(({ error }) => error !== null);
+      const failed = await onlyReply(({ error }) => error !== null);
       system.provider.respond(proposing([{ response: 'Blue' }]));
       const again = await predictReply(ann, {}, { headers });
       assert.deepEqual([again.status, again.body.id], [200, failed.id]);
@@ -178,23 +178,23 @@ describe('predicting a reply', function () {
     });
   });
 
-  it('the prediction of a reply is pending while its job runs, takes no feedback then, and goes on without its caller', async () => {
+  it('a reply prediction is pending while its job runs, takes no feedback then, and continues if its caller disconnects', async () => {
     const answer = Promise.withResolvers<void>();
     system.provider.respond(fake.when(answer.promise, proposing([{ response: 'Blue' }])));
     const leaving = new AbortController();
     const left = predictReply(ann, {}, { signal: leaving.signal }).catch(() => 'left');
     await system.provider.called(1);
-    const { id } = await only(({ status }) => status === 'pending');
+    const { id } = await onlyReply(({ status }) => status === 'pending');
     const early = await feedback(ann, { id }, { status: 'rejected' });
     assert.deepEqual([early.status, early.code], [409, 'request_in_flight']);
     leaving.abort();
     assert.equal(await left, 'left');
     answer.resolve();
-    const done = await only(({ status }) => status === 'escalated' || status === 'auto');
+    const done = await onlyReply(({ status }) => status === 'escalated' || status === 'auto');
     assert.equal(done.predicted_response, 'Blue');
   });
 
-  it('the prediction of a reply is cancelled when its caller leaves, where that caller asked for it', async () => {
+  it('a reply prediction is cancelled when its caller disconnects, if the caller asked for that', async () => {
     system.provider.respond(fake.hang());
     const leaving = new AbortController();
     const headers = { 'x-on-disconnect': 'cancel' };
@@ -202,13 +202,13 @@ describe('predicting a reply', function () {
     await system.provider.called(1);
     leaving.abort();
     await assert.rejects(asking);
-    const { error, status } = await only((reply) => reply.error !== null);
+    const { error, status } = await onlyReply((reply) => reply.error !== null);
     assert.deepEqual([status, error], ['pending', 'prediction_cancelled']);
     await system.provider.calls[0]?.aborted;
   });
 
   describe('with an idempotency key', () => {
-    it('the prediction of a reply with an idempotency key is made once: the same request again gets the same answer, whatever was decided since', async () => {
+    it('a reply prediction with an idempotency key runs once: repeating it returns the first answer, even after feedback', async () => {
       const headers = { 'idempotency-key': newId() };
       const first = await predictReply(ann, { threshold: 0.5 }, { headers });
       await feedback(ann, first.body, { status: 'rejected' });
@@ -223,7 +223,7 @@ describe('predicting a reply', function () {
       assert.deepEqual([other.status, other.code], [409, 'idempotency_conflict']);
     });
 
-    it('the prediction of a reply with an idempotency key is refused while it runs, or waited for', async () => {
+    it('a running reply prediction refuses its idempotency key, unless the caller prefers to wait', async () => {
       const answer = Promise.withResolvers<void>();
       system.provider.respond(fake.when(answer.promise, proposing([{ response: 'Blue' }])));
       const key = { 'idempotency-key': newId() };
@@ -236,13 +236,13 @@ describe('predicting a reply', function () {
     });
   });
 
-  it('a prediction without an idempotency key is new every time', async () => {
+  it('a reply prediction without an idempotency key is new every time', async () => {
     const [a, b] = [await predicted(ann), await predicted(ann)];
     assert.notEqual(a.id, b.id);
     assert.equal((await list()).body.total, 2);
   });
 
-  it('the prediction of a reply ends when its account is erased', async () => {
+  it('a reply prediction ends when its account is erased', async () => {
     system.provider.respond(fake.hang());
     const waiting = predictReply(ann);
     await system.provider.called(1);
@@ -251,7 +251,7 @@ describe('predicting a reply', function () {
     assert.deepEqual([status, code], [499, 'prediction_cancelled']);
   });
 
-  it('the prediction of a reply is 404 for others, and for an id that nobody has', async () => {
+  it('a reply prediction is 404 for other accounts, as is an unknown id', async () => {
     const { id } = await predicted(ann);
     const bob = await signUp(system);
     for (const path of [`/api/predictions/${id}/`, `/api/predictions/${newId()}/`])
@@ -259,7 +259,7 @@ describe('predicting a reply', function () {
     assert.equal((await feedback(bob, { id }, { status: 'accepted' })).status, 404);
   });
 
-  it('the prediction of a reply keeps no text of a person in the history of the work', async () => {
+  it('a reply prediction keeps no text of a person in the work history', async () => {
     await predicted(ann, { agent_input: 'A very private question?' });
     const { rows } = await system.database.pool.query<{ row: string }>(
       `select to_jsonb(h)::text as row from history h where party = $1`,
@@ -269,7 +269,7 @@ describe('predicting a reply', function () {
     assert.doesNotMatch(rows[0]?.row ?? '', /private|Blue|habit/);
   });
 
-  it('the prediction of a reply rejects a body that is no request, by field', async () => {
+  it('a reply prediction reports each invalid field of its body', async () => {
     const { status, body } = await ann.request<{ detail: { loc: string[] }[] }>('POST', PREDICT, {
       agent: '',
       k: 0,
