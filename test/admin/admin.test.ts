@@ -40,7 +40,7 @@ describe('command line', () => {
   const makeApp = () =>
     createApp(database.orm.em.fork(), { name: 'test', redirectUris: [], plan: 'sandbox', capCents: null });
 
-  it('the command line makes an app whose key works, and shows the app without its key', async () => {
+  it('the command line creates an app whose key works, and shows the app without its key', async () => {
     const uris = ['https://app.example/callback?x=1', 'http://127.0.0.1:3000/'];
     const { app_id, key, ...rest } = await result(
       ...['app', 'create', '--name', 'Écran 1', '--cap-cents', '2500', '--plan', 'paid'],
@@ -80,7 +80,7 @@ describe('command line', () => {
     assert.deepEqual(rows, [{ plan: 'sandbox', cap_cents: null, redirect_uris: [] }]);
   });
 
-  it('the command line changes the named fields of an app and nothing else', async () => {
+  it('the command line changes only the named fields of an app', async () => {
     const { appId } = await makeApp();
     const before = await result('app', 'show', appId);
     const changed = await result(
@@ -107,7 +107,7 @@ describe('command line', () => {
     assert.deepEqual(again, { ...changed, monthly_cap_cents: null, supersede: true, disabled });
   });
 
-  it('the command line deactivates an app at once, and activates it again', async () => {
+  it('the command line deactivates an app at once, and can reactivate it', async () => {
     const { appId, key } = await makeApp();
     assert.equal((await result('app', 'deactivate', appId)).active, false);
     assert.equal(await works(key), false);
@@ -128,7 +128,7 @@ describe('command line', () => {
     assert.deepEqual(await Promise.all([first, second, third].map(works)), [false, false, true]);
   });
 
-  it('the command line leaves one working key after rotations at once', async () => {
+  it('the command line leaves one working key after concurrent rotations', async () => {
     const { appId } = await makeApp();
     const keys = await Promise.all(
       Array.from({ length: 4 }, () => rotateKey(database.orm.em.fork(), appId, 0)),
@@ -137,7 +137,7 @@ describe('command line', () => {
     assert.equal(working.filter(Boolean).length, 1);
   });
 
-  it('the command line revokes the key with the shown prefix, of this app only', async () => {
+  it('the command line revokes the key with the given prefix, and only of the given app', async () => {
     const [mine, other] = await Promise.all([makeApp(), makeApp()]);
     const prefix = mine.key.slice(0, 9);
     const refused = await admin('key', 'revoke', other.appId, '--prefix', prefix);
@@ -148,7 +148,7 @@ describe('command line', () => {
     assert.deepEqual(await Promise.all([mine.key, other.key].map(works)), [false, true]);
   });
 
-  it('the command line reports the usage of one app and of all, of this month and another', async () => {
+  it('the command line reports the usage of one app or all, for this month or another', async () => {
     const { appId } = await makeApp();
     await test.pool.query(
       `insert into usage (app_id, month, reserved, settled, paid_reserved, paid_settled,
@@ -209,13 +209,13 @@ describe('command line', () => {
     );
   });
 
-  it("the command line reports what an account's calls to providers came to, by its id or e-mail address", async () => {
+  it("the command line reports an account's provider usage, by its id or e-mail address", async () => {
     const account = { email: 'Ada@forecue.example', name: '', passwordHash: '' };
     const { id } = await createAccount(database.orm.em.fork(), account);
     await bookCalls(test.pool, [
       aCall({ account_id: id, cost_microcents: 2_000_000 }),
       aCall({ account_id: id, outcome: 'aborted', aborted: true, output_tokens: 0 }),
-      // A year ago.
+      // A call of a year ago, which this month does not count.
       aCall({ account_id: id, age_ms: 365 * 24 * 60 * 60 * 1000 }),
     ]);
     const [byId, byEmail, earlier] = await Promise.all([
@@ -240,7 +240,7 @@ describe('command line', () => {
     assert.match(unknown.stderr, /^there is no such user: .*\n$/);
   });
 
-  it('the command line finds nothing wrong with a healthy installation', async () => {
+  it('the doctor finds nothing wrong with a healthy installation', async () => {
     const { ok, checks } = await result('doctor');
     const names = checks.map((check: { name: string }) => check.name);
     const stores = ['database', 'migrations', 'pooler', 'connections', 'disk', 'queue'];
@@ -249,7 +249,7 @@ describe('command line', () => {
     for (const check of checks) assert.deepEqual([check.ok, check.to_do, check.see], [true, null, null]);
   });
 
-  it('the command line reports which migrations a database lacks, and what to do', async () => {
+  it('the doctor reports which migrations a database lacks, and what to do', async () => {
     const server = process.env['FORECUE_TEST_SERVER'] ?? '';
     const name = `${new URL(test.url).pathname.slice(1)}_empty`;
     await administer(server, `create database ${name}`);
@@ -273,7 +273,7 @@ describe('command line', () => {
     }
   });
 
-  it('the command line says in one line what is wrong, on standard error', async () => {
+  it('the command line reports errors in one line, on standard error', async () => {
     const refusals = await Promise.all([
       admin('app', 'show', NOBODY, '--json'),
       admin('usage', '17'),
@@ -287,14 +287,14 @@ describe('command line', () => {
     assert.doesNotMatch(unreachable ?? '', /secret/);
   });
 
-  it('the command line lists its commands when there is no such command', async () => {
+  it('the command line lists its commands if the given one does not exist', async () => {
     for (const { code, stdout, stderr } of await Promise.all([admin(), admin('app', 'destroy')])) {
       assert.deepEqual({ code, stdout }, { code: 2, stdout: '' });
       assert.match(stderr, /^Usage: npm run -s admin -- .*\n\n {2}app create +Create an app/);
     }
   });
 
-  it('the command line shows its commands, one of them, or its version, to whoever asks', async () => {
+  it('the command line shows its commands, one command, or its version on request', async () => {
     const [all, short, one, version] = await Promise.all([
       admin('--help'),
       admin('-h'),

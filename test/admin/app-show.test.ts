@@ -21,7 +21,7 @@ describe('admin app show', () => {
 
   const show = (id: string): Promise<Shown> => adminResult(['app', 'show', id], system.env);
 
-  it('`admin app show` says what the app used and is using', async () => {
+  it('`admin app show` reports what the app has used and is using now', async () => {
     const app = await system.app();
     assert.equal((await app.predict(predictionBody())).status, 200);
     system.provider.respond(hang());
@@ -35,7 +35,7 @@ describe('admin app show', () => {
     await call;
   });
 
-  it('`admin app show` says why calls were refused lately, by code, with what the code means', async () => {
+  it('`admin app show` reports why recent calls were refused, by code with its meaning', async () => {
     const [app, other] = [await system.app(), await system.app()];
     for (let n = 0; n < 3; n += 1) await app.predict({});
     system.provider.respond(status(500));
@@ -58,7 +58,7 @@ describe('admin app show', () => {
     assert.match(stdout, /\nRefused in the last 24 hours:\ncode +calls +last_at +means\n/);
   });
 
-  it('`admin app list` shows which app is refused most', async () => {
+  it('`admin app list` shows how many recent calls of each app were refused', async () => {
     const [app, other] = [await system.app(), await system.app()];
     for (let n = 0; n < 5; n += 1) await app.predict({});
     await until(async () => {

@@ -24,8 +24,8 @@ function refuses(command: Command, args: string[], expected: RegExp): void {
   );
 }
 
-describe('arguments of the command line', () => {
-  it('the command line takes money as whole cents only', () => {
+describe('command-line arguments', () => {
+  it('the command line accepts money only as whole cents', () => {
     for (const cents of ['0', '1', '2500', '1000000000000', 'none'])
       accepts(appCreate, '--name', 'x', '--cap-cents', cents);
     for (const cents of [
@@ -48,13 +48,13 @@ describe('arguments of the command line', () => {
       );
   });
 
-  it('the command line takes a confidence from 0 to 1', () => {
+  it('the command line accepts a confidence from 0 to 1', () => {
     for (const value of ['0', '0.25', '1', '1.0']) accepts(appUpdate, ID, '--min-confidence', value);
     for (const value of ['', '1.01', '-0.1', '.5', '1e-1', 'Infinity', '0,5', '50%'])
       refuses(appUpdate, [ID, `--min-confidence=${value}`], /^--min-confidence must be a number from 0 to 1/);
   });
 
-  it('the command line takes a grace in whole seconds, and a month as YYYY-MM', () => {
+  it('the command line accepts a grace in whole seconds, a month as YYYY-MM, and an app or a user for usage', () => {
     accepts(keyRotate, ID, '--grace', '2592000');
     for (const grace of ['', '1.5', '1m', '-1', '2592001'])
       refuses(keyRotate, [ID, `--grace=${grace}`], /^--grace must be/);
@@ -67,7 +67,7 @@ describe('arguments of the command line', () => {
     refuses(usage, [ID, '--user', ID], /^give an app or --user, not both$/);
   });
 
-  it('the command line registers only addresses that people may be sent back to', () => {
+  it('the command line accepts only redirect URIs that are safe to send people back to', () => {
     const good = [
       'https://app.example',
       'https://app.example:8443/a/b?c=d&e=%C3%A9',
@@ -98,13 +98,13 @@ describe('arguments of the command line', () => {
       refuses(appCreate, ['--name', 'x', `--redirect-uri=${uri}`], /^--redirect-uri must be/);
   });
 
-  it('the command line takes a name of 1 to 200 characters', () => {
+  it('the command line accepts a name of 1 to 200 characters', () => {
     for (const name of ['x', '💬'.repeat(200)]) accepts(appCreate, '--name', name);
     for (const name of ['', '  ', 'a\nb', '\u001b[31m', 'x'.repeat(201)])
       refuses(appCreate, [`--name=${name}`], /^--name must be 1 to 200 characters/);
   });
 
-  it('the command line takes no argument that it does not know, no value outside its list, and no contradiction', () => {
+  it('the command line refuses unknown arguments, values outside their list, and contradictions', () => {
     refuses(appCreate, [], /^--name is missing$/);
     refuses(
       appCreate,
@@ -133,8 +133,8 @@ describe('arguments of the command line', () => {
   });
 });
 
-describe("command line's configuration", () => {
-  it("the command line's configuration does not need to know the model, which only the doctor asks for", () => {
+describe('command-line configuration', () => {
+  it('the command line needs no configured model, except for the doctor', () => {
     const DATABASE_URL = 'postgres://127.0.0.1/forecue';
     const modelOf = (values: Record<string, string>) => adminConfig({ DATABASE_URL, ...values }).defaultModel;
     assert.equal(modelOf({}), 'local');
@@ -144,14 +144,14 @@ describe("command line's configuration", () => {
   });
 });
 
-describe('help of the command line', () => {
-  it('the help of the command line has at most 100 characters in a line', () => {
+describe('command-line help', () => {
+  it("the command line's help has at most 100 characters per line", () => {
     const helps = [...COMMANDS].map(([name, command]) => helpOf(name, command));
     for (const line of [overview(COMMANDS), ...helps].join('').split('\n'))
       assert.ok([...line].length <= 100, line);
   });
 
-  it('the help of the command line has an example of each command that the command itself takes', () => {
+  it("the command line's help has an example of each command, which that command accepts", () => {
     for (const [name, command] of COMMANDS) {
       const [, example = ''] = /\nExample: npm run -s admin -- (.*)\n$/.exec(helpOf(name, command)) ?? [];
       assert.ok(example.startsWith(name), example);

@@ -19,15 +19,15 @@ import { until } from '../support/until.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 
-/** Makes a checkout of the same files, whose `.data/` is its own. */
+/** Makes a checkout of the same fileCount with its own `.data/`. */
 async function linkCheckout(folder: string): Promise<void> {
   await mkdir(folder);
   for (const name of await readdir(CHECKOUT))
     if (!name.startsWith('.')) await symlink(join(CHECKOUT, name), join(folder, name));
 }
 
-/** A session of this database that waits for a lock. */
-const WAITS = `
+/** Finds sessions of this database that wait for a lock. */
+const WAITING_SESSIONS = `
   select from pg_locks l join pg_database d on d.oid = l.database where not l.granted and d.datname = current_database()`;
 
 describe('backup', function () {
@@ -44,10 +44,10 @@ describe('backup', function () {
   });
   afterEach(() => elsewhere.drop());
 
-  let files = 0;
+  let fileCount = 0;
   const newFile = () => {
-    files += 1;
-    return join(folder, `${files}.backup`);
+    fileCount += 1;
+    return join(folder, `${fileCount}.backup`);
   };
   const backUp = async () => {
     const file = newFile();
@@ -63,12 +63,12 @@ describe('backup', function () {
   const countIn = async ({ pool }: TestDatabase, table: string) =>
     (await pool.query<{ count: number }>(`select count(*)::int from ${table}`)).rows[0]?.count;
 
-  it('a backup that is taken while calls run is restored elsewhere, where a repeated request gets the same bytes', async () => {
+  it('a backup taken while calls run can be restored elsewhere, where a repeated request gets the same bytes', async () => {
     const app = await system.app({ name: 'Écran\tmit\\N "Zeilen"\n' });
     const body = predictionBody();
     const first = await app.predict(body);
     assert.equal(first.status, 200);
-    // A partition that only the past has made.
+    // Adds a partition of the past, which migrations do not create.
     await system.database.pool.query(`
       create table history_20200106 partition of history
         for values from ('2020-01-06 00:00:00+00') to ('2020-01-13 00:00:00+00');
@@ -119,7 +119,7 @@ describe('backup', function () {
     await system.workers.at(-1)?.stop();
   });
 
-  it('a backup has every row of every table, whose triggers work afterwards', async () => {
+  it('a restored database has every row of its backup, and its triggers work', async () => {
     const file = await backUp();
     assert.equal((await restore(file)).code, 0);
     const tables = [
@@ -140,7 +140,7 @@ describe('backup', function () {
     assert.deepEqual(rows, []);
   });
 
-  it('a backup goes to the embedded database of a checkout in which `npm start` does not run, and a move from there to another server', async () => {
+  it("a backup can be restored to a checkout's embedded database if `npm start` is not running, and moved from there to another server", async () => {
     const file = await backUp();
     const data = join(folder, 'data');
     await using target = await openTarget({}, data);
@@ -162,7 +162,7 @@ describe('backup', function () {
     });
   });
 
-  it('a move keeps its copy beside the data, where there is room for it, and leaves none when it is interrupted', async () => {
+  it('a move keeps its copy next to the data, where there is space, and deletes it when interrupted', async () => {
     const [checkout, temporary] = [join(folder, 'checkout'), join(folder, 'temporary')];
     await Promise.all([linkCheckout(checkout), mkdir(temporary)]);
     await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
@@ -171,7 +171,7 @@ describe('backup', function () {
     const env = { ...bareEnvironment(), TMPDIR: temporary, DATABASE_URL: elsewhere.url };
     const move = spawn(process.execPath, [...main, 'move'], { env, stdio: 'ignore' });
     const over = once(move, 'exit');
-    await until(async () => (await elsewhere.pool.query(WAITS)).rowCount);
+    await until(async () => (await elsewhere.pool.query(WAITING_SESSIONS)).rowCount);
     const data = join(checkout, '.data');
     assert.deepEqual(await readdir(temporary), []);
     assert.deepEqual((await readdir(data)).sort(), ['lock', 'move.backup', 'postgres']);
@@ -179,13 +179,13 @@ describe('backup', function () {
     assert.deepEqual(await over, [null, 'SIGINT']);
     assert.deepEqual((await readdir(data)).sort(), ['lock', 'postgres']);
     await locked.release();
-    // Waits for the embedded server to end.
+    // Opens the data again, which waits for the embedded server to end.
     await using _ended = await openEmbedded({}, data);
   });
 
-  it('a backup that is ended by a signal leaves nothing behind', async () => {
+  it('a backup interrupted by a signal leaves no fileCount', async () => {
     await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
-    // Takes seconds to pack.
+    // Rows that take seconds to compress.
     await elsewhere.pool.query(`
       insert into waitlist (email_key, email, created_at)
       select n, (select string_agg(md5(n || ' ' || i), '') from generate_series(1, 50000) i), now()
@@ -200,12 +200,12 @@ describe('backup', function () {
     for (const left of [file, `${file}.unfinished`]) assert.equal(existsSync(left), false, left);
   });
 
-  it('a move wants the address of another database', async () => {
+  it('a move requires the address of another database', async () => {
     const { code, stderr } = await runAdmin(['move'], { ...system.env, DATABASE_URL: '' });
     assert.deepEqual([code, stderr.split('\n')[0]], [1, 'configuration: DATABASE_URL is required']);
   });
 
-  it('a backup is refused by a database that is not empty, which stays as it was', async () => {
+  it('a backup is not restored into a database that is not empty', async () => {
     const file = await backUp();
     assert.equal((await restore(file)).code, 0);
     const before = await countIn(elsewhere, 'history');
@@ -215,7 +215,7 @@ describe('backup', function () {
     assert.equal(await countIn(elsewhere, 'history'), before);
   });
 
-  it('a backup is refused when it is damaged, cut short, or no backup, before anything is stored', async () => {
+  it('a damaged, truncated or foreign backup file is refused before anything is stored', async () => {
     const whole = await readFile(await backUp());
     const flipped = Buffer.from(whole);
     const middle = flipped.length >> 1;
@@ -240,7 +240,7 @@ describe('backup', function () {
     assert.match(missing.stderr, /cannot be read \(ENOENT/);
   });
 
-  it('a backup never replaces a file, and leaves none behind when it fails', async () => {
+  it('a backup never replaces a file, and leaves none when it fails', async () => {
     const file = await backUp();
     const { size } = await stat(file);
     const again = await runAdmin(['backup', file], system.env);

@@ -18,7 +18,7 @@ async function complete(...words: string[]): Promise<string[]> {
 }
 
 describe('shell completion', () => {
-  it('shell completion completes commands, their second words and their options in bash, without a database', async () => {
+  it('shell completion completes commands, subcommands and options in bash, without a database', async () => {
     const firsts = [...new Set([...COMMANDS.keys()].map((name) => name.split(' ')[0]))];
     assert.deepEqual(await complete(''), firsts);
     assert.deepEqual(await complete('app', ''), ['create', 'list', 'show', 'update', 'deactivate']);
@@ -36,7 +36,7 @@ describe('shell completion', () => {
     assert.match(await scriptFor('bash'), /complete -o default /);
   });
 
-  it('shell completion defines the program that it completes', async () => {
+  it('shell completion defines the program forecue-admin', async () => {
     const script = `${await scriptFor('bash')}\nforecue-admin --version`;
     const { status, stdout } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' });
     assert.deepEqual([status, stdout], [0, (await runAdmin(['--version'], {})).stdout]);
@@ -48,7 +48,7 @@ describe('shell completion', () => {
       for (const name of COMMANDS.keys()) assert.ok(script.includes(`'${name}'`), name);
     });
 
-  it('shell completion names the shells that there are', async () => {
+  it('shell completion lists the supported shells when asked for another one', async () => {
     const { code, stderr } = await runAdmin(['completion', 'tcsh'], {});
     assert.deepEqual([code, stderr], [1, 'the shell must be one of bash, zsh, fish, not "tcsh"\n']);
   });

@@ -24,7 +24,7 @@ describe('command line for connections', () => {
     runAdmin(['connection', 'create', ...args], { DATABASE_URL: system.database.url, ...more });
   const who = () => ['--email', person.email, '--user-id', 'u-1'];
 
-  it('the command line for connections connects the only app with a user, so that predictions use the memory', async () => {
+  it('`connection create` connects the only app to a user, so that predictions use the memory', async () => {
     await add(person, 'facts', { text: 'Deploys on Tuesdays' });
     const { stdout } = await admin([...who(), '--json']);
     const { connection_id, status, grant_revision } = JSON.parse(stdout) as Exchanged;
@@ -35,7 +35,7 @@ describe('command line for connections', () => {
     assert.deepEqual(call.record.known?.facts, ['Deploys on Tuesdays']);
   });
 
-  it('the command line for connections lists connections and revokes one, which ends what runs with it', async () => {
+  it('the command line lists connections and revokes one, which ends the predictions that use it', async () => {
     const { connection_id } = JSON.parse((await admin([...who(), '--json'])).stdout) as Exchanged;
     const command = async (...args: string[]) => {
       const { stdout, stderr } = await runAdmin(['connection', ...args, '--json'], {
@@ -61,7 +61,7 @@ describe('command line for connections', () => {
     system.provider.respond(ok());
   });
 
-  it('the command line for connections refuses what cannot be connected, on one line', async () => {
+  it('`connection create` refuses what cannot be connected, in one line', async () => {
     const other = await system.app();
     const refusals: [string[], RegExp][] = [
       [who(), /^APP_ID is missing, and there is not exactly one app/],
@@ -78,7 +78,7 @@ describe('command line for connections', () => {
     }
   });
 
-  it('the command line for connections leaves the consent to the person in production', async () => {
+  it('`connection create` is refused in production, where only the person may consent', async () => {
     const { stderr } = await admin([app.id, ...who()], {
       NODE_ENV: 'production',
       OPENAI_API_KEY: 'k',

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { describeInBrowser, openBrowser } from '../support/browser.ts';
 import { bundled } from '../support/bundle.ts';
 
-/** A client that suggests ", and so on." after each draft, and notes what it is told. */
+/** Client that suggests ", and so on." after each draft, and records the drafts and events that it is given. */
 const CLIENT = `
   globalThis.events = [];
   globalThis.drafts = [];
@@ -78,7 +78,7 @@ describeInBrowser('suggestion in Chromium', () => {
   async function open(source: string): Promise<Page> {
     const page = await browser.newPage();
     page.setDefaultTimeout(10_000);
-    // Modules that need a secure context have one.
+    // Serve the page over https, for modules that need a secure context.
     await page.route('https://app.example/', (route) =>
       route.fulfill({ contentType: 'text/html', body: '<!doctype html><body>' }),
     );
@@ -102,7 +102,7 @@ describeInBrowser('suggestion in Chromium', () => {
       });
       afterEach(() => page.close());
 
-      it(`a suggestion in ${name} is taken over with Tab, and can be typed through`, async () => {
+      it(`a suggestion in ${name} shrinks as the person types it, and Tab accepts the rest`, async () => {
         await page.keyboard.type('Tea');
         await shows(page, ', and so on.');
         await page.keyboard.type(', and');
@@ -116,7 +116,7 @@ describeInBrowser('suggestion in Chromium', () => {
         );
       });
 
-      it(`a suggestion in ${name} is taken over by its next word`, async () => {
+      it(`a suggestion in ${name} can be accepted word by word`, async () => {
         await page.keyboard.type('Tea');
         await shows(page, ', and so on.');
         await page.keyboard.press('Control+ArrowRight');
@@ -125,7 +125,7 @@ describeInBrowser('suggestion in Chromium', () => {
         await shows(page, ' so on.');
       });
 
-      it(`a suggestion in ${name} goes with Escape, and does not come back until the text changes`, async () => {
+      it(`a suggestion in ${name} is dismissed by Escape, and does not return until the text changes`, async () => {
         await page.keyboard.type('Tea');
         await shows(page, ', and so on.');
         await page.keyboard.press('Escape');
@@ -137,7 +137,7 @@ describeInBrowser('suggestion in Chromium', () => {
       });
     });
 
-  it('a suggestion in a textarea stands behind the text, and only while the caret is there', async () => {
+  it('a suggestion in a textarea is shown after the text, and only while the caret is there', async () => {
     const page = await open(FIELDS['a textarea']);
     await page.keyboard.type('Tea');
     await shows(page, ', and so on.');
@@ -152,7 +152,7 @@ describeInBrowser('suggestion in Chromium', () => {
     await page.close();
   });
 
-  it('a suggestion in a textarea is undone like what was typed, and Tab leaves the field where there is none', async () => {
+  it('an accepted suggestion in a textarea can be undone, and Tab leaves the field when there is no suggestion', async () => {
     const page = await open(FIELDS['a textarea']);
     await page.keyboard.type('Tea');
     await shows(page, ', and so on.');

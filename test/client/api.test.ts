@@ -35,7 +35,7 @@ describe("client's /api", () => {
     return all;
   };
 
-  it("the client's /api remembers who signed up or logged in, until that person logs out", async () => {
+  it("the client's /api keeps a person logged in after sign-up or log-in, until the person logs out", async () => {
     const client = createAccountClient({ baseUrl: system.webs[0]?.url ?? '' });
     await assert.rejects(client.readAccount(), { code: 'not_authenticated' });
     const person = { email: `c-${process.pid}@example.com`, password: 'a horse with 9 staples' };
@@ -48,7 +48,7 @@ describe("client's /api", () => {
     client.close();
   });
 
-  it("the client's /api sends a key and a token in the header of its shape", async () => {
+  it("the client's /api sends a key or a token in the header that it belongs to", async () => {
     const { client, url } = await connect();
     const { key } = await client.issueKey({ label: 'test' });
     const byKey = createAccountClient({ baseUrl: url, credential: key });
@@ -56,7 +56,7 @@ describe("client's /api", () => {
     await assert.rejects(byKey.issueKey({ label: 'more' }), { code: 'access_denied' });
   });
 
-  it("the client's /api refuses a credential that no header can carry, without showing it", () => {
+  it("the client's /api refuses a credential that no header can carry, and does not show it", () => {
     for (const credential of ['service_a b', 'a\nb', ''])
       assert.throws(() => createAccountClient({ baseUrl: 'http://a.example', credential }), {
         name: 'TypeError',
@@ -99,7 +99,7 @@ describe("client's /api", () => {
     assert.ok(types.has('event') && types.has('episode'), [...types].join());
   });
 
-  it("the client's /api predicts a reply once, also when its answer was lost", async () => {
+  it("the client's /api predicts a reply once, even if the first response is lost", async () => {
     let calls = 0;
     const { client } = await connect(async (url, init) => {
       const response = await fetch(url, init);
@@ -115,7 +115,7 @@ describe("client's /api", () => {
     assert.equal(fed.status, 'accepted');
   });
 
-  it("the client's /api streams a job: first where it is found, last its result", async () => {
+  it("the client's /api streams a job's id first and its result last", async () => {
     const { client } = await connect();
     const events = await collect(client.stream('predictReplies', batch(3)));
     const [first, last] = [events[0], events.at(-1)];
@@ -129,7 +129,7 @@ describe("client's /api", () => {
     assert.deepEqual(followed.at(-1)?.type, 'done');
   });
 
-  it("the client's /api goes on with a stream that was cut, at the same event, and with new tokens if need be", async () => {
+  it("the client's /api resumes an interrupted stream after the last event received, renewing its tokens if necessary", async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(
       forPrompts((one) => one === 'Prompt 0?', when(answered.promise, echoing), echoing),
@@ -183,7 +183,7 @@ describe("client's /api", () => {
       });
     });
 
-  it("the client's /api leaves a predicted reply, and finds it stored, when its signal is aborted", async () => {
+  it("the client's /api lets a reply prediction continue, and finds it stored, when its signal is aborted", async () => {
     const answered = Promise.withResolvers<void>();
     system.provider.respond(when(answered.promise, echoing));
     const { client } = await connect();
@@ -199,7 +199,7 @@ describe("client's /api", () => {
     });
   });
 
-  it("the client's /api begins no job when its signal is aborted already", async () => {
+  it("the client's /api starts no job if its signal is already aborted", async () => {
     let calls = 0;
     const { client } = await connect((url, init) => {
       calls += 1;
@@ -211,7 +211,7 @@ describe("client's /api", () => {
     assert.equal(calls, 0);
   });
 
-  it("the client's /api reports the failure of a job with its code", async () => {
+  it("the client's /api reports a failed job with its error code", async () => {
     const { client } = await connect();
     await assert.rejects(collect(client.follow('8f6b2d1e-3c4b-5a60-9d55-0f6f3f6e2a10')), {
       code: 'not_found',

@@ -3,15 +3,15 @@ import { mock } from 'node:test';
 import { createCompleter } from '../../client/src/completer.ts';
 import { type AppClient, createAppClient, ForecueError, type Prediction } from '../../client/src/v1.ts';
 
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const settlePromises = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Lets time pass, and what waits for it happen. */
+/** Lets time pass, and the timers and promises due by then run. */
 async function pass(ms: number): Promise<void> {
   mock.timers.tick(ms);
-  await settled();
+  await settlePromises();
 }
 
-/** A completer whose calls the test answers. */
+/** Returns a completer whose calls the test answers, with what it called and reported. */
 function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = {}) {
   const calls: {
     draft: string;
@@ -34,11 +34,11 @@ function completerFor(options: Partial<Parameters<typeof createCompleter>[1]> = 
         signal,
         async answer(completion) {
           resolve({ request_id, status: completion ? 'suggested' : 'abstained', completion } as Prediction);
-          await settled();
+          await settlePromises();
         },
         async fail(error) {
           reject(error);
-          await settled();
+          await settlePromises();
         },
       });
       return promise;
@@ -61,7 +61,7 @@ describe('completer', () => {
   beforeEach(() => mock.timers.enable({ apis: ['setTimeout', 'Date'], now: 1_000_000 }));
   afterEach(() => mock.timers.reset());
 
-  it('a completer calls once when the person pauses, and shows what would follow', async () => {
+  it('a completer makes one call when the person pauses, and shows the completion', async () => {
     const { completer, calls, events } = completerFor();
     for (const text of ['H', 'He', 'Hel']) {
       completer.update(text);
@@ -80,7 +80,7 @@ describe('completer', () => {
     assert.equal(calls.length, 1);
   });
 
-  it('a completer makes no call while the person types what was suggested', async () => {
+  it('a completer makes no call while the person types the suggestion', async () => {
     const { completer, calls, events } = completerFor();
     completer.update('Hel');
     await pass(400);
@@ -105,7 +105,7 @@ describe('completer', () => {
     assert.deepEqual(events, ['r0 presented']);
   });
 
-  it('a completer shows an answer that is late if the person has typed its beginning, and no other', async () => {
+  it('a completer shows a late answer only if the person has typed its beginning', async () => {
     const { completer, calls } = completerFor();
     completer.update('Hel');
     await pass(400);
@@ -122,7 +122,7 @@ describe('completer', () => {
     assert.equal(completer.suggestion, '');
   });
 
-  it('a completer gives up a call on the server whose draft the person has left', async () => {
+  it('a completer aborts a call when the person changes its draft', async () => {
     const { completer, calls, errors } = completerFor();
     completer.update('Hel');
     await pass(400);
@@ -132,12 +132,12 @@ describe('completer', () => {
     await pass(400);
     completer.update(null);
     assert.equal(calls[1]?.signal?.aborted, true);
-    await settled();
+    await settlePromises();
     await pass(1000);
     assert.deepEqual([calls.length, errors], [2, []]);
   });
 
-  it('a completer sends a higher revision with each call, also in a session that is older', async () => {
+  it('a completer sends a higher revision with each call, even in a session used before', async () => {
     const { completer, calls } = completerFor({ sessionId: 'old' });
     for (const text of ['a', 'ab', 'abc']) {
       completer.update(text);
@@ -150,7 +150,7 @@ describe('completer', () => {
     );
   });
 
-  it("a completer's suggestion is taken over whole or word by word, and it reports what became of it", async () => {
+  it("a completer's suggestion can be accepted whole or word by word, and it reports the events", async () => {
     const { completer, calls, events } = completerFor();
     completer.update('Dear');
     await pass(400);
@@ -169,7 +169,7 @@ describe('completer', () => {
     assert.equal(completer.accept(), '');
   });
 
-  it('a completer reports a suggestion as dismissed, edited, or taken over and changed', async () => {
+  it('a completer reports suggestions as dismissed, edited, or accepted and then edited', async () => {
     const { completer, calls, events } = completerFor();
     const suggest = async (text: string, completion: string) => {
       completer.update(text);
@@ -199,7 +199,7 @@ describe('completer', () => {
     ]);
   });
 
-  it('a completer asks about an empty draft only where there is something to go on', async () => {
+  it('a completer predicts from an empty draft only if there are messages before it', async () => {
     const messages = [{ role: 'assistant' as const, content: 'Which colour?' }];
     const { completer, calls } = completerFor();
     completer.update('');
@@ -214,7 +214,7 @@ describe('completer', () => {
     assert.equal(other.completer.suggestion, 'ue, please');
   });
 
-  it('a completer waits longer where answers take longer, within bounds', async () => {
+  it('a completer waits longer before calls if answers take longer, within its limits', async () => {
     const { completer, calls } = completerFor({ minDelayMs: 20, maxDelayMs: 1000 });
     let text = '';
     const delayAfter = async (latency: number) => {
@@ -235,7 +235,7 @@ describe('completer', () => {
     assert.ok((await delayAfter(9000)) <= 1010);
   });
 
-  it('a completer pauses after an error, as long as the server says', async () => {
+  it('a completer makes no call after an error for as long as the server says', async () => {
     const { completer, calls, errors } = completerFor();
     completer.update('a');
     await pass(400);
@@ -247,14 +247,14 @@ describe('completer', () => {
     assert.equal(calls.length, 2);
   });
 
-  it('a completer sends the end of a text that is too long, and no half of a character', async () => {
+  it('a completer sends the end of a text that is too long, without splitting a character', async () => {
     const { completer, calls } = completerFor();
     completer.update(`${'a'.repeat(100)}${'😀'.repeat(4000)}b`);
     await pass(400);
     assert.equal(calls[0]?.draft, `${'😀'.repeat(3999)}b`);
   });
 
-  it('a completer shows nothing stale in 10,000 keystrokes over a link that loses one call in twenty', async function () {
+  it('a completer shows no stale suggestion in 10,000 keystrokes over a network that loses one call in twenty', async function () {
     this.timeout(60_000);
     let seed = 7;
     const random = () => {
@@ -268,7 +268,7 @@ describe('completer', () => {
     const link: typeof fetch = async (url, init) => {
       if (!String(url).endsWith('/predictions')) return Response.json({ status: 'recorded' });
       const { request_id, draft } = JSON.parse(String(init?.body));
-      // A retry is no other call.
+      // A retry counts as the same call.
       if (!calls.has(request_id)) calls.set(request_id, keystrokes);
       const lost = random();
       if (lost < 0.025) throw new TypeError('lost on the way there');

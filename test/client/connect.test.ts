@@ -22,7 +22,7 @@ const REDIRECT_URI = 'https://app.example/back?tab=1';
 
 const README = join(import.meta.dirname, '../../client/README.md');
 
-/** A server on a free port of this machine. */
+/** Starts a server on a free port of this machine. */
 async function serve(listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -78,7 +78,7 @@ describe('connector', () => {
   const comeBack = (connector: ReturnType<typeof createConnector>, url: string, cookie: string) =>
     connector.callback(new Request(url, { headers: { cookie: `theme=dark; ${cookie}` } }));
 
-  it('the connector brings a person back connected, and can end the connection', async () => {
+  it('the connector brings a person back connected, and can revoke the connection', async () => {
     const { connector, client, connections } = await begin();
     const { url, cookie } = await leave(connector);
     const back = await decide(url, 'approve');
@@ -100,14 +100,14 @@ describe('connector', () => {
     assert.deepEqual(await connector.revoke(connection_id, 'ada'), { status: 'revoked' });
   });
 
-  it('the connector says that the person denied', async () => {
+  it('the connector reports that the person denied', async () => {
     const { connector, failures } = await begin();
     const { url, cookie } = await leave(connector);
     await comeBack(connector, await decide(url, 'deny'), cookie);
     assert.deepEqual(failures, ['access_denied']);
   });
 
-  it('the connector takes nobody else, and nothing that this browser did not begin', async () => {
+  it('the connector refuses a return by another user, or to an attempt that this browser did not start', async () => {
     let user: string | undefined = 'ada';
     const { connector, connections, failures } = await begin({ userOf: () => user });
     const { url, cookie } = await leave(connector);
@@ -135,7 +135,7 @@ describe('connector', () => {
     assert.deepEqual(connections, []);
   });
 
-  /** A line of the README, for a framework. */
+  /** Evaluates the README's line for a framework. */
   const lineOf = async (
     framework: string,
     connector: ReturnType<typeof createConnector>,
@@ -145,7 +145,7 @@ describe('connector', () => {
     return new Function('connector', 'nodeHandler', `return ${line}`)(connector, nodeHandler);
   };
 
-  it('the connector stands in Koa as its README says', async () => {
+  it('the connector works in Koa as its README shows', async () => {
     const { connector } = await begin();
     const koa = new Koa();
     koa.use((await lineOf('Koa', connector)) as Middleware);
@@ -156,17 +156,17 @@ describe('connector', () => {
     assert.match(answer.headers.getSetCookie()[0] ?? '', /^__Host-forecue=/);
   });
 
-  it('the connector stands in Express and in Hono as its README says', async () => {
+  it('the connector works in Express and Hono as its README shows', async () => {
     const { connector } = await begin();
     const hono = (await lineOf('Hono', connector)) as (c: { req: { raw: Request } }) => Promise<Response>;
     const raw = new Request('https://app.example/forecue/connect');
     assert.equal((await hono({ req: { raw } })).status, 303);
-    // Express hands on the request and the answer of Node.
+    // Express passes Node's own request and response.
     await using server = await serve((await lineOf('Express', connector)) as RequestListener);
     assert.equal((await fetch(server.url, { redirect: 'manual' })).status, 303);
   });
 
-  it('the connector passes on what is not the fault of the person', async () => {
+  it('the connector passes on errors of the app', async () => {
     const { connector } = await begin({ userOf: () => Promise.reject(new Error('no database')) });
     await assert.rejects(connector.start(new Request('https://app.example/connect')), /no database/);
   });
@@ -192,7 +192,7 @@ describe('relay', () => {
   const input = () => ({ ...predictionBody(), mode: 'complete_draft' as const, user_id: 'somebody else' });
   beforeEach(() => system.provider.reset());
 
-  it('the relay predicts, cancels and reports for the user who is logged in, without a key in the browser', async () => {
+  it('the relay predicts, cancels and reports for the logged-in user, without a key in the browser', async () => {
     await using relayed = await relay();
     const prediction = await relayed.client.predict(input());
     assert.equal(prediction.status, 'suggested');
@@ -210,7 +210,7 @@ describe('relay', () => {
     await call.aborted;
   });
 
-  it('the relay lets a page attach to its own prediction again', async () => {
+  it('the relay lets a page repeat a running prediction and get the same answer', async () => {
     await using relayed = await relay();
     system.provider.respond(delay(200));
     const body = input();
@@ -218,7 +218,7 @@ describe('relay', () => {
     assert.deepEqual(first, second);
   });
 
-  it('the relay takes a plain Request, and resolves with a Response', async () => {
+  it('the relay accepts a plain Request and resolves with a Response', async () => {
     await using relayed = await relay();
     const answer = await relayed.handler(
       new Request('https://app.example/forecue/v1/predictions', {
@@ -231,7 +231,7 @@ describe('relay', () => {
     assert.deepEqual([answer.status, status], [200, 'suggested']);
   });
 
-  it('the relay refuses what a page has no business with', async () => {
+  it('the relay refuses every request that a page does not need', async () => {
     await using relayed = await relay();
     const send = (path: string, init: RequestInit) =>
       fetch(`${relayed.url}${path}`, init).then(({ status }) => status);
@@ -250,7 +250,7 @@ describe('relay', () => {
     assert.equal(await send('/v1/predictions', { ...post, body: `"${'x'.repeat(1024 * 1024)}"` }), 413);
   });
 
-  it('the relay is 503 where Forecue cannot be reached', async () => {
+  it('the relay answers 503 when Forecue cannot be reached', async () => {
     await using relayed = await relay({ url: 'http://127.0.0.1:1' });
     await assert.rejects(relayed.client.predict(input()), { code: 'service_unavailable', retryAfter: 1 });
   });

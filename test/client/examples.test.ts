@@ -15,7 +15,7 @@ import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../client/examples');
-/** Runs a program in a terminal of its own. */
+/** Whether util-linux's `script` is installed, which runs a program in its own terminal. */
 const hasScript = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
 
 describe("client's examples", function () {
@@ -40,7 +40,7 @@ describe("client's examples", function () {
     await once(running, 'exit');
   });
 
-  /** Starts it; what it has printed so far is in `printed()`. */
+  /** Starts an example. `printed()` returns its output so far. */
   async function start(command: string, args: string[], more: Record<string, string> = {}) {
     const app = await system.app();
     const env = { ...process.env, FORECUE_URL: app.url, APP_KEY: app.key, PORT: '0', TERM: 'xterm', ...more };
@@ -76,7 +76,7 @@ describe("client's examples", function () {
   });
 
   describeInBrowser('editor', () => {
-    it('the example editor completes in a page what a person types, without a key in it', async () => {
+    it('the example editor completes what a person types in a page, and sends no key to it', async () => {
       const { app, printed } = await start(process.execPath, ['editor.ts']);
       const url = await until(() => /http:\S+/.exec(printed())?.[0]);
       browser = await openBrowser();
@@ -96,7 +96,7 @@ describe("client's examples", function () {
     });
   });
 
-  describe('agent and the cron job', () => {
+  describe('agent and cron job', () => {
     const QUESTION = 'Shall I run the tests with coverage?';
     let ann: UserClient;
     let key: string;
@@ -113,7 +113,7 @@ describe("client's examples", function () {
       );
     });
 
-    /** Runs an example to its end; the person types this whenever they are asked. */
+    /** Runs an example to its end. The person types `answer` whenever asked. */
     async function run(args: string[], answer = '') {
       const { child, printed } = await start(process.execPath, args, { FORECUE_KEY: key });
       child.stdout.on('data', (chunk) => String(chunk).endsWith('] ') && child.stdin.write(`${answer}\n`));
@@ -121,7 +121,7 @@ describe("client's examples", function () {
       return { code, printed: printed() };
     }
 
-    it('the example agent and cron job ask the person until what they say is certain, and make memory of it', async () => {
+    it('the example agent asks the person until the reply is certain, and the example cron job makes memory of the answers', async () => {
       for (let times = 0; times < 2; times += 1)
         assert.deepEqual(await run(['agent.ts', QUESTION], 'yes, with coverage'), {
           code: 0,
@@ -139,7 +139,7 @@ describe("client's examples", function () {
       });
     });
 
-    it('the example agent and cron job report the code with which they failed', async () => {
+    it('the example cron job reports the code with which it failed', async () => {
       key = 'service_unknown';
       const { code, printed } = await run(['promote.ts']);
       assert.equal(code, 1);

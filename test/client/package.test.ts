@@ -33,7 +33,7 @@ describe("client's package", function () {
       external: ['@codemirror/*', 'react'],
     });
 
-  it("the client's package has the built modules with their types, a README and a licence, and no dependency", async () => {
+  it("the client's package contains the built modules with their types, a README and a licence, and no dependency", async () => {
     const other = installed.files.filter((path) => !/^dist\/[\w/-]+\.(js|d\.ts)$/.test(path));
     assert.deepEqual(other.sort(), ['LICENSE', 'README.md', 'package.json']);
     const { packages } = JSON.parse(await readFile(join(installed.folder, 'package-lock.json'), 'utf8'));
@@ -49,7 +49,7 @@ describe("client's package", function () {
       20,
     ],
   ] as const)
-    it(`the client's package is at most ${most} kB for ${name}, as the README says`, async () => {
+    it(`the client's package is at most ${most} kB for ${name}, as its README says`, async () => {
       const { outputFiles } = await bundle(source);
       const size = gzipSync(outputFiles[0]?.contents ?? '').length / KB;
       assert.ok(size <= most, `${size} kB`);
@@ -63,7 +63,7 @@ describe("client's package", function () {
     ['createCompleter', 'forecue', ['v1', 'api', 'transport', 'connect']],
     ['createConnector', 'forecue/connect', ['v1', 'api', 'transport', 'relay', 'node-handler']],
   ] as const)
-    it(`the client's package puts nothing else into a bundle that imports ${name} from ${from}`, async () => {
+    it(`a bundle that imports ${name} from ${from} contains no unrelated modules of the client's package`, async () => {
       const { metafile } = await bundle(`export { ${name} } from '${from}'`);
       const [output] = Object.values(metafile.outputs);
       const used = Object.entries(output?.inputs ?? {}).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
@@ -74,7 +74,7 @@ describe("client's package", function () {
       );
     });
 
-  it("the client's package has types that know endings, fields and options", async () => {
+  it("the client's package has types for the endings of a prediction, its fields and its options", async () => {
     const source = `
       import { createAccountClient, createAppClient, type Prediction } from 'forecue';
       import { createConnector, createRelay, nodeHandler } from 'forecue/connect';
@@ -85,7 +85,7 @@ describe("client's package", function () {
       if (prediction.status === 'suggested') prediction.completion.trim();
       // @ts-expect-error A cancelled prediction has no completion.
       if (prediction.status === 'cancelled') prediction.completion;
-      // @ts-expect-error The mode is no mode.
+      // @ts-expect-error There is no such mode.
       await app.predict({ ...prediction, mode: 'other' });
       const account = createAccountClient({ baseUrl: 'http://a.example' });
       const rows: { id: string }[] = await account.addFacts([{ text: 'a' }]);
@@ -124,7 +124,7 @@ describe("client's package", function () {
     });
     after(() => system.stop());
 
-    it("the README of the client's package runs, pasted block by block", async () => {
+    it("the README of the client's package runs when pasted block by block", async () => {
       const readme = await readFile(join(ROOT, 'client/README.md'), 'utf8');
       const blocks = [...readme.matchAll(/^```js\n(.*?)^```/gms)].map(([, source = '']) => source);
       assert.equal(blocks.length, 11);
@@ -156,7 +156,7 @@ describe("client's package", function () {
   });
 });
 
-/** What the blocks take as given. Those for a page find one that has nothing in it. */
+/** Names that the README's blocks take as given. */
 const SETTING = `
   import http from 'node:http';
   import { createAccountClient } from 'forecue/api';

@@ -23,7 +23,7 @@ describe('npx forecue record', function () {
   let ann: UserClient;
   let key: string;
   let home: string;
-  let sessions = 0;
+  let sessionCount = 0;
   before(async () => {
     [system, installed] = await Promise.all([startSystem(), installClient()]);
   });
@@ -57,20 +57,20 @@ describe('npx forecue record', function () {
       ...env,
     });
   const settings = async () => JSON.parse(await readFile(join(home, '.claude/settings.json'), 'utf8'));
-  /** Does what Claude Code does at such an event. */
-  const happens = async (hook_event_name: string, transcript_path: string) => {
+  /** Runs the hook's command as Claude Code does at this event. */
+  const triggerHook = async (hook_event_name: string, transcript_path: string) => {
     const [group] = (await settings()).hooks[hook_event_name].slice(-1);
     const input = JSON.stringify({ hook_event_name, transcript_path, session_id: 'x', cwd: '/' });
     return run('sh', ['-c', group.hooks[0].command], {}, input);
   };
   const transcript = async (content: (session: string) => string, name = 'session.jsonl') => {
-    sessions += 1;
-    const session = `recorded-${process.pid}-${sessions}`;
+    sessionCount += 1;
+    const session = `recorded-${process.pid}-${sessionCount}`;
     const path = join(home, '.claude/projects/engine', name);
     await writeFile(path, content(session));
     return { path, session };
   };
-  /** A line of a session that goes on. */
+  /** Returns one line of a session's transcript, with the current time. */
   const line = (session: string, number: number, type: string, message: object) =>
     `${JSON.stringify(claudeRecord(session, number, { type, message, timestamp: new Date().toISOString() }))}\n`;
   const said = (session: string, number: number, content: string) =>
@@ -86,7 +86,7 @@ describe('npx forecue record', function () {
     return (body.results ?? []).map(({ type }) => type);
   };
 
-  it('npx forecue record shows what is masked and for whom, and does nothing unless it is told so', async () => {
+  it('npx forecue record shows what it masks and for whom it records, and does nothing without --yes', async () => {
     await transcript(claudeCodeFile);
     const { code, stdout } = await run('npx', ['--offline', 'forecue', 'record'], {
       FORECUE_URL: ann.url,
@@ -100,7 +100,7 @@ describe('npx forecue record', function () {
     await assert.rejects(settings(), { code: 'ENOENT' });
   });
 
-  it("npx forecue record records each turn once as it ends, beside a person's own hooks, and without the secrets", async () => {
+  it("npx forecue record records each turn once as it ends, without secrets, and keeps the person's own hooks", async () => {
     const own = { model: 'some-model', hooks: { Stop: [OTHER_HOOK] } };
     await writeFile(join(home, '.claude/settings.json'), JSON.stringify(own));
     assert.equal((await record(['--yes'])).code, 0);
@@ -114,38 +114,38 @@ describe('npx forecue record', function () {
     const { path, session } = await transcript(
       (one) => said(one, 1, `go on with ${SECRET}`) + answered(one, 2, 'Shall I commit?'),
     );
-    assert.deepEqual(await happens('Stop', path), { code: 0, stdout: '', stderr: '' });
+    assert.deepEqual(await triggerHook('Stop', path), { code: 0, stdout: '', stderr: '' });
     const first = ['session.started', 'user.message', 'agent.prompt'];
     await until(async () => (await typesOf(session)).join() === first.join());
     await appendFile(path, said(session, 3, 'yes') + answered(session, 4, 'Done.'));
-    await happens('Stop', path);
+    await triggerHook('Stop', path);
     await until(async () => (await typesOf(session)).length === 5);
-    await happens('SessionEnd', path);
+    await triggerHook('SessionEnd', path);
     await until(async () => (await typesOf(session)).includes('session.stopped'));
     assert.deepEqual(await countOf(system, ann), { events: 6, ids: 6 });
     const { body } = await recording.event(ann, `claude-code:${session}-1`);
     assert.equal(body['text'], 'go on with [masked key]');
   });
 
-  it('npx forecue record reports at the next turn that it could not record, and then makes up for it', async () => {
+  it('npx forecue record reports a failed recording at the next turn, and then catches up', async () => {
     await record(['--yes']);
     const { path, session } = await transcript((one) => said(one, 1, 'hello') + answered(one, 2, 'Hello.'));
     const connection = join(home, '.forecue/connection.json');
     const kept = await readFile(connection, 'utf8');
     await writeFile(connection, JSON.stringify({ ...JSON.parse(kept), key: 'service_revoked' }));
-    await happens('Stop', path);
+    await triggerHook('Stop', path);
     const failure = await until(() =>
       readFile(join(home, '.forecue/failure.txt'), 'utf8').catch(() => undefined),
     );
     assert.match(failure, /\(not_authenticated\)/);
     await writeFile(connection, kept);
-    const { stdout } = await happens('Stop', path);
+    const { stdout } = await triggerHook('Stop', path);
     assert.equal(JSON.parse(stdout).systemMessage, `Forecue did not record: ${failure}`);
     await until(async () => (await typesOf(session)).length === 3);
-    await until(async () => (await happens('Stop', path)).stdout === '');
+    await until(async () => (await triggerHook('Stop', path)).stdout === '');
   });
 
-  it('npx forecue record records transcripts of every format that are there already, once', async () => {
+  it('npx forecue record records existing transcripts of every format once', async () => {
     await transcript(claudeCodeFile);
     await transcript(codexFile, 'rollout.jsonl');
     const { code, stdout } = await record([join(home, '.claude/projects')]);
@@ -158,7 +158,7 @@ describe('npx forecue record', function () {
     assert.deepEqual(await countOf(system, ann), { events: 21, ids: 21 });
   });
 
-  it('npx forecue record ends, and leaves nothing of its own behind', async () => {
+  it('npx forecue record can be removed, and leaves nothing behind', async () => {
     await writeFile(join(home, '.claude/settings.json'), JSON.stringify({ hooks: { Stop: [OTHER_HOOK] } }));
     await record(['--yes']);
     assert.equal((await record(['--remove'], { FORECUE_KEY: '' })).code, 0);
@@ -166,7 +166,7 @@ describe('npx forecue record', function () {
     await assert.rejects(stat(join(home, '.forecue')), { code: 'ENOENT' });
   });
 
-  it('npx forecue record refuses what cannot work, in one line, and touches no settings that it cannot read', async () => {
+  it("npx forecue record reports invalid settings in one line, and does not touch Claude Code's settings if it cannot read them", async () => {
     const refused = async (args: string[], env: Record<string, string>, message: RegExp) => {
       const { code, stderr } = await record(args, env);
       assert.equal(code, 1);

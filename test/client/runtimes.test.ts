@@ -10,19 +10,22 @@ import { echoing } from '../support/replies.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { keyOf } from '../support/tool-server.ts';
 
-/** Programs of their own `fetch`, streams and timers. `node` is the one that npm runs on here. */
+/**
+ * Runtimes, each with its own `fetch`, streams and timers, and the arguments that run a program. `node` is the one
+ * that npm runs on here.
+ */
 const RUNTIMES = {
   node: [],
   bun: ['run'],
   deno: ['run', '--no-remote', '--allow-net', '--allow-env'],
 };
 
-const LEFT = 'The draft of a person who left';
-const LOSING = ['/v1/predictions', '/api/predictions/predict/batch/'];
+const LEFT_DRAFT = 'The draft of a person who left';
+const LOSSY_PATHS = ['/v1/predictions', '/api/predictions/predict/batch/'];
 const answer: Step = (response, call) => {
   if (call.schema.includes('repl')) return echoing(response, call);
-  // It never answers: the call ends when the product lets go of it.
-  return call.record.draft === LEFT ? undefined : ok()(response, call);
+  // Never answer: the call ends when the worker aborts it.
+  return call.record.draft === LEFT_DRAFT ? undefined : ok()(response, call);
 };
 
 describe('client', function () {
@@ -41,8 +44,8 @@ describe('client', function () {
   for (const [runtime, args] of Object.entries(RUNTIMES)) {
     const isThere = spawnSync(runtime, ['--version']).status === 0;
     describeWhere(isThere, `on ${runtime}`, `no ${runtime}`, () => {
-      it(`the client on ${runtime} repeats, cancels, streams, renews its tokens, and then lets the program end`, async () => {
-        await using link = await lossyLink(system.webs[0]?.url ?? '', LOSING);
+      it(`the client on ${runtime} retries, cancels, streams, renews its tokens, and then lets the program end`, async () => {
+        await using link = await lossyLink(system.webs[0]?.url ?? '', LOSSY_PATHS);
         const app = await system.app();
         const person = await signUp(system);
         const printed = await installed.run(SMOKE, {
@@ -52,7 +55,7 @@ describe('client', function () {
             APP_KEY: app.key,
             FORECUE_KEY: await keyOf(person),
             REFRESH: person.refresh,
-            LEFT,
+            LEFT_DRAFT,
             HOME: installed.folder,
             DENO_DIR: join(installed.folder, '.deno'),
             DENO_NO_UPDATE_CHECK: '1',
@@ -66,7 +69,7 @@ describe('client', function () {
           events: ['job', 'result', 'result', 'result', 'done'],
           account: person.email,
         });
-        assert.deepEqual(link.cut, LOSING);
+        assert.deepEqual(link.cut, LOSSY_PATHS);
         assert.equal((await app.cancel('left-1', 'u-1')).body.status, 'cancelled');
         const { prediction_units, reserved_units } = (await app.usage()).body;
         assert.deepEqual([prediction_units, reserved_units], [1, 0]);
@@ -92,7 +95,7 @@ const SMOKE = `
   });
   const leaving = new AbortController();
   const left = app
-    .predict({ ...draft('s-2', env.LEFT), request_id: 'left-1' }, { signal: leaving.signal })
+    .predict({ ...draft('s-2', env.LEFT_DRAFT), request_id: 'left-1' }, { signal: leaving.signal })
     .catch(({ name }) => name);
   setTimeout(() => leaving.abort(), 200);
   const refused = await app.predict(draft('', '')).catch(({ code, status, remedy }) => [code, status, remedy]);

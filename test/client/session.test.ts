@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccountClient, type Tokens } from '../../client/src/api.ts';
 
-/** A server that takes one access token at a time, and the refresh token `r`. */
+/** Starts a server that accepts only its latest access token, and any refresh token. */
 async function tokenServer() {
   const state = { access: 'a0', refreshes: 0, refused: 0, takesRefresh: true, url: '' };
   const server = createServer(async (request, response) => {
@@ -34,7 +34,7 @@ async function tokenServer() {
   });
 }
 
-/** Storage that two tabs share. */
+/** Returns storage that several clients can share, as two tabs do. */
 function sharedStorage(kept?: object) {
   const items = new Map<string, string>(kept && [['forecue.tokens', JSON.stringify(kept)]]);
   return {
@@ -68,7 +68,7 @@ describe("client's tokens", () => {
     for (const client of clients) client.close();
   });
 
-  it("the client's tokens are renewed before a call when they are 50 minutes old, as after a sleep", async () => {
+  it("the client's tokens are renewed before a call if they are 50 minutes old", async () => {
     await using server = await tokenServer();
     const at = Date.now() - 50 * 60_000;
     const client = createAccountClient({
@@ -80,7 +80,7 @@ describe("client's tokens", () => {
     client.close();
   });
 
-  it("the client's tokens are gone when they cannot be renewed: the call says what to do, and the page is told", async () => {
+  it("the client's tokens are dropped if they cannot be renewed: the call fails with a remedy, and the page is told", async () => {
     await using server = await tokenServer();
     server.takesRefresh = false;
     const seen: (Tokens | undefined)[] = [];
@@ -94,7 +94,7 @@ describe("client's tokens", () => {
     await assert.rejects(client.listSessions(), { status: 401 });
   });
 
-  it("the client's tokens do not come back when the person logs out while they are renewed", async () => {
+  it("the client's tokens do not come back if the person logs out while they are being renewed", async () => {
     await using server = await tokenServer();
     const storage = sharedStorage({ access: 'old', refresh: 'r', at: Date.now() });
     const client = createAccountClient({ baseUrl: server.url, storage });
@@ -105,7 +105,7 @@ describe("client's tokens", () => {
     assert.equal(storage.getItem('forecue.tokens'), null);
   });
 
-  it("the client's tokens may be garbage in the storage: nobody is logged in then", async () => {
+  it("garbage in the client's storage counts as logged out", async () => {
     await using server = await tokenServer();
     const storage = sharedStorage();
     storage.setItem('forecue.tokens', '{');

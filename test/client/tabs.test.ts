@@ -56,7 +56,7 @@ describeInBrowser('two tabs of a page', () => {
   const inBoth = (script: string) => Promise.all(tabs.map((page) => page.evaluate(script)));
   const twice = <T>(one: T) => [one, one];
 
-  it('two tabs of a page are logged in together, and out', async () => {
+  it('two tabs of a page log in and out together', async () => {
     await second().waitForFunction("told.join() === 'tokens'");
     assert.deepEqual(await inBoth('call()'), twice(ann.email));
     const { refresh } = JSON.parse(await first().evaluate("localStorage.getItem('forecue.tokens')"));
@@ -67,7 +67,7 @@ describeInBrowser('two tabs of a page', () => {
     assert.equal(status, 401);
   });
 
-  it('two tabs of a page renew their tokens once for both when these have expired', async () => {
+  it('two tabs of a page renew expired tokens once for both', async () => {
     await first().evaluate(`{
       const kept = JSON.parse(localStorage.getItem('forecue.tokens'));
       localStorage.setItem('forecue.tokens', JSON.stringify({ ...kept, access: 'expired' }));
@@ -77,9 +77,9 @@ describeInBrowser('two tabs of a page', () => {
     assert.equal(renewals, 1);
   });
 
-  it('two tabs of a page renew their tokens once for both after a sleep, and once more after the next', async () => {
+  it('two tabs of a page renew their tokens once for both after each sleep of the computer', async () => {
     for (const times of [1, 2]) {
-      // As when a lid is closed and opened: timers that are due fire at once.
+      // As when a laptop is closed and opened: due timers fire at once.
       await context.clock.fastForward('51:00');
       assert.deepEqual(await inBoth('call()'), twice(ann.email));
       assert.equal(renewals, times);

@@ -23,7 +23,7 @@ describe("client's /v1", () => {
     return { ...rest, mode: 'complete_draft' as const };
   };
 
-  it("the client's /v1 predicts, reports what became of it, and reads the usage", async () => {
+  it("the client's /v1 predicts, reports events and reads the usage", async () => {
     const { client } = await connect();
     const prediction = await client.predict(input());
     assert.ok(prediction.status === 'suggested');
@@ -60,7 +60,7 @@ describe("client's /v1", () => {
     assert.deepEqual(rows, [{ id: prediction.prediction_id }]);
   });
 
-  it("the client's /v1 sends nothing when its signal is aborted already", async () => {
+  it("the client's /v1 sends nothing if its signal is already aborted", async () => {
     let calls = 0;
     const { client } = await connect((url, init) => {
       calls += 1;
@@ -72,7 +72,7 @@ describe("client's /v1", () => {
     assert.equal(calls, 0);
   });
 
-  it("the client's /v1 cancels on the server when its signal is aborted: the model is let go, and the unit is back", async () => {
+  it("the client's /v1 cancels on the server when its signal is aborted: the model's call ends, and the unit is refunded", async () => {
     system.provider.respond(hang());
     const { app, client } = await connect();
     const left = new AbortController();
@@ -86,7 +86,7 @@ describe("client's /v1", () => {
     assert.equal((await app.usage()).body.reserved_units, 0);
   });
 
-  it("the client's /v1 cancels also what its cancellation overtook", async () => {
+  it("the client's /v1 cancels a prediction even if the cancellation reaches the server first", async () => {
     const arrived = Promise.withResolvers<void>();
     const { app, client } = await connect(async (url, init) => {
       const isCancel = String(url).endsWith('/cancel');
@@ -105,7 +105,7 @@ describe("client's /v1", () => {
     await until(async () => (await app.usage()).body.reserved_units === 0);
   });
 
-  it("the client's /v1 has an ending of its own for what was cancelled or superseded", async () => {
+  it("the client's /v1 resolves cancelled and superseded predictions with their own status", async () => {
     system.provider.respond(hang());
     const { app, client } = await connect();
     const first = client.predict({ ...input(), session_id: 's', request_id: 'first' });
@@ -122,7 +122,7 @@ describe("client's /v1", () => {
     assert.deepEqual(await second, { status: 'cancelled', request_id: 'second' });
   });
 
-  it("the client's /v1 says with which code it failed, where to ask about it and what can help", async () => {
+  it("the client's /v1 reports an error's code, its request id and a remedy", async () => {
     const { client } = await connect();
     system.provider.respond(status(401));
     await assert.rejects(client.predict(input()), ({ code, status, remedy, requestId }) => {
@@ -134,7 +134,7 @@ describe("client's /v1", () => {
     await assert.rejects(client.predict({ ...input(), user_id: '' }), /^ForecueError: user_id: /);
   });
 
-  it("the client's /v1 performs every operation of connecting", async () => {
+  it("the client's /v1 has every operation for connecting", async () => {
     const { client } = await connect();
     const started = await client.startConnection({
       user_id: 'u-1',

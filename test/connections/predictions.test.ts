@@ -33,7 +33,7 @@ describe('predictions with a connection', () => {
     predictionBody({ connection_id: connection.connection_id, ...part });
   const statusOf = ({ status, code }: { status: number; code: string | undefined }) => [status, code];
 
-  it('predictions with a connection use the profile and the facts that hold, and answer with the revisions used', async () => {
+  it('a connected prediction uses the profile and the facts that currently hold, and returns the revisions used', async () => {
     await setProfile(system, person, 'Writes short, friendly mails', { team: 'sales' });
     await addFact(system, person, { text: 'Reports to Ada', confidence: 0.8 });
     await addFact(system, person, { text: 'Signs as Max', pinned: true, confidence: 0.5 });
@@ -59,14 +59,14 @@ describe('predictions with a connection', () => {
     assert.notEqual((await app.predict(connected())).body.profile_revision, profile_revision);
   });
 
-  it('predictions with a connection name the connection or go without it', async () => {
+  it('predictions without a connection use no memory', async () => {
     await addFact(system, person, { text: 'Reports to Ada' });
     const { body } = await app.predict(predictionBody());
     assert.deepEqual([body.connection_id, body.profile_revision, body.grant_revision], [null, 'none', 0]);
     assert.equal((await system.provider.called(1)).record.known, null);
   });
 
-  it('predictions with a connection are 404 with an unknown connection or that of another app, 403 with that of another user', async () => {
+  it("a prediction gets 404 for an unknown connection or another app's, and 403 for another user's", async () => {
     const unknown = ['c-1', '00000000-0000-7000-8000-000000000000', connection.connection_id.toUpperCase()];
     for (const connection_id of unknown)
       assert.deepEqual(statusOf(await app.predict(connected({ connection_id }))), [404, 'not_found']);
@@ -76,7 +76,7 @@ describe('predictions with a connection', () => {
     assert.equal((await app.usage()).body.reserved_units, 0);
   });
 
-  it('predictions with a connection are refused from the revoke on, a repeated one too, until there is a new grant', async () => {
+  it('a revoked connection refuses predictions, repeated ones too, until there is a new grant', async () => {
     const body = connected();
     const first = await app.predict(body);
     assert.deepEqual((await revoke(app, connection.connection_id)).body, { status: 'revoked' });
@@ -88,7 +88,7 @@ describe('predictions with a connection', () => {
     assert.equal((await app.predict(connected())).body.grant_revision, 2);
   });
 
-  it('predictions with a connection end 403 at once when the connection is revoked while they run, and run again after a new grant', async () => {
+  it('revoking a connection ends its running predictions at once with 403, and they run again after a new grant', async () => {
     system.provider.next(hang());
     const body = connected();
     const waiting = app.predict(body);
@@ -123,7 +123,7 @@ describe('predictions with a connection', () => {
     assert.equal(system.provider.calls.length, 1);
   });
 
-  it('predictions with a connection go on when the same account connects again, and end when another one does', async () => {
+  it('running predictions of a connection continue if the same account reconnects, and end if another one does', async () => {
     system.provider.next(delay(300, ok()), hang());
     const going = app.predict(connected());
     await system.provider.called(1);
@@ -137,7 +137,7 @@ describe('predictions with a connection', () => {
     assert.deepEqual(statusOf(await ending), REVOKED);
   });
 
-  it('predictions that meet a revoke are answered or refused, and leave nothing running or reserved', async () => {
+  it('predictions sent around a revoke are answered or refused, and leave nothing running or reserved', async () => {
     system.provider.respond(delay(50, ok()));
     const calls = Array.from({ length: 60 }, async (_, n) => {
       if (n === 30) await revoke(app, connection.connection_id);
@@ -151,8 +151,8 @@ describe('predictions with a connection', () => {
     assert.equal(usage.prediction_units, replies.filter(({ status }) => status === 200).length);
   });
 
-  describe('and the person', () => {
-    it('a person reads what an app used a connection for, and nobody else does', async () => {
+  describe('connections as the person sees them', () => {
+    it('a person can read what an app used a connection for, and nobody else can', async () => {
       const path = `/api/connections/${connection.connection_id}/`;
       const unused = await person.request<ConnectionDetail>('GET', path);
       assert.deepEqual(
@@ -169,7 +169,7 @@ describe('predictions with a connection', () => {
       assert.equal((await other.request('GET', path)).status, 404);
     });
 
-    it('a person reads what an app used a connection for at the same cost, however much it was used before it was revoked and granted again', async () => {
+    it("reading a connection's use has a bounded cost, however much it was used under earlier grants", async () => {
       await app.predict(connected());
       const { pool } = system.database;
       const { connection_id: id } = connection;
@@ -187,7 +187,7 @@ describe('predictions with a connection', () => {
       assert.equal(body.predictions, 0);
     });
 
-    it('a person sees the connections of the account alone, and ends one: what runs with it ends', async () => {
+    it("a person sees only the account's own connections, and revoking one ends the predictions that use it", async () => {
       const other = await signUp(system);
       const list = await person.request<{ results: object[] }>('GET', '/api/connections/');
       const [{ created_at, ...summary }] = list.body.results as [{ created_at: string }];
@@ -211,7 +211,7 @@ describe('predictions with a connection', () => {
     });
   });
 
-  it('a connection that the app revokes is 404 when unknown or of another app, 403 with another user', async () => {
+  it("an app's revoke gets 404 for an unknown connection or another app's, and 403 for another user", async () => {
     const { connection_id } = connection;
     for (const id of ['c-1', '00000000-0000-7000-8000-000000000000'])
       assert.deepEqual(statusOf(await revoke(app, id)), [404, 'not_found']);

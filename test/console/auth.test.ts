@@ -6,7 +6,7 @@ import { type System, startSystem } from '../support/system.ts';
 
 const PASSWORD = 'a horse with 9 staples';
 const IN_COOKIE = { refresh: 'cookie' };
-const ELSEWHERE = { 'sec-fetch-site': 'same-site' };
+const OTHER_SITE = { 'sec-fetch-site': 'same-site' };
 
 describe('logging in to the console', () => {
   let system: System;
@@ -18,16 +18,16 @@ describe('logging in to the console', () => {
   const post = <Body = LoginResponse>(path: string, body: object, headers: Record<string, string> = {}) =>
     anonymously<Body>(system, 'POST', `/console/auth/${path}/`, body, { headers });
 
-  /** A person who has signed up, with the cookie that a browser would keep. */
-  async function enter(email = someEmail()) {
+  /** Signs up a new person. Resolves with the cookie that a browser would keep. */
+  async function signUpInConsole(email = someEmail()) {
     const { status, headers, body } = await post('signup', { email, password: PASSWORD });
     assert.equal(status, 201);
     const [given = ''] = headers.getSetCookie();
     return { email, given, cookie: given.split(';')[0] ?? '', ...body };
   }
 
-  it('the log-in of the console keeps the refresh token in a cookie for these endpoints alone, and out of the body', async () => {
-    const { given, refresh, access, email } = await enter();
+  it("the console's log-in keeps the refresh token in a cookie for its own endpoints, and out of the body", async () => {
+    const { given, refresh, access, email } = await signUpInConsole();
     assert.match(
       given,
       /^forecue-console=[\w-]{43}; Max-Age=2592000; Path=\/here\/console\/auth; HttpOnly; SameSite=Strict$/,
@@ -39,7 +39,7 @@ describe('logging in to the console', () => {
     assert.equal(body.email, email);
   });
 
-  it('the cookie of the console is secure under https, and for no other host', async () => {
+  it("the console's cookie is Secure and has the __Host- prefix under https", async () => {
     const { url } = await system.startWeb({ PUBLIC_URL: 'https://forecue.example' });
     const { headers } = await anonymously(
       system,
@@ -51,8 +51,8 @@ describe('logging in to the console', () => {
     assert.match(headers.getSetCookie()[0] ?? '', /^__Host-forecue-console=.*; Path=\/; .*; Secure$/);
   });
 
-  it('the log-in of the console gives new access tokens for the cookie, until it is logged out', async () => {
-    const { email, cookie } = await enter();
+  it("the console's cookie renews access tokens until it is logged out", async () => {
+    const { email, cookie } = await signUpInConsole();
     const again = await post('login', { email, password: PASSWORD });
     assert.equal(again.status, 200);
     const renewed = await post('token/refresh', IN_COOKIE, { cookie: `other=1; ${cookie}` });
@@ -63,13 +63,13 @@ describe('logging in to the console', () => {
     assert.match(left.headers.getSetCookie()[0] ?? '', /^forecue-console=; Max-Age=0; /);
     const { status, code } = await post('token/refresh', IN_COOKIE, { cookie });
     assert.deepEqual([status, code], [401, 'not_authenticated']);
-    // The other log-in goes on.
+    // The other log-in still works.
     const other = again.headers.getSetCookie()[0]?.split(';')[0] ?? '';
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie: other })).status, 200);
   });
 
-  it('the console logs out everywhere', async () => {
-    const { email, cookie, access } = await enter();
+  it('the console can log the person out everywhere', async () => {
+    const { email, cookie, access } = await signUpInConsole();
     const there = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', {
       email,
       password: PASSWORD,
@@ -85,17 +85,17 @@ describe('logging in to the console', () => {
     assert.equal(refresh.status, 401);
   });
 
-  it('the log-in of the console takes no token from anywhere but the cookie, and /api none from the cookie', async () => {
+  it("the console's log-in takes the refresh token only from its cookie, and /api never does", async () => {
     const { refresh, access } = await signUp(system);
     assert.equal((await post('token/refresh', { refresh })).status, 401);
-    const { cookie } = await enter();
+    const { cookie } = await signUpInConsole();
     const { status } = await anonymously(system, 'POST', '/api/auth/token/refresh/', IN_COOKIE, {
       headers: { cookie },
     });
     assert.equal(status, 401);
     const me = await anonymously(system, 'GET', '/api/auth/me/', undefined, { headers: { cookie } });
     assert.equal(me.status, 401);
-    // Somebody else's cookie is left alone.
+    // Another person's cookie is not logged out.
     assert.equal(
       (await post('logout', IN_COOKIE, { cookie, authorization: `Bearer ${access}` })).status,
       200,
@@ -103,8 +103,8 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
   });
 
-  it('the log-in of the console refuses what a page of another origin sends, sibling hosts too', async () => {
-    const { cookie, access, email } = await enter();
+  it("the console's log-in refuses requests from pages of other origins, sibling hosts too", async () => {
+    const { cookie, access, email } = await signUpInConsole();
     const calls: [string, object][] = [
       ['signup', { email: someEmail(), password: PASSWORD }],
       ['login', { email, password: PASSWORD }],
@@ -112,7 +112,7 @@ describe('logging in to the console', () => {
       ['logout', IN_COOKIE],
     ];
     for (const [path, body] of calls) {
-      const headers = { cookie, authorization: `Bearer ${access}`, ...ELSEWHERE };
+      const headers = { cookie, authorization: `Bearer ${access}`, ...OTHER_SITE };
       const refused = await post(path, body, headers);
       assert.deepEqual([refused.status, refused.code], [403, 'access_denied'], path);
       assert.deepEqual(refused.headers.getSetCookie(), []);
@@ -120,8 +120,8 @@ describe('logging in to the console', () => {
     assert.equal((await post('token/refresh', IN_COOKIE, { cookie })).status, 200);
   });
 
-  it('the log-in of the console says like /api what is wrong', async () => {
-    const { email } = await enter();
+  it("the console's log-in reports errors like /api", async () => {
+    const { email } = await signUpInConsole();
     const wrong = await post('login', { email, password: 'not the password' });
     assert.deepEqual([wrong.status, wrong.code], [401, 'invalid_credentials']);
     assert.deepEqual(wrong.headers.getSetCookie(), []);
@@ -132,7 +132,7 @@ describe('logging in to the console', () => {
     assert.ok(!misnamed.text.includes('a secret of theirs'));
   });
 
-  it('the log-in of the console wants an invitation where signing up needs one', async () => {
+  it("the console's sign-up requires an invitation if INVITE_ONLY is set", async () => {
     const { url } = await system.startWeb({ INVITE_ONLY: 'true' });
     const sign = (more: object) =>
       anonymously(
@@ -147,7 +147,7 @@ describe('logging in to the console', () => {
     assert.equal((await sign({ invite_code: await createInvite(system.em()) })).status, 201);
   });
 
-  it('the log-in of the console is not there, nor is the page, with CONSOLE=off', async () => {
+  it("the console's page and log-in are 404 with CONSOLE=off", async () => {
     const { url } = await system.startWeb({ CONSOLE: 'off' });
     for (const path of ['', 'app.js', 'auth/login/', 'auth/token/refresh/'])
       assert.equal(

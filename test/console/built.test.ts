@@ -4,7 +4,7 @@ import { type System, startSystem } from '../support/system.ts';
 
 const SCRIPT_MAX = 120_000;
 
-describe('console as it is served', () => {
+describe('console as served', () => {
   let system: System;
   let url: string;
   before(async () => {
@@ -13,7 +13,7 @@ describe('console as it is served', () => {
   });
   after(() => system?.stop());
 
-  it(`the console has at most ${SCRIPT_MAX / 1000} kB of JavaScript, packed`, async () => {
+  it(`the console has at most ${SCRIPT_MAX / 1000} kB of JavaScript, compressed`, async () => {
     const { headers } = await fetch(`${url}/console/app.js`);
     assert.equal(headers.get('content-encoding'), 'gzip');
     assert.equal(headers.get('vary'), 'Accept-Encoding');
@@ -21,7 +21,7 @@ describe('console as it is served', () => {
     assert.ok(length > 10_000 && length <= SCRIPT_MAX, `${length} bytes`);
   });
 
-  it('the console comes unpacked to those who ask for that, and not at all to those who have it', async () => {
+  it('the console is served uncompressed on request, and as 304 to clients that have it', async () => {
     const plain = await fetch(`${url}/console/app.css`, { headers: { 'accept-encoding': 'identity' } });
     assert.equal(plain.headers.get('content-encoding'), null);
     const text = await plain.text();
@@ -32,7 +32,7 @@ describe('console as it is served', () => {
     assert.equal((await fetch(`${url}/console/app.css`, { headers })).status, 304);
   });
 
-  it('the console lets the page use nothing but its own parts, run nothing inline, and make no markup of a text', async () => {
+  it("the console's policy allows only its own scripts and styles, no inline code, and no markup made from text", async () => {
     const { headers } = await fetch(`${url}/console/`);
     const policy = headers.get('content-security-policy') ?? '';
     assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/);
@@ -41,7 +41,7 @@ describe('console as it is served', () => {
     assert.equal(headers.get('cross-origin-opener-policy'), 'same-origin');
   });
 
-  it('the console sends those who leave out the last slash to the page', async () => {
+  it('the console redirects from its address without the final slash to the page', async () => {
     const { status, headers } = await fetch(`${url}/console`, { redirect: 'manual' });
     assert.deepEqual([status, headers.get('location')], [308, 'console/']);
   });

@@ -11,9 +11,9 @@ const PHONE = { width: 390, height: 844 };
 const DESKTOP = { width: 1440, height: 900 };
 
 const HACK = 'window.hacked=1';
-/** Ways out of the places where a text may stand: an element, an attribute, a comment, a style, a script, an address. */
+/** Ways out of the places where a text may stand: element, attribute, comment, style, script, character reference. */
 const BEFORE = ['', '">', "'>", '-->', '</textarea>', '</title>', '</style>', '</script>', '&#60;'];
-/** What runs, or asks for something, where it becomes markup. */
+/** Markup that runs code or requests something. */
 const MARKUP = [
   `img src=x onerror="${HACK}">`,
   `script>${HACK}</script>`,
@@ -25,7 +25,7 @@ const MARKUP = [
   `a href="javascript:${HACK}" id=content>x</a>`,
   `form action=https://evil.example><button>Sign in</button></form>`,
 ];
-/** What leaves its line or its box, or is not what it seems. */
+/** Texts that leave their line or box, or look like something else. */
 const ODD = [
   '<img src=x onerror="window.hacked = 1">',
   '<script>window.hacked = 1</script>',
@@ -71,7 +71,7 @@ describeInBrowser('hostile texts', () => {
     await system?.stop();
   });
 
-  /** Nothing of it ran, nothing became an element, and nothing is wider than the window. */
+  /** Asserts that no text ran or became an element, and that nothing is wider than the window. */
   async function assertHarmless(): Promise<void> {
     assert.equal(await page.evaluate('window.hacked'), undefined);
     for (const tag of [
@@ -92,7 +92,7 @@ describeInBrowser('hostile texts', () => {
     assert.deepEqual(person.complaints, []);
   }
 
-  /** Each of these is among the texts that are shown, as the text that it is. */
+  /** Asserts that each of the texts is among those shown, character for character up to `length`. */
   function assertAmong(shown: readonly string[], texts: readonly string[], length = 500): void {
     for (const text of texts)
       assert.ok(
@@ -103,7 +103,7 @@ describeInBrowser('hostile texts', () => {
 
   const shownAt = (selector: string) => page.locator(selector).allTextContents();
 
-  /** The texts of a list whose page holds what is in sight, from its beginning to its end. */
+  /** Scrolls through a list that keeps only visible rows in the page, and returns all its texts. */
   async function shownInAll(): Promise<string[]> {
     const shown = new Set<string>();
     await page.locator('.long li').first().waitFor();
@@ -181,7 +181,7 @@ describeInBrowser('hostile texts', () => {
     await assertHarmless();
   }).timeout(120_000);
 
-  it('a hundred hostile texts in the console are harmless as sessions and what became of them', async () => {
+  it('a hundred hostile texts in the console are harmless as sessions in the timeline', async () => {
     const events = HOSTILE.map((text, nth) => ({
       id: `hostile-${nth}`,
       type: 'user.message',
@@ -205,7 +205,7 @@ describeInBrowser('hostile texts', () => {
     await assertHarmless();
   }).timeout(120_000);
 
-  it('a hundred hostile texts in the console are harmless as keys, as the profile and as a name', async () => {
+  it('a hundred hostile texts in the console are harmless as key labels, in the profile and as a name', async () => {
     for (const text of HOSTILE.slice(0, 99)) {
       const { status } = await client.request('POST', '/api/auth/keys/', { label: text.slice(0, 200) });
       assert.equal(status, 201);

@@ -6,7 +6,7 @@ import type { System } from '../support/system.ts';
 import { until } from '../support/until.ts';
 import { clientOf, goTo, loadSample, type Person, personIn, press, signUp, startConsole } from './visit.ts';
 
-/** In the order in which they are asked; to the first one nothing is predicted. */
+/** Questions in the order in which they are asked. Nothing is predicted for the first one. */
 const QUESTIONS = ['Wie spät ist es?', 'Shall I run the tests with coverage now?', 'Run tests?'];
 
 describeInBrowser('inbox of the console', () => {
@@ -28,8 +28,8 @@ describeInBrowser('inbox of the console', () => {
     await system?.stop();
   });
 
-  /** What was decided, by the questions' order. */
-  async function decisions(): Promise<string[]> {
+  /** Returns the statuses of the predictions, newest first. */
+  async function statuses(): Promise<string[]> {
     const { rows } = await system.database.pool.query<{ status: string }>(
       'select status from replies order by created_at desc, id desc',
     );
@@ -39,13 +39,13 @@ describeInBrowser('inbox of the console', () => {
   const question = (nth: number) =>
     page.locator('blockquote').getByText(QUESTIONS.at(-1 - nth) ?? '', { exact: true });
 
-  it('the inbox of the console says that nothing waits, and where to go', async () => {
+  it("the console's inbox says when nothing waits, and where to go", async () => {
     await goTo(page, 'Inbox');
     await page.getByText('Nothing waits for you.').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Try it' }).waitFor();
   });
 
-  it('the inbox of the console shows what waits, with candidates, confidence and what they rest on', async () => {
+  it("the console's inbox shows what waits, with candidates, confidence and the memory behind them", async () => {
     await ask();
     await page.reload();
     await question(0).waitFor();
@@ -55,7 +55,7 @@ describeInBrowser('inbox of the console', () => {
     assert.deepEqual(await faultsOn(page), []);
   });
 
-  it('the inbox of the console moves with j and k, and not while the person types', async () => {
+  it("the console's inbox moves with j and k, but not while the person types", async () => {
     await page.keyboard.press('j');
     await question(1).waitFor();
     await page.keyboard.press('k');
@@ -70,19 +70,19 @@ describeInBrowser('inbox of the console', () => {
     await field.waitFor({ state: 'detached' });
   });
 
-  it('the inbox of the console holds a decision back until it is undone', async () => {
+  it("the console's inbox sends a decision only after a delay, in which it can be undone", async () => {
     await page.getByRole('region', { name: 'Waiting for you' }).focus();
     await page.keyboard.press('x');
     await page.getByText('Rejected.').waitFor();
     await question(1).waitFor();
-    assert.deepEqual(await decisions(), ['escalated', 'escalated', 'escalated']);
+    assert.deepEqual(await statuses(), ['escalated', 'escalated', 'escalated']);
     await page.keyboard.press('u');
     await question(0).waitFor();
     assert.equal(await page.locator('.waiting li').count(), 3);
-    assert.deepEqual(await decisions(), ['escalated', 'escalated', 'escalated']);
+    assert.deepEqual(await statuses(), ['escalated', 'escalated', 'escalated']);
   });
 
-  it('the inbox of the console accepts, edits and rejects by keyboard, and sends the last decision by itself', async () => {
+  it("the console's inbox accepts, edits and rejects by keyboard, and sends the last decision by itself", async () => {
     await page.keyboard.press('1');
     await question(1).waitFor();
     await page.keyboard.press('e');
@@ -93,13 +93,13 @@ describeInBrowser('inbox of the console', () => {
     await page.getByText('It predicts nothing').waitFor();
     await page.keyboard.press('x');
     await page.getByText('Nothing waits for you.').waitFor();
-    await until(async () => (await decisions()).join() === 'accepted,edited,rejected', 20_000);
+    await until(async () => (await statuses()).join() === 'accepted,edited,rejected', 20_000);
     await page.reload();
     await page.getByText('Nothing waits for you.').waitFor();
     assert.deepEqual(person.complaints, []);
   });
 
-  it('the inbox of the console shows the predictions of many questions as they are ready', async () => {
+  it("the console's inbox shows the predictions of a batch as they become ready", async () => {
     await page.getByText('Predict many at once').click();
     await page.getByLabel('What the agent asks').fill(['Run tests?', ...QUESTIONS].join('\n'));
     await press(page, 'Predict them');
@@ -108,7 +108,7 @@ describeInBrowser('inbox of the console', () => {
     assert.deepEqual(person.complaints, []);
   });
 
-  /** Three predictions that are never sure enough. */
+  /** Makes three predictions that are never sure enough. */
   async function ask(): Promise<void> {
     const client = await clientOf(system, person);
     for (const agent_input of QUESTIONS) {

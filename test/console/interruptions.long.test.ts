@@ -23,7 +23,7 @@ describeInBrowser('interruptions', () => {
     await system?.stop();
   });
 
-  it('the console renews an access token that has expired, and the person notices nothing', async () => {
+  it('the console renews an expired access token without the person noticing', async () => {
     await goTo(page, 'Account');
     let sent = 0;
     await page.route('**/api/auth/keys/', async (route, request) => {
@@ -43,7 +43,7 @@ describeInBrowser('interruptions', () => {
     await page.unroute('**/api/auth/keys/');
   });
 
-  /** The same access token an hour later. */
+  /** Returns the same access token, but expired. */
   function expired(authorization: string): Promise<string> {
     const token = authorization.replace('Bearer ', '');
     const { alg = '', ...header } = decodeProtectedHeader(token);
@@ -53,7 +53,7 @@ describeInBrowser('interruptions', () => {
       .then((signed) => `Bearer ${signed}`);
   }
 
-  it('the console says that no answer came while it is offline, and goes on by itself when it is back', async () => {
+  it('the console says that no answer came while it is offline, and loads by itself once it is online again', async () => {
     await person.context.setOffline(true);
     await goTo(page, 'Memory');
     await page.getByText('No answer came.').first().waitFor();
@@ -61,7 +61,7 @@ describeInBrowser('interruptions', () => {
     await page.getByText('No facts yet.').waitFor();
   });
 
-  it('the console outlives a restart of the server: who was signed in still is', async () => {
+  it('the console keeps the person signed in across a restart of the server', async () => {
     const [first] = system.webs;
     assert.ok(first);
     const { port } = new URL(first.url);

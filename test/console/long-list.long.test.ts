@@ -5,7 +5,7 @@ import type { System } from '../support/system.ts';
 import { addMany, clientOf, personIn, signUp, startConsole } from './visit.ts';
 
 const ROWS = 2000;
-/** A card has about twenty elements. */
+/** Limit for the elements in the page. A card has about twenty. */
 const ELEMENTS_MAX = 2000;
 
 describeInBrowser('long list in the console', () => {
@@ -20,7 +20,7 @@ describeInBrowser('long list in the console', () => {
     await system?.stop();
   });
 
-  it('a long list in the console shows its last row in the end, and never has more of them in the page than are in sight', async () => {
+  it('a long list in the console can be scrolled to its last row, and keeps only the visible rows in the page', async () => {
     const person = await personIn(browser, system);
     const page = await person.open();
     await signUp(page, person.email);

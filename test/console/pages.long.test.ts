@@ -31,7 +31,7 @@ describeInBrowser('pages of the console', () => {
     await system?.stop();
   });
 
-  /** Neither axe nor the window's width finds a fault with the page, however it is looked at. */
+  /** Asserts that axe finds no fault with the page and that it fits the window, in both looks. */
   async function assertFine(what: string): Promise<void> {
     for (const { colorScheme, size } of LOOKS) {
       await page.setViewportSize(size);
@@ -42,7 +42,7 @@ describeInBrowser('pages of the console', () => {
     }
   }
 
-  it('the pages of the console have no fault that axe can see, empty, in both themes and widths', async () => {
+  it("the console's pages have no fault that axe can find while they are empty, in both themes and widths", async () => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await assertFine('signing in');
     await signUp(page, person.email);
@@ -53,7 +53,7 @@ describeInBrowser('pages of the console', () => {
     }
   }).timeout(60_000);
 
-  it('the pages of the console have no fault that axe can see when they are full, either', async () => {
+  it("the console's pages have no fault that axe can find when they are full", async () => {
     await goTo(page, 'First minute');
     await loadSample(page);
     await goTo(page, 'Try it');
@@ -85,7 +85,7 @@ describeInBrowser('pages of the console', () => {
     }
   }).timeout(60_000);
 
-  it('the pages of the console say nothing bad to the browser’s console', () => {
+  it("the console's pages log no errors or warnings to the browser's console", () => {
     assert.deepEqual(person.complaints, []);
   });
 });

@@ -31,7 +31,7 @@ describeInBrowser('person in the console', () => {
     await page.getByText('Nothing yet: begin with step 1.').waitFor();
   });
 
-  it('a person in the console brings a session: secrets are masked and shown before anything is sent', async () => {
+  it('a person in the console uploads a session: secrets are masked and shown before anything is sent', async () => {
     const file = {
       name: 'session.jsonl',
       mimeType: 'application/jsonl',
@@ -50,7 +50,7 @@ describeInBrowser('person in the console', () => {
     assert.ok(rows.every(({ body }) => !body.includes(SECRET)));
   });
 
-  it('a person in the console meets the sample person, and sees what was learnt', async () => {
+  it('a person in the console loads the sample person, and sees what was learnt', async () => {
     await loadSample(page);
     await goTo(page, 'Memory');
     await page.getByText(REPLY).first().waitFor();
@@ -62,7 +62,7 @@ describeInBrowser('person in the console', () => {
     await page.locator('.stages li', { hasText: 'Facts' }).getByText(REPLY).waitFor();
   });
 
-  it('a person in the console sees how a draft goes on while they type, and how that came about', async () => {
+  it('a person in the console sees completions while typing, and how they were made', async () => {
     await goTo(page, 'Try it');
     const draft = page.getByLabel('Your reply to it');
     await draft.pressSequentially('yes, I al', { delay: 30 });
@@ -81,7 +81,7 @@ describeInBrowser('person in the console', () => {
     await page.getByText('await forecue.predictDraft({').waitFor();
   });
 
-  it('a person in the console keeps fields of a profile that only they change', async () => {
+  it('a person in the console locks profile fields by editing them', async () => {
     await goTo(page, 'Memory');
     await page.getByRole('link', { name: 'Profile' }).click();
     await page.getByText('All of it is locked').waitFor();
@@ -97,7 +97,7 @@ describeInBrowser('person in the console', () => {
     assert.deepEqual(rows, [{ data: { editor: 'vim' } }]);
   });
 
-  it('a person in the console predicts a reply with what it rests on, and accepts it', async () => {
+  it('a person in the console predicts a reply, sees the memory it rests on, and accepts it', async () => {
     await goTo(page, 'Try it');
     await press(page, 'Predict my reply');
     await page.locator('.candidates').getByText(REPLY).waitFor();
@@ -115,7 +115,7 @@ describeInBrowser('person in the console', () => {
     await page.getByText('There are not enough decisions of yours yet to say.').waitFor();
   });
 
-  it('a person in the console forgets a fact, and is told what else changed', async () => {
+  it('a person in the console forgets a fact, and sees what else changed', async () => {
     await goTo(page, 'Memory');
     const fact = page.locator('.card', { hasText: REPLY }).first();
     await fact.getByRole('button', { name: 'Forget' }).click();
@@ -128,7 +128,7 @@ describeInBrowser('person in the console', () => {
     );
   });
 
-  it('a person in the console opens a second tab without signing in, and signing out there ends this one', async () => {
+  it('a person in the console opens a second tab without signing in, and signing out there signs out both', async () => {
     const other = await person.open('#/account');
     await other.getByText(`You are ${person.email}.`).waitFor();
     await press(other, 'Sign out');
@@ -141,7 +141,7 @@ describeInBrowser('person in the console', () => {
     await other.close();
   });
 
-  it('a person in the console breaks no rule of the page’s policy, and keeps no token where a script can read it', async () => {
+  it('the console stays within its content policy, and keeps no token where a script can read it', async () => {
     assert.deepEqual(person.complaints, []);
     const kept = await page.evaluate<string>('JSON.stringify({ ...localStorage }) + document.cookie');
     assert.doesNotMatch(kept, /eyJ|[\w-]{43}/);

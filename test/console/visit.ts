@@ -5,9 +5,9 @@ import { type System, startSystem } from '../support/system.ts';
 
 export const PASSWORD = 'a horse with 9 staples';
 const DESKTOP = { width: 1440, height: 900 };
-const WITHIN_MS = 30_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** An installation with the built-in predictor and every worker. */
+/** Starts an installation with the built-in predictor and every worker. */
 export function startConsole(env: Record<string, string> = {}): Promise<System> {
   return startSystem({
     workerEntry: ['workers/main.ts', 'all'],
@@ -15,7 +15,7 @@ export function startConsole(env: Record<string, string> = {}): Promise<System> 
   });
 }
 
-/** A browser of a person's own, which keeps in mind what its console complained about. */
+/** A browser of one person, with the complaints of its console. */
 export interface Person {
   context: BrowserContext;
   email: string;
@@ -29,7 +29,7 @@ export async function personIn(
   options: BrowserContextOptions = {},
 ): Promise<Person> {
   const context = await browser.newContext({ viewport: DESKTOP, locale: 'en-GB', ...options });
-  context.setDefaultTimeout(WITHIN_MS);
+  context.setDefaultTimeout(DEFAULT_TIMEOUT_MS);
   const complaints: string[] = [];
   return {
     context,
@@ -47,7 +47,7 @@ export async function personIn(
   };
 }
 
-/** Signs up in the page, and waits for the first one of a new account. */
+/** Signs up in the page, and waits for a new account's first page. */
 export async function signUp(page: Page, email: string): Promise<void> {
   await press(page, 'Create an account');
   await page.getByLabel('E-mail').fill(email);
@@ -56,7 +56,7 @@ export async function signUp(page: Page, email: string): Promise<void> {
   await page.getByRole('heading', { name: 'Your first minute' }).waitFor();
 }
 
-/** The person's own client of `/api`, for what they do elsewhere. */
+/** Returns the person's own client for `/api`, for what they do elsewhere. */
 export async function clientOf(system: System, { email }: Person): Promise<UserClient> {
   const login = { email, password: PASSWORD };
   const { body } = await anonymously<LoginResponse>(system, 'POST', '/api/auth/login/', login);
@@ -64,7 +64,7 @@ export async function clientOf(system: System, { email }: Person): Promise<UserC
   return new UserClient({ id: user.id, ...login, access, refresh }, system);
 }
 
-/** Adds so many messages, `Row 0 …` the earliest. */
+/** Adds `count` messages, of which `Row 0 …` is the earliest. */
 export async function addMany(client: UserClient, count: number): Promise<void> {
   const rows = Array.from({ length: count }, (_, nth) => ({
     content: `Row ${nth} ${'says a little more than the one before it. '.repeat(1 + (nth % 4))}`,
@@ -81,7 +81,7 @@ export async function loadSample(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Remove the sample person' }).waitFor();
 }
 
-/** Leads to one of the pages in the head. */
+/** Opens one of the pages in the header. */
 export async function goTo(page: Page, name: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
 }
