@@ -19,7 +19,7 @@ import { until } from '../support/until.ts';
 
 const CHECKOUT = resolve(import.meta.dirname, '../..');
 
-/** Makes a checkout of the same fileCount with its own `.data/`. */
+/** Makes a checkout of the same files with its own `.data/`. */
 async function linkCheckout(folder: string): Promise<void> {
   await mkdir(folder);
   for (const name of await readdir(CHECKOUT))
@@ -183,7 +183,7 @@ describe('backup', function () {
     await using _ended = await openEmbedded({}, data);
   });
 
-  it('a backup interrupted by a signal leaves no fileCount', async () => {
+  it('a backup interrupted by a signal leaves no files', async () => {
     await migrate({ directUrl: elsewhere.url, queuePrefix: 'forecue' });
     // Rows that take seconds to compress.
     await elsewhere.pool.query(`

@@ -24,7 +24,7 @@ describe('`doctor --live`', function () {
   after(() => system?.stop());
   beforeEach(() => system.provider.reset());
 
-  /** The finding of the real prediction, and the exit code. */
+  /** Runs the doctor. Returns its finding about the real prediction, and the exit code. */
   const live = async (env: Record<string, string> = {}, url = system.webs[0]?.url ?? '') => {
     const { code, stdout, stderr } = await runAdmin(['doctor', '--live', '--url', url, '--json'], {
       ...system.env,
@@ -39,10 +39,10 @@ describe('`doctor --live`', function () {
     return [stage, status, code];
   };
 
-  it('`doctor --live` sends one prediction through ingress, queue and provider, charged to an app of its own alone', async () => {
+  it('`doctor --live` sends one prediction through ingress, queue and provider, charged to its own app', async () => {
     const app = await system.app();
     const first = await live();
-    // The provider's list of models is not there, which is a finding of its own.
+    // The exit code does not count: the fake provider has no list of models, which another check reports.
     assert.deepEqual([first.ok, first.status, first.stage, first.to_do], [true, 200, null, null]);
     assert.match(first.found, /^a prediction was answered 200 \(suggested\) in \d+ ms$/);
     assert.equal(system.provider.calls.length, 1);
@@ -65,7 +65,7 @@ describe('`doctor --live`', function () {
     assert.deepEqual(rows, [{ count: 0 }]);
   });
 
-  it('`doctor --live` names the provider as the stage that failed, with what to do', async () => {
+  it('`doctor --live` names the provider as the failed stage, with what to do', async () => {
     system.provider.respond(status(401));
     const refused = await live();
     assert.deepEqual(stageOf(refused), ['provider', 503, 'provider_not_configured']);
@@ -76,7 +76,7 @@ describe('`doctor --live`', function () {
     assert.deepEqual(stageOf(slow), ['provider', 504, 'prediction_timeout']);
   });
 
-  it('`doctor --live` names the queue as the stage that failed when no worker starts the prediction', async () => {
+  it('`doctor --live` names the queue as the failed stage when no worker starts the prediction', async () => {
     await adminResult(['queue', 'pause', 'predict'], system.env);
     try {
       const found = await live();
@@ -87,7 +87,7 @@ describe('`doctor --live`', function () {
     }
   });
 
-  it('`doctor --live` names the connection as the stage that failed when nothing answers, or something else does', async () => {
+  it('`doctor --live` names the connection as the failed stage when nothing answers, or something other than an ingress', async () => {
     const nothing = await live({}, `http://127.0.0.1:${await freePort()}`);
     assert.deepEqual(stageOf(nothing), ['connection', null, null]);
     assert.match(nothing.found, /ECONNREFUSED/);
@@ -95,7 +95,7 @@ describe('`doctor --live`', function () {
     assert.deepEqual(stageOf(other), ['connection', 404, null]);
   });
 
-  it('`doctor --live` notices an ingress that uses another database', async () => {
+  it('`doctor --live` detects an ingress that uses another database', async () => {
     const database = await createDatabase();
     try {
       const found = await live({ DATABASE_URL: database.url, DATABASE_DIRECT_URL: database.url });
@@ -106,7 +106,7 @@ describe('`doctor --live`', function () {
     }
   });
 
-  it('`doctor --live` needs to know where the ingress is', async () => {
+  it('`doctor --live` requires the address of the ingress', async () => {
     const { code, stderr } = await runAdmin(['doctor', '--live'], system.env);
     assert.equal(code, 1);
     assert.equal(stderr, 'the address of the ingress is not known: set PUBLIC_URL\n');

@@ -54,12 +54,12 @@ describe('doctor', function () {
     system.database.pool.query(`delete from processes where alive_until > now() + interval '30 minutes'`);
   afterEach(forget);
 
-  it('the doctor has a page for each of its checks', async () => {
+  it('each check of the doctor has a section in docs/operating.md', async () => {
     const names = (await examine()).map(({ name }) => `docs/operating.md#doctor-${name}`);
     assert.deepEqual([...names, 'docs/operating.md#doctor-live'].sort(), PAGES.sort());
   });
 
-  it('the doctor reads what an ingress and a worker say of themselves, without an address or a secret', async () => {
+  it('the doctor reads what ingress and worker report about themselves, without addresses or secrets', async () => {
     const { ok, found } = await check('processes');
     assert.deepEqual(
       [ok, found.replace(/version \S+,/, 'version,')],
@@ -87,7 +87,7 @@ describe('doctor', function () {
       /OPENAI_API_KEY/,
     ],
   ] as const)
-    it(`the doctor finds a process with ${what}`, async () => {
+    it(`the doctor detects a process with ${what}`, async () => {
       await state(settings);
       const fault = await check('processes');
       assert.equal(fault.ok, false);
@@ -95,13 +95,13 @@ describe('doctor', function () {
       assert.match(fault.to_do ?? '', toDo);
     });
 
-  it("the doctor notices that it looks at another queue than the processes' itself", async () => {
+  it('the doctor detects that it uses another queue than the processes', async () => {
     const { ok, found } = await check('processes', { QUEUE_PREFIX: 'other' });
     assert.equal(ok, false);
     assert.match(found, /another queue/);
   });
 
-  it('the doctor finds that the processes may open more connections than PostgreSQL takes', async () => {
+  it('the doctor detects that the processes may open more connections than PostgreSQL accepts', async () => {
     assert.equal((await check('connections')).ok, true);
     await state({ connections: 100_000 });
     const { ok, found, to_do } = await check('connections');
@@ -110,14 +110,14 @@ describe('doctor', function () {
     assert.match(to_do ?? '', /DATABASE_POOL/);
   });
 
-  it('the doctor finds that PostgreSQL has hardly a connection left', () => {
+  it('the doctor detects that PostgreSQL has few connections left', () => {
     const found = judgeSessions('', 91, 100);
     assert.equal(found.ok, false);
     assert.match(`${found.found}: ${found.to_do}`, /91 are in use: end sessions/);
     assert.equal(judgeSessions('', 90, 100).ok, true);
   });
 
-  it('the doctor counts the sessions of all roles and databases, also with a role that sees its own alone', async () => {
+  it('the doctor counts the sessions of all roles and databases, even with a role that sees only its own', async () => {
     const { url, pool } = system.database;
     const name = `forecue_${randomBytes(6).toString('hex')}`;
     await pool.query(
@@ -137,7 +137,7 @@ describe('doctor', function () {
     }
   });
 
-  it('the doctor finds that the clock of its own machine is a minute off', async () => {
+  it('the doctor detects that the clock of its machine is a minute off', async () => {
     const clock = new URL('../support/clock-ahead.ts', import.meta.url).href;
     const env = { ...system.env, CLOCK_AHEAD_MS: '60000', NODE_OPTIONS: `--import ${clock}` };
     const { stdout } = await promisify(execFile)('bin/node', ['bin/admin/main.ts', 'doctor', '--json'], {
@@ -150,7 +150,7 @@ describe('doctor', function () {
   });
 
   describeWithRedis('doctor of a Redis', () => {
-    it('the doctor finds a Redis that drops jobs, is full, is a read-only replica, or is down', async () => {
+    it('the doctor detects a Redis that evicts jobs, is full, is a read-only replica, or is down', async () => {
       const redis = await startRedisServer();
       const queue = () => check('queue', { REDIS_URL: redis.url });
       const faults = [
@@ -179,7 +179,7 @@ describe('doctor', function () {
     });
   });
 
-  it('the doctor finds a disk that is nearly full', () => {
+  it('the doctor detects a disk that is nearly full', () => {
     const gib = 1024 ** 3;
     const rooms = [
       [0.5, 2],
@@ -198,11 +198,11 @@ describe('doctor', function () {
       databaseUrl(pooler.url, new URL(system.database.url).pathname.slice(1));
 
     for (const mode of ['transaction', 'session'] as const)
-      it(`the doctor finds a pooler in ${mode} mode, and whether DATABASE_DIRECT_URL leads past it`, async () => {
+      it(`the doctor detects a pooler in ${mode} mode, and whether DATABASE_DIRECT_URL bypasses it`, async () => {
         const pooler = await startPgBouncer(process.env['FORECUE_TEST_SERVER'] ?? '', mode);
         try {
           const own = system.database.url;
-          // One after the other: in session mode the pooler has a session for each connection.
+          // Checks in sequence: in session mode the pooler opens a session for each connection.
           const alone = await check('database', { DATABASE_URL: pooled(pooler), DATABASE_DIRECT_URL: '' });
           const both = await check('pooler', { DATABASE_URL: own, DATABASE_DIRECT_URL: pooled(pooler) });
           const past = await check('pooler', { DATABASE_URL: pooled(pooler), DATABASE_DIRECT_URL: own });

@@ -17,12 +17,12 @@ describe("command line's database", () => {
 
   after(() => rm(folder, { recursive: true }));
 
-  it("the command line's database is the one of DATABASE_URL when that is set", async () => {
+  it('the command line uses DATABASE_URL if that is set', async () => {
     const values = { DATABASE_URL: 'postgres://db.example/forecue' };
     assert.deepEqual(await withDatabase(values, file), values);
   });
 
-  it("the command line's database is the embedded one when DATABASE_URL is not set, while that runs", async () => {
+  it('the command line uses the running embedded database if DATABASE_URL is not set', async () => {
     const values = { DATABASE_URL: '', DATABASE_DIRECT_URL: 'postgres://other.example/', PORT: '1' };
     const embedded = {
       DATABASE_URL: address,
@@ -34,7 +34,7 @@ describe("command line's database", () => {
     assert.deepEqual(await withDatabase(values, file), embedded);
   });
 
-  it("the command line's database comes with the address of its ingress, unless PUBLIC_URL names one", async () => {
+  it("the command line uses the embedded database's ingress, unless PUBLIC_URL names another", async () => {
     await writeFile(join(folder, 'address'), 'http://127.0.0.1:8080\n');
     try {
       const [local, named] = await Promise.all([
@@ -48,12 +48,12 @@ describe("command line's database", () => {
     }
   });
 
-  it("the command line's database is never the embedded one in production", async () => {
+  it('the command line never uses the embedded database in production', async () => {
     const values = { NODE_ENV: 'production' };
     assert.deepEqual(await withDatabase(values, file), values);
   });
 
-  it('the command line without a database says how to get one', async () => {
+  it('the command line says how to get a database if there is none', async () => {
     await assert.rejects(withDatabase({}, join(folder, 'none')), {
       message: 'there is no database: run `npm start` in another terminal, or set DATABASE_URL',
     });

@@ -36,7 +36,7 @@ interface Result {
   stopped: string | null;
 }
 
-describe('import of transcripts', function () {
+describe('transcript import', function () {
   this.timeout(60_000);
   let system: System;
   let directory: string;
@@ -76,9 +76,9 @@ describe('import of transcripts', function () {
     return files[0] ?? assert.fail('no file was reported');
   };
 
-  it('the import of transcripts stores three formats once, however often; then a person reads and remembers what was said', async () => {
+  it('importing transcripts stores each of three formats once, and a sync remembers what the person said', async () => {
     const [claude, codex, story] = [newSession(), newSession(), newSession()];
-    // Nothing in the names says what they are.
+    // The file names do not show the format.
     const paths = await Promise.all([
       file('a', claudeCodeFile(claude)),
       file('b', codexFile(codex)),
@@ -113,7 +113,7 @@ describe('import of transcripts', function () {
     assert.deepEqual([event['type'], event['reply']], ['user.reply', 'yes, but split it']);
 
     const { body: synced } = await ann.request<SyncResult>('POST', '/api/memory/sync/', {});
-    // Three sessions' starts and ends are nobody's words.
+    // Starts and ends of three sessions make no rows.
     assert.equal(synced.created, 27 - 6);
     const { body: raw } = await ann.request<{ results: RawMemoryResponse[] }>(
       'GET',
@@ -132,7 +132,7 @@ describe('import of transcripts', function () {
       assert.ok(roles.includes(expected), expected);
   });
 
-  it('the import of transcripts stores what is new of a file that has grown', async () => {
+  it('importing a transcript again stores what was added since', async () => {
     const session = newSession();
     const record = (number: number, content: object) =>
       `${JSON.stringify(claudeRecord(session, number, content))}\n`;
@@ -142,11 +142,11 @@ describe('import of transcripts', function () {
       message: { role: 'assistant', content: [{ type: 'text', text: words }] },
     });
     const path = await file('growing.jsonl', record(1, said('start')) + record(2, answered('Ready?')));
-    // Whether the agent awaits an answer is not certain yet.
+    // The agent's last message is not stored yet: it may or may not await an answer.
     assert.equal((await one(path)).stored, 3);
     await appendFile(path, record(3, said('ready')));
     const { stored, duplicates } = await one(path);
-    // The session's end moved, and its first end stays.
+    // Adds an end of the session; the first one stays.
     assert.deepEqual([stored, duplicates], [3, 2]);
     const { body } = await recording.sessionEvents(ann, `claude-code:${session}`);
     const types = body.results.map(({ type }) => type).filter((type) => type !== 'session.stopped');
@@ -154,7 +154,7 @@ describe('import of transcripts', function () {
     assert.equal(body.session.ended_at, '2026-05-01T10:03:00.000Z');
   });
 
-  it('the import of transcripts continues after an interrupt', async () => {
+  it('an interrupted import continues when repeated', async () => {
     const session = newSession();
     const count = 30_000;
     const lines = Array.from({ length: count }, (_, n) => {
@@ -188,7 +188,7 @@ describe('import of transcripts', function () {
     assert.deepEqual(await countOf(system, ann), { events: count + 2, ids: count + 2 });
   });
 
-  it('the import of transcripts names lines that cannot be stored, and stores the others', async () => {
+  it('importing a transcript names the lines that cannot be stored, and stores the others', async () => {
     const session = newSession();
     const said = (number: number, more: object) =>
       JSON.stringify(
@@ -216,13 +216,13 @@ describe('import of transcripts', function () {
     assert.doesNotMatch(problems.join(), /secret/);
     const { body } = await recording.sessionEvents(ann, `claude-code:${session}`);
     const [, second, sixth, seventh] = body.results;
-    // What has no time takes the one before.
+    // An event without a time takes the time before it.
     assert.equal(sixth?.['occurred_at'], second?.['occurred_at']);
     const cut = String(seventh?.['text']);
     assert.deepEqual([cut.length, cut.endsWith('x the end')], [64_000, true]);
   });
 
-  it('the import of transcripts takes those in a directory, and says of a named file that it is none', async () => {
+  it('importing a directory takes the transcripts in it, and reports a named file that is no transcript', async () => {
     const session = newSession();
     await mkdir(join(directory, 'project', 'deep'), { recursive: true });
     await file('project/deep/x.jsonl', claudeCodeFile(session));
@@ -242,7 +242,7 @@ describe('import of transcripts', function () {
     assert.match(files[2]?.failed ?? '', /ENOENT/);
   });
 
-  it('the import of transcripts leaves out a pipe or a device, whose reading may never end, says so, and goes on', async () => {
+  it('importing a pipe or device is refused, since its reading may never end, and the other files are imported', async () => {
     const pipe = join(directory, 'pipe.jsonl');
     execFileSync('mkfifo', [pipe]);
     const path = await file('a', claudeCodeFile(newSession()));
@@ -257,7 +257,7 @@ describe('import of transcripts', function () {
     );
   });
 
-  it('the import of transcripts shows a table, and fails when a file did', async () => {
+  it('importing transcripts prints a table, and fails if a file failed', async () => {
     const path = await file('a', claudeCodeFile(newSession()));
     const { code, stdout, stderr } = await run([
       '--user',
@@ -274,7 +274,7 @@ describe('import of transcripts', function () {
     assert.match(note ?? '', /b: ENOENT/);
   });
 
-  it("the import of transcripts keeps to the account's quotas, and to the owner of a session", async () => {
+  it("importing transcripts respects the account's quotas and the owners of sessions", async () => {
     const bob = await signUp(system);
     const session = newSession();
     const path = await file('a', claudeCodeFile(session));
@@ -292,7 +292,7 @@ describe('import of transcripts', function () {
     assert.match(files[0]?.problems[0] ?? '', /session belongs to another user$/);
   });
 
-  it('the import of transcripts refuses wrong arguments in one line', async () => {
+  it('importing transcripts refuses invalid arguments in one line', async () => {
     const refusals: [string[], RegExp][] = [
       [['--user', 'nobody@example.com', 'a'], /^there is no active user with this e-mail address: /],
       [['a'], /^--user is missing$/],

@@ -4,14 +4,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { checkProvider } from '../../bin/admin/checks.ts';
 
-describe("doctor's look at the provider", () => {
+describe("doctor's provider check", () => {
   let server: Server;
   let status: number;
-  let seen: (string | undefined)[];
+  let received: (string | undefined)[];
 
   before(async () => {
     server = createServer((request, response) => {
-      seen.push(request.url, request.headers.authorization);
+      received.push(request.url, request.headers.authorization);
       response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end('{"data":[]}');
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -23,7 +23,7 @@ describe("doctor's look at the provider", () => {
   });
 
   beforeEach(() => {
-    seen = [];
+    received = [];
   });
 
   const checkKey = async (answer: number) => {
@@ -34,11 +34,11 @@ describe("doctor's look at the provider", () => {
     return finding;
   };
 
-  it('the doctor asks the provider for the list of models with the key', async () => {
+  it("the doctor uses the key to request the provider's list of models", async () => {
     const { ok, found } = await checkKey(200);
     assert.ok(ok);
     assert.match(found, /^m at 127\.0\.0\.1:\d+, which accepts the key$/);
-    assert.deepEqual(seen, ['/v1/models', 'Bearer sk-secret']);
+    assert.deepEqual(received, ['/v1/models', 'Bearer sk-secret']);
   });
 
   for (const [answer, toDo] of [
@@ -49,20 +49,20 @@ describe("doctor's look at the provider", () => {
     [500, /status page/],
     [302, /OPENAI_BASE_URL/],
   ] as const)
-    it(`the doctor says what to do when the provider answers ${answer}`, async () => {
+    it(`the doctor says what to do if the provider answers ${answer}`, async () => {
       const { ok, to_do } = await checkKey(answer);
       assert.equal(ok, false);
       assert.match(to_do ?? '', toDo);
     });
 
-  it('the doctor says what to do when no provider answers', async () => {
+  it('the doctor reports that no provider answers', async () => {
     const baseUrl = 'http://127.0.0.1:9/v1';
     const finding = await checkProvider({ defaultModel: 'm', openai: { apiKey: 'sk-secret', baseUrl } });
     assert.equal(finding.ok, false);
     assert.match(finding.found, /^m at 127\.0\.0\.1:9: no answer/);
   });
 
-  it('the doctor needs no key for the built-in predictor, but for every other model', async () => {
+  it('the doctor requires a key for every model except the built-in predictor', async () => {
     const look = (defaultModel: string | undefined) => checkProvider({ defaultModel, openai: undefined });
     assert.equal((await look('local')).ok, true);
     assert.equal((await look('m')).to_do, 'set OPENAI_API_KEY, or DEFAULT_MODEL to local');

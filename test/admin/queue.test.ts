@@ -44,7 +44,7 @@ describe('queue commands', function () {
   };
   const job = async (id: string) => (await ann.request<JobResponse>('GET', `/api/jobs/${id}/`)).body;
 
-  it('the command line lists pools, kinds and recurring work, and the rounds of the housekeeping', async () => {
+  it('`queue list` shows pools, kinds and recurring work, and the rounds of the housekeeping', async () => {
     const { pools, kinds, recurring } = await until(async () => {
       const listed = await list();
       return listed.recurring.some(({ recurring: name }) => name === 'housekeeping: erase') && listed;
@@ -79,7 +79,7 @@ describe('queue commands', function () {
     assert.match(stdout, /^promotion +0 0 1 1 \* +none +\S+-01-01T00:00:00\.000Z$/m);
   });
 
-  it('the command line pauses a pool: its callers get their ordinary 504, and the other pools go on', async () => {
+  it('`queue pause` pauses a pool: its callers get the usual 504, and other pools continue', async () => {
     const app = await system.app();
     assert.deepEqual(await queue('pause', 'predict'), { paused: ['predict'], unaware_workers: 0 });
     const { status, code } = await app.predict(predictionBody());
@@ -90,12 +90,12 @@ describe('queue commands', function () {
     await until(async () => (await app.predict(predictionBody())).status === 200);
   });
 
-  it('the command line resumes a pool: what waited meanwhile is not lost', async () => {
+  it('`queue resume` resumes a pool with the work that was waiting', async () => {
     const app = await system.app();
     await post(ann, [note()]);
     await queue('pause');
     const id = await start();
-    // A worker would have taken it by then.
+    // A worker would have claimed the job by now.
     assert.equal((await app.predict(predictionBody())).status, 504);
     assert.equal((await job(id)).state, 'queued');
     assert.equal((await kind('sync'))?.waiting, 1);
@@ -107,7 +107,7 @@ describe('queue commands', function () {
     assert.equal((result as SyncResult).created, 1);
   });
 
-  it('the command line drains a pool, and queues failed jobs again, once', async () => {
+  it("`queue drain` fails a pool's waiting jobs, and `queue retry-failed` queues them again, once", async () => {
     await post(ann, [note()]);
     const app = await system.app();
     await queue('pause');
@@ -130,7 +130,7 @@ describe('queue commands', function () {
     assert.deepEqual((await queue('retry-failed', 'memory')).retried, { ...again, sync: 0 });
   });
 
-  it('the command line queues failed jobs again past the accounts that are locked, page by page, and those later', async () => {
+  it('`queue retry-failed` skips locked accounts while it pages through the others, and retries those later', async () => {
     const people = 130;
     const { rows } = await system.database.pool.query<{ party: string }>(
       `with a as (
@@ -160,7 +160,7 @@ describe('queue commands', function () {
     assert.deepEqual([code, second.retried.sync, second.locked.sync], [0, 1, 0]);
   });
 
-  it('the command line names the pools that there are', async () => {
+  it('queue commands list the pools when the given one is missing or unknown', async () => {
     const refusals = await Promise.all([
       runAdmin(['queue', 'pause', 'lane'], system.env),
       runAdmin(['queue', 'drain'], system.env),

@@ -41,7 +41,7 @@ describe('`admin top`', function () {
     return pools[0];
   };
 
-  it('`admin top` shows what waits, runs and is taken in each pool', async () => {
+  it('`admin top` shows what waits and runs in each pool, its slots and workers', async () => {
     const app = await system.app();
     const idle = await predictPool();
     const { state, slots, workers, rate_per_s } = idle;
@@ -64,7 +64,7 @@ describe('`admin top`', function () {
     await adminResult(['queue', 'resume'], system.env);
   });
 
-  it('`admin top` counts what the workers take per second', async () => {
+  it('`admin top` shows how much work the workers take per second', async () => {
     const app = await system.app();
     system.provider.reset();
     let isOver = false;
@@ -76,7 +76,7 @@ describe('`admin top`', function () {
     await calls;
   });
 
-  it('`admin top` prints one look where there is no terminal', async () => {
+  it('`admin top` prints once when there is no terminal', async () => {
     const child = spawn(process.execPath, COMMAND, { env: { ...bareEnvironment(), ...system.env } });
     const [printed, [code]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
     assert.equal(code, 0);

@@ -20,7 +20,7 @@ describe('users and invitations', () => {
 
   after(() => system.stop());
 
-  /** Runs a command with this on its standard input. */
+  /** Runs a command with this text on its standard input. */
   const admin = (args: string[], input?: string) =>
     runAdmin(args, { DATABASE_URL: system.database.url }, input);
   const result = (args: string[], input?: string) =>
@@ -29,7 +29,7 @@ describe('users and invitations', () => {
   const login = (email: string, password: string) =>
     anonymously<{ access: string; refresh: string }>(system, 'POST', '/api/auth/login/', { email, password });
 
-  it('the command line makes a user with a password that is shown once', async () => {
+  it('the command line creates a user with a password that is shown once', async () => {
     const email = someEmail();
     const { id, password, created_at, ...rest } = await result([
       'user',
@@ -47,14 +47,14 @@ describe('users and invitations', () => {
     assert.ok(shown.stdout.includes(email) && !shown.stdout.includes(password));
   });
 
-  it('the command line makes a user with the password on standard input, which is not shown', async () => {
+  it('the command line creates a user with a password from standard input, which is not shown', async () => {
     const email = someEmail();
     const made = await result(['user', 'create', '--email', email, '--password-stdin'], `${PASSWORD}\n`);
     assert.deepEqual(Object.keys(made), ['id', 'email', 'name', 'active', 'created_at']);
     assert.equal((await login(email, PASSWORD)).status, 200);
   });
 
-  it('the command line refuses users by the rules of signing up, on one line', async () => {
+  it('the command line checks new users by the rules of sign-up, and refuses in one line', async () => {
     const email = someEmail();
     await result(['user', 'create', '--email', email]);
     const refusals: [string[], string, RegExp][] = [
@@ -73,7 +73,7 @@ describe('users and invitations', () => {
     }
   });
 
-  it('the command line shows a name without doing what it says to a terminal', async () => {
+  it('the command line escapes terminal sequences in names', async () => {
     const name = 'a\u001b]0;b\u0007\nc\u009b2J\u202ed';
     const { id } = await result(['user', 'create', '--email', someEmail(), '--name', name]);
     const { stdout } = await admin(['user', 'list']);
@@ -82,7 +82,7 @@ describe('users and invitations', () => {
     assert.ok((row ?? '').includes('a\\u{1b}]0;b\\u{7}\\u{a}c\\u{9b}2J\\u{202e}d'), row ?? stdout);
   });
 
-  it('the command line makes an invitation that works once', async () => {
+  it('the command line creates an invitation that works once', async () => {
     const { code, ...rest } = await result(['invite', 'create']);
     assert.deepEqual(rest, {});
     const join = () =>
@@ -94,7 +94,7 @@ describe('users and invitations', () => {
     assert.deepEqual([(await join()).status, (await join()).code], [201, 'invite_required']);
   });
 
-  it('the command line disables a user: every credential ends within two seconds, and what runs by its connections ends', async () => {
+  it('disabling a user ends every credential within two seconds, and the predictions running on its connections', async () => {
     const email = someEmail();
     const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
     const { access, refresh } = (await login(email, PASSWORD)).body;
@@ -125,7 +125,7 @@ describe('users and invitations', () => {
     assert.equal((await result(['user', 'disable', id])).active, false);
   });
 
-  it('the command line enables a user, who logs in as before; a key from before stays ended', async () => {
+  it('an enabled user logs in as before; keys from before stay revoked', async () => {
     const email = someEmail();
     const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
     const { access, refresh } = (await login(email, PASSWORD)).body;
@@ -140,7 +140,7 @@ describe('users and invitations', () => {
     assert.equal((await result(['user', 'enable', id])).active, true);
   });
 
-  it('the command line erases a user, once that is confirmed', async () => {
+  it('the command line erases a user only with --yes', async () => {
     const email = someEmail();
     const { id } = await result(['user', 'create', '--email', email]);
     assert.match((await admin(['user', 'erase', id])).stderr, /for good: repeat it with --yes/);
@@ -157,7 +157,7 @@ describe('users and invitations', () => {
     assert.ok(!JSON.stringify(list).includes(code));
   });
 
-  it('the command line resets a password by a one-time link, which ends every log-in within two seconds, or sets it, with its keys', async () => {
+  it('the command line resets a password by a one-time link, which ends every log-in, or sets it from standard input, revoking keys on request', async () => {
     const email = someEmail();
     const { id } = await result(['user', 'create', '--email', email, '--password-stdin'], PASSWORD);
     const { access, refresh } = (await login(email, PASSWORD)).body;
@@ -198,14 +198,14 @@ describe('users and invitations', () => {
     );
   });
 
-  it('the command line makes no link for a password in production without the address that it begins with', async () => {
+  it('the command line creates no reset link in production without PUBLIC_URL', async () => {
     const { id } = await result(['user', 'create', '--email', someEmail()]);
     const env = { DATABASE_URL: system.database.url, NODE_ENV: 'production' };
     assert.match((await runAdmin(['user', 'reset-password', id], env)).stderr, /PUBLIC_URL/);
   });
 
   for (const name of ['disable', 'enable', 'reset-password'])
-    it(`\`admin user ${name}\` knows no user by a wrong id`, async () => {
+    it(`\`admin user ${name}\` refuses an unknown, malformed or missing user id`, async () => {
       const nobody = '00000000-0000-7000-8000-000000000000';
       assert.match((await admin(['user', name, nobody])).stderr, /there is no (active )?user/);
       assert.match((await admin(['user', name, 'ada'])).stderr, /the user id must be a UUID/);

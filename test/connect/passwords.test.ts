@@ -65,7 +65,7 @@ describe('forgotten password', () => {
   const logIn = async (email: string, password: string) =>
     (await anonymously(system, 'POST', '/api/auth/login/', { email, password })).status;
 
-  it('a forgotten password can be replaced through a mailedLink link, which ends every log-in', async () => {
+  it('a forgotten password can be replaced through a mailed link, which ends every log-in', async () => {
     const person = await signUp(system);
     const asked = await ask(person.email.toUpperCase());
     assert.equal(asked.status, 200);
@@ -210,7 +210,7 @@ describe('forgotten password', () => {
     await mailedLink();
   });
 
-  it('links are mailedLink to an address at most five times an hour, with or without an account, and limited per network too', async () => {
+  it('links are mailed to an address at most five times an hour, with or without an account, and limited per network too', async () => {
     for (const email of [(await signUp(system)).email, someEmail()]) {
       const answers: Seen[] = [];
       for (let nth = 0; nth < 6; nth += 1) answers.push(await ask(email));
@@ -227,7 +227,7 @@ describe('forgotten password', () => {
     assert.equal((await ask(someEmail())).status, 200);
   });
 
-  it('a link is mailedLink again if the mail server was busy, but not if it refuses the address', async () => {
+  it('a link is mailed again if the mail server was busy, but not if it refuses the address', async () => {
     const { email } = await signUp(system);
     mail.refusals.push('451 later');
     await ask(email);
@@ -241,7 +241,7 @@ describe('forgotten password', () => {
     assert.ok(!system.webs[0]?.log.includes(other.email));
   });
 
-  it('a link is mailedLink to exactly one address, even if that contains a comma', async () => {
+  it('a link is mailed to exactly one address, even if that contains a comma', async () => {
     const odd = `"a,b"-${someEmail()}`;
     const { email } = await signUp(system, { email: odd });
     await ask(email);

@@ -19,7 +19,7 @@ const readAddress = endpoint('none', {
   response: closed({ address: Type.String() }),
 }).handle(async ({ address }) => ({ body: { address } }));
 
-/** Whom the requests were counted for. */
+/** Keys that requests were counted under, each with the name of its limit. */
 let counted: string[] = [];
 const limits: Limits = {
   open: () => assert.fail('every request would ask the store'),
@@ -42,8 +42,8 @@ describe("client's address", () => {
   });
   after(() => Promise.all(servers.map((server) => server.close(0))));
 
-  /** How an ingress that trusts these proxies sees a request of this machine. */
-  async function seen(trustProxy: string[], forwarded?: string, host = '127.0.0.1'): Promise<string> {
+  /** Returns the address that an ingress with these trusted proxies sees for a request from this machine. */
+  async function addressSeen(trustProxy: string[], forwarded?: string, host = '127.0.0.1'): Promise<string> {
     const app = createApp({
       routes: [endpointsOn('v1')('GET', '/v1/address', 'none', readAddress)],
       parts: undefined,
@@ -65,37 +65,37 @@ describe("client's address", () => {
     return ((await answer.json()) as { address: string }).address;
   }
 
-  it("a client's address is that of its connection, whatever it says about itself", async () => {
-    assert.equal(await seen([]), '127.0.0.1');
-    assert.equal(await seen([], '203.0.113.9'), '127.0.0.1');
-    assert.equal(await seen(['10.0.0.0/8'], '203.0.113.9'), '127.0.0.1');
+  it("a client's address is that of its connection, whatever its headers claim", async () => {
+    assert.equal(await addressSeen([]), '127.0.0.1');
+    assert.equal(await addressSeen([], '203.0.113.9'), '127.0.0.1');
+    assert.equal(await addressSeen(['10.0.0.0/8'], '203.0.113.9'), '127.0.0.1');
     assert.deepEqual(new Set(counted), new Set(['address 127.0.0.1']));
   });
 
-  it("a client's address is what trusted proxies say, up to the first hop that is not one of them", async () => {
-    assert.equal(await seen(['loopback'], '203.0.113.9'), '203.0.113.9');
-    assert.equal(await seen(['127.0.0.1'], '1.1.1.1, 203.0.113.9'), '203.0.113.9');
-    assert.equal(await seen(['loopback', '10.0.0.0/8'], '1.1.1.1, 203.0.113.9, 10.1.2.3'), '203.0.113.9');
-    assert.equal(await seen(['loopback', 'uniquelocal'], '192.168.1.1, 10.1.2.3'), '192.168.1.1');
+  it("a client's address is the last hop before the trusted proxies", async () => {
+    assert.equal(await addressSeen(['loopback'], '203.0.113.9'), '203.0.113.9');
+    assert.equal(await addressSeen(['127.0.0.1'], '1.1.1.1, 203.0.113.9'), '203.0.113.9');
+    assert.equal(await addressSeen(['loopback', '10.0.0.0/8'], '1.1.1.1, 203.0.113.9, 10.1.2.3'), '203.0.113.9');
+    assert.equal(await addressSeen(['loopback', 'uniquelocal'], '192.168.1.1, 10.1.2.3'), '192.168.1.1');
     assert.equal(counted.at(-2), 'address 203.0.113.9');
   });
 
-  it("a client's address is never something else than an address", async () => {
-    assert.equal(await seen(['loopback'], 'unknown'), '127.0.0.1');
-    assert.equal(await seen(['loopback'], '"; drop table, ,,'), '127.0.0.1');
-    assert.equal(await seen(['loopback', '10.0.0.0/8'], 'x, 10.0.0.1'), '10.0.0.1');
-    assert.equal(await seen(['loopback'], ','.repeat(2000)), '127.0.0.1');
+  it("a client's address is always an address, whatever a header contains", async () => {
+    assert.equal(await addressSeen(['loopback'], 'unknown'), '127.0.0.1');
+    assert.equal(await addressSeen(['loopback'], '"; drop table, ,,'), '127.0.0.1');
+    assert.equal(await addressSeen(['loopback', '10.0.0.0/8'], 'x, 10.0.0.1'), '10.0.0.1');
+    assert.equal(await addressSeen(['loopback'], ','.repeat(2000)), '127.0.0.1');
   });
 
-  it("a client's address is IPv4 where IPv4 comes through IPv6", async () => {
-    assert.equal(await seen([], undefined, '::'), '127.0.0.1');
-    assert.equal(await seen(['loopback'], '::ffff:203.0.113.9', '::'), '203.0.113.9');
+  it("a client's address is in IPv4 form if IPv4 arrives over IPv6", async () => {
+    assert.equal(await addressSeen([], undefined, '::'), '127.0.0.1');
+    assert.equal(await addressSeen(['loopback'], '::ffff:203.0.113.9', '::'), '203.0.113.9');
   });
 
-  it("a client's address is counted by the /64 where it is IPv6, since one client has all of that", async () => {
-    await seen(['loopback'], '2001:db8:1:2:3:4:5:6');
-    await seen(['loopback'], '2001:DB8:1:2::1');
-    await seen(['loopback'], '2001:db8:1:3::1');
+  it('IPv6 addresses are counted by their /64, since one client may have all of it', async () => {
+    await addressSeen(['loopback'], '2001:db8:1:2:3:4:5:6');
+    await addressSeen(['loopback'], '2001:DB8:1:2::1');
+    await addressSeen(['loopback'], '2001:db8:1:3::1');
     assert.deepEqual(counted, [
       'address 2001:db8:1:2::/64',
       'address 2001:db8:1:2::/64',
@@ -103,7 +103,7 @@ describe("client's address", () => {
     ]);
   });
 
-  it("a client's address has one network, however it is written", () => {
+  it('an address belongs to one network, however it is written', () => {
     const networks: Record<string, string> = {
       '203.0.113.9': '203.0.113.9',
       '::1': '0:0:0:0::/64',

@@ -15,7 +15,7 @@ before(async () => {
 after(() => system.stop());
 
 describe('GET /openapi.json', () => {
-  it('GET /openapi.json is the document of the endpoints that are served, and without a PUBLIC_URL names its own origin as the server', async () => {
+  it('GET /openapi.json describes the endpoints served, and without PUBLIC_URL names its own origin as the server', async () => {
     const response = await fetch(`${url}/openapi.json`);
     assert.equal(response.status, 200);
     assert.match(response.headers.get('content-type') ?? '', /^application\/json/);
@@ -29,7 +29,7 @@ describe('GET /openapi.json', () => {
 describe('GET /docs', () => {
   const FILES = ['/docs', '/docs/', '/docs/init.js', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css'];
 
-  it('GET /docs is a page and its parts, which browsers ask for again only when they have changed', async () => {
+  it('GET /docs serves a page and its files, which browsers revalidate', async () => {
     for (const path of FILES) {
       const first = await fetch(url + path);
       assert.equal(first.status, 200, path);
@@ -41,7 +41,7 @@ describe('GET /docs', () => {
     }
   });
 
-  it('GET /docs answers HEAD like GET without the body, and takes no other method', async () => {
+  it('GET /docs answers HEAD like GET without the body, and 405 to other methods', async () => {
     for (const path of [...FILES, '/openapi.json']) {
       const [get, head] = [await fetch(url + path), await fetch(url + path, { method: 'HEAD' })];
       assert.deepEqual([head.status, await head.text()], [200, ''], path);
@@ -52,7 +52,7 @@ describe('GET /docs', () => {
     }
   });
 
-  it('GET /docs serves no other file of the package, and none outside of it', async () => {
+  it('GET /docs serves no other file of the package, and none outside it', async () => {
     for (const path of [
       '/docs/index.html',
       '/docs/package.json',
@@ -62,7 +62,7 @@ describe('GET /docs', () => {
       assert.equal((await fetch(url + path)).status, 404, path);
   });
 
-  it('GET /docs lets the page use nothing but its own parts, and nothing inline', async () => {
+  it('GET /docs allows the page only its own files, and nothing inline', async () => {
     const policy = (await fetch(`${url}/docs`)).headers.get('content-security-policy') ?? '';
     assert.match(policy, /^default-src 'none'; script-src 'self';/);
     assert.doesNotMatch(policy, /https?:|unsafe/);
@@ -72,7 +72,7 @@ describe('GET /docs', () => {
 describeInBrowser('page at /docs', function () {
   this.timeout(120_000);
 
-  it('the page at /docs renders every operation without a request to anybody else', async () => {
+  it('the page at /docs renders every operation, and requests nothing from other servers', async () => {
     const browser = await openBrowser();
     try {
       const page = await browser.newPage();

@@ -21,7 +21,7 @@ const JWT_SECRET = 'a secret of this test, of 32 bytes or more';
 const PUBLIC_URL = 'https://forecue.example';
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** What the table declares is walked, so that a new endpoint is held to all of this from its first day. */
+/** Every declared endpoint, so that new ones are tested automatically. */
 const endpoints = declared.map((endpoint) => ({
   ...endpoint,
   name: `${endpoint.method} ${endpoint.path}`,
@@ -29,10 +29,10 @@ const endpoints = declared.map((endpoint) => ({
 }));
 type Walked = (typeof endpoints)[number];
 
-/** Bodies that never come, so many that another of an app's or a user's does not fit beside them. */
+/** Number of stalled bodies on each path that leaves no room for another body of the same app or user. */
 const FULL_SHARES = { '/v1/predictions': 4, '/api/recording/events/': 1 };
 
-/** An installation with somebody of either kind who may call it. */
+/** An installation with an app and a user that may call it. */
 interface Installation {
   system: System;
   url: string;
@@ -95,7 +95,7 @@ describe('every endpoint', () => {
       });
 
     if (credential === 'user')
-      it(`${name} is 401 token_expired with an access token that was good once`, async () => {
+      it(`${name} is 401 token_expired with an expired access token`, async () => {
         const headers = bearer(await expiredToken(at.user.id));
         await assertRefused(await send(at, endpoint, { headers }), endpoint, 401, 'token_expired');
       });
@@ -113,7 +113,7 @@ describe('every endpoint', () => {
       await assertRefused(otherType, endpoint, 400, 'invalid_content_type');
     });
 
-    it(`${name} is 422 with a list of faults for a body of another shape`, async () => {
+    it(`${name} is 422 with a list of errors for a body of another shape`, async () => {
       const headers = { ...credentialFor(at, endpoint), ...JSON_TYPE };
       const reply = await send(at, endpoint, { headers, body: '{"nonsense":1}' });
       assert.equal(reply.status, 422);
@@ -122,7 +122,7 @@ describe('every endpoint', () => {
       for (const { loc } of detail) assert.equal(loc[0], 'body');
     });
 
-    it(`${name} is 413 for a body over its limit, before it is read`, async () => {
+    it(`${name} is 413 for a body over its limit, before reading it`, async () => {
       const request = announce(at, endpoint, { over: 1 });
       const [response]: IncomingMessage[] = await once(request, 'response');
       assert.equal((await published(at, endpoint, response)).status, 413);
@@ -138,14 +138,14 @@ describe('every endpoint', () => {
         assert.ok(endpoint);
         for (let i = 0; i < bodies; i += 1) stalled.push(announce(at, endpoint));
       }
-      // What is answered now came after all of them.
+      // Answers to these requests show that the ingress has received all stalled ones.
       await Promise.all([at.app.usage(), at.user.request('GET', '/api/auth/me/')]);
     });
     after(() => {
       for (const request of stalled) request.destroy();
     });
 
-    it('every endpoint is 503 overloaded for a body that is not small, while what its sender may send at once is on the way', async () => {
+    it("every endpoint with a large body limit is 503 overloaded while its sender's share of bodies is full", async () => {
       const withBody = endpoints.filter(
         ({ body, bodyLimit }) => body !== undefined && bodyLimit !== SMALL_BODY_LIMIT,
       );
@@ -160,7 +160,7 @@ describe('every endpoint', () => {
           request.destroy();
         }),
       );
-      // The log is where it is noted which answers were given.
+      // The log shows which routes were answered with `overloaded`.
       const lines = () =>
         (at.system.webs[0]?.log ?? '').split('\n').filter((line) => line.includes('"overloaded"'));
       await until(() =>
@@ -170,7 +170,7 @@ describe('every endpoint', () => {
   });
 
   for (const endpoint of endpoints.filter((one) => one.query !== undefined && isValidated(one)))
-    it(`${endpoint.name} is 422 for a query value that it cannot be`, async () => {
+    it(`${endpoint.name} is 422 for an invalid query value`, async () => {
       for (const parameter of Object.keys(endpoint.query?.properties ?? {})) {
         const path = `${pathOf(endpoint)}?${parameter}=%00`;
         const { method } = endpoint;
@@ -197,7 +197,7 @@ describe('every endpoint', () => {
     const [{ params = {} } = {}] = siblings;
     const methods = siblings.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
-    it(`${path} is 405 for other methods, with those that it takes, whoever asks`, async () => {
+    it(`${path} is 405 for other methods, with the allowed ones, even without a credential`, async () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         if (methods.includes(method)) continue;
         const reply = await fetchPublished(at.url + pathOf({ path, params }), { method });
@@ -216,7 +216,7 @@ describe('every endpoint under a rate limit', () => {
     at = await install({ RATE_LIMIT_RPS: '1', RATE_LIMIT_BURST: String(POINTS) });
     const { url, app, user } = at;
     const refused = async (call: () => Promise<{ status: number }>) => {
-      // A slow machine is given points again while it uses them up.
+      // On a slow machine, points are refilled while they are used up.
       for (let calls = 0; calls <= 10 * POINTS; calls += 1) if ((await call()).status === 429) return;
       assert.fail('never 429');
     };
@@ -229,7 +229,7 @@ describe('every endpoint under a rate limit', () => {
   after(() => at.system.stop());
 
   for (const endpoint of endpoints.filter(({ unlimited }) => !unlimited))
-    it(`${endpoint.name} is 429 when its caller has used up the rate limit, and says when to come back`, async () => {
+    it(`${endpoint.name} is 429 when its caller's rate limit is used up, and says when to retry`, async () => {
       const reply = await send(at, endpoint, { headers: credentialFor(at, endpoint), body: '{' });
       await assertRefused(reply, endpoint, 429, 'rate_limited');
       assert.match(reply.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
@@ -237,7 +237,7 @@ describe('every endpoint under a rate limit', () => {
     });
 
   for (const endpoint of endpoints.filter(({ unlimited }) => unlimited))
-    it(`${endpoint.name} is counted by no rate limit`, async () => {
+    it(`${endpoint.name} is not rate-limited`, async () => {
       assert.equal((await send(at, endpoint)).status, 200);
     });
 });
@@ -250,7 +250,7 @@ describe('every endpoint without a database', () => {
     server = await startOwnServer();
     at = await install();
     await server.stop('immediate');
-    // Whom a credential belongs to is remembered for a moment.
+    // Credentials are cached for a moment.
     await until(async () => (await at.app.usage()).status === 503);
     await until(async () => (await at.user.request('GET', '/api/auth/me/')).status === 503);
     // A process counts as stuck only after 10 s.
@@ -273,12 +273,12 @@ describe('every endpoint without a database', () => {
     });
 
   for (const endpoint of endpoints.filter(({ possible }) => !possible.includes('service_unavailable')))
-    it(`${endpoint.name} answers as always while the database is unreachable`, async () => {
+    it(`${endpoint.name} answers as usual while the database is unreachable`, async () => {
       assert.equal((await send(at, endpoint)).status, endpoint.status);
     });
 });
 
-/** Sends what the endpoint takes or does not take: a GET has no body. */
+/** Sends a request to the endpoint, with the body only if the endpoint takes one. */
 function send(
   { url }: Installation,
   endpoint: Walked,
@@ -292,7 +292,7 @@ function send(
   return fetchPublished(url + pathOf(endpoint), { method, headers, ...(sent && { body: sent }) });
 }
 
-/** Announces a body of the largest size that the endpoint takes, or one of more bytes, and sends none of it. */
+/** Announces a body of the endpoint's size limit plus `over` bytes, and sends none of it. */
 function announce(at: Installation, endpoint: Walked, { over = 0 } = {}): ClientRequest {
   const { method, bodyLimit = BODY_LIMIT } = endpoint;
   const headers = { ...credentialFor(at, endpoint), ...JSON_TYPE, 'content-length': bodyLimit + over };
@@ -302,7 +302,7 @@ function announce(at: Installation, endpoint: Walked, { over = 0 } = {}): Client
   return request;
 }
 
-/** The answer to a request of `announce`, as published. */
+/** Returns the answer to a request of `announce`, after checking that it is as published. */
 async function published({ url }: Installation, endpoint: Walked, response: IncomingMessage | undefined) {
   assert.ok(response);
   const { statusCode: status = 0, headers } = response;
@@ -314,7 +314,7 @@ async function published({ url }: Installation, endpoint: Walked, response: Inco
 
 const PARAMS: Record<ParamKind, string> = { identifier: 'nobody', uuid: newId(), text: 'nothing' };
 
-/** The endpoint's path with ids that can be ids, but nobody's. */
+/** Returns the endpoint's path with well-formed ids that nobody has. */
 function pathOf({ path, params }: Pick<Endpoint, 'path' | 'params'>): string {
   return path.replaceAll(/:(\w+)/g, (_, name) => PARAMS[params[name] ?? 'identifier']);
 }
@@ -330,7 +330,7 @@ function bearer(credential: string): { authorization: string } {
   return { authorization: `Bearer ${credential}` };
 }
 
-/** A token as the installation issues them, whose hour was over a minute ago. */
+/** Signs a token as the installation does, but expired for a minute. */
 function expiredToken(accountId: string): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   return new SignJWT({ iss: PUBLIC_URL, aud: `${PUBLIC_URL}/api`, sub: accountId, jti: newId() })
@@ -348,7 +348,7 @@ async function codeOf(reply: Response): Promise<string | undefined> {
   return ((await reply.json()) as ErrorReply).detail.code;
 }
 
-/** The code, and around it exactly what the surface has there. */
+/** Asserts status and code, and that the body has exactly the fields of its surface. */
 async function assertRefused(
   reply: Response,
   { surface }: Walked,

@@ -20,7 +20,7 @@ before(async () => {
 after(() => system.stop());
 
 describe('GET /', () => {
-  it('GET / answers a program in JSON: whether the service is ready, and where to go on', async () => {
+  it('GET / answers programs in JSON: whether the service is ready, and its addresses', async () => {
     for (const accept of ['*/*', 'application/json', 'text/plain']) {
       const response = await fetch(`${url}/`, { headers: { accept } });
       assert.equal(response.status, 200);
@@ -35,7 +35,7 @@ describe('GET /', () => {
     }
   });
 
-  it('GET / is a page for a browser, with the way to the console and to the docs', async () => {
+  it('GET / is a page for browsers, with links to the console and the docs', async () => {
     const response = await fetch(`${url}/`, { headers: BROWSER });
     assert.equal(response.headers.get('vary'), 'Accept');
     assert.match(response.headers.get('content-type') ?? '', /^text\/html/);
@@ -52,14 +52,14 @@ describe('GET /', () => {
       assert.ok(text.includes(shown), shown);
   });
 
-  it('GET / names no console where there is none', async () => {
+  it('GET / names no console if that is off', async () => {
     const { url: other } = await system.startWeb({ CONSOLE: 'off' });
     const { console } = (await (await fetch(`${other}/`)).json()) as { console: unknown };
     assert.equal(console, null);
     assert.ok(!(await (await fetch(`${other}/`, { headers: BROWSER })).text()).includes('console/'));
   });
 
-  it('GET / has the mark for its tab, also at the address that browsers guess', async () => {
+  it('the icon is served at its own address and at the one that browsers guess', async () => {
     for (const path of ['/favicon.svg', '/favicon.ico']) {
       const response = await fetch(url + path);
       assert.equal(response.headers.get('content-type'), 'image/svg+xml');
@@ -76,7 +76,7 @@ describeInBrowser('page at /', () => {
   after(() => browser?.close());
 
   for (const colorScheme of ['light', 'dark'] as const)
-    it(`the page at / has no fault that axe can see, and breaks no rule of its policy, in ${colorScheme}`, async () => {
+    it(`the page at / has no fault that axe can find, and stays within its content policy, in ${colorScheme}`, async () => {
       const page = await browser.newPage({ colorScheme, viewport: { width: 390, height: 844 } });
       const refused: string[] = [];
       page.on('console', (message) => refused.push(message.text()));

@@ -40,9 +40,9 @@ const checkErrorBody = compile(errorBody(Object.keys(catalogue) as ErrorCode[]))
 
 let lookUps = 0;
 let shuttingDown = false;
-let lines: string[] = [];
+let logLines: string[] = [];
 let release: () => void = () => {};
-let gone: Promise<void> = Promise.resolve();
+let callerGone: Promise<void> = Promise.resolve();
 let waiting: Promise<void> = Promise.resolve();
 
 async function findApp(wanted: Buffer): Promise<AppPrincipal | undefined> {
@@ -51,7 +51,7 @@ async function findApp(wanted: Buffer): Promise<AppPrincipal | undefined> {
   return wanted.equals(hash) ? principal : undefined;
 }
 
-/** Looks up anew for every request: what is remembered has tests of its own. */
+/** Looks up the credential at every request: its cache is tested elsewhere. */
 const credentials: Credentials = {
   app: (headers) => authenticateApp(headers.authorization, findApp),
   user: () => Promise.reject(new AppError('not_authenticated')),
@@ -73,7 +73,7 @@ const FAILURES: Record<string, () => unknown> = {
 
 let nextWait = Promise.withResolvers<void>();
 
-/** No document shows these endpoints. */
+/** Fields that an endpoint needs for the document, in which these do not appear. */
 const undocumented = { operationId: '', tag: 'Health', summary: '' } as const;
 
 const v1 = endpointsOn('v1');
@@ -150,10 +150,10 @@ const routes = [
       const released = Promise.withResolvers<void>();
       const left = Promise.withResolvers<void>();
       release = released.resolve;
-      gone = left.promise;
+      callerGone = left.promise;
       signal.addEventListener('abort', () => left.resolve());
       nextWait.resolve();
-      await Promise.race([released.promise, gone]);
+      await Promise.race([released.promise, callerGone]);
       return { body: {} };
     }),
   ),
@@ -164,7 +164,7 @@ const log = createLog(
   'info',
   new Writable({
     write(line, _encoding, done) {
-      lines.push(String(line));
+      logLines.push(String(line));
       done();
     },
   }),
@@ -181,7 +181,7 @@ const valid = {
   context_revision: 'c',
 };
 
-/** A valid request of exactly so many bytes. */
+/** Returns a valid request of exactly this many bytes. */
 function padded(bytes: number): string {
   const body = JSON.stringify(valid);
   return body + ' '.repeat(bytes - Buffer.byteLength(body));
@@ -233,7 +233,7 @@ function post(
   });
 }
 
-/** Sends the bytes as they are and returns all that comes back until the connection closes. */
+/** Sends the bytes unchanged, and returns all that comes back until the connection closes. */
 async function raw(bytes: string | Buffer): Promise<string> {
   const socket = connect(server.port, '127.0.0.1');
   socket.write(bytes);
@@ -262,7 +262,7 @@ function head(method: string, target: string, more: string[] = []): string {
   ].join('\r\n');
 }
 
-/** Status and body of a request whose path is sent exactly as given. */
+/** Sends a request with exactly this path. Returns its status, body and head. */
 async function rawCall(
   method: string,
   target: string,
@@ -291,13 +291,13 @@ before(async () => {
 after(() => server.close(100));
 beforeEach(() => {
   lookUps = 0;
-  lines = [];
+  logLines = [];
   nextWait = Promise.withResolvers();
   waiting = nextWait.promise;
 });
 
 describe('200', () => {
-  it('a handler gets the body with its defaults and the app of the key', async () => {
+  it("a handler gets the body with defaults filled in, and the key's app", async () => {
     const { status, text: answer, headers } = await post('/v1/predictions', JSON.stringify(valid));
     const { request, app } = JSON.parse(answer);
     assert.deepEqual([status, app, request.language, request.draft.text], [200, 'app-1', 'auto', 'héllo']);
@@ -307,7 +307,7 @@ describe('200', () => {
     assert.equal(headers.get('x-error-source'), null);
   });
 
-  it('a rendered answer is sent byte for byte, with the headers that the handler set', async () => {
+  it("a rendered answer is sent byte for byte, with the handler's headers", async () => {
     const { text: answer, headers } = await call('/v1/usage', { headers: { ...bearer, prefer: 'wait' } });
     assert.equal(answer, RENDERED);
     assert.equal(headers.get('idempotency-replayed'), 'true');
@@ -320,7 +320,7 @@ describe('200', () => {
     assert.equal((await call('/v1/usage', { method: 'HEAD', headers: {} })).status, 401);
   });
 
-  it('a body in gzip is taken, whatever the case of the header', async () => {
+  it('a gzip body is accepted, whatever the case of the header', async () => {
     const packed = gzipSync(JSON.stringify(valid));
     for (const encoding of ['gzip', 'GZIP'])
       assert.equal(
@@ -334,7 +334,7 @@ describe('200', () => {
     );
   });
 
-  it('every spelling of JSON in UTF-8 is taken', async () => {
+  it("every spelling of JSON's content type in UTF-8 is accepted", async () => {
     for (const type of [
       'application/json; charset=utf-8',
       'Application/JSON;charset="UTF-8"',
@@ -347,10 +347,10 @@ describe('200', () => {
       );
   });
 
-  it('a body of just the limit is taken', async () => {
+  it('a body of exactly the limit is accepted', async () => {
     const body = padded(4 * MIB);
     assert.equal((await post('/v1/predictions', body)).status, 200);
-    // Blanks alone are packed too well to be let in.
+    // Noise, since blanks alone would compress too well to be accepted.
     const noise = randomBytes(MIB / 2).map((byte) => (byte % 2 === 0 ? 0x20 : 0x0a));
     const packed = gzipSync(Buffer.concat([noise, Buffer.from(padded(4 * MIB - noise.length))]));
     assert.equal(
@@ -359,7 +359,7 @@ describe('200', () => {
     );
   });
 
-  it('an id in the path is decoded once, and no dot segments are folded', async () => {
+  it('an id in the path is decoded once, and dot segments are not resolved', async () => {
     const ids = {
       'a%3Ab': 'a:b',
       'a:b': 'a:b',
@@ -378,7 +378,7 @@ describe('200', () => {
     assert.equal((await call('/v1/usage?x=%ZZ&__proto__=1')).status, 200);
   });
 
-  it('a URL and headers of 16 KiB together are taken', async () => {
+  it('a URL or headers of nearly 16 KiB are accepted', async () => {
     assert.equal((await rawCall('GET', `/v1/usage?${'x'.repeat(16_000)}`)).status, 200);
     assert.match(await raw(head('GET', '/v1/usage', [`X: ${'x'.repeat(16_000)}`])), /^HTTP\/1.1 200 /);
   });
@@ -387,7 +387,7 @@ describe('200', () => {
 describe('400', () => {
   const code = 'invalid_json';
 
-  it('a body that is not JSON is 400 invalid_json, and so is an empty one', async () => {
+  it('a body that is empty or not JSON is 400 invalid_json', async () => {
     for (const body of ['', ' ', '{', '{"a":1}}', "{'a':1}", 'NaN', '\u0000'])
       assertCode(await post('/v1/predictions', body), 400, code);
   });
@@ -403,7 +403,7 @@ describe('400', () => {
     assertCode(await post('/v1/predictions', Buffer.from('{"user_id":"\xed\xa0\x80"}', 'latin1')), 400, code);
   });
 
-  it('a body of broken compression is 400 invalid_json', async () => {
+  it('a body with broken compression is 400 invalid_json', async () => {
     const packed = gzipSync(JSON.stringify(valid));
     const damaged = Buffer.from(packed);
     damaged.writeUInt8(damaged.readUInt8(20) ^ 0xff, 20);
@@ -417,7 +417,7 @@ describe('400', () => {
       assertCode(await post('/v1/predictions', body, { ...json, 'content-encoding': 'gzip' }), 400, code);
   });
 
-  it('a body of another type, charset or encoding, or of none, is 400 invalid_content_type', async () => {
+  it('a body of another or no content type, charset or encoding is 400 invalid_content_type', async () => {
     const body = JSON.stringify(valid);
     const types = [
       'text/plain',
@@ -444,7 +444,7 @@ describe('400', () => {
     assertCode(await post('/v1/predictions', Buffer.from(body), bearer), 400, 'invalid_content_type');
   });
 
-  it('a body of the wrong type is refused for that before its wrong JSON', async () => {
+  it('a body with a wrong content type and invalid JSON is 400 invalid_content_type', async () => {
     assertCode(
       await post('/v1/predictions', '{', { ...bearer, 'content-type': 'text/plain' }),
       400,
@@ -452,7 +452,7 @@ describe('400', () => {
     );
   });
 
-  it('a connection closes on what is not HTTP, with 400 and without a body', async () => {
+  it('a connection with anything but HTTP is closed with 400, without a body', async () => {
     for (const bytes of ['nonsense\r\n\r\n', 'FOO /v1/usage HTTP/1.1\r\nHost: x\r\n\r\n']) {
       const answer = await raw(bytes);
       assert.match(answer, /^HTTP\/1.1 400 Bad Request\r\n/);
@@ -460,7 +460,7 @@ describe('400', () => {
     }
   });
 
-  it('a request with two Host headers, without a version or with a newer one is 400 invalid_request', async () => {
+  it('a request with two Host headers, or with no or an unsupported HTTP version, is 400 invalid_request', async () => {
     const [top = '', ...rest] = head('GET', '/v1/usage').split('\r\n');
     const requests = [
       head('GET', '/v1/usage', ['Host: y']),
@@ -476,7 +476,7 @@ describe('400', () => {
     assert.match(await raw([top.replace('1.1', '1.0'), ...rest].join('\r\n')), /^HTTP\/1.1 200 /);
   });
 
-  it('a body that comes byte by byte is taken, packed or not', async () => {
+  it('a body that arrives byte by byte is accepted, compressed or not', async () => {
     const plain = Buffer.from(JSON.stringify(valid));
     for (const [encoding, bytes] of [
       ['identity', plain],
@@ -497,7 +497,7 @@ describe('400', () => {
     }
   });
 
-  it('a connection outlives a body that is broken before its end', async () => {
+  it('a connection stays usable after a body that is found broken before its end', async () => {
     const socket = connect(server.port, '127.0.0.1');
     const packed = Buffer.concat([Buffer.from('nothing packed'), Buffer.alloc(MIB)]);
     const more = [
@@ -513,7 +513,7 @@ describe('400', () => {
     assert.match(await readAll(socket), /^HTTP\/1.1 200 /);
   });
 
-  it('the server survives a body whose chunks are broken, and one that never ends', async () => {
+  it('the server survives a body with broken chunks, and one that never ends', async () => {
     const chunked = head('POST', '/v1/predictions', [
       'Content-Type: application/json',
       'Transfer-Encoding: chunked',
@@ -528,7 +528,7 @@ describe('400', () => {
       await sleep(50);
     }
     assert.equal((await call('/v1/usage')).status, 200);
-    assert.ok(!lines.some((line) => line.includes('defect')), lines.join(''));
+    assert.ok(!logLines.some((line) => line.includes('defect')), logLines.join(''));
   });
 });
 
@@ -555,7 +555,7 @@ describe('401', () => {
     assert.equal(lookUps, 0);
   });
 
-  it('a well-formed key that is unknown is 401', async () => {
+  it('a well-formed but unknown key is 401', async () => {
     assertCode(
       await call('/v1/usage', { headers: { authorization: `Bearer ${newAppKey().key}` } }),
       401,
@@ -569,7 +569,7 @@ describe('401', () => {
       assert.equal((await call('/v1/usage', { headers: { authorization: `${scheme} ${key}` } })).status, 200);
   });
 
-  it('a 401 comes before anything about the body', async () => {
+  it('a 401 is decided before the body is looked at', async () => {
     for (const [body, type] of [
       ['x'.repeat(5 * MIB), 'text/plain'],
       ['{', 'application/json'],
@@ -579,7 +579,7 @@ describe('401', () => {
 });
 
 describe('404', () => {
-  it('an unknown path is 404 not_found, whatever the method and without a credential', async () => {
+  it('an unknown path is 404 not_found, with any method and without a credential', async () => {
     for (const method of ['GET', 'POST', 'OPTIONS', 'DELETE'])
       assertCode(await call('/v1/nowhere', { method, headers: {} }), 404, 'not_found');
     assertCode(await call('/', { headers: {} }), 404, 'not_found');
@@ -598,7 +598,7 @@ describe('404', () => {
       assert.equal((await rawCall('GET', path)).status, 404, path);
   });
 
-  it('an id that cannot be one is 404 not_found', async () => {
+  it('a malformed id is 404 not_found', async () => {
     for (const id of [
       'a%2Fb',
       '%ZZ',
@@ -619,7 +619,7 @@ describe('404', () => {
     assert.equal((await rawCall('POST', '/v1/predictions//cancel')).status, 404);
   });
 
-  it('a target that is no path is 404 not_found', async () => {
+  it('a request target without a valid path is 404 not_found', async () => {
     for (const target of ['*', 'http://[/v1/usage', 'http://a:b/v1/usage']) {
       const { status, body } = await rawCall('OPTIONS', target);
       assert.deepEqual([status, body], [404, '{"detail":{"code":"not_found"}}'], target);
@@ -628,19 +628,19 @@ describe('404', () => {
 });
 
 describe('405', () => {
-  it('another method is 405 method_not_allowed with Allow, before the credential', async () => {
+  it('another method is 405 method_not_allowed with Allow, before the credential is checked', async () => {
     const reply = await call('/v1/usage', { method: 'POST', headers: {} });
     assertCode(reply, 405, 'method_not_allowed');
     assert.equal(reply.headers.get('allow'), 'GET, HEAD');
     assert.equal((await call('/v1/predictions', { headers: {} })).headers.get('allow'), 'POST');
   });
 
-  it('every method that Node can parse but the endpoint has not is 405', async () => {
+  it('every method that Node parses and the endpoint lacks is 405', async () => {
     for (const method of METHODS.filter((name) => !['GET', 'HEAD'].includes(name)))
       assert.equal((await rawCall(method, method === 'CONNECT' ? 'x:443' : '/v1/usage')).status, 405, method);
   });
 
-  it('HEAD of an endpoint without GET is 405 without a body', async () => {
+  it('HEAD to an endpoint without GET is 405, without a body', async () => {
     const { status, text: answer } = await call('/v1/predictions', { method: 'HEAD' });
     assert.deepEqual([status, answer], [405, '']);
   });
@@ -649,7 +649,7 @@ describe('405', () => {
 describe('413', () => {
   const big = padded(4 * MIB + 1);
 
-  it('a body that is too large by Content-Length is 413 body_too_large at once, and the connection closes', async () => {
+  it('a body that Content-Length says is too large is 413 body_too_large at once, and the connection closes', async () => {
     const announce = async (encoding: string) => {
       const socket = connect(server.port, '127.0.0.1');
       const more = [
@@ -665,12 +665,12 @@ describe('413', () => {
     await Promise.all([announce('identity'), announce('gzip')]);
   });
 
-  it('the 413 for a body that is too large reaches a client that writes all of it first', async () => {
+  it('the 413 reaches a client that first writes its whole body', async () => {
     for (let i = 0; i < 10; i++)
       assertCode(await post('/v1/predictions', 'x'.repeat(16 * MIB)), 413, 'body_too_large');
   });
 
-  it('the connection of a body that is too large closes as soon as there is nothing left to read', async () => {
+  it('the connection of a too large body closes once there is nothing left to read', async () => {
     for (const content of [Buffer.alloc(5 * MIB), randomBytes(16 * MIB)]) {
       // The fastest of three: other tests may hold the processor meanwhile.
       const times = [await timeToClose(content), await timeToClose(content), await timeToClose(content)];
@@ -691,7 +691,7 @@ describe('413', () => {
     }
   });
 
-  it('a body that is found too large while it is read is 413 body_too_large', async () => {
+  it('a body that turns out too large while being read is 413 body_too_large', async () => {
     const stream = () => new Blob([big]).stream();
     const reply = await post('/v1/predictions', stream());
     assertCode(reply, 413, 'body_too_large');
@@ -703,7 +703,7 @@ describe('413', () => {
     );
   });
 
-  it('a body that is too large once it is unpacked is 413 body_too_large, however small the bomb', async () => {
+  it('a body that is too large once decompressed is 413 body_too_large, even a small bomb', async () => {
     const bombs = [gzipSync(big), gzipSync(Buffer.alloc(300 * MIB))];
     for (const bomb of bombs)
       assertCode(
@@ -713,15 +713,15 @@ describe('413', () => {
       );
   });
 
-  it('a body over 256 KiB is 413 body_too_large where the endpoint says nothing else', async () => {
+  it('a body over 256 KiB is 413 body_too_large unless the endpoint declares another limit', async () => {
     const body = (bytes: number) => '{"user_id":"u"}'.padEnd(bytes);
     assert.equal((await post('/v1/predictions/r/cancel', body(256 * 1024))).status, 200);
     assertCode(await post('/v1/predictions/r/cancel', body(256 * 1024 + 1)), 413, 'body_too_large');
   });
 });
 
-describe('what HTTP itself refuses', () => {
-  /** Lengths that the parser still takes, and one at which it gives up. */
+describe('refusals by the HTTP parser', () => {
+  /** Two lengths that the parser accepts, and one that it refuses itself. */
   const LENGTHS = [17_000, 60_000, 100_000];
 
   function assertBody(answer: string, status: string, code: ErrorCode): void {
@@ -750,13 +750,13 @@ describe('what HTTP itself refuses', () => {
     });
   }
 
-  it('a refusal of HTTP itself explains itself on /api', async () => {
+  it('an HTTP refusal has a message if the path is of /api', async () => {
     const { status, body } = await rawCall('GET', `/api/auth/me/?${'x'.repeat(17_000)}`);
     const { message } = catalogue.uri_too_long;
     assert.deepEqual([status, JSON.parse(body)], [414, { detail: { code: 'uri_too_long', message } }]);
   });
 
-  it('a refusal of HTTP itself explains itself on /api to a target that names the host, too', async () => {
+  it('an HTTP refusal has a message for a path of /api even if the target includes the host', async () => {
     for (const [target, status] of [
       ['http://x/api/nowhere/', 404],
       ['HTTP://x/api/nowhere/', 404],
@@ -777,7 +777,7 @@ describe('what HTTP itself refuses', () => {
     assertBody(answer, '417 Expectation Failed', 'expectation_failed');
   });
 
-  it('headers that do not arrive within ten seconds are 408 request_timeout', async () => {
+  it('headers that take more than ten seconds to arrive are 408 request_timeout', async () => {
     assertBody(await raw('GET /v1/usage HTTP/1.1\r\n'), '408 Request Timeout', 'request_timeout');
   }).timeout(15_000);
 });
@@ -787,7 +787,7 @@ describe('503 overloaded', () => {
   const top = (more: string[] = []) =>
     head('POST', '/v1/predictions', ['Content-Type: application/json', ...more]);
 
-  it('503 overloaded is the answer to a body for which there is no room for two seconds, and leaves the connection usable', async () => {
+  it('a body without room for two seconds is 503 overloaded, and leaves the connection usable', async () => {
     const stalled = Array.from({ length: 4 }, () => {
       const socket = connect(server.port, '127.0.0.1');
       socket.write(top([`Content-Length: ${size}`]));
@@ -814,7 +814,7 @@ describe('503 overloaded', () => {
 });
 
 describe('422', () => {
-  it('a 422 lists each faulty field of the body', async () => {
+  it('a 422 lists each invalid field of the body', async () => {
     const body = JSON.stringify({ ...valid, mode: 'x', draft: { revision: -1 }, extra: 1 });
     const { status, text: answer, headers } = await post('/v1/predictions', body);
     assert.equal(status, 422);
@@ -831,7 +831,7 @@ describe('422', () => {
     ]);
   });
 
-  it('a body of JSON that is no object is 422 dict_type', async () => {
+  it('a JSON body that is not an object is 422 dict_type', async () => {
     for (const body of ['[]', 'null', '3', '"x"']) {
       const { status, text: answer } = await post('/v1/predictions', body);
       assert.equal(status, 422, body);
@@ -840,7 +840,7 @@ describe('422', () => {
     }
   });
 
-  it('a 422 names the query when a query value is bad, also when it is given twice', async () => {
+  it('an invalid or repeated query value is 422 at the query', async () => {
     for (const query of ['limit=x', 'limit=1&limit=2', 'limit=-1', 'limit=', 'limit=0x10']) {
       const { status, text: answer } = await call(`/v1/usage?${query}`);
       assert.equal(status, 422, query);
@@ -880,7 +880,7 @@ describe('other errors', () => {
     }
   });
 
-  it('a request is 503 when the database that knows the keys is unreachable', async () => {
+  it('a request is 503 if the database with the keys is unreachable', async () => {
     assertCode(
       await call('/v1/usage', { headers: { authorization: `Bearer ${broken.key}` } }),
       503,
@@ -888,20 +888,20 @@ describe('other errors', () => {
     );
   });
 
-  it('a defect is logged with its stack and request id, but no text of a row', async () => {
+  it('a defect is logged with its stack and request id, but without texts of a row', async () => {
     const reply = await call('/v1/fail/defect');
     await call('/v1/fail/row');
-    const defect = JSON.parse(lines.find((line) => line.includes('"defect"')) ?? '{}');
+    const defect = JSON.parse(logLines.find((line) => line.includes('"defect"')) ?? '{}');
     assert.equal(defect.requestId, reply.headers.get('x-request-id'));
     assert.match(defect.err.stack, /http-edge\.test\.ts/);
     assert.equal(defect.err.message, 'undefined is not a function');
-    assert.equal(lines.filter((line) => line.includes('"defect"')).length, 2);
-    assert.ok(!lines.join('').includes(PERSON));
+    assert.equal(logLines.filter((line) => line.includes('"defect"')).length, 2);
+    assert.ok(!logLines.join('').includes(PERSON));
   });
 });
 
 describe('every request', () => {
-  it('every request keeps a sane X-Request-Id of the caller and replaces any other', async () => {
+  it("every request keeps its caller's X-Request-Id if that is well-formed, and otherwise gets a new one", async () => {
     const id = async (sent: string) =>
       (await call('/v1/usage', { headers: { ...bearer, 'x-request-id': sent } })).headers.get('x-request-id');
     assert.equal(await id('abc.DEF_1:2-3'), 'abc.DEF_1:2-3');
@@ -913,27 +913,27 @@ describe('every request', () => {
     }
   });
 
-  it('every request writes one access line, with the pattern of the route and never its path, query or body', async () => {
+  it("every request logs one access line, with the route's pattern and never its path, query or body", async () => {
     await post(
       '/v1/predictions/secret-id/cancel?q=secret-query',
       '{"user_id":"secret-user","x":"secret-extra"}',
     );
-    assert.equal(lines.length, 1);
-    const line = JSON.parse(lines[0] ?? '{}');
+    assert.equal(logLines.length, 1);
+    const line = JSON.parse(logLines[0] ?? '{}');
     assert.deepEqual(
       [line.method, line.route, line.status, line.appId, line.errorCode],
       ['POST', '/v1/predictions/:request_id/cancel', 422, 'app-1', 'validation_error'],
     );
     assert.equal(typeof line.durationMs, 'number');
     assert.ok(line.requestId);
-    assert.ok(!lines.join('').includes('secret'));
-    assert.ok(!lines.join('').includes(key));
+    assert.ok(!logLines.join('').includes('secret'));
+    assert.ok(!logLines.join('').includes(key));
   });
 
-  it('every request that was refused before its route was known writes one access line, too', async () => {
+  it('every request refused before or by routing logs one access line, too', async () => {
     await call('/v1/secret-path');
     await call('/v1/usage', { method: 'DELETE' });
-    const parsed = lines.map((line) => JSON.parse(line));
+    const parsed = logLines.map((line) => JSON.parse(line));
     assert.deepEqual(
       parsed.map(({ route, errorCode }) => [route, errorCode]),
       [
@@ -941,35 +941,35 @@ describe('every request', () => {
         ['/v1/usage', 'method_not_allowed'],
       ],
     );
-    assert.ok(!lines.join('').includes('secret'));
+    assert.ok(!logLines.join('').includes('secret'));
   });
 });
 
-describe('caller who leaves', () => {
-  it('a caller who leaves aborts the signal of the handler', async () => {
+describe('disconnecting callers', () => {
+  it("a caller that disconnects aborts the handler's signal", async () => {
     const request = httpRequest(`${server.url}/v1/wait`).on('error', () => {});
     request.end();
     await waiting;
     request.destroy();
-    await gone;
+    await callerGone;
   });
 
-  it('a caller who got the answer is not one who leaves', async () => {
+  it("a caller that has its answer does not abort the handler's signal", async () => {
     const reply = call('/v1/wait');
     await waiting;
-    const left = gone.then(() => 'gone');
+    const left = callerGone.then(() => 'callerGone');
     release();
     assert.equal((await reply).status, 200);
     assert.equal(await Promise.race([left, sleep(100).then(() => 'served')]), 'served');
   });
 });
 
-describe('server that stops', () => {
+describe('server shutdown', () => {
   afterEach(() => {
     shuttingDown = false;
   });
 
-  it('a server that stops answers what runs with Connection: close, takes no more, and ends', async () => {
+  it('a stopping server answers running requests with Connection: close, accepts no more, and ends', async () => {
     const other = await start();
     const reply = fetch(`${other.url}/v1/wait`);
     await waiting;
@@ -987,7 +987,7 @@ describe('server that stops', () => {
     await closed;
   });
 
-  it('a server that stops takes the request that was on its way on a kept-alive connection, and answers it with Connection: close', async () => {
+  it('a stopping server still answers a request sent on a kept-alive connection, with Connection: close', async () => {
     const other = await start();
     const kept = connect(other.port, '127.0.0.1');
     kept.write('GET /v1/nowhere HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -999,7 +999,7 @@ describe('server that stops', () => {
     await closed;
   });
 
-  it('a server that stops does not wait for idle connections', async () => {
+  it('a stopping server does not wait for idle connections', async () => {
     const other = await start();
     const idle = connect(other.port, '127.0.0.1');
     idle.on('error', () => {});
@@ -1010,7 +1010,7 @@ describe('server that stops', () => {
     assert.ok(performance.now() - begin < 1000);
   });
 
-  it('a server that stops does not wait for a connection whose answer could not yet say close', async () => {
+  it('a stopping server does not wait for a kept-alive connection whose answer did not say close', async () => {
     const other = await start();
     const reply = fetch(`${other.url}/v1/wait`);
     await waiting;
@@ -1022,7 +1022,7 @@ describe('server that stops', () => {
     assert.ok(performance.now() - begin < 1000);
   });
 
-  it('a server that stops cuts off what still runs after the grace', async () => {
+  it('a stopping server aborts requests that run longer than the grace', async () => {
     const other = await start();
     const reply = assert.rejects(fetch(`${other.url}/v1/wait`));
     await waiting;
@@ -1030,10 +1030,10 @@ describe('server that stops', () => {
     await other.close(300);
     assert.ok(performance.now() - begin >= 290);
     await reply;
-    await gone;
+    await callerGone;
   });
 
-  it('the start of a server rejects when its port is taken', async () => {
+  it('starting a server rejects if its port is taken', async () => {
     await assert.rejects(listen({ host: '127.0.0.1', port: server.port }), { code: 'EADDRINUSE' });
   });
 });

@@ -13,10 +13,10 @@ import { type System, startSystem } from '../support/system.ts';
 import { keyOf } from '../support/tool-server.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Where `.ci/get-tools` has installed the linters and generators, which ask for another TypeScript than ours. */
+/** Folder where `.ci/get-tools` installs the linters and generators, which need another TypeScript than ours. */
 const { OPENAPI_TOOLS = '' } = process.env;
 
-/** Without the properties that have a default. */
+/** Bodies without the properties that have a default. */
 const BODIES = `
   const draft = {
     request_id: 'r-1', user_id: 'u-1', session_id: 's-1', mode: 'complete_draft' as const,
@@ -87,14 +87,14 @@ describeWhere(OPENAPI_TOOLS !== '', 'docs/openapi.json', 'no OPENAPI_TOOLS', fun
 
   it('docs/openapi.json passes Redocly without errors', () => run('redocly', 'lint', 'openapi.json'));
 
-  it('docs/openapi.json passes Spectral and its rules of OWASP without errors', () =>
+  it('docs/openapi.json passes Spectral with its OWASP rules without errors', () =>
     run('spectral', 'lint', '--fail-severity', 'error', 'openapi.json'));
 
   for (const [program, args, source] of [
     ['openapi-typescript', ['openapi.json', '--output', 'types.ts'], BY_TYPES],
     ['openapi-ts', ['--input', 'openapi.json', '--output', 'made', '--no-log-file'], BY_CLIENT],
   ] as const)
-    it(`docs/openapi.json makes types by ${program} that compile, and call the running server`, async () => {
+    it(`types that ${program} makes from docs/openapi.json compile, and calls with them reach the running server`, async () => {
       await run(program, ...args);
       const entry = join(folder, `${program}.ts`);
       const [app, person] = await Promise.all([system.app(), signUp(system)]);

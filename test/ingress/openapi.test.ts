@@ -40,7 +40,7 @@ interface Document {
   };
 }
 
-/** They need a fresh log-in. */
+/** Operations that need a fresh log-in. */
 const NO_KEY_ALONE = ['POST /api/auth/keys/', 'DELETE /api/auth/me/'];
 
 const text = committedDocument();
@@ -53,7 +53,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 
 describe('published document', () => {
-  it('the published document is the one that is committed', () => {
+  it('the published document is the committed one', () => {
     const committed = readFileSync(DOCUMENT_FILE, 'utf8');
     assert.ok(
       committed === text,
@@ -61,26 +61,26 @@ describe('published document', () => {
     );
   });
 
-  it('the published document is valid by the schema of OpenAPI 3.1', async () => {
+  it('the published document is valid OpenAPI 3.1', async () => {
     const validator = new OpenApiValidator();
     const { valid, errors } = await validator.validate(JSON.parse(text));
     assert.ok(valid, JSON.stringify(errors));
     assert.equal(validator.version, '3.1');
   });
 
-  it('the published document describes every endpoint, and nothing else', () => {
+  it('the published document describes exactly the declared endpoints', () => {
     const declared = endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
     assert.deepEqual(operations.map(({ name }) => name).sort(), declared.sort());
   });
 
-  it('the published document gives each operation a name of its own and a section that is listed', () => {
+  it('the published document gives each operation a unique name and a listed section', () => {
     const names = operations.map(({ operationId }) => operationId);
     assert.deepEqual([...new Set(names)], names);
     const sections = document.tags.map(({ name }) => name);
     for (const { name, tags } of operations) for (const tag of tags) assert.ok(sections.includes(tag), name);
   });
 
-  it('the published document refers to nothing that it does not hold', () => {
+  it('the published document contains everything that it refers to', () => {
     const references = [...text.matchAll(/"\$ref": "#\/([^"]+)"/g)].map(([, pointer = '']) => pointer);
     assert.notEqual(references.length, 0);
     for (const pointer of new Set(references))
@@ -90,7 +90,7 @@ describe('published document', () => {
       );
   });
 
-  it('the published document holds schemas that a strict validator takes, and examples that they accept', () => {
+  it("the published document's schemas compile in a strict validator, and accept their examples", () => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true });
     formats.default(ajv);
     ajv.addSchema({ $id: 'document', components: document.components }, undefined, false, false);
@@ -115,7 +115,7 @@ describe('published document', () => {
     }
   });
 
-  it('the published document shows examples that the very validators of the endpoints accept', () => {
+  it("the published document's examples pass the endpoints' own validators", () => {
     for (const { method, path, body, response } of endpoints)
       for (const schema of [body, response]) {
         if (schema === undefined) continue;
@@ -124,12 +124,12 @@ describe('published document', () => {
       }
   });
 
-  it('the published document gives every object of a body a name, so that generated clients have one', () => {
+  it('the published document names the schema of every body, so that generated clients have type names', () => {
     for (const { name, requestBody, responses } of operations) {
       const contents = [requestBody, responses['200'], responses['201']].flatMap((one) =>
         Object.values(one?.content ?? {}),
       );
-      // One row or a list of them; a stream is text.
+      // A body may be one row or a list, and a stream is a string.
       const either = contents.flatMap(({ schema }) =>
         'anyOf' in schema ? (schema.anyOf as object[]) : schema,
       );
@@ -138,9 +138,9 @@ describe('published document', () => {
     }
   });
 
-  it('the published document names the credentials of each surface', () => {
+  it('the published document names the credentials that each surface accepts', () => {
     for (const { name, security } of operations) {
-      // A key is named once for each scope that is enough.
+      // A key is listed once for each sufficient scope.
       const schemes = [...new Set(security.flatMap((one) => Object.keys(one)))];
       for (const scheme of schemes) assert.ok(scheme in document.components.securitySchemes, name);
       if (name.includes(' /v1/')) assert.deepEqual(schemes, ['appKey'], name);
@@ -149,7 +149,7 @@ describe('published document', () => {
     }
   });
 
-  it('the published document has the headers of refusals', () => {
+  it('the published document lists the headers of refusals and replays', () => {
     const { responses } = document.paths['/v1/predictions']?.['post'] ?? assert.fail();
     const headersOf = (status: number) => Object.keys(responses[status]?.headers ?? {});
     assert.ok(headersOf(401).includes('WWW-Authenticate'));
@@ -158,14 +158,14 @@ describe('published document', () => {
     assert.ok(headersOf(200).includes('Idempotency-Replayed'));
   });
 
-  it('the published document has no 422 for the usage, whose one parameter has a code of its own', () => {
+  it('the OpenAPI document lists 400 invalid_month for GET /v1/usage, and no 422', () => {
     const { responses, parameters } = document.paths['/v1/usage']?.['get'] ?? assert.fail();
     assert.equal(responses['422'], undefined);
     assert.match(JSON.stringify(parameters), /"month"/);
     assert.match(JSON.stringify(responses['400']), /"invalid_month"/);
   });
 
-  it('the published document names the server that it is asked to name', () => {
+  it('the published document names the server that it is given', () => {
     const described = describeEndpoints(endpoints, 'https://forecue.example/base') as Document;
     assert.deepEqual(described.servers, [{ url: 'https://forecue.example/base' }]);
   });

@@ -5,8 +5,8 @@ const OF_USAGE = { method: 'GET', url: 'http://localhost/v1/usage', status: 200,
 const code = (name: string) => JSON.stringify({ detail: { code: name } });
 const explained = (name: string) => JSON.stringify({ detail: { code: name, message: 'A sentence.' } });
 
-describe('answer', () => {
-  // What is refused here is meant to be.
+describe('published answers', () => {
+  // Discards the answers that this test means to be refused.
   afterEach(() => takeUnpublished());
 
   const cases: Record<string, Partial<Received> & { text: string }> = {
@@ -31,12 +31,12 @@ describe('answer', () => {
     'no 405 for a method that the path does not have': { method: 'PUT', text: '{}' },
   };
   for (const [name, part] of Object.entries(cases))
-    it(`an answer is not as published: ${name}`, () => {
+    it(`an answer is refused as unpublished: ${name}`, () => {
       assert.throws(() => assertPublished({ ...OF_USAGE, ...part }), { name: 'AssertionError' });
       assert.equal(takeUnpublished().length, 1);
     });
 
-  it('an answer is as published: an error of the operation, of the table of routes, or of HTTP itself', () => {
+  it('an answer is accepted if it is published for its operation, for routing, or for HTTP itself', () => {
     assertPublished({ ...OF_USAGE, status: 400, text: code('invalid_month') });
     assertPublished({ ...OF_USAGE, url: 'http://localhost/v1/x', status: 404, text: code('not_found') });
     assertPublished({ ...OF_USAGE, method: 'PUT', status: 405, text: code('method_not_allowed') });

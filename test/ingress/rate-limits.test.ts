@@ -8,7 +8,7 @@ import { type AppClient, call, type Options, type Reply } from '../support/clien
 import { type System, startSystem, type TestProcess } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-/** So few a second that no window ends while a test looks at it. */
+/** Limit with so few points per second that no window ends during a test. */
 const POINTS = 20;
 const WINDOW_S = 20;
 
@@ -29,7 +29,7 @@ describe('rate limits', () => {
     app = await system.app();
   });
 
-  it('rate limits count an app over all ingresses together: of any number of calls exactly the limit is answered', async () => {
+  it('rate limits count an app across all ingresses: of any number of calls exactly the limit is answered', async () => {
     const calls = await Promise.all(
       Array.from({ length: 3 * POINTS }, (_, n) => usage(app, n % 2 === 0 ? {} : { at: other })),
     );
@@ -37,13 +37,13 @@ describe('rate limits', () => {
     for (const { code } of calls.filter(({ status }) => status !== 200)) assert.equal(code, 'rate_limited');
   });
 
-  it('rate limits count each app for itself', async () => {
+  it('rate limits count each app separately', async () => {
     await exhaust(app);
     const neighbour = await usage(await system.app());
     assert.deepEqual([neighbour.status, policyOf(neighbour).remaining], [200, POINTS - 1]);
   });
 
-  it('every counted answer reports its rate limit, what is left of it, and when it is whole again', async () => {
+  it('every counted answer reports its rate limit, the remaining points, and the seconds until they are full', async () => {
     for (let left = POINTS - 1; left >= 0; left -= 1) {
       const answer = left % 2 === 0 ? await usage(app) : await app.request('POST', '/v1/predictions', '{');
       assert.equal(answer.headers.get('ratelimit-policy'), `"app";q=${POINTS};w=${WINDOW_S}`);
@@ -59,7 +59,7 @@ describe('rate limits', () => {
     assert.equal(refused.headers.get('x-error-source'), 'ingress');
   });
 
-  it('rate limits come after route and credential, and before all that a body can be', async () => {
+  it('rate limits are checked after route and credential, and before the body', async () => {
     await exhaust(app);
     const cancel = '/v1/predictions/r-1/cancel';
     const outcomes = [
@@ -74,7 +74,7 @@ describe('rate limits', () => {
     assert.deepEqual(outcomes, [404, 405, 401, 429, 429, 429, 429]);
   });
 
-  it('an answer that no rate limit counts has no headers of one', async () => {
+  it('an answer that is not rate-limited has no rate-limit headers', async () => {
     const bad = await app.request('GET', '/v1/usage', undefined, { headers: { authorization: 'Bearer x' } });
     assert.deepEqual([bad.status, bad.headers.get('ratelimit')], [401, null]);
     for (let n = 0; n <= POINTS; n += 1) {
@@ -83,7 +83,7 @@ describe('rate limits', () => {
     }
   });
 
-  it('rate limits refuse a big body without a limit of its size being asked, and the connection goes on', async () => {
+  it('rate limits refuse a large body before its size is checked, and the connection stays usable', async () => {
     await exhaust(app);
     const { hostname, port } = new URL(app.url);
     const socket = connect(Number(port), hostname);
@@ -103,7 +103,7 @@ describe('rate limits', () => {
     assert.match(answers, /^HTTP\/1\.1 429 [\s\S]*HTTP\/1\.1 200 /);
   });
 
-  it('rate limits count a person for all their credentials together, and apart from others', async () => {
+  it('rate limits count all keys of a person together, and each person separately', async () => {
     const [one, another] = [await person(system), await person(system)];
     const connections = (key: string) =>
       call('GET', `${app.url}/api/connections/`, undefined, { headers: { 'x-service-api-key': key } });
@@ -113,7 +113,7 @@ describe('rate limits', () => {
     assert.equal(policyOf(await connections(another.keys[0])).remaining, POINTS - 1);
   });
 
-  it('rate limits keep no name of anybody in their store', async () => {
+  it('rate limits store no ids of apps', async () => {
     await system.queue.listen();
     await usage(app);
     const { rows } = await system.database.pool.query('select key from rate_limits');
@@ -121,7 +121,7 @@ describe('rate limits', () => {
     assert.equal(await system.queue.holds(app.id), false);
   });
 
-  it('rate limits begin anew with each window, and never let more through than its requests', async () => {
+  it("rate limits start anew with each window, and never allow more requests than a window's limit", async () => {
     const fast = await system.startWeb({ RATE_LIMIT_RPS: '8', RATE_LIMIT_BURST: '5' });
     const from = performance.now();
     const answers: Reply<unknown>[] = [];
@@ -135,7 +135,7 @@ describe('rate limits', () => {
     assert.ok(answers.every(({ headers }) => headers.get('ratelimit-policy') === '"app";q=8;w=1'));
   });
 
-  it('rate limits are off at RATE_LIMIT_RPS=0', async () => {
+  it('rate limits are off with RATE_LIMIT_RPS=0', async () => {
     const free = await system.startWeb({ RATE_LIMIT_RPS: '0' });
     const calls = await Promise.all(Array.from({ length: 2 * POINTS }, () => usage(app, { at: free })));
     assert.ok(calls.every(({ status, headers }) => status === 200 && !headers.has('ratelimit')));
@@ -151,13 +151,13 @@ async function exhaust(app: AppClient): Promise<void> {
   assert.equal((await usage(app)).status, 429);
 }
 
-/** What `RateLimit: "app";r=57;t=1` says. */
+/** Parses a header such as `RateLimit: "app";r=57;t=1`. */
 function policyOf({ headers }: Reply<unknown>): { remaining: number; resetS: number } {
   const [, remaining, resetS] = headers.get('ratelimit')?.match(/^"[a-z]+";r=(\d+);t=(\d+)$/) ?? [];
   return { remaining: Number(remaining), resetS: Number(resetS) };
 }
 
-/** An account that has two keys. */
+/** Creates an account with two keys. */
 async function person({ database }: System): Promise<{ keys: [string, string] }> {
   const id = newId();
   await database.pool.query(

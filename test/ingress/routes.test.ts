@@ -3,26 +3,26 @@ import { endpoint, endpointsOn } from '../../ingress/http/endpoint.ts';
 import { surfaceOf } from '../../ingress/http/request-context.ts';
 import { routes } from '../../ingress/routes/index.ts';
 
-describe('table of routes', () => {
-  it('the table of routes names the surface of each row that its path means', () => {
+describe('route table', () => {
+  it('the route table declares for each row the surface that its path implies', () => {
     for (const { path, surface } of routes) assert.equal(surfaceOf(path), surface, path);
   });
 
-  it('the table of routes has each method of a path once', () => {
+  it('the route table has each method of a path once', () => {
     const names = routes.map(({ method, path }) => `${method} ${path}`);
     assert.deepEqual([...new Set(names)], names);
   });
 
-  it('the table of routes takes no row that is not what its handler declares: such rows do not compile', () => {
+  it("a route that contradicts its handler's declaration does not compile", () => {
     const v1 = endpointsOn('v1');
     const details = { operationId: 'x', tag: 'Health', summary: '', errors: [], status: 200 } as const;
     const declared = endpoint('app', { ...details, params: { id: 'uuid' } }).handle(async () => ({}));
     v1('GET', '/v1/things/:id', 'app', declared);
-    // @ts-expect-error another credential
+    // @ts-expect-error Another credential.
     v1('GET', '/v1/things/:id', 'user', declared);
-    // @ts-expect-error another parameter
+    // @ts-expect-error Another parameter.
     v1('GET', '/v1/things/:name', 'app', declared);
-    // @ts-expect-error another surface
+    // @ts-expect-error Another surface.
     v1('GET', '/api/things/:id/', 'app', declared);
   });
 });

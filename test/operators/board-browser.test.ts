@@ -8,7 +8,7 @@ import { status } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 
 const WIDTHS = [390, 1440];
-const WITHIN_MS = 30_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 describeInBrowser('board in Chromium', () => {
   let system: System;
@@ -16,13 +16,13 @@ describeInBrowser('board in Chromium', () => {
   let app: AppClient;
   let url: string;
   const gone = new AbortController();
-  const held: Promise<unknown>[] = [];
+  const heldCalls: Promise<unknown>[] = [];
   before(async function () {
     this.timeout(60_000);
     const env = {
       MODEL_PRICES: 'fake-model=0.15:0.6',
       SYNC_EVERY: '*/5 * * * *',
-      // What is held stays for as long as the tests look at it.
+      // Long enough for held calls to outlast the tests.
       PREDICTION_TIMEOUT_MS: '600000',
       PROVIDER_TIMEOUT_MS: '600000',
     };
@@ -37,11 +37,11 @@ describeInBrowser('board in Chromium', () => {
     await app.predict(predictionBody());
     system.provider.respond(() => {});
     for (let n = 0; n < 4; n += 1)
-      held.push(app.predict(predictionBody(), { signal: gone.signal }).catch(() => undefined));
+      heldCalls.push(app.predict(predictionBody(), { signal: gone.signal }).catch(() => undefined));
   });
   after(async () => {
     gone.abort();
-    await Promise.all(held);
+    await Promise.all(heldCalls);
     await browser?.close();
     await system?.stop();
   });
@@ -49,7 +49,7 @@ describeInBrowser('board in Chromium', () => {
 
   async function signIn(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext(options);
-    context.setDefaultTimeout(WITHIN_MS);
+    context.setDefaultTimeout(DEFAULT_TIMEOUT_MS);
     const page = await context.newPage();
     await page.goto(url);
     await page.getByLabel('Token').fill(system.env['ADMIN_TOKEN'] ?? '');
@@ -60,7 +60,7 @@ describeInBrowser('board in Chromium', () => {
 
   for (const colorScheme of ['light', 'dark'] as const)
     for (const width of WIDTHS)
-      it(`the board in Chromium reads well at ${width} pixels, ${colorScheme}: axe finds nothing, and nothing is wider than the screen`, async () => {
+      it(`the board in Chromium at ${width} pixels, ${colorScheme}: axe finds no fault, and nothing is wider than the screen`, async () => {
         const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
         const door = await context.newPage();
         await door.goto(url);
@@ -93,7 +93,7 @@ describeInBrowser('board in Chromium', () => {
     if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: true });
   }
 
-  it('the board in Chromium shows what changes without a reload, and names of apps as text', async () => {
+  it('the board in Chromium shows changes without a reload, and app names as text', async () => {
     const page = await signIn();
     await page.getByText('Notes <b>& letters</b>').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
@@ -107,7 +107,7 @@ describeInBrowser('board in Chromium', () => {
     await page.locator('.pool', { hasText: 'memory' }).getByText('open').waitFor();
   });
 
-  it('the board in Chromium keeps out what the policy of the page forbids, and signs out', async () => {
+  it('the board in Chromium stays within its content policy, and signs out', async () => {
     const page = await signIn();
     const faults: string[] = [];
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));

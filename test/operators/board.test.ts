@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 const HOSTILE = '<img src=x onerror=alert(1)>‮"evil&';
 
-describe('board of the operators', () => {
+describe("operators' board", () => {
   let system: System;
   let operator: Operator;
   let token: string;
@@ -23,14 +23,14 @@ describe('board of the operators', () => {
 
   const stranger = () => new Operator(Number(new URL(operator.origin).port));
   const board = async () => (await operator.get('')).text();
-  /** Each of them is on the board within a few refreshes. */
+  /** Waits until the board shows each of these texts. */
   const shows = (...texts: string[]) =>
     until(async () => {
       const page = await board();
       return texts.every((text) => page.includes(text));
     }, 30_000);
 
-  it('the board of the operators asks for its token, and shows nothing without it', async () => {
+  it('the board asks for its token, and shows nothing without it', async () => {
     const page = await stranger().get('');
     assert.equal(page.status, 200);
     assert.match(await page.text(), /type="password"/);
@@ -41,12 +41,12 @@ describe('board of the operators', () => {
     assert.equal((await stranger().get('events', foreign)).status, 401);
   });
 
-  it('the board of the operators is not on the public port', async () => {
+  it('the board is not on the public port', async () => {
     for (const path of ['/admin', '/admin/', '/admin/board.js', '/admin/events'])
       assert.equal((await fetch(`${system.webs[0]?.url}${path}`)).status, 404);
   });
 
-  it('the board of the operators keeps a session in a cookie that is not the token and that no script reads', async () => {
+  it('the board keeps a session in a cookie, which does not contain the token and which no script can read', async () => {
     const [cookie = ''] = (await stranger().signIn(token)).headers.getSetCookie();
     assert.match(cookie, /; HttpOnly/);
     assert.match(cookie, /; SameSite=Strict/);
@@ -57,7 +57,7 @@ describe('board of the operators', () => {
     assert.match(proxied.headers.getSetCookie()[0] ?? '', /; Secure/);
   });
 
-  it('the board of the operators allows no inline script or style, no frame and no cache', async () => {
+  it('the board allows no inline scripts or styles, no frames and no caching', async () => {
     for (const path of ['', 'find?id=x', 'nowhere']) {
       const { headers } = await operator.get(path);
       const policy = headers.get('content-security-policy') ?? '';
@@ -68,7 +68,7 @@ describe('board of the operators', () => {
     }
   });
 
-  it('the board of the operators acts only on its own forms: not without their token, with that of another session, or from another site', async () => {
+  it("the board accepts only its own forms: with their session's token, and from its own site", async () => {
     const other = stranger();
     await other.signIn(token);
     const pause = { do: 'pause', pool: 'batch' };
@@ -87,7 +87,7 @@ describe('board of the operators', () => {
     assert.match(await board(), /<h3>batch <span class="badge bad">no worker/);
   });
 
-  it('the board of the operators pauses, resumes, drains after a question, and retries, as the command line does', async () => {
+  it('the board pauses, resumes, drains after a confirmation, and retries, as the command line does', async () => {
     const csrf = await operator.csrf();
     const act = (action: string, more = {}) =>
       operator.post('queue', { csrf, do: action, pool: 'predict', ...more });
@@ -109,7 +109,7 @@ describe('board of the operators', () => {
     assert.equal((await operator.post('queue', { csrf, do: 'pause', pool: 'nowhere' })).status, 404);
   });
 
-  it('the board of the operators shows what runs and who holds it; names of apps stay text', async () => {
+  it('the board shows what runs and which process holds it, and app names as text', async () => {
     system.provider.respond(() => {});
     const gone = new AbortController();
     const app = await system.app({ name: HOSTILE });
@@ -123,7 +123,7 @@ describe('board of the operators', () => {
     await call;
   });
 
-  it('the board of the operators shows failures by code with an example that leads to its timeline, models, and what they cost', async () => {
+  it("the board shows failures by code with a link to an example's timeline, and models with their cost", async () => {
     const app = await system.app({ name: 'Of the timeline' });
     await app.predict(predictionBody());
     system.provider.next(status(400));
@@ -146,7 +146,7 @@ describe('board of the operators', () => {
     }
   });
 
-  it('the board of the operators shows the timeline of work in each state by its id, and says when there is none', async () => {
+  it('the board shows the timeline of a piece of work by its id, and says when nothing is found', async () => {
     const app = await system.app();
     const suggested = await app.predict(predictionBody());
     const timelineOf = async (id: string) => (await operator.get(`find?id=${encodeURIComponent(id)}`)).text();
@@ -160,11 +160,11 @@ describe('board of the operators', () => {
     assert.match(await timelineOf('019a9fd0-5a11-7e3c-b0a4-9c2f6d1e8b30'), /Nothing found/);
   });
 
-  it('the board of the operators shows accounts that are being erased by their ids, never an address', async () => {
+  it('the board shows accounts that are being erased by id, never by address', async () => {
     const { email } = await signUp(system);
     const holder = await system.database.pool.connect();
     try {
-      // Lets the erasure begin, and not end.
+      // Blocks the erasure after it has begun.
       await holder.query('begin');
       const held = 'select id from accounts where email = $1 for key share';
       const { rows } = await holder.query<{ id: string }>(held, [email]);
@@ -179,7 +179,7 @@ describe('board of the operators', () => {
     }
   });
 
-  it('the board of the operators adds up a day of the ledger, page by page', async () => {
+  it('the board totals a day of the ledger, page by page', async () => {
     await system.database.pool.query(
       `insert into provider_calls (id, at, kind, work_id, attempt, model, input_tokens, cached_tokens, output_tokens,
                                    cost_microcents, aborted, outcome, latency_ms)
@@ -187,7 +187,7 @@ describe('board of the operators', () => {
               t, 'predict', gen_random_uuid(), 1, 'busy-model', 1, 0, 1, 100000000, false, 'answered', 1
          from (select n, now() - interval '5 minutes' - n * interval '2 s' as t from generate_series(1, 25000) n) x`,
     );
-    // The ledger only grows at its end: another ingress begins with all of it.
+    // The first ingress reads only rows added at the ledger's end; another one starts with the whole day.
     const fresh = new Operator(await startBoard(system));
     await fresh.signIn(token);
     const model = /busy-model.*?data-head="Calls in 24 h">25,000<.*?data-head="Cost in 24 h">\$25000\.00</s;
@@ -197,7 +197,7 @@ describe('board of the operators', () => {
     }, 30_000);
   });
 
-  it('the board of the operators takes two connections at most, however many look at it', async () => {
+  it('the board uses at most two connections, however many people watch it', async () => {
     const gone = new AbortController();
     const streams = await Promise.all(
       Array.from({ length: 10 }, () =>
@@ -214,12 +214,12 @@ describe('board of the operators', () => {
       `select count(*)::int as open from pg_stat_activity
         where datname = current_database() and application_name = 'forecue web board'`,
     );
-    // Of this ingress and that of the ledger.
+    // Two of this ingress, and two of the ledger test's.
     assert.ok((rows[0]?.open ?? 0) <= 4, `${rows[0]?.open}`);
     gone.abort();
   });
 
-  it('the board of the operators streams what changes, and only that', async () => {
+  it('the board streams only what has changed', async () => {
     const gone = new AbortController();
     const stream = await fetch(`${operator.origin}/admin/events`, {
       headers: { cookie: operator.cookie },
@@ -248,20 +248,20 @@ describe('board of the operators', () => {
     await reading;
   });
 
-  it('the board of the operators signs out', async () => {
+  it('the board signs out', async () => {
     const other = stranger();
     await other.signIn(token);
     assert.equal((await other.post('sign-out', { csrf: await other.csrf() })).status, 303);
     assert.equal((await other.get('events')).status, 401);
   });
 
-  it('the board of the operators never logs the token, nor what was typed in its place', async () => {
+  it('the board never logs the token, nor what was typed instead', async () => {
     await stranger().signIn('wrong-and-never-logged');
     assert.ok(!system.webs.some(({ log }) => log.includes('wrong-and-never-logged') || log.includes(token)));
   });
 });
 
-describe('sign-in of the board', () => {
+describe('board sign-in', () => {
   let system: System;
   let port: number;
   before(async () => {
@@ -270,7 +270,7 @@ describe('sign-in of the board', () => {
   });
   after(() => system?.stop());
 
-  it('the sign-in of the board ends all sessions with another token', async () => {
+  it("changing the board's token ends all sessions", async () => {
     const other = await startBoard(system, { ADMIN_TOKEN: 'another token of the tests, of 32 bytes' });
     const operator = new Operator(other);
     await operator.signIn('another token of the tests, of 32 bytes');
@@ -279,7 +279,7 @@ describe('sign-in of the board', () => {
     assert.equal((await elsewhere.get('find?id=x', { cookie: operator.cookie })).status, 401);
   });
 
-  it('the sign-in of the board refuses a wrong token with 401, and slows down whoever tries many', async () => {
+  it('the board refuses a wrong token with 401, and throttles repeated guesses', async () => {
     const guesser = new Operator(port);
     const statuses: number[] = [];
     for (let n = 0; n < 12; n += 1) {

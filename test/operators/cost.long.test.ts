@@ -7,13 +7,13 @@ import { type Heard, type Tap, tap } from '../../bench/wire-tap.ts';
 import { type AppClient, predictionBody } from '../support/client.ts';
 import { type System, startProcesses, type TestProcess } from '../support/system.ts';
 
-/** What a prediction costs, in counts that a busy machine hardly changes. */
+/** Cost of a prediction, in counts that hardly depend on how busy the machine is. */
 interface Cost {
-  /** Sent to the database for it by ingress and worker. */
+  /** Statements that ingress and worker send to the database. */
   statements: number;
-  /** Pushed by the database. */
+  /** Notifications from the database. */
   wakeUps: number;
-  /** Written to the log for the tables and indexes of its database. */
+  /** Bytes of WAL for the tables and indexes of the database. */
   walBytes: number;
   /** System calls with which a process reads and writes. */
   ingressIo: number;
@@ -24,8 +24,10 @@ interface Cost {
 }
 
 const CALLS = 240;
-/** A tenth to a third above what it costs: what the processes do by the clock falls into the longer runs of a busy machine. */
-const MOST: Record<'alone' | 'among', Cost> = {
+/**
+ * Limits, a tenth to a third above the measured cost: on a busy machine runs take longer and include more timed work.
+ */
+const COST_LIMITS: Record<'alone' | 'among', Cost> = {
   alone: {
     statements: 6.5,
     wakeUps: 3,
@@ -46,22 +48,22 @@ const MOST: Record<'alone' | 'among', Cost> = {
   },
 };
 
-/** The statements of a prediction; others are repeated by the clock. */
-const ITS_OWN = /^(admit|claim|complete|complete_and_claim|find|notify)_v\d+$/;
+/** Statements that belong to a prediction; others are repeated by the clock. */
+const PREDICTION_STATEMENTS = /^(admit|claim|complete|complete_and_claim|find|notify)_v\d+$/;
 
-describe('cost of a prediction', () => {
+describe('prediction cost', () => {
   let system: System<TestProcess>;
   let wire: Tap;
   const heard: Heard[] = [];
   let app: AppClient;
   let keeper: pg.Client;
   before(async function () {
-    // Its counts are those of Linux.
+    // The counts are read from /proc, which only Linux has.
     if (process.platform !== 'linux') this.skip();
     system = await startProcesses({ webs: 0, workers: 0 });
     const { pool, url } = system.database;
     await pool.query('create extension pg_walinspect');
-    // A slot of this session: other tests write too, and the server would remove the log before it is read.
+    // Holds a replication slot: other tests write too, and the server would remove WAL before it is read.
     keeper = new pg.Client({ connectionString: url });
     await keeper.connect();
     await keeper.query(`select pg_create_physical_replication_slot('cost_${process.pid}', true, true)`);
@@ -96,7 +98,7 @@ describe('cost of a prediction', () => {
     return [...io.matchAll(/^sysc[rw]: (\d+)$/gm)].reduce((sum, [, calls]) => sum + Number(calls), 0);
   };
 
-  /** Asks by the inspector, which the process names in its log. */
+  /** Asks the process's inspector, whose address is in its log. */
   const allocatedBy = async ({ log }: TestProcess): Promise<number> => {
     const socket = new WebSocket(/ws:\/\/\S+/.exec(log)?.[0] ?? '');
     await once(socket, 'open');
@@ -114,7 +116,7 @@ describe('cost of a prediction', () => {
     return rows[0]?.lsn ?? '';
   };
 
-  /** Without the copies of whole pages after a checkpoint. */
+  /** Returns the WAL bytes between two positions, without the page copies after a checkpoint. */
   const walBetween = async (from: string, to: string): Promise<number> => {
     const { rows } = await system.database.pool.query<{ bytes: string }>(
       `select sum(record_length - fpi_length) as bytes from pg_get_wal_records_info($1, $2)
@@ -128,7 +130,7 @@ describe('cost of a prediction', () => {
     const [web, worker] = [system.webs[0], system.workers[0]];
     if (web === undefined || worker === undefined) throw new Error('not started');
     const countsOf = async () => ({
-      statements: heard.filter(({ kind, what }) => kind === 'sent' && ITS_OWN.test(what)).length,
+      statements: heard.filter(({ kind, what }) => kind === 'sent' && PREDICTION_STATEMENTS.test(what)).length,
       wakeUps: heard.filter(({ kind }) => kind === 'pushed').length,
       ingressIo: await ioOf(web),
       workerIo: await ioOf(worker),
@@ -158,11 +160,11 @@ describe('cost of a prediction', () => {
       );
   };
 
-  it('a prediction alone costs few statements, bytes of WAL and system calls', async () => {
-    assertWithin(await costOf(1), MOST.alone);
+  it('a lone prediction costs few statements, bytes of WAL, system calls and bytes of heap', async () => {
+    assertWithin(await costOf(1), COST_LIMITS.alone);
   });
 
-  it('a prediction among many costs fewer statements and system calls', async () => {
-    assertWithin(await costOf(48), MOST.among);
+  it('one of many concurrent predictions costs fewer statements, system calls and bytes of heap', async () => {
+    assertWithin(await costOf(48), COST_LIMITS.among);
   });
 });

@@ -40,7 +40,7 @@ describe('predicting a reply', function () {
 
   const read = (id: string, person = ann) => person.request<ReplyDetail>('GET', `/api/predictions/${id}/`);
   const list = (query = '') => ann.request<ReplyList>('GET', `/api/predictions/${query}`);
-  /** Returns the account's onlyReply prediction once it matches. */
+  /** Returns the account's only prediction once it matches. */
   const onlyReply = (is: (reply: ReplyList['results'][number]) => boolean) =>
     until(async () => {
       const { body } = await list();
