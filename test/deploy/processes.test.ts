@@ -16,7 +16,7 @@ import {
 
 const PRODUCTION = readFileSync('docs/production.md', 'utf8');
 
-/** What an operator sets for compose; each name is in docs/production.md. */
+/** Variables that an operator sets for compose; each name is in docs/production.md. */
 const DOTENV = {
   POSTGRES_PASSWORD: 'p',
   JWT_SECRET: 'a secret of 32 bytes at the least',
@@ -36,7 +36,7 @@ const FORMS = {
 const NAMES = new Set<string>(Object.values(SETTINGS).flatMap((group) => Object.keys(group)));
 const SECRET_FILES = new Set([...SECRETS].map((name) => `${name}_FILE`));
 
-/** The values of secrets that the files of `deploy/` leave to the operator. */
+/** Values for the secrets that `deploy/` leaves to the operator. */
 const VALUES: Record<string, string> = {
   DATABASE_URL: 'postgres://db.example/forecue',
   JWT_SECRET: DOTENV.JWT_SECRET,
@@ -44,7 +44,7 @@ const VALUES: Record<string, string> = {
   OPENAI_API_KEY: 'sk-1',
 };
 
-/** The environment with the secrets that it names by file. */
+/** Returns the environment with its `_FILE` variables replaced by the secrets. */
 function withSecrets(env: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).map(([name, value]) => {
@@ -54,7 +54,7 @@ function withSecrets(env: Record<string, string>): Record<string, string> {
   );
 }
 
-/** The configuration that a process makes of its environment. Throws if one is missing or wrong. */
+/** Returns the configuration that a process reads from its environment. Throws if a setting is missing or invalid. */
 function configured({ args, env }: Deployed) {
   const values = withSecrets(env);
   if (args.startsWith('workers/')) return { kind: 'worker', ...workerConfig(values) };
@@ -65,14 +65,14 @@ function configured({ args, env }: Deployed) {
 
 for (const [form, deployment] of Object.entries(FORMS))
   describe(`processes of ${form}`, () => {
-    it(`the processes of ${form} are those of the Procfile, with its commands`, () => {
+    it(`the processes of ${form} are those of the Procfile, with the same commands`, () => {
       const commands = new Map([...deployment].map(([name, { args }]) => [name, args]));
       assert.deepEqual(new Map([...commands].sort()), new Map([...PROCFILE].sort()));
       for (const args of commands.values()) assert.ok(existsSync(args.split(' ', 1).join()), args);
       for (const pool of POOLS) assert.ok(deployment.has(pool), pool);
     });
 
-    it(`the processes of ${form} set only variables that exist, and start with them in production`, () => {
+    it(`the processes of ${form} set only variables that exist, and can start with them in production`, () => {
       for (const [name, process] of deployment) {
         const unknown = Object.keys(process.env).filter((key) => !NAMES.has(key) && !SECRET_FILES.has(key));
         assert.deepEqual(unknown, [], name);
@@ -81,7 +81,7 @@ for (const [form, deployment] of Object.entries(FORMS))
       }
     });
 
-    it(`the processes of ${form} get no secret that they do not need`, () => {
+    it(`the processes of ${form} get only the secrets that they need`, () => {
       const secrets = (name: string) =>
         Object.keys(withSecrets(deployment.get(name)?.env ?? {}))
           .filter((key) => [...SECRETS].some((secret) => secret === key && key in VALUES))
@@ -95,12 +95,12 @@ for (const [form, deployment] of Object.entries(FORMS))
 
 interface Ports {
   operator: { host: string; port: number };
-  /** Where it serves the public. */
+  /** Address of the public server. */
   host?: string;
   port?: number;
 }
 
-/** The ports of each process that has any. */
+/** Returns the ports of each process that has any. */
 function portsOf(deployment: Deployment): Map<string, Ports> {
   const ports = new Map<string, Ports>();
   for (const [name, process] of deployment) {
@@ -112,8 +112,8 @@ function portsOf(deployment: Deployment): Map<string, Ports> {
   return ports;
 }
 
-describe('ports of containers', () => {
-  it('the ports of containers are 9460 for operators, from outside of the container, and the published ones', () => {
+describe('container ports', () => {
+  it('containers serve operators on 9460 and the public on their exposed ports, reachable from outside', () => {
     for (const form of ['compose', 'kubernetes'] as const)
       for (const [name, { operator, host, port }] of portsOf(FORMS[form])) {
         assert.deepEqual(operator, { host: '0.0.0.0', port: 9460 }, `${form} ${name}`);
@@ -124,7 +124,7 @@ describe('ports of containers', () => {
     assert.equal(exposed, '8080 8090 9460');
   });
 
-  it('the ports of containers are those that compose publishes, on the loopback address alone', () => {
+  it('compose publishes only ports that its containers serve, and only on the loopback address', () => {
     for (const [name, { ports = [] }] of Object.entries(COMPOSE.services))
       for (const published of ports) {
         assert.match(published, /^127\.0\.0\.1:/, name);
@@ -136,14 +136,14 @@ describe('ports of containers', () => {
   });
 });
 
-it('each unit of systemd has an operator port of its own, on the loopback address', () => {
+it('each systemd unit has its own operator port, on the loopback address', () => {
   const operators = [...portsOf(FORMS.systemd).values()].map(({ operator }) => operator);
   assert.equal(new Set(operators.map(({ port }) => port)).size, PROCFILE.size - 1);
   for (const { host } of operators) assert.equal(host, '127.0.0.1');
 });
 
 describe('compose file', () => {
-  it('the compose file mounts files that exist', () => {
+  it('the compose file mounts only files that exist', () => {
     const files = Object.values(COMPOSE.services)
       .flatMap(({ volumes = [] }) => volumes)
       .flatMap((volume) => (volume.startsWith('./') ? volume.split(':', 1) : []));
@@ -151,7 +151,7 @@ describe('compose file', () => {
     for (const file of files) assert.ok(existsSync(join('deploy', file)), file);
   });
 
-  it('the compose file names only variables that docs/production.md explains', () => {
+  it('the compose file uses only variables that docs/production.md explains', () => {
     const text = readFileSync('deploy/compose.yaml', 'utf8');
     for (const [, name = ''] of text.matchAll(/\$\{(\w+)/g))
       assert.ok(PRODUCTION.includes(name) || NAMES.has(name), name);
@@ -159,7 +159,7 @@ describe('compose file', () => {
       assert.ok(PRODUCTION.includes(`${name}=`), name);
   });
 
-  it('the compose file keeps Redis from dropping what is queued, and every process of ours from writing files', () => {
+  it('the compose file keeps Redis from evicting queued work, and our processes from writing files', () => {
     assert.match(COMPOSE.services['redis']?.command.join(' ') ?? '', /--maxmemory-policy noeviction/);
     for (const [name, service] of Object.entries(COMPOSE.services))
       if (service.image === 'forecue') assert.ok('read_only' in service && service.read_only, name);

@@ -15,7 +15,7 @@ describeWhere(has, 'units of systemd', 'no systemd-analyze', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'forecue-units-'));
     await cp(UNITS, folder, { recursive: true });
-    // The checkout is what an installation has.
+    // Replaces the installation's path by the checkout, which has the same files.
     for (const name of await readdir(folder, { recursive: true }))
       if (/\.(service|conf)$/.test(name)) {
         const file = join(folder, name);
@@ -24,14 +24,14 @@ describeWhere(has, 'units of systemd', 'no systemd-analyze', () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  // Its own units too, which end the path with an empty entry.
+  // The path ends with an empty entry, which adds systemd's own units.
   const analyze = (...args: string[]) =>
     promisify(execFile)('systemd-analyze', args, {
       env: { ...process.env, SYSTEMD_UNIT_PATH: `${folder}:` },
     });
   const units = async () => (await readdir(UNITS)).filter((name) => /\.(service|target)$/.test(name));
 
-  it('the units of systemd are valid, and start programs that exist', async () => {
+  it('the systemd units are valid, and start programs that exist', async () => {
     const { stderr } = await analyze('verify', '--man=no', ...(await units()));
     assert.equal(
       stderr
@@ -42,7 +42,7 @@ describeWhere(has, 'units of systemd', 'no systemd-analyze', () => {
     );
   });
 
-  it('the units of systemd expose little of the machine: at most 2.0 of 10', async () => {
+  it('the systemd units have an exposure of at most 2.0 of 10', async () => {
     const services = (await units()).filter((name) => name.endsWith('.service'));
     await analyze('security', '--no-pager', '--offline=yes', '--threshold=20', ...services);
   });

@@ -11,10 +11,13 @@ import { proposing } from '../support/replies.ts';
 import { type System, startSystem, type TestProcess } from '../support/system.ts';
 import { keyOf, startToolServer } from '../support/tool-server.ts';
 
-/** Where `.ci/get-tools` has installed the protocol's conformance suite and its inspector. */
+/** Folder where `.ci/get-tools` installs the protocol's conformance suite and inspector. */
 const { MCP_TOOLS = '' } = process.env;
 
-/** Scenarios of the suite for any server. The others call tools, resources and prompts of its own by name, or ask for features that we do not offer. */
+/**
+ * Scenarios of the suite that suit any server. The others call tools, resources and prompts of a reference server by
+ * name, or test features that this server does not offer.
+ */
 const SCENARIOS = {
   '2025-11-25': [
     'server-initialize',
@@ -78,7 +81,7 @@ describeWhere(
           assert.match(shown, /Passed: (\d+)\/\1, 0 failed/);
         });
 
-    it('the tool server is driven by the inspector: each tool, resource and prompt', async () => {
+    it('the inspector can use each tool, resource and prompt of the tool server', async () => {
       const header = `X-Service-API-Key: ${key}`;
       const inspect = async (method: string, ...args: string[]) => {
         const how = ['--cli', server.url, '--transport', 'http', '--header', header, '--method', method];
@@ -111,7 +114,7 @@ describeWhere(
   },
 );
 
-/** Sends the credential with each request: the suite can send none. */
+/** Starts a proxy that adds the credential to each request, since the suite cannot send one. */
 async function withCredential(target: string, key: string): Promise<Server> {
   const { port } = new URL(target);
   const server = createServer((incoming, answer) => {

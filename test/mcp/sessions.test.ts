@@ -22,7 +22,7 @@ interface Answer {
   text: string;
 }
 
-describe('session of the tool server', function () {
+describe('tool server sessions', function () {
   this.timeout(120_000);
   let system: System;
   let upstream: Awaited<ReturnType<typeof startWatchedUpstream>>;
@@ -72,7 +72,7 @@ describe('session of the tool server', function () {
     post(LIST, { ...bearer(credential), 'mcp-session-id': session });
   const codeOf = ({ status, text }: Answer) => [status, JSON.parse(text).error.data?.code];
 
-  it('a session of the tool server carries its own credential on every upstream call: 50 of two accounts, interleaved', async () => {
+  it('each of 50 interleaved sessions of two accounts uses its own credential for every upstream call', async () => {
     const people = [keys.ann, keys.ben];
     const sessions = await Promise.all(
       Array.from({ length: 50 }, async (_, at) => {
@@ -93,7 +93,7 @@ describe('session of the tool server', function () {
       (key) => upstream.calls.filter(({ headers }) => headers['x-service-api-key'] === key).length,
     );
     assert.deepEqual(counts, [75, 75]);
-    // Whose events they became says that each call had the credential of its session, not just any.
+    // The recorded events show that each call had its session's credential, rather than any of the two.
     const recorded = async (person: UserClient) =>
       (
         await person.request<{ results: { session_id: string }[] }>('GET', '/api/recording/sessions/')
@@ -111,12 +111,12 @@ describe('session of the tool server', function () {
     await Promise.all(sessions.map(({ client }) => client.close()));
   });
 
-  it('a session of the tool server takes a key and an access token, in either header', async () => {
+  it('a tool server session accepts a key in either header, and an access token', async () => {
     for (const headers of [bearer(keys.ann), { 'x-service-api-key': keys.ann }, bearer(ann.access)])
       assert.equal((await post(INITIALIZE, headers)).status, 200);
   });
 
-  it('a session of the tool server is opened by no credential that the interface refuses', async () => {
+  it('a tool server session cannot be opened with a credential that /api refuses', async () => {
     const refused: Record<string, string>[] = [
       {},
       bearer('service_x'),
@@ -132,7 +132,7 @@ describe('session of the tool server', function () {
     assert.deepEqual(codeOf(await post(INITIALIZE, both)), [400, 'invalid_request']);
   });
 
-  it('a session of one account of the tool server is 403 with the credential of another, and goes on', async () => {
+  it("a tool server session is 403 with another account's credential, and continues for its own", async () => {
     const session = await open(keys.ann);
     assert.deepEqual(codeOf(await list(session, keys.ben)), [403, 'access_denied']);
     assert.equal((await list(session, '')).status, 401);
@@ -141,7 +141,7 @@ describe('session of the tool server', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it('a session of the tool server that is made up, ended, or of another process is 404', async () => {
+  it('a tool server session id that is made up, ended, or of another process is 404', async () => {
     const other = await startToolServer(upstream.url);
     const elsewhere = await open(keys.ann, other);
     const ended = await open(keys.ann);
@@ -154,14 +154,14 @@ describe('session of the tool server', function () {
     await other.stop('SIGTERM');
   });
 
-  it('a session of the tool server ends when the interface no longer takes its credential', async () => {
+  it('a tool server session ends when /api no longer accepts its credential', async () => {
     const { status, body } = await ann.request<{ id: string; key: string }>('POST', '/api/auth/keys/', {
       label: 'x',
     });
     assert.equal(status, 201);
     const { client } = await openSession(server, body.key);
     await ann.request('DELETE', `/api/auth/keys/${body.id}/`);
-    // Whom a credential belongs to is remembered for a moment.
+    // Credentials are cached for a moment.
     const refused = await until(async () => {
       const answer = await client.callTool({ name: 'stats', arguments: {} });
       return answer.isError && JSON.stringify(answer.structuredContent);
@@ -170,7 +170,7 @@ describe('session of the tool server', function () {
     await assert.rejects(client.callTool({ name: 'stats', arguments: {} }), /404|no such session/i);
   });
 
-  it('a session of the tool server ends when nothing is asked of it, but not while it answers', async () => {
+  it('a tool server session ends when idle, but not while a call is running', async () => {
     const hasty = await startToolServer(upstream.url, { MCP_SESSION_IDLE_S: '1' });
     const slow = await openSession(hasty, keys.ann);
     const answered = Promise.withResolvers<void>();
@@ -179,7 +179,8 @@ describe('session of the tool server', function () {
     const calling = called(slow.client, 'predict_reply', { agent_input: 'Now?' });
     await system.provider.called(1);
     const later = await open(keys.ann, hasty);
-    // Another's credential is 403 for as long as there is a session, and does not keep it.
+    // Poll with another account's credential, which gets 403 as long as the session exists, and does not keep it
+    // open.
     await until(async () => {
       const headers = { ...bearer(keys.ben), 'mcp-session-id': later };
       return (await post(LIST, headers, { url: hasty.url })).status === 404;
@@ -189,7 +190,7 @@ describe('session of the tool server', function () {
     await hasty.stop('SIGTERM');
   });
 
-  it('a session of the tool server ends the answer of a call that its client cancels, and goes on', async () => {
+  it('a tool server session ends a call that its client cancels without an answer, and continues', async () => {
     const session = await open(keys.ann);
     const headers = { ...bearer(keys.ann), 'mcp-session-id': session };
     system.provider.reset();
@@ -205,7 +206,7 @@ describe('session of the tool server', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it('a session of the tool server is 503 when the process has as many as it may, and one too many of a credential ends its oldest', async () => {
+  it('opening a tool server session is 503 when the process is full, while one too many of a credential ends its oldest', async () => {
     const full = await startToolServer(upstream.url, { MCP_MAX_SESSIONS: '1' });
     await open(keys.ann, full);
     const refused = await post(INITIALIZE, bearer(keys.ben), { url: full.url });
@@ -222,7 +223,7 @@ describe('session of the tool server', function () {
     await bounded.stop('SIGTERM');
   });
 
-  describe('and bad input', () => {
+  describe('invalid input', () => {
     let session: string;
     before(async () => {
       session = await open(keys.ann);
@@ -234,7 +235,7 @@ describe('session of the tool server', function () {
       assert.deepEqual(codeOf(answer), [413, 'body_too_large']);
     });
 
-    it('a message that is not JSON, or of another type, is 400 at the tool server', async () => {
+    it('a message that is not JSON, or has another content type, is 400 at the tool server', async () => {
       assert.deepEqual(codeOf(await send('{')), [400, 'invalid_json']);
       const plain = await post('{}', { ...bearer(keys.ann), 'content-type': 'text/plain' });
       assert.deepEqual(codeOf(plain), [400, 'invalid_content_type']);
@@ -245,7 +246,7 @@ describe('session of the tool server', function () {
       assert.match(text, /-32601/);
     });
 
-    it('a message that is none of the protocol is refused by the tool server', async () => {
+    it('a message that does not follow the protocol is refused by the tool server', async () => {
       for (const body of [{}, [], 7, 'null', { jsonrpc: '1.0' }, { jsonrpc: '2.0', id: {}, method: 1 }])
         assert.equal((await send(typeof body === 'number' ? String(body) : body)).status, 400);
     });
@@ -254,12 +255,12 @@ describe('session of the tool server', function () {
       assert.deepEqual(codeOf(await post(LIST, bearer(keys.ann))), [400, 'invalid_request']);
     });
 
-    it('a credential in the query is refused by the tool server, whatever it is', async () => {
+    it('a credential in the query is refused by the tool server, even with a valid one in a header', async () => {
       const answer = await post(INITIALIZE, bearer(keys.ann), { url: `${server.url}?api_key=${keys.ann}` });
       assert.deepEqual(codeOf(answer), [400, 'invalid_request']);
     });
 
-    it('a batch of messages is refused by a revision that has none, and answered by the one that has', async () => {
+    it('a batch of messages is refused in a protocol revision without batches, and answered in one with them', async () => {
       assert.deepEqual(codeOf(await send([LIST, { ...LIST, id: 3 }])), [400, 'invalid_request']);
       const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
       const { session: batching } = await post(older, bearer(keys.ann));
@@ -274,7 +275,7 @@ describe('session of the tool server', function () {
       assert.deepEqual(codeOf(await batch(21)), [400, 'invalid_request']);
     });
 
-    it('a call that its client cancels leaves the others of its batch their answers, and the stream ends', async () => {
+    it('a call that its client cancels does not affect the other calls of its batch', async () => {
       const older = { ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion: '2025-03-26' } };
       const { session } = await post(older, bearer(keys.ann));
       const headers = { ...bearer(keys.ann), 'mcp-session-id': session };
@@ -297,7 +298,7 @@ describe('session of the tool server', function () {
       assert.equal(second.result.structuredContent.predicted_response, 'Blue');
     });
 
-    it('pages of other origins are 403 at the tool server, those of this machine and of CORS_ORIGINS are not', async () => {
+    it('the tool server answers 403 to pages of other origins, except this machine and CORS_ORIGINS', async () => {
       const origin = 'https://app.example';
       const strict = await startToolServer(upstream.url, { CORS_ORIGINS: origin });
       const from = (from: string) =>
@@ -313,7 +314,7 @@ describe('session of the tool server', function () {
       await strict.stop('SIGTERM');
     });
 
-    it('other methods are 405 at the tool server, other paths 404', async () => {
+    it('the tool server answers 405 to other methods, and 404 to other paths', async () => {
       for (const method of ['GET', 'PUT']) {
         const { status, headers } = await post({}, bearer(keys.ann), { method });
         assert.deepEqual([status, headers.get('allow')], [405, 'DELETE, POST']);
@@ -321,7 +322,7 @@ describe('session of the tool server', function () {
       assert.equal((await post(LIST, bearer(keys.ann), { url: `${server.url}/x` })).status, 404);
     });
 
-    it('bad input to the tool server leaves nothing of itself in the log', () => {
+    it('the tool server logs nothing of invalid input', () => {
       assert.doesNotMatch(server.log, /service_|tools\/destroy|api_key|evil|"level":50/);
     });
   });

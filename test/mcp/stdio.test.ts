@@ -41,7 +41,7 @@ describe('the tools over standard input and output', function () {
 
   const startServer = async () =>
     startToolServer(system.webs[0]?.url ?? '', { MCP_PORT: String(await port) });
-  /** `npx forecue mcp URL` of a person who has the package, and nothing else. */
+  /** Path of the `forecue` program, as installed by a person who has only the package. */
   const program = () => join(installed.folder, 'node_modules/.bin/forecue');
   const connected = async (
     { command, args = [] }: { command: string; args?: string[] },
@@ -60,7 +60,7 @@ describe('the tools over standard input and output', function () {
       ['bin/mcp', () => connected({ command: BIN }, mode)],
       ['npx forecue mcp', () => piped(mode)],
     ] as const)
-      it(`the tools are served by ${name} with the key of its environment, to a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
+      it(`the tools are served by ${name} with the key in its environment, to a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
         const client = await open();
         assert.equal((await client.listTools()).tools.length, 10);
         const { id } = await called(client, 'remember', { text: 'Likes pipes' });
@@ -71,7 +71,7 @@ describe('the tools over standard input and output', function () {
       });
 
   for (const mode of ['legacy', 'auto'] as const)
-    it(`the tools over standard input and output carry progress and cancellation: ${mode}`, async () => {
+    it(`the tools over standard input and output pass on progress and cancellation: ${mode}`, async () => {
       const client = await piped(mode);
       system.provider.reset();
       system.provider.respond(fake.hang());
@@ -98,7 +98,7 @@ describe('the tools over standard input and output', function () {
       await client.close();
     });
 
-  it('the tools over standard input and output go on in a new session when the server has lost theirs', async () => {
+  it('the tools over standard input and output open a new session when the server has lost theirs', async () => {
     const client = await piped('legacy');
     await called(client, 'stats');
     await server.stop('SIGTERM');
@@ -109,7 +109,7 @@ describe('the tools over standard input and output', function () {
     await client.close();
   });
 
-  it('the tools over standard input and output answer what cannot be passed on in the form of the protocol', async () => {
+  it('the tools over standard input and output answer invalid lines with JSON-RPC errors', async () => {
     const child = spawn(program(), ['mcp', server.url], {
       env: { ...bareEnvironment(), FORECUE_KEY: `service_${'x'.repeat(49)}` },
     });
@@ -134,7 +134,7 @@ describe('the tools over standard input and output', function () {
     assert.deepEqual(await once(child, 'exit'), [0, null]);
   });
 
-  it('bin/mcp and npx forecue mcp say what is missing, on standard error', async () => {
+  it('bin/mcp and npx forecue mcp report missing and invalid settings on standard error', async () => {
     const said = async (command: string, args: string[], env: Record<string, string> = {}) => {
       const child = spawn(command, args, { env: { ...bareEnvironment(), ...env } });
       const [words, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);

@@ -76,7 +76,7 @@ for (const mode of ['legacy', 'auto'] as const)
       );
     });
 
-    it('the tools predict a reply in the name of the agent, and take the feedback', async () => {
+    it('the tools predict a reply for the calling agent, and accept feedback', async () => {
       const asked = { agent_input: 'Which colour shall the button have?' };
       const reply = await called(client, 'predict_reply', { ...asked, k: 2 });
       assert.deepEqual(Object.keys(reply), [
@@ -97,12 +97,12 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.deepEqual([body.agent, body.status, body.actual_response], ['coder', 'edited', 'Red']);
     });
 
-    it('the tools remember, recall with sources, show, and forget', async () => {
+    it('the tools remember, recall with sources, fetch, and forget', async () => {
       const { id } = await called(client, 'remember', { text: 'Prefers tabs over spaces', tags: ['style'] });
       assert.match(String(id), /^fact:/);
       const find = async () =>
         (await called<Recalled>(client, 'recall', { query: 'tabs or spaces?' })).results;
-      // Reading that takes too long, on a busy machine, finds nothing.
+      // Retry: on a busy machine reading may time out and find nothing.
       const found = await until(async () => (await find()).find((one) => one.id === id));
       assert.deepEqual([found?.text, found?.sources], ['Prefers tabs over spaces', []]);
       const { results } = await called<{ results: { id: string; title: string; url: string }[] }>(
@@ -131,7 +131,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.deepEqual(await find(), []);
     });
 
-    it('the tools record events once, whose texts come back marked as data', async () => {
+    it('the tools record events once, and return their texts marked as data', async () => {
       const events = [
         {
           type: 'agent.prompt',
@@ -161,7 +161,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.equal(status, 404);
     });
 
-    it('the tools count what was predicted and what is remembered', async () => {
+    it('the tools return counts of predictions and memory rows', async () => {
       const counted = await called<{ predictions: { total: number }; memory: { facts: object } }>(
         client,
         'stats',
@@ -170,7 +170,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.ok(counted.memory.facts);
     });
 
-    it('the tools offer the profile and the recent sessions as resources, and a prompt', async () => {
+    it("the tools' server offers the profile and the recent sessions as resources, and a prompt", async () => {
       const { contents: blank } = await client.readResource({ uri: 'forecue://profile' });
       assert.match(JSON.stringify(blank), /\\"summary\\":null/);
       await person.request('POST', '/api/memory/profile/', { summary: 'Writes Rust' });
@@ -195,7 +195,7 @@ for (const mode of ['legacy', 'auto'] as const)
       await assert.rejects(client.getPrompt({ name: 'nothing' }), { code: -32602 });
     });
 
-    it('the tools name the field of a wrong argument', async () => {
+    it('the tools name the field of an invalid argument', async () => {
       const wrong: [string, object, string][] = [
         ['predict_reply', {}, 'agent_input'],
         ['predict_reply', { agent_input: 'a', threshold: 2 }, 'threshold'],
@@ -217,7 +217,7 @@ for (const mode of ['legacy', 'auto'] as const)
       await assert.rejects(client.callTool({ name: 'nothing' }), { code: -32602 });
     });
 
-    it('the tools answer what the interface refuses with its code and what to do', async () => {
+    it('the tools return errors of /api with their code and a next step', async () => {
       const answer = await client.callTool({
         name: 'send_feedback',
         arguments: { id: NOBODYS, status: 'accepted' },
@@ -232,7 +232,7 @@ for (const mode of ['legacy', 'auto'] as const)
       await reader.close();
     });
 
-    it('the tools report progress to a client that asks for it, which so waits longer than its limit', async () => {
+    it('the tools report progress on request, so that a client can wait longer than its timeout', async () => {
       const answered = Promise.withResolvers<void>();
       system.provider.respond(fake.when(answered.promise, proposing([{ response: 'Blue' }])));
       const reported: number[] = [];
@@ -251,7 +251,7 @@ for (const mode of ['legacy', 'auto'] as const)
       assert.deepEqual(reported.slice(0, 3), [1, 2, 3]);
     });
 
-    it('the tools cancel the prediction when the client cancels the call', async () => {
+    it('the tools cancel a prediction when the client cancels the call', async () => {
       system.provider.respond(fake.hang());
       const cancelled = new AbortController();
       const calling = client.callTool(
@@ -268,7 +268,7 @@ for (const mode of ['legacy', 'auto'] as const)
       });
     });
 
-    it('the tools log nothing of what was said, nor a credential', () => {
+    it('the tools log neither texts nor credentials', () => {
       assert.doesNotMatch(server.log, /service_|Friday|tabs|Rust|Shall I wait/);
     });
   });

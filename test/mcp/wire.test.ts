@@ -4,7 +4,10 @@ import { proposing } from '../support/replies.ts';
 import { type System, startSystem, type TestProcess } from '../support/system.ts';
 import { keyOf, startToolServer } from '../support/tool-server.ts';
 
-/** A second client of the protocol: nothing but `fetch`. Resolves with the result of a request, in the server's session. */
+/**
+ * A minimal client of the protocol, built on `fetch` alone. Its requests keep the server's session, and resolve with
+ * the result.
+ */
 class PlainClient {
   readonly #url: string;
   readonly #headers: Record<string, string>;
@@ -59,7 +62,7 @@ class PlainClient {
   }
 }
 
-describe('the tools, for a client that is nothing but fetch', function () {
+describe('the tools, for a minimal client', function () {
   this.timeout(60_000);
   let system: System;
   let server: TestProcess;
@@ -78,7 +81,7 @@ describe('the tools, for a client that is nothing but fetch', function () {
   });
 
   for (const revision of ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'])
-    it(`the tools are all driven by plain fetch in revision ${revision}`, async () => {
+    it(`the tools all work for a client built on plain fetch in revision ${revision}`, async () => {
       const client = new PlainClient(server.url, key);
       assert.equal((await client.initialize(revision))['protocolVersion'], revision);
       assert.equal((await client.request('tools/list'))['tools']?.length, 10);

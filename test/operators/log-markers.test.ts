@@ -46,7 +46,7 @@ describe('secrets and texts in the logs', function () {
 
   const processes = () => [...system.webs, ...system.workers, tools];
 
-  /** Of the people's, the app's, and the installation's own. */
+  /** Asserts that no log has a secret of the people, of the app or of the installation. */
   const assertNothingIn = () => {
     const { ADMIN_TOKEN, JWT_SECRET, OPENAI_API_KEY, DATABASE_URL = '' } = system.env;
     const own = [ADMIN_TOKEN, JWT_SECRET, OPENAI_API_KEY, new URL(DATABASE_URL).password];
@@ -59,7 +59,7 @@ describe('secrets and texts in the logs', function () {
         );
   };
 
-  it('no log of an ingress or a worker has a text, a key or a token of a call that succeeds or fails', async () => {
+  it('no ingress or worker logs a text, key or token of a call, whether it succeeds or fails', async () => {
     const body = () => ({
       ...predictionBody({ user_id: MARKER, session_id: MARKER }),
       draft: { text: `Tell ${MARKER} that `, revision: 1 },
@@ -93,7 +93,7 @@ describe('secrets and texts in the logs', function () {
     assertNothingIn();
   });
 
-  it('no log has a text of what people record, remember, ask for, promote and look for', async () => {
+  it('no process logs texts that people record, remember, ask, promote or search for', async () => {
     system.provider.respond(raw(MARKER));
     await setProfile(system, person, MARKER, { likes: MARKER });
     await addMemory(system, person);
@@ -110,7 +110,7 @@ describe('secrets and texts in the logs', function () {
     assertNothingIn();
   });
 
-  it('no log of a tool server has a text or the key of its caller', async () => {
+  it("no tool server logs a text, or its caller's key", async () => {
     await client.callTool({ name: 'remember', arguments: { content: MARKER } });
     await client.callTool({ name: 'recall', arguments: { query: MARKER } });
     await client.callTool({ name: MARKER, arguments: { q: MARKER } }).catch(() => undefined);
@@ -124,7 +124,7 @@ describe('secrets and texts in the logs', function () {
     assertNothingIn();
   });
 
-  it('no log has a token of the board, right or wrong; a wrong one is logged as refused', async () => {
+  it('no ingress logs a board token, right or wrong; a wrong one is logged as a 401', async () => {
     const operator = new Operator(board);
     assert.equal((await operator.signIn(WRONG_TOKEN)).status, 401);
     await operator.signIn(system.env['ADMIN_TOKEN'] ?? '');

@@ -11,7 +11,7 @@ interface Line {
   work?: string;
 }
 
-/** Pino's number of `info`. */
+/** Pino's number for the level `info`. */
 const INFO = 30;
 
 describe('logs of a running system', () => {
@@ -28,7 +28,7 @@ describe('logs of a running system', () => {
     );
   const linesOf = (requestId: string) => lines().filter((line) => line.requestId === requestId);
 
-  it('the logs of a running system join a request to its prediction, in the ingress and in the worker', async () => {
+  it("log lines of ingress and worker share a request's id and its prediction's id", async () => {
     const app = await system.app();
     const answered = await app.predict(predictionBody(), { headers: { 'X-Request-Id': 'answered-1' } });
     const [access] = await until(() => linesOf('answered-1').length > 0 && linesOf('answered-1'));
@@ -43,7 +43,7 @@ describe('logs of a running system', () => {
     assert.ok(both.every(({ work }) => work !== undefined));
   });
 
-  it('the logs of a running system have nothing above info while calls are answered, refused and cancelled', async () => {
+  it('nothing is logged above info while calls are answered, refused or cancelled', async () => {
     const before = lines().filter(({ level }) => level > INFO).length;
     const app = await system.app();
     await Promise.all(Array.from({ length: 20 }, () => app.predict(predictionBody())));
@@ -57,7 +57,7 @@ describe('logs of a running system', () => {
     assert.equal(lines().filter(({ level }) => level > INFO).length, before);
   });
 
-  it('the logs of a running system have no key, token or password', async () => {
+  it('no key, token or password is logged', async () => {
     const app = await system.app();
     const password = 'a password of the log test';
     await app.predict(predictionBody());

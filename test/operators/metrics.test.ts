@@ -24,7 +24,7 @@ describe('metrics of a running system', () => {
   });
   after(() => system?.stop());
 
-  it('the metrics of a running system count requests by route, status and code, and never by what a client chose', async () => {
+  it('metrics count requests by route, status and code, and never by text that a client chose', async () => {
     const app = await system.app();
     assert.equal((await app.predict(predictionBody())).status, 200);
     assert.equal((await app.predict({})).status, 422);
@@ -42,7 +42,7 @@ describe('metrics of a running system', () => {
     );
   });
 
-  it('the metrics of a running system count the stages of a prediction, at the ingress and at the worker', async () => {
+  it('metrics count the stages of a prediction, at the ingress and at the worker', async () => {
     const before = await both();
     const app = await system.app();
     await app.predict(predictionBody());
@@ -56,7 +56,7 @@ describe('metrics of a running system', () => {
     assert.equal(sumOf(after.worker, 'forecue_slots_held', { pool: 'predict' }), 0);
   });
 
-  it('the metrics of a running system agree with the count of the provider', async () => {
+  it("metrics agree with the provider's own count of calls", async () => {
     const before = await both();
     system.provider.reset();
     const app = await system.app();
@@ -71,7 +71,7 @@ describe('metrics of a running system', () => {
     assert.equal(difference(before, after, 'forecue_units_month', { state: 'settled' }), 5);
   });
 
-  it('the metrics of a running system show what waits: callers, queue and slots', async () => {
+  it('metrics show waiting callers, running work and held slots', async () => {
     system.provider.respond(() => {});
     const gone = new AbortController();
     const app = await system.app();
@@ -89,7 +89,7 @@ describe('metrics of a running system', () => {
     system.provider.reset();
   });
 
-  it('the metrics of a running system have what is read from tables once, from the leader', async () => {
+  it('metrics read from tables are exposed once, by the leader', async () => {
     const { web, worker } = await both();
     const leaders = [web, worker].filter((one) => sumOf(one, 'forecue_housekeeping_leads') === 1);
     assert.equal(leaders.length, 1);
@@ -103,7 +103,7 @@ describe('metrics of a running system', () => {
     assert.equal(sumOf(leaders[0] as Scrape, 'forecue_processes', { kind: 'worker' }), 1);
   });
 
-  it('the metrics of a running system say how far the clock of a process is off, as its heartbeat does', async () => {
+  it('metrics and heartbeats report how far the clock of a process is off', async () => {
     const port = await freePort();
     const late = await system.startWorker({
       OPERATOR_PORT: String(port),
@@ -123,7 +123,7 @@ describe('metrics of a running system', () => {
     await late.stop();
   });
 
-  it('the metrics of a process that waits for migrations say how many are missing', async () => {
+  it('the metrics of a process that waits for migrations report how many are missing', async () => {
     const empty = await createDatabase({ empty: true });
     const port = await freePort();
     const database = { DATABASE_URL: empty.serviceUrl, DATABASE_DIRECT_URL: empty.url };
@@ -143,7 +143,7 @@ describe('metrics of a running system', () => {
     }
   });
 
-  it('the metrics of a running system are few, and not on the public port', async () => {
+  it('metrics have few series, and are not on the public port', async () => {
     const { web, worker } = await both();
     assert.ok(web.size + worker.size < SERIES_MAX, `${web.size} and ${worker.size} series`);
     assert.equal((await fetch(`${system.webs[0]?.url}/metrics`)).status, 404);

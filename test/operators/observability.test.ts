@@ -14,7 +14,7 @@ const MONITORING = readFileSync('docs/monitoring.md', 'utf8');
 const RUNBOOK = readFileSync('docs/runbook.md', 'utf8');
 
 describe('alerts', () => {
-  it('the alerts each lead to a heading of the runbook, and each heading has its alert', () => {
+  it('each alert links to a heading of the runbook, and each heading has its alert', () => {
     const alerts = [...RULES.matchAll(/- alert: (\w+)/g)];
     const anchors = [...RULES.matchAll(/runbook: docs\/runbook\.md#([\w-]+)$/gm)].map(([, anchor]) => anchor);
     assert.equal(anchors.length, alerts.length);
@@ -24,7 +24,7 @@ describe('alerts', () => {
     assert.deepEqual([...new Set(anchors)].sort(), headings.sort());
   });
 
-  it('the alerts have, at each heading, what is seen, what to look at, what to do, and how to know that it is over', () => {
+  it('each runbook section says what is seen, what to look at, what to do, and how to know that it is over', () => {
     for (const section of RUNBOOK.split(/^## /m).slice(1))
       for (const part of ['Seen', 'Look at', 'Do', 'Over'])
         assert.ok(section.includes(`- **${part}**: `), `${part} is missing: ${section.split('\n', 1)}`);
@@ -36,16 +36,16 @@ const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 describeWhere(hasPromtool, 'rules', 'no promtool', () => {
   const promtool = (...args: string[]) => promisify(execFile)('promtool', args, { cwd: FOLDER });
 
-  it('the rules of Prometheus are valid', () => promtool('check', 'rules', 'rules.yml'));
+  it('the Prometheus rules are valid', () => promtool('check', 'rules', 'rules.yml'));
 
-  it('the rules of Prometheus are loaded by the configuration of deploy/compose.yaml, which is valid', () =>
+  it('the Prometheus configuration of deploy/compose.yaml is valid and loads the rules', () =>
     promtool('check', 'config', 'prometheus.yml'));
 
-  it('the rules of Prometheus fire when they should, and only then', () =>
+  it('the Prometheus rules fire when they should, and only then', () =>
     promtool('test', 'rules', 'rules.test.yml'));
 });
 
-describe('metrics of dashboard, rules and documents', () => {
+describe('documented metrics', () => {
   let system: System<TestProcess>;
   let exposed: Map<string, string>;
   before(async () => {
@@ -68,7 +68,7 @@ describe('metrics of dashboard, rules and documents', () => {
     ...new Set(text.match(/\b(forecue|nodejs|process)_[a-z0-9_]*[a-z0-9]\b/g)),
   ];
 
-  it('every metric of the dashboard, the rules and the documents is in a scrape of a running system', () => {
+  it('every metric in the dashboard, the rules and the documents is exposed by a running system', () => {
     for (const text of [RULES, DASHBOARD, MONITORING, RUNBOOK])
       assert.deepEqual(
         namesIn(text).filter((name) => !isExposed(name)),
@@ -77,7 +77,7 @@ describe('metrics of dashboard, rules and documents', () => {
     assert.ok(namesIn(DASHBOARD).length > 20);
   });
 
-  it('every metric of ours in the dashboard and the rules is in the documents', () => {
+  it('every exposed metric of ours is in docs/monitoring.md', () => {
     const ours = [...exposed.keys()].filter((name) => name.startsWith('forecue_'));
     assert.deepEqual(
       ours.filter((name) => !MONITORING.includes(`\`${name}\``)),

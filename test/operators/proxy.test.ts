@@ -13,12 +13,12 @@ describe('HTTPS_PROXY', () => {
   let proxy: Server;
   let system: System<TestProcess>;
   let env: Record<string, string>;
-  let asked: (string | undefined)[];
+  let requestedHosts: (string | undefined)[];
 
   before(async () => {
     proxy = createServer().listen(0, '127.0.0.1');
     proxy.on('connect', (request, socket) => {
-      asked.push(request.url);
+      requestedHosts.push(request.url);
       socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
     });
     await once(proxy, 'listening');
@@ -27,18 +27,18 @@ describe('HTTPS_PROXY', () => {
     system = await startProcesses({ workers: 0 });
   });
   beforeEach(() => {
-    asked = [];
+    requestedHosts = [];
   });
   after(async () => {
     await system?.stop();
     proxy.close();
   });
 
-  /** The status of a prediction by a worker, and the finding of the doctor. */
-  async function tried(more: Record<string, string> = {}) {
+  /** Starts a worker, and returns the status of its prediction and what the doctor prints. */
+  async function tryProvider(more: Record<string, string> = {}) {
     const worker = await system.startWorker({ ...env, ...more });
     const app = await system.app();
-    // The ingress hears of the worker a moment after that is ready.
+    // The ingress learns of the worker a moment after it is ready.
     const { status } = await until(async () => {
       const reply = await app.predict(predictionBody());
       return reply.code !== 'overloaded' && reply;
@@ -48,16 +48,16 @@ describe('HTTPS_PROXY', () => {
     return { status, doctor: stdout };
   }
 
-  it('HTTPS_PROXY is the way of workers and of the doctor to a provider at an https address', async () => {
-    const { status, doctor } = await tried();
+  it('workers and the doctor reach a provider at an https address through HTTPS_PROXY', async () => {
+    const { status, doctor } = await tryProvider();
     assert.equal(status, 502);
-    assert.ok(asked.length >= 2, `asked for ${asked}`);
-    assert.deepEqual([...new Set(asked)], ['provider.example:443']);
+    assert.ok(requestedHosts.length >= 2, `requestedHosts for ${requestedHosts}`);
+    assert.deepEqual([...new Set(requestedHosts)], ['provider.example:443']);
     assert.match(doctor, /no answer .*HTTPS_PROXY/);
   });
 
-  it('HTTPS_PROXY is not the way to a host that NO_PROXY names', async () => {
-    assert.equal((await tried({ NO_PROXY: 'other.example,provider.example' })).status, 502);
-    assert.deepEqual(asked, []);
+  it('a host in NO_PROXY is not reached through HTTPS_PROXY', async () => {
+    assert.equal((await tryProvider({ NO_PROXY: 'other.example,provider.example' })).status, 502);
+    assert.deepEqual(requestedHosts, []);
   });
 });

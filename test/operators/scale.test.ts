@@ -21,7 +21,7 @@ describe('scaling signal', () => {
   const get = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
   const desired = async () => ((await (await get('/scale/predict')).json()) as { desired: number }).desired;
 
-  it('the scaling signal asks for more workers while calls fill the slots and wait, and for one when all is done', async () => {
+  it('the scaling signal asks for more workers while calls wait for full slots, and for one when all is done', async () => {
     assert.equal(await desired(), 1);
     system.provider.respond(() => {});
     const gone = new AbortController();
@@ -32,14 +32,14 @@ describe('scaling signal', () => {
     await until(async () => (await desired()) >= 4);
     gone.abort();
     await Promise.all(calls);
-    // What its callers have left ends with them.
+    // Start a new worker: the abandoned calls hang in the first one, and end with it.
     system.provider.reset();
     await system.workers[0]?.stop();
     await startWorker();
     await until(async () => (await desired()) === 1, 30_000);
   });
 
-  it('the scaling signal is a metric as well, of the one process that leads', async () => {
+  it('the scaling signal is also a metric, exposed only by the leader', async () => {
     const signalOf = async (from: number) =>
       sumOf(await scrape(from), 'forecue_pool_desired_workers', { pool: 'predict' });
     await until(async () => {
@@ -48,7 +48,7 @@ describe('scaling signal', () => {
     });
   });
 
-  it('the scaling signal knows no other pool', async () => {
+  it('the scaling signal of an unknown pool is 404', async () => {
     assert.equal((await get('/scale/nothing')).status, 404);
     assert.equal((await get('/scale/')).status, 404);
   });

@@ -11,7 +11,7 @@ import { type System, startProcesses, type TestProcess } from '../support/system
 import { called, keyOf, openSession, startToolServer } from '../support/tool-server.ts';
 import { until } from '../support/until.ts';
 
-/** The way of one prediction that one worker performed. */
+/** Outline of the trace of a prediction that one worker performed. */
 const ONE_ATTEMPT = `
 POST /v1/predictions server
   admit predict producer
@@ -42,10 +42,10 @@ describe('traces of predictions', function () {
   });
   beforeEach(() => system.provider.reset());
 
-  /** A prediction whose caller has a trace of its own. */
+  /** Requests a prediction within the caller's own trace. */
   const predict = (caller: Caller, body: object) => app.predict(body, { headers: headersOf(caller) });
 
-  it('the traces of predictions lead from the caller through admission, queue and worker to the provider', async () => {
+  it("a prediction's trace leads from the caller through admission, queue and worker to the provider", async () => {
     const caller = newCaller();
     const usage = { prompt_tokens: 12, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 4 } };
     system.provider.next(ok({ usage }));
@@ -97,7 +97,7 @@ describe('traces of predictions', function () {
     assert.equal(sent, `00-${caller.traceId}-${call?.id}-01`);
   });
 
-  it('the traces of predictions join the lines of the log, in the ingress and in the worker', async () => {
+  it('log lines of ingress and worker carry the trace id', async () => {
     const caller = newCaller();
     system.provider.next(status(500));
     await predict(caller, predictionBody());
@@ -110,7 +110,7 @@ describe('traces of predictions', function () {
     assert.match(ofWorker?.[0] ?? '', /"msg":"provider failed"/);
   });
 
-  it('the traces of predictions show a cancelled prediction as no failure of anybody', async () => {
+  it('the trace of a cancelled prediction shows no failure', async () => {
     const caller = newCaller();
     system.provider.respond(hang());
     const body = predictionBody();
@@ -125,7 +125,7 @@ describe('traces of predictions', function () {
     assert.equal(named(spans, 'chat')?.attributes['forecue.provider.outcome'], 'aborted');
   });
 
-  it('the traces of predictions name in the admission of a draft the one that it superseded', async () => {
+  it('the trace of a newer draft names the prediction that its admission superseded', async () => {
     const [older, newer] = [newCaller(), newCaller()];
     const body = predictionBody();
     system.provider.next(hang());
@@ -145,7 +145,7 @@ describe('traces of predictions', function () {
     assert.deepEqual(named(after, 'admit')?.attributes['forecue.work.superseded'], [id]);
   });
 
-  it('the traces of predictions link a request that runs again to its attempt that failed, and a repeat to the one that it repeats', async () => {
+  it('the trace of a rerun request links to its failed attempt, and that of a repeated one to the original', async () => {
     const [first, second, third] = [newCaller(), newCaller(), newCaller()];
     const body = predictionBody();
     system.provider.next(status(500));
@@ -170,14 +170,14 @@ POST /v1/predictions server failed: provider_failed
     assert.deepEqual(named(repeat, 'POST')?.links, [named(again, 'admit')?.id]);
   });
 
-  it('the traces of predictions have both attempts of work that was taken over from a dead worker below one admission', async () => {
+  it('the trace of work taken over from a dead worker has both attempts below one admission', async () => {
     const caller = newCaller();
     const [victim] = system.workers.splice(0);
     const answer = Promise.withResolvers<void>();
     system.provider.respond(when(answer.promise));
     const waiting = predict(caller, predictionBody());
     await system.provider.called(1);
-    // What has ended is exported before the worker dies.
+    // Wait until the ended spans are exported, before the worker dies.
     assert.equal((await collector.trace(caller.traceId, 2)).length, 2);
     await victim?.stop('SIGKILL');
     await system.startWorker();
@@ -197,7 +197,7 @@ POST /v1/predictions server failed: provider_failed
     assert.equal(named(spans, 'chat')?.parent, named(spans, 'process')?.id);
   });
 
-  it('the traces of predictions have the parts of a batch below the attempt that admitted them', async () => {
+  it('the trace of a batch has its parts below the attempt that admitted them', async () => {
     const caller = newCaller();
     const person = await signUp(system);
     system.provider.respond(echoing);
@@ -217,7 +217,7 @@ POST /api/predictions/predict/batch/ server
   });
 
   for (const mode of ['legacy', 'auto'] as const)
-    it(`the traces of predictions lead through the tool server, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
+    it(`a trace leads through the tool server, for a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
       const caller = newCaller();
       const person = await signUp(system);
       const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '100' };
@@ -239,7 +239,7 @@ POST /api/predictions/predict/batch/ server
       }
     });
 
-  it('the traces of predictions go on nowhere from a header that is no trace context', async () => {
+  it('an invalid traceparent header is not continued: the prediction starts a new trace', async () => {
     const { traceId } = newCaller();
     const hostile = ['', `00-${traceId}-0000000000000000-01`, `00-${traceId}-x-01`, 'a'.repeat(5000)];
     for (const traceparent of hostile)
@@ -250,7 +250,7 @@ POST /api/predictions/predict/batch/ server
     assert.ok(sent.every((one) => !one.includes(traceId)));
   });
 
-  it('the traces of predictions have no text of a person or a provider, no key and no token', async () => {
+  it('traces have no text of a person or a provider, no key and no token', async () => {
     const caller = newCaller();
     const marker = 'Zanzibar marker';
     const body = predictionBody({ draft: { text: `Please send ${marker}`, revision: 1 } });
@@ -267,14 +267,14 @@ POST /api/predictions/predict/batch/ server
   });
 });
 
-describe('collector that is down', function () {
+describe('collector outage', function () {
   this.timeout(120_000);
 
-  it('a process whose collector is down answers as ever, says so once, and stops in order', async () => {
+  it('a process whose collector is down answers as usual, logs that once, and stops in order', async () => {
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
       OTEL_BSP_SCHEDULE_DELAY: '50',
-      // The exporter retries until then.
+      // Ends the exporter's retries early.
       OTEL_EXPORTER_OTLP_TIMEOUT: '500',
     };
     const system = await startProcesses({ env });
@@ -297,7 +297,7 @@ describe('collector that is down', function () {
 describe('process that samples no trace', function () {
   this.timeout(120_000);
 
-  it('a process that samples no trace exports none, whatever the caller asks for, and still joins the logs and passes the context on', async () => {
+  it("a process that samples no traces exports none, even if the caller's is sampled, but still logs the trace id and passes the context on", async () => {
     const collector = await startCollector();
     const sampler = { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' };
     const system = await startProcesses({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...sampler } });
@@ -308,7 +308,7 @@ describe('process that samples no trace', function () {
       const sent = String(system.provider.calls[0]?.headers['traceparent']);
       assert.match(sent, new RegExp(`^00-${caller.traceId}-[0-9a-f]{16}-00$`));
       await until(() => system.webs[0]?.log.includes(`"traceId":"${caller.traceId}"`));
-      // The last spans would be sent at the stop.
+      // Stop all processes, which would export their last spans now.
       await Promise.all([...system.webs, ...system.workers].map((one) => one.stop('SIGTERM')));
       assert.equal(collector.received, '');
     } finally {
@@ -320,19 +320,19 @@ describe('process that samples no trace', function () {
 
 describe('process without a collector', function () {
   this.timeout(120_000);
-  const guarded = { NODE_OPTIONS: `--import=${new URL('../support/no-tracing-sdk.ts', import.meta.url)}` };
+  const withSdkForbidden = { NODE_OPTIONS: `--import=${new URL('../support/no-tracing-sdk.ts', import.meta.url)}` };
 
   it('a process without a collector loads no SDK, exports nothing, and sends the provider no trace context', async () => {
     const collector = await startCollector();
     const disabled = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SDK_DISABLED: 'true' };
-    const system = await startProcesses({ env: { ...guarded, ...disabled } });
+    const system = await startProcesses({ env: { ...withSdkForbidden, ...disabled } });
     try {
       const app = await system.app();
       const { status } = await app.predict(predictionBody(), { headers: headersOf(newCaller()) });
       assert.equal(status, 200);
       assert.equal(system.provider.calls[0]?.headers['traceparent'], undefined);
       assert.ok([...system.webs, ...system.workers].every(({ log }) => !log.includes('traceId')));
-      // The last spans would be sent at the stop.
+      // Stop all processes, which would export their last spans now.
       await Promise.all([...system.webs, ...system.workers].map((one) => one.stop('SIGTERM')));
       assert.equal(collector.received, '');
       const enabled = { OTEL_SDK_DISABLED: 'false' };
@@ -357,7 +357,7 @@ function headersOf({ traceId, spanId }: Caller) {
   return { traceparent: `00-${traceId}-${spanId}-01` };
 }
 
-/** The tree of a trace: a span a line, below its parent, with its kind and why it failed. */
+/** Returns a trace as a tree: one span per line, below its parent, with its kind and failure. */
 function outlineOf(spans: readonly CollectedSpan[], parents?: readonly string[], depth = 0): string {
   const ids = new Set(spans.map(({ id }) => id));
   const level = spans.filter(({ parent }) => (parents ? parents.includes(parent) : !ids.has(parent)));
