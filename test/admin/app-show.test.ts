@@ -5,7 +5,7 @@ import { hang, status } from '../support/fake-provider.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
 
-interface Shown {
+interface ShownApp {
   used: { prediction_units: number; reserved_units: number };
   using: { queued: number; running: number; oldest_queued_s: number | null };
   refused: { code: string; calls: number; last_at: string; means: string }[];
@@ -19,7 +19,7 @@ describe('admin app show', () => {
   after(() => system?.stop());
   beforeEach(() => system.provider.reset());
 
-  const show = (id: string): Promise<Shown> => adminResult(['app', 'show', id], system.env);
+  const show = (id: string): Promise<ShownApp> => adminResult(['app', 'show', id], system.env);
 
   it('`admin app show` reports what the app has used and is using now', async () => {
     const app = await system.app();

@@ -19,8 +19,8 @@ async function complete(...words: string[]): Promise<string[]> {
 
 describe('shell completion', () => {
   it('shell completion completes commands, subcommands and options in bash, without a database', async () => {
-    const firsts = [...new Set([...COMMANDS.keys()].map((name) => name.split(' ')[0]))];
-    assert.deepEqual(await complete(''), firsts);
+    const firstWords = [...new Set([...COMMANDS.keys()].map((name) => name.split(' ')[0]))];
+    assert.deepEqual(await complete(''), firstWords);
     assert.deepEqual(await complete('app', ''), ['create', 'list', 'show', 'update', 'deactivate']);
     assert.deepEqual(await complete('queue', 're'), ['resume', 'retry-failed']);
     assert.deepEqual(await complete('doctor', '--l'), ['--live']);

@@ -5,7 +5,7 @@ import { delay, ok, status } from '../support/fake-provider.ts';
 import { freePort } from '../support/free-port.ts';
 import { type System, startSystem } from '../support/system.ts';
 
-interface Live {
+interface LiveFinding {
   name: string;
   ok: boolean;
   found: string;
@@ -31,7 +31,7 @@ describe('`doctor --live`', function () {
       ...env,
     });
     assert.equal(stderr, '');
-    const found = JSON.parse(stdout).checks.find(({ name }: Live) => name === 'live') as Live;
+    const found = JSON.parse(stdout).checks.find(({ name }: LiveFinding) => name === 'live') as LiveFinding;
     return { exit: code, ...found };
   };
   const stageOf = ({ exit, ok, status, code, stage }: Awaited<ReturnType<typeof live>>) => {

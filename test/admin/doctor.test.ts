@@ -149,7 +149,7 @@ describe('doctor', function () {
     assert.equal(clockCheck.see, 'docs/operating.md#doctor-clock');
   });
 
-  describeWithRedis('doctor of a Redis', () => {
+  describeWithRedis('doctor and Redis', () => {
     it('the doctor detects a Redis that evicts jobs, is full, is a read-only replica, or is down', async () => {
       const redis = await startRedisServer();
       const queue = () => check('queue', { REDIS_URL: redis.url });
@@ -193,7 +193,7 @@ describe('doctor', function () {
     );
   });
 
-  describeWithPgBouncer('in front of a pooler', () => {
+  describeWithPgBouncer('doctor and pooler', () => {
     const pooled = (pooler: Pooler) =>
       databaseUrl(pooler.url, new URL(system.database.url).pathname.slice(1));
 

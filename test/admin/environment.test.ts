@@ -6,16 +6,16 @@ import { withDatabase } from '../../bin/admin/environment.ts';
 
 describe("command line's database", () => {
   const address = 'postgres://postgres:x@127.0.0.1:5433/forecue';
-  let folder: string;
+  let dataFolder: string;
   let file: string;
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'forecue-admin-'));
-    file = join(folder, 'database-url');
+    dataFolder = await mkdtemp(join(tmpdir(), 'forecue-admin-'));
+    file = join(dataFolder, 'database-url');
     await writeFile(file, `${address}\n`);
   });
 
-  after(() => rm(folder, { recursive: true }));
+  after(() => rm(dataFolder, { recursive: true }));
 
   it('the command line uses DATABASE_URL if that is set', async () => {
     const values = { DATABASE_URL: 'postgres://db.example/forecue' };
@@ -35,7 +35,7 @@ describe("command line's database", () => {
   });
 
   it("the command line uses the embedded database's ingress, unless PUBLIC_URL names another", async () => {
-    await writeFile(join(folder, 'address'), 'http://127.0.0.1:8080\n');
+    await writeFile(join(dataFolder, 'address'), 'http://127.0.0.1:8080\n');
     try {
       const [local, named] = await Promise.all([
         withDatabase({}, file),
@@ -44,7 +44,7 @@ describe("command line's database", () => {
       assert.equal(local['PUBLIC_URL'], 'http://127.0.0.1:8080');
       assert.equal(named['PUBLIC_URL'], 'https://forecue.example');
     } finally {
-      await rm(join(folder, 'address'));
+      await rm(join(dataFolder, 'address'));
     }
   });
 
@@ -54,7 +54,7 @@ describe("command line's database", () => {
   });
 
   it('the command line says how to get a database if there is none', async () => {
-    await assert.rejects(withDatabase({}, join(folder, 'none')), {
+    await assert.rejects(withDatabase({}, join(dataFolder, 'none')), {
       message: 'there is no database: run `npm start` in another terminal, or set DATABASE_URL',
     });
   });

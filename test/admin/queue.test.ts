@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 const SYNC = '/api/memory/sync/';
 
-interface Listed {
+interface QueueListing {
   pools: { pool: string; state: string; workers: number }[];
   kinds: { kind: string; pool: string; waiting: number; running: number; failed_24h: number }[];
   recurring: { recurring: string; every: string; last: string | null; next: string | null }[];
@@ -34,7 +34,7 @@ describe('queue commands', function () {
   afterEach(() => queue('resume'));
 
   const queue = (...args: string[]) => adminResult(['queue', ...args], system.env);
-  const list = (): Promise<Listed> => queue('list');
+  const list = (): Promise<QueueListing> => queue('list');
   const kind = async (name: string) => (await list()).kinds.find((one) => one.kind === name);
   const note = () => event({ session_id: randomUUID(), type: 'note', text: 'Fridays are sacred' });
   const start = async () => {

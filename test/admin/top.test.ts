@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 const COMMAND = ['bin/admin/main.ts', 'top'];
 const hasScript = spawnSync('script', ['--version']).stdout?.toString().includes('util-linux') ?? false;
 
-interface Shown {
+interface PoolRow {
   pool: string;
   state: string;
   waiting: number;
@@ -32,10 +32,10 @@ describe('`admin top`', function () {
   });
   after(() => system?.stop());
 
-  const predictPool = async (): Promise<Shown> => {
+  const predictPool = async (): Promise<PoolRow> => {
     const { pools } = await adminResult(['top'], system.env);
     assert.deepEqual(
-      pools.map(({ pool }: Shown) => pool),
+      pools.map(({ pool }: PoolRow) => pool),
       ['predict', 'batch', 'memory'],
     );
     return pools[0];

@@ -23,7 +23,7 @@ interface Bundle {
 }
 
 const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
-const lately = { started_at: minutesAgo(3), ended_at: minutesAgo(2) };
+const RECENT_SPAN = { started_at: minutesAgo(3), ended_at: minutesAgo(2) };
 
 describe('memory context', () => {
   let system: System;
@@ -42,7 +42,7 @@ describe('memory context', () => {
     return reply.body;
   };
   /** Asks until reading took less than its half second, which a busy machine may exceed. */
-  const inTime = (body: object) =>
+  const completeBundle = (body: object) =>
     until(async () => {
       const found = await bundle(body);
       return !found.meta.timed_out && found;
@@ -67,14 +67,14 @@ describe('memory context', () => {
     assert.deepEqual(meta.promotion_backlog, { raw: 0, episodes: 0 });
   });
 
-  it('the memory context has rows in the same form as their own endpoints', async () => {
+  it('the memory context shows rows in the same form as their own endpoints', async () => {
     await person.request('POST', '/api/memory/profile/', { summary: 'Writes short mails', data: { a: 1 } });
     const said = await add(person, 'raw', { content: 'I like tea', kind: 'reply', metadata: { id: 'x' } });
     const episode = await add(person, 'episodes', {
       title: 'Tea',
       summary: 'Of tea',
       raw_ids: [said.id],
-      ...lately,
+      ...RECENT_SPAN,
     });
     const fact = await add(person, 'facts', {
       text: 'Likes tea',
@@ -151,7 +151,7 @@ describe('memory context', () => {
       title: 'Codes',
       summary: 'Said that the launch code is seven four nine two',
       raw_ids: [said.id, also.id],
-      ...lately,
+      ...RECENT_SPAN,
     });
     await system.database.pool.query(`update episodes set origin = 'model' where id = $1`, [id]);
     const fact = await add(person, 'facts', { text: 'The launch code is seven four nine two' });
@@ -223,7 +223,7 @@ describe('memory context', () => {
     );
     await addAll(
       'episodes',
-      Array.from({ length: 60 }, (_, n) => ({ title: noise(n), summary: noise(n), ...lately })),
+      Array.from({ length: 60 }, (_, n) => ({ title: noise(n), summary: noise(n), ...RECENT_SPAN })),
     );
 
     const wanted = { max_facts: 2, max_episodes: 1, max_raw: 1 };
@@ -351,9 +351,9 @@ describe('memory context', () => {
     assert.deepEqual(meta.truncated, { facts: false, episodes: false, raw: true });
     assert.match(raw[0]?.content ?? '', /^row 179 /);
     assert.equal(facts.length, 1);
-    const few = await inTime({ max_raw: 20 });
+    const few = await completeBundle({ max_raw: 20 });
     assert.deepEqual([few.raw.length, few.raw[0]?.content.slice(0, 8)], [20, 'row 179 ']);
-    const { raw: about } = await inTime({ max_raw: 2, goal: 'row 17' });
+    const { raw: about } = await completeBundle({ max_raw: 2, goal: 'row 17' });
     assert.ok(about.some(({ content }) => content.startsWith('row 17 ')));
   });
 

@@ -38,7 +38,7 @@ describe('sync with workers', function () {
     return reply.body.job_id;
   };
   const job = async (id: string, user = ann) => user.request<JobResponse>('GET', `/api/jobs/${id}/`);
-  const ended = (id: string) =>
+  const untilEnded = (id: string) =>
     until(async () => {
       const { body } = await job(id);
       return body.finished_at !== null && body;
@@ -57,7 +57,7 @@ describe('sync with workers', function () {
         occurred_at: new Date(Date.UTC(2026, 4, 1) + n * 1000).toISOString(),
       }),
     );
-  const stored = async () => {
+  const storedCounts = async () => {
     const { rows } = await system.database.pool.query<{ count: number; ids: number }>(
       'select count(*)::int as count, count(distinct event_id)::int as ids from raw_memories where account_id = $1',
       [ann.id],
@@ -151,7 +151,7 @@ describe('sync with workers', function () {
     );
   });
 
-  it('a synced event purged with its row leaves nothing, in the quotas either', async () => {
+  it('purging a synced event with its row also frees its quota', async () => {
     await post(ann, notes(2));
     await sync();
     const [first] = await rows();
@@ -207,7 +207,7 @@ describe('sync with workers', function () {
       replies.reduce((sum, { body }) => sum + body.created, 0),
       500,
     );
-    assert.deepEqual(await stored(), { count: 500, ids: 500 });
+    assert.deepEqual(await storedCounts(), { count: 500, ids: 500 });
   });
 
   it('a sync continues where it was when its worker is killed', async () => {
@@ -219,18 +219,18 @@ describe('sync with workers', function () {
     await victim?.kill();
     await lock.release();
     await system.startWorker();
-    const { state, result, progress } = await ended(id);
+    const { state, result, progress } = await untilEnded(id);
     assert.equal(state, 'succeeded');
     assert.equal((result as SyncResult).scanned, 450);
     assert.deepEqual(progress, { done: 1, total: 1 });
-    assert.deepEqual(await stored(), { count: 450, ids: 450 });
+    assert.deepEqual(await storedCounts(), { count: 450, ids: 450 });
   });
 
   describe('sync as a job', () => {
     it('a sync as a job is answered at once, and only its owner can read it', async () => {
       await post(ann, notes(3));
       const id = await start();
-      const { kind, state, result, error, progress } = await ended(id);
+      const { kind, state, result, error, progress } = await untilEnded(id);
       assert.deepEqual([kind, state, error, progress], ['sync', 'succeeded', null, { done: 1, total: 1 }]);
       assert.equal((result as SyncResult).created, 3);
       const bob = await signUp(system);

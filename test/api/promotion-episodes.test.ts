@@ -36,7 +36,7 @@ describe('promotion to episodes', function () {
     system.provider.respond(episode());
   });
 
-  const promoted = async (body: object = {}) => {
+  const promotionResult = async (body: object = {}) => {
     const reply = await promote(ann, 'episodes', body);
     assert.equal(reply.status, 200, reply.text);
     const { latency_ms, ...result } = reply.body;
@@ -44,7 +44,7 @@ describe('promotion to episodes', function () {
     return result;
   };
   const counts = async (body: object = {}) => {
-    const { created, updated, skipped, considered } = await promoted(body);
+    const { created, updated, skipped, considered } = await promotionResult(body);
     return { created, updated, skipped, considered };
   };
   const NOTHING = { created: 0, updated: 0, skipped: 0, considered: 0 };
@@ -54,7 +54,7 @@ describe('promotion to episodes', function () {
     system.provider.respond(
       episode({ title: ' Deploying\nthe site ', outcome: 'done', tags: ['deploy'], salience: 'important' }),
     );
-    const { ids, ...result } = await promoted();
+    const { ids, ...result } = await promotionResult();
     assert.deepEqual(result, {
       created: 1,
       updated: 0,
@@ -87,7 +87,7 @@ describe('promotion to episodes', function () {
 
   it('a second promotion to episodes changes nothing and asks no model', async () => {
     await say(ann, ['one', 'two', 'three']);
-    await promoted();
+    await promotionResult();
     const before = await episodesOf(ann);
     assert.deepEqual(await counts(), NOTHING);
     assert.deepEqual(await episodesOf(ann), before);
@@ -96,7 +96,7 @@ describe('promotion to episodes', function () {
 
   it('a promotion to episodes puts rows added since the last one into a new episode', async () => {
     await say(ann, ['one', 'two']);
-    await promoted();
+    await promotionResult();
     await say(ann, ['three'], { at: NOON + MINUTE });
     assert.deepEqual(await counts(), { ...NOTHING, created: 1, considered: 1 });
     assert.deepEqual(
@@ -115,7 +115,7 @@ describe('promotion to episodes', function () {
     await say(ann, ['a1', 'a2'], { session_id: 'a' });
     await say(ann, ['b1', 'b2'], { session_id: 'b' });
     await say(ann, ['a3', 'a4'], { session_id: 'a', at: NOON + 45 * MINUTE });
-    await promoted();
+    await promotionResult();
     const said = system.provider.calls.map((call) => rowsIn(call).map(({ text }) => text));
     assert.deepEqual(said, [
       ['a1', 'a2'],
@@ -127,11 +127,11 @@ describe('promotion to episodes', function () {
   it('a promotion to episodes takes only rows after `since`, and at most `limit` of them', async () => {
     for (const n of [0, 1, 2, 3])
       await say(ann, [`${n}a`, `${n}b`], { session_id: `s-${n}`, at: NOON + n * MINUTE });
-    assert.equal((await promoted({ since: '2026-05-01T14:02:59+02:00' })).considered, 2);
+    assert.equal((await promotionResult({ since: '2026-05-01T14:02:59+02:00' })).considered, 2);
     // With three, the limit would cut the second session in two.
-    assert.equal((await promoted({ limit: 3 })).considered, 2);
-    assert.equal((await promoted({ limit: 1 })).considered, 1);
-    assert.equal((await promoted()).considered, 3);
+    assert.equal((await promotionResult({ limit: 3 })).considered, 2);
+    assert.equal((await promotionResult({ limit: 1 })).considered, 1);
+    assert.equal((await promotionResult()).considered, 3);
     assert.equal((await episodesOf(ann)).length, 5);
   });
 
@@ -153,9 +153,9 @@ describe('promotion to episodes', function () {
     it('a promotion to episodes with force rewrites the existing episode of the same rows', async () => {
       await say(ann, ['one', 'two'], { session_id: 'a' });
       await say(ann, ['three'], { session_id: 'b' });
-      const { ids } = await promoted();
+      const { ids } = await promotionResult();
       system.provider.respond(episode({ title: 'Better' }));
-      const again = await promoted({ force: true });
+      const again = await promotionResult({ force: true });
       assert.deepEqual([again.created, again.updated, again.considered], [0, 2, 3]);
       assert.deepEqual(again.ids.toSorted(), ids.toSorted());
       assert.deepEqual(
@@ -168,13 +168,13 @@ describe('promotion to episodes', function () {
     it('a promotion to episodes with force rewrites an episode from all its rows, even beyond the limit', async () => {
       await say(ann, ['one', 'two', 'three'], { session_id: 'a' });
       await say(ann, ['four'], { session_id: 'b' });
-      await promoted();
+      await promotionResult();
       assert.deepEqual(await counts({ force: true, limit: 1 }), { ...NOTHING, updated: 1, considered: 3 });
     });
 
     it('a promotion to episodes with force makes a deleted episode again, and one of the new rows', async () => {
       await say(ann, ['one', 'two']);
-      const { ids } = await promoted();
+      const { ids } = await promotionResult();
       await forget(ann, 'episodes', { id: ids[0] ?? '' });
       assert.deepEqual(await counts(), NOTHING);
       await say(ann, ['three'], { session_id: 'b' });
@@ -184,7 +184,7 @@ describe('promotion to episodes', function () {
     it('a promotion to episodes with force keeps episodes that a person rewrote or marked final', async () => {
       await say(ann, ['one'], { session_id: 'a' });
       await say(ann, ['two'], { session_id: 'b' });
-      const { ids } = await promoted();
+      const { ids } = await promotionResult();
       const path = (n: number) => `/api/memory/episodes/${ids[n]}/`;
       await ann.request('PATCH', path(0), { title: 'Mine', summary: 'In my words' });
       await ann.request('PATCH', path(1), { status: 'final' });
@@ -207,7 +207,7 @@ describe('promotion to episodes', function () {
         'agent:Done',
         'Thanks',
       ]);
-      const result = await promoted({ model: 'local' });
+      const result = await promotionResult({ model: 'local' });
       assert.deepEqual(
         [result.created, result.model, result.usage],
         [1, 'local', { input_tokens: 0, output_tokens: 0 }],
@@ -224,7 +224,7 @@ describe('promotion to episodes', function () {
 
     it('force replaces an episode made without a model by one from a model', async () => {
       await say(ann, ['one', 'two']);
-      await promoted({ model: 'local' });
+      await promotionResult({ model: 'local' });
       assert.deepEqual(await counts({ force: true, model: 'other-model' }), {
         ...NOTHING,
         updated: 1,
@@ -259,19 +259,19 @@ describe('promotion to episodes', function () {
     it('a promotion to episodes asks the model once to repair an unusable answer', async () => {
       await say(ann, ['one', 'two']);
       system.provider.next(structured({ title: 'x' }));
-      const { created, usage } = await promoted();
+      const { created, usage } = await promotionResult();
       assert.deepEqual([created, usage], [1, { input_tokens: 24, output_tokens: 10 }]);
     });
 
     const withoutEpisode: Record<string, Step> = {
       'a refusal': refusal(),
       'filtered content': contentFilter(),
-      'no cite': episode({ cites: [] }),
+      'no citation': episode({ cites: [] }),
       'cites out of range': episode({ cites: [0, 3, -1] }),
       'a blank summary': episode({ summary: ' \n' }),
     };
     for (const [name, step] of Object.entries(withoutEpisode))
-      it(`a promotion to episodes makes no episode of such an answer, and asks again only with force: ${name}`, async () => {
+      it(`a promotion to episodes makes no episode of a refused or unsupported answer, and asks again only with force: ${name}`, async () => {
         await say(ann, ['one', 'two']);
         system.provider.respond(step);
         assert.deepEqual(await counts(), { ...NOTHING, skipped: 2, considered: 2 });
@@ -286,7 +286,7 @@ describe('promotion to episodes', function () {
       await say(ann, ['one']);
       const tags = ['x'.repeat(81), ...Array.from({ length: 60 }, (_, n) => `tag ${n}`)];
       system.provider.respond(episode({ title: '😀'.repeat(300), summary: 's'.repeat(9000), tags }));
-      await promoted();
+      await promotionResult();
       const [made] = await episodesOf(ann);
       assert.deepEqual(
         [[...(made?.title ?? '')].length, made?.summary.length, made?.tags.length],
@@ -345,7 +345,7 @@ describe('promotion to episodes', function () {
       system.provider.reset();
       system.provider.respond(episode());
       system.provider.next(when(done.promise, episode({ title: 'Late' })));
-      const running = promoted(body);
+      const running = promotionResult(body);
       await system.provider.called(1);
       await meanwhile();
       done.resolve();
@@ -376,7 +376,7 @@ describe('promotion to episodes', function () {
 
     it('a promotion to episodes does not overwrite an episode that a person changed meanwhile', async () => {
       await say(ann, ['one', 'two']);
-      const { ids } = await promoted();
+      const { ids } = await promotionResult();
       const result = await during(
         () => ann.request('PATCH', `/api/memory/episodes/${ids[0]}/`, { title: 'Mine', summary: 'My words' }),
         { force: true },
@@ -392,7 +392,7 @@ describe('promotion to episodes', function () {
   describe('stale episodes', () => {
     const stale = async (body: object = {}) => {
       const [secret] = await say(ann, ['a secret', 'two', 'three']);
-      await promoted(body);
+      await promotionResult(body);
       assert.equal((await forget(ann, 'raw', secret ?? assert.fail())).episodes.stale, 1);
     };
 
@@ -422,7 +422,7 @@ describe('promotion to episodes', function () {
     await say(ann, [`agent:${order}`, 'No, never delete anything']);
     const predicted = { content: 'Sounds good', kind: 'reply', origin: 'accepted_prediction' };
     await add(ann, 'raw', { ...predicted, session_id: 's-1', occurred_at: '2026-05-01T12:00:05Z' });
-    await promoted();
+    await promotionResult();
     const [call] = system.provider.calls;
     assert.deepEqual(
       rowsIn(call).map(({ n, by, words, text }) => [n, by, words, text]),
@@ -451,7 +451,7 @@ describe('promotion to episodes', function () {
   it('concurrent promotions to episodes of an account run one at a time, and make each episode once', async () => {
     for (const n of [1, 2, 3]) await say(ann, [`row ${n}`], { session_id: `s-${n}` });
     system.provider.respond(delay(50, episode()));
-    const results = await Promise.all(Array.from({ length: 4 }, () => promoted()));
+    const results = await Promise.all(Array.from({ length: 4 }, () => promotionResult()));
     assert.deepEqual(results.map(({ created }) => created).sort(), [0, 0, 0, 3]);
     assert.equal((await episodesOf(ann)).length, 3);
   });

@@ -30,18 +30,18 @@ describe('promotion to facts', function () {
     ann = await signUp(system);
   });
 
-  const promoted = async (body = {}) => {
+  const promotionResult = async (body = {}) => {
     const reply = await promote(ann, 'facts', body);
     assert.equal(reply.status, 200, reply.text);
     return reply.body;
   };
-  const detail = async ({ id }: { id: string }) =>
+  const readFact = async ({ id }: { id: string }) =>
     (await ann.request<FactResponse & { sources: MemorySource[] }>('GET', `/api/memory/facts/${id}/`)).body;
 
   it('a promotion to facts makes a fact of what the person said, with the quote and its source', async () => {
     const { episode: one, rows } = await episode(ann, [byAgent('Which one?'), 'We use pnpm, since 2024.']);
     system.provider.respond(proposing({ ...PNPM, valid_from: '2024-01-01' }));
-    const { ids, latency_ms, ...result } = await promoted();
+    const { ids, latency_ms, ...result } = await promotionResult();
     assert.deepEqual(result, {
       created: 1,
       updated: 0,
@@ -56,7 +56,7 @@ describe('promotion to facts', function () {
       [fact?.text, fact?.kind, fact?.slot, fact?.origin, fact?.model, fact?.valid_from, fact?.episode_ids],
       [PNPM.text, 'preference', PNPM.slot, 'model', 'fake-model', '2024-01-01T00:00:00.000Z', [one.id]],
     );
-    const { sources } = await detail({ id: ids[0] ?? '' });
+    const { sources } = await readFact({ id: ids[0] ?? '' });
     assert.deepEqual(
       sources.find(({ tier }) => tier === 'raw'),
       { tier: 'raw', id: rows[1]?.id, quote: 'We use pnpm' },
@@ -67,9 +67,9 @@ describe('promotion to facts', function () {
   it('a second promotion to facts asks no model and changes nothing', async () => {
     await episode(ann, ['We use pnpm']);
     system.provider.respond(proposing(PNPM));
-    await promoted();
+    await promotionResult();
     const before = await factsOf(ann);
-    const { latency_ms: _, ...again } = await promoted();
+    const { latency_ms: _, ...again } = await promotionResult();
     assert.deepEqual(again, {
       created: 0,
       updated: 0,
@@ -87,11 +87,11 @@ describe('promotion to facts', function () {
     await episode(ann, ['We use pnpm', 'I live in Lisbon']);
     const city = { text: 'Lives in Lisbon', quote: 'I live in Lisbon', slot: 'identity.city' };
     system.provider.respond(proposing(PNPM, city));
-    assert.equal((await promoted()).created, 2);
-    const same = await promoted({ force: true });
+    assert.equal((await promotionResult()).created, 2);
+    const same = await promotionResult({ force: true });
     assert.deepEqual([same.created, same.updated, same.skipped, same.considered], [0, 0, 1, 1]);
     system.provider.respond(proposing({ ...PNPM, text: 'Installs packages with pnpm' }, city));
-    const { created, updated } = await promoted({ force: true });
+    const { created, updated } = await promotionResult({ force: true });
     assert.deepEqual([created, updated], [0, 0], 'the same value of the same slot');
     assert.deepEqual(await currentTexts(ann), ['Lives in Lisbon', PNPM.text]);
   });
@@ -99,13 +99,13 @@ describe('promotion to facts', function () {
   it('a promotion to facts with force rewords a fact with the same quote, and keeps the former wording', async () => {
     await episode(ann, ['I like short answers without much ado']);
     system.provider.respond(proposing({ text: 'Likes short answers', quote: 'I like short answers' }));
-    const { ids } = await promoted();
+    const { ids } = await promotionResult();
     const better = {
       text: 'Likes short answers without ado',
       quote: 'I like short answers without much ado',
     };
     system.provider.respond(proposing(better));
-    const again = await promoted({ force: true });
+    const again = await promotionResult({ force: true });
     assert.deepEqual([again.created, again.updated, again.ids], [0, 1, ids]);
     assert.deepEqual(await currentTexts(ann), [better.text]);
     const { body } = await ann.request<{ results: FactResponse[] }>(
@@ -121,14 +121,17 @@ describe('promotion to facts', function () {
   it('a promotion to facts adds evidence to a fact that is said again, and makes no second fact', async () => {
     await episode(ann, ['We use pnpm'], 1);
     system.provider.respond(proposing(PNPM));
-    const { ids } = await promoted();
+    const { ids } = await promotionResult();
     await episode(ann, ['As I said: We use pnpm, always'], 2);
-    const again = await promoted();
+    const again = await promotionResult();
     assert.deepEqual([again.created, again.updated, again.ids], [0, 1, ids]);
-    assert.equal((await detail({ id: ids[0] ?? '' })).sources.filter(({ tier }) => tier === 'raw').length, 2);
+    assert.equal(
+      (await readFact({ id: ids[0] ?? '' })).sources.filter(({ tier }) => tier === 'raw').length,
+      2,
+    );
   });
 
-  it('a promotion to facts supersedes what no longer holds, in the order in which it was said, not promoted', async () => {
+  it('a promotion to facts supersedes statements in the order in which they were said, whatever the order of promotion', async () => {
     for (const [first, second] of [
       [1, 2],
       [2, 1],
@@ -136,9 +139,9 @@ describe('promotion to facts', function () {
       ann = await signUp(system);
       system.provider.respond(proposing(NPM, PNPM));
       await episode(ann, [first === 1 ? 'We use npm' : 'We use pnpm now'], first);
-      await promoted();
+      await promotionResult();
       await episode(ann, [second === 1 ? 'We use npm' : 'We use pnpm now'], second);
-      await promoted();
+      await promotionResult();
       const facts = await factsOf(ann);
       const [npm, pnpm] = [NPM, PNPM].map(({ text }) => facts.find((fact) => fact.text === text));
       assert.deepEqual([pnpm?.superseded_by, pnpm?.valid_to, pnpm?.invalidated_at], [null, null, null]);
@@ -151,7 +154,7 @@ describe('promotion to facts', function () {
     const own = await add(ann, 'facts', { text: 'My package manager is npm' });
     await episode(ann, ['We use pnpm']);
     system.provider.respond(proposing(PNPM));
-    await promoted();
+    await promotionResult();
     assert.deepEqual(await currentTexts(ann), [own.text]);
     const contradicting = (await factsOf(ann)).find(({ text }) => text === PNPM.text);
     assert.equal(contradicting?.superseded_by, own.id);
@@ -163,7 +166,7 @@ describe('promotion to facts', function () {
     await ann.request('PATCH', `/api/memory/facts/${pinned}/`, { pinned: true });
     await episode(ann, ['We use npm'], 9);
     system.provider.respond(proposing(NPM));
-    await promoted();
+    await promotionResult();
     assert.deepEqual(await currentTexts(ann), [PNPM.text]);
   });
 
@@ -171,18 +174,18 @@ describe('promotion to facts', function () {
     await episode(ann, ['We use pnpm', 'I live in Lisbon']);
     const city = { text: 'Lives in Lisbon', quote: 'I live in Lisbon' };
     system.provider.respond(proposing(PNPM, city));
-    await promoted();
+    await promotionResult();
     const gone = (await factsOf(ann)).find(({ text }) => text === PNPM.text);
     await forget(ann, 'facts', { id: gone?.id ?? '' });
     for (const text of [PNPM.text, 'Likes pnpm']) {
       system.provider.respond(proposing({ ...PNPM, text }, city));
-      assert.equal((await promoted({ force: true })).created, 0);
+      assert.equal((await promotionResult({ force: true })).created, 0);
       assert.deepEqual(await currentTexts(ann), [city.text]);
     }
     // The same words in a later row count as said anew.
     await episode(ann, ['We use pnpm, I say'], 2);
-    assert.equal((await promoted()).created, 1);
-    // Counts only one mark: deleting the row would delete that too.
+    assert.equal((await promotionResult()).created, 1);
+    // One mark is left of the deletion, so that the same words make no fact again.
     const { rows } = await system.database.pool.query(
       `select from memory_links where account_id = $1 and relation = 'forgotten'`,
       [ann.id],
@@ -228,7 +231,7 @@ describe('promotion to facts', function () {
         return { facts };
       }),
     );
-    const { created, skipped } = await promoted();
+    const { created, skipped } = await promotionResult();
     assert.deepEqual([created, skipped], [0, 1]);
     assert.deepEqual(await factsOf(ann), []);
   });
@@ -236,7 +239,7 @@ describe('promotion to facts', function () {
   it('a promotion to facts asks no model about episodes in which no person speaks', async () => {
     await episode(ann, [byAgent('I did it')]);
     await add(ann, 'episodes', { title: 'By hand', summary: 'Uses pnpm' });
-    const { created, skipped, considered } = await promoted();
+    const { created, skipped, considered } = await promotionResult();
     assert.deepEqual([created, skipped, considered], [0, 2, 2]);
     assert.equal(system.provider.calls.length, 0);
   });
@@ -246,7 +249,7 @@ describe('promotion to facts', function () {
     await episode(ann, said);
     const facts = said.map((quote, n) => ({ text: `Is fond of topic number ${n}x`, quote, salience: n }));
     system.provider.respond(proposing(...facts));
-    assert.equal((await promoted()).created, 3);
+    assert.equal((await promotionResult()).created, 3);
     assert.deepEqual(
       await currentTexts(ann),
       [17, 18, 19].map((n) => `Is fond of topic number ${n}x`),
@@ -265,7 +268,7 @@ describe('promotion to facts', function () {
         { text: 'Wants short answers', quote: short, salience: 3 },
       ),
     );
-    assert.equal((await promoted()).created, 4);
+    assert.equal((await promotionResult()).created, 4);
   });
 
   describe('when the provider fails', () => {
@@ -290,13 +293,13 @@ describe('promotion to facts', function () {
         assert.deepEqual([reply.status, reply.code], [answered, code]);
         await untouched();
         system.provider.respond(proposing(PNPM));
-        assert.equal((await promoted()).created, 1);
+        assert.equal((await promotionResult()).created, 1);
       });
 
     it("a promotion to facts makes no fact of a model's refusal", async () => {
       await episode(ann, ['We use pnpm']);
       system.provider.respond(refusal());
-      assert.deepEqual([(await promoted()).skipped, (await factsOf(ann)).length], [1, 0]);
+      assert.deepEqual([(await promotionResult()).skipped, (await factsOf(ann)).length], [1, 0]);
     });
   });
 
@@ -314,7 +317,7 @@ describe('promotion to facts', function () {
       );
     });
     system.provider.respond(proposing(PNPM, sister));
-    const running = promoted();
+    const running = promotionResult();
     await asked.promise;
     // The episode was posted by a client, so its text stays.
     await forget(ann, 'raw', { id: rows[1]?.id ?? '' });
@@ -332,7 +335,7 @@ describe('promotion to facts', function () {
     }));
     system.provider.next(proposing(...likes), hang());
     system.provider.respond(proposing(...likes));
-    const running = promoted();
+    const running = promotionResult();
     await system.provider.called(2);
     const [victim] = system.workers.splice(0, 1);
     await victim?.kill();
@@ -355,22 +358,22 @@ describe('promotion to facts', function () {
     };
     const both = [gone, left].map((row, at) => ({ source: at + 1, quote: row?.content ?? '' }));
     system.provider.respond(proposing({ ...told, evidence: both }));
-    const { ids } = await promoted();
+    const { ids } = await promotionResult();
     assert.equal((await forget(ann, 'raw', { id: gone?.id ?? '' })).facts.stale, 1);
     system.provider.respond(proposing({ text: 'Has a sister', quote: 'I have a sister' }));
-    const anew = await promoted();
+    const anew = await promotionResult();
     assert.deepEqual([anew.created, anew.updated, anew.ids], [0, 1, ids]);
-    const { text, stale_at, sources } = await detail({ id: ids[0] ?? '' });
+    const { text, stale_at, sources } = await readFact({ id: ids[0] ?? '' });
     assert.deepEqual([text, stale_at], ['Has a sister', null]);
     assert.deepEqual(
       sources.filter(({ tier }) => tier === 'raw').map(({ id }) => id),
       [left?.id],
     );
-    assert.equal((await promoted()).considered, 0);
+    assert.equal((await promotionResult()).considered, 0);
 
     await system.database.pool.query(`update facts set text = '', stale_at = now() where id = $1`, [ids[0]]);
     system.provider.respond(proposing());
-    await promoted();
+    await promotionResult();
     assert.deepEqual(await factsOf(ann), []);
   });
 
@@ -389,11 +392,11 @@ describe('promotion to facts', function () {
     await ann.request('DELETE', `/api/jobs/${body.job_id}/`);
     await call.aborted;
     system.provider.respond(proposing(PNPM));
-    assert.equal((await until(() => promoted())).created, 1);
+    assert.equal((await until(() => promotionResult())).created, 1);
   });
 
   describe('without a model', () => {
-    const local = (body: object = {}) => promoted({ model: 'local', ...body });
+    const local = (body: object = {}) => promotionResult({ model: 'local', ...body });
 
     it("a promotion to facts without a model makes facts of the person's own sentences, marked as extractive", async () => {
       const { episode: one, rows } = await episode(ann, [
@@ -411,7 +414,7 @@ describe('promotion to facts', function () {
         [pnpm?.text, pnpm?.origin, pnpm?.model, pnpm?.confidence, pnpm?.valid_from, pnpm?.episode_ids],
         [text, 'extractive', null, 0.6, rows[1]?.occurred_at, [one.id]],
       );
-      const { sources } = await detail({ id: pnpm?.id ?? '' });
+      const { sources } = await readFact({ id: pnpm?.id ?? '' });
       assert.deepEqual(sources.find(({ tier }) => tier === 'raw')?.quote, text);
       assert.ok(
         facts.some((fact) => fact.text === 'Says: "Please never force-push."' && fact.kind === 'constraint'),
@@ -434,7 +437,7 @@ describe('promotion to facts', function () {
   it('concurrent promotions to facts of an account run one at a time, and ask the model only once', async () => {
     await episode(ann, ['We use pnpm']);
     system.provider.respond(proposing(PNPM));
-    const replies = await Promise.all(Array.from({ length: 8 }, () => promoted()));
+    const replies = await Promise.all(Array.from({ length: 8 }, () => promotionResult()));
     assert.equal(
       replies.reduce((sum, { created }) => sum + created, 0),
       1,
@@ -446,10 +449,10 @@ describe('promotion to facts', function () {
     for (const day of [1, 2, 3]) await episode(ann, [`I like flavour ${day}x`], day);
     const likes = [1, 2, 3].map((day) => ({ text: `Likes flavour ${day}x`, quote: `flavour ${day}x` }));
     system.provider.respond(proposing(...likes));
-    assert.equal((await promoted({ limit: 1 })).considered, 1);
+    assert.equal((await promotionResult({ limit: 1 })).considered, 1);
     assert.deepEqual(await currentTexts(ann), ['Likes flavour 1x']);
-    assert.equal((await promoted({ since: '2026-05-03T00:00:00Z' })).considered, 1);
+    assert.equal((await promotionResult({ since: '2026-05-03T00:00:00Z' })).considered, 1);
     assert.deepEqual(await currentTexts(ann), ['Likes flavour 1x', 'Likes flavour 3x']);
-    assert.equal((await promoted()).considered, 1);
+    assert.equal((await promotionResult()).considered, 1);
   });
 });

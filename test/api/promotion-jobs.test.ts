@@ -53,7 +53,7 @@ for (const tier of TIERS)
       assert.equal(reply.status, 202, reply.text);
       return `/api/jobs/${reply.body.job_id}/`;
     };
-    const ended = (path: string) =>
+    const untilEnded = (path: string) =>
       until(async () => {
         const { body } = await ann.request<JobResponse>('GET', path);
         return body.finished_at !== null && body;
@@ -61,7 +61,7 @@ for (const tier of TIERS)
 
     it(`a promotion to ${tier} as a job is answered at once, and can be read by its owner until it has ended`, async () => {
       const path = await start();
-      const { kind, state, progress, result, error } = await ended(path);
+      const { kind, state, progress, result, error } = await untilEnded(path);
       assert.deepEqual([kind, state, error], [`promote_${tier}`, 'succeeded', null]);
       assert.deepEqual(progress, { done: 1, total: 1 });
       assert.equal((result as PromoteResult).considered, 1);

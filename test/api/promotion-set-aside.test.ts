@@ -37,10 +37,10 @@ describe('rows set aside', function () {
 
   const textOf = (call: Parameters<Step>[1]) => JSON.stringify(call.body.messages);
   /** Wraps a step so that the model never answers a request with the poison in it. */
-  const poisoned = (step: Step): Step => {
+  const hangOnPoison = (step: Step): Step => {
     return (response, call) => (textOf(call).includes(POISON) ? hang() : step)(response, call);
   };
-  const promoted = async (tier: 'episodes' | 'facts', body: object = {}): Promise<PromoteResult> => {
+  const promotionResult = async (tier: 'episodes' | 'facts', body: object = {}): Promise<PromoteResult> => {
     const { status, text, body: result } = await promote(ann, tier, body);
     assert.equal(status, 200, text);
     return result;
@@ -67,7 +67,7 @@ describe('rows set aside', function () {
     );
     return rows;
   };
-  const later = (table: string) =>
+  const makeRetriesDue = (table: string) =>
     system.database.pool.query(
       `update ${table} set retry_at = now() where account_id = $1 and failures > 0`,
       [ann.id],
@@ -76,8 +76,8 @@ describe('rows set aside', function () {
   it('a row on which promotions always fail is set aside, and the rows after it become episodes', async () => {
     await say(ann, [POISON], { session_id: 'a' });
     for (const n of [1, 2, 3]) await say(ann, [`fine ${n}`], { session_id: `b${n}`, at: NOON + n * HOUR });
-    system.provider.respond(poisoned(episode()));
-    const { created, skipped, considered } = await promoted('episodes');
+    system.provider.respond(hangOnPoison(episode()));
+    const { created, skipped, considered } = await promotionResult('episodes');
     assert.deepEqual([created, skipped, considered], [3, 1, 4]);
     const titles = (await episodesOf(ann)).map(({ title }) => title);
     assert.deepEqual(titles, ['About fine 1', 'About fine 2', 'About fine 3']);
@@ -86,8 +86,8 @@ describe('rows set aside', function () {
   it('a promotion that fails on one row of a cluster makes episodes of the other rows, in the same job', async () => {
     const said = Array.from({ length: 20 }, (_, n) => (n === 13 ? POISON : `fine ${n}`));
     await say(ann, said, { session_id: 'a' });
-    system.provider.respond(poisoned(episode()));
-    const { created, skipped, considered } = await promoted('episodes');
+    system.provider.respond(hangOnPoison(episode()));
+    const { created, skipped, considered } = await promotionResult('episodes');
     assert.deepEqual([skipped, considered], [1, 20]);
     assert.ok(created > 1);
     assert.equal((await backoffs('raw_memories')).length, 1);
@@ -109,35 +109,35 @@ describe('rows set aside', function () {
 
   it("a failed row is promoted again on a person's request, but after all other rows, even within the limit", async () => {
     await say(ann, [POISON], { session_id: 'a' });
-    system.provider.respond(poisoned(episode()));
+    system.provider.respond(hangOnPoison(episode()));
     assert.equal((await promote(ann, 'episodes')).code, 'job_timeout');
     await say(ann, ['fine'], { session_id: 'b', at: NOON + HOUR });
     const calls = system.provider.calls.length;
-    const { created, skipped, considered } = await promoted('episodes', { limit: 1 });
+    const { created, skipped, considered } = await promotionResult('episodes', { limit: 1 });
     assert.deepEqual([created, skipped, considered], [1, 0, 1]);
     assert.deepEqual(
       system.provider.calls.slice(calls).map((call) => rowsIn(call).map(({ text }) => text)),
       [['fine']],
     );
     system.provider.respond(episode());
-    assert.equal((await promoted('episodes')).created, 1);
+    assert.equal((await promotionResult('episodes')).created, 1);
     assert.deepEqual(await backoffs('raw_memories'), []);
   });
 
   it('the scheduler backs off longer after each failed promotion of the same row, and its jobs count the row as skipped', async () => {
     await say(ann, [POISON], { session_id: 'a', at: Date.now() - 48 * HOUR });
-    system.provider.respond(poisoned(episode()));
+    system.provider.respond(hangOnPoison(episode()));
     assert.equal((await bySchedule('episodes')).state, 'failed');
     const [first] = await backoffs('raw_memories');
     const calls = system.provider.calls.length;
     const { state, result } = await bySchedule('episodes');
     assert.deepEqual([state, result?.skipped, result?.considered, result?.created], ['succeeded', 1, 1, 0]);
     assert.equal(system.provider.calls.length, calls);
-    await later('raw_memories');
+    await makeRetriesDue('raw_memories');
     assert.equal((await bySchedule('episodes')).state, 'failed');
     const [second] = await backoffs('raw_memories');
     assert.ok((second?.left ?? 0) > (first?.left ?? 0) && (second?.left ?? 0) <= 86_400);
-    await later('raw_memories');
+    await makeRetriesDue('raw_memories');
     system.provider.respond(episode());
     assert.equal((await bySchedule('episodes')).result?.created, 1);
   });
@@ -149,18 +149,18 @@ describe('rows set aside', function () {
       await someEpisode(ann, [quote], n + 1);
       likes.push({ text: n === 3 ? 'Has a parrot, Poison' : `Likes flavour ${n}x`, quote });
     }
-    system.provider.respond(bySchema({ facts: poisoned(proposing(...likes)) }));
-    const { created, skipped, considered } = await promoted('facts');
+    system.provider.respond(bySchema({ facts: hangOnPoison(proposing(...likes)) }));
+    const { created, skipped, considered } = await promotionResult('facts');
     assert.deepEqual([created, skipped, considered], [9, 1, 10]);
     assert.ok(!(await currentTexts(ann)).includes('Has a parrot, Poison'));
     assert.equal((await backoffs('episodes')).length, 1);
     const { state, result } = await bySchedule('facts');
     assert.deepEqual([state, result?.skipped, result?.considered], ['succeeded', 1, 1]);
 
-    await later('episodes');
+    await makeRetriesDue('episodes');
     system.provider.respond(proposing(...likes));
     const calls = system.provider.calls.length;
-    assert.equal((await promoted('facts')).created, 1);
+    assert.equal((await promotionResult('facts')).created, 1);
     const [asked] = system.provider.calls.slice(calls);
     assert.equal(asked && recordOf(asked).episodes.length, 1);
     assert.deepEqual(await backoffs('episodes'), []);

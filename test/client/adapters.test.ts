@@ -88,8 +88,8 @@ describeInBrowser('suggestion in Chromium', () => {
     return page;
   }
   const ghost = (page: Page) => page.locator('[data-forecue=ghost]');
-  const shows = (page: Page, text: string) => ghost(page).filter({ hasText: text }).waitFor();
-  const hides = async (page: Page) => {
+  const waitForSuggestion = (page: Page, text: string) => ghost(page).filter({ hasText: text }).waitFor();
+  const waitUntilHidden = async (page: Page) => {
     for (const one of await ghost(page).all())
       if ((await one.textContent()) !== '') await one.waitFor({ state: 'hidden' });
   };
@@ -104,9 +104,9 @@ describeInBrowser('suggestion in Chromium', () => {
 
       it(`a suggestion in ${name} shrinks as the person types it, and Tab accepts the rest`, async () => {
         await page.keyboard.type('Tea');
-        await shows(page, ', and so on.');
+        await waitForSuggestion(page, ', and so on.');
         await page.keyboard.type(', and');
-        await shows(page, ' so on.');
+        await waitForSuggestion(page, ' so on.');
         await page.keyboard.press('Tab');
         await page.waitForFunction("typed() === 'Tea, and so on.'");
         await page.waitForFunction("events.includes('accepted')");
@@ -118,21 +118,21 @@ describeInBrowser('suggestion in Chromium', () => {
 
       it(`a suggestion in ${name} can be accepted word by word`, async () => {
         await page.keyboard.type('Tea');
-        await shows(page, ', and so on.');
+        await waitForSuggestion(page, ', and so on.');
         await page.keyboard.press('Control+ArrowRight');
         await page.keyboard.press('Control+ArrowRight');
         await page.waitForFunction("typed() === 'Tea, and'");
-        await shows(page, ' so on.');
+        await waitForSuggestion(page, ' so on.');
       });
 
       it(`a suggestion in ${name} is dismissed by Escape, and does not return until the text changes`, async () => {
         await page.keyboard.type('Tea');
-        await shows(page, ', and so on.');
+        await waitForSuggestion(page, ', and so on.');
         await page.keyboard.press('Escape');
-        await hides(page);
+        await waitUntilHidden(page);
         await page.waitForFunction("events.slice(-2).join() === 'presented,dismissed'");
         await page.keyboard.type('s');
-        await shows(page, ', and so on.');
+        await waitForSuggestion(page, ', and so on.');
         assert.equal(await page.evaluate('typed()'), 'Teas');
       });
     });
@@ -140,7 +140,7 @@ describeInBrowser('suggestion in Chromium', () => {
   it('a suggestion in a textarea is shown after the text, and only while the caret is there', async () => {
     const page = await open(FIELDS['a textarea']);
     await page.keyboard.type('Tea');
-    await shows(page, ', and so on.');
+    await waitForSuggestion(page, ', and so on.');
     const [field, shown] = await Promise.all([
       page.locator('textarea').boundingBox(),
       ghost(page).boundingBox(),
@@ -148,14 +148,14 @@ describeInBrowser('suggestion in Chromium', () => {
     assert.ok(field && shown && shown.x > field.x + 20 && shown.y >= field.y && shown.y < field.y + 20);
     assert.equal(await page.getByRole('status').textContent(), ', and so on. (Tab)');
     await page.keyboard.press('ArrowLeft');
-    await hides(page);
+    await waitUntilHidden(page);
     await page.close();
   });
 
   it('an accepted suggestion in a textarea can be undone, and Tab leaves the field when there is no suggestion', async () => {
     const page = await open(FIELDS['a textarea']);
     await page.keyboard.type('Tea');
-    await shows(page, ', and so on.');
+    await waitForSuggestion(page, ', and so on.');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Control+z');
     await page.waitForFunction("!typed().includes('so on')");

@@ -73,9 +73,9 @@ describe('npx forecue record', function () {
   /** Returns one line of a session's transcript, with the current time. */
   const line = (session: string, number: number, type: string, message: object) =>
     `${JSON.stringify(claudeRecord(session, number, { type, message, timestamp: new Date().toISOString() }))}\n`;
-  const said = (session: string, number: number, content: string) =>
+  const userLine = (session: string, number: number, content: string) =>
     line(session, number, 'user', { role: 'user', content });
-  const answered = (session: string, number: number, text: string) =>
+  const agentLine = (session: string, number: number, text: string) =>
     line(session, number, 'assistant', {
       role: 'assistant',
       content: [{ type: 'text', text }],
@@ -112,12 +112,12 @@ describe('npx forecue record', function () {
     assert.equal(mode & 0o777, 0o600);
 
     const { path, session } = await transcript(
-      (one) => said(one, 1, `go on with ${SECRET}`) + answered(one, 2, 'Shall I commit?'),
+      (one) => userLine(one, 1, `go on with ${SECRET}`) + agentLine(one, 2, 'Shall I commit?'),
     );
     assert.deepEqual(await triggerHook('Stop', path), { code: 0, stdout: '', stderr: '' });
     const first = ['session.started', 'user.message', 'agent.prompt'];
     await until(async () => (await typesOf(session)).join() === first.join());
-    await appendFile(path, said(session, 3, 'yes') + answered(session, 4, 'Done.'));
+    await appendFile(path, userLine(session, 3, 'yes') + agentLine(session, 4, 'Done.'));
     await triggerHook('Stop', path);
     await until(async () => (await typesOf(session)).length === 5);
     await triggerHook('SessionEnd', path);
@@ -129,7 +129,9 @@ describe('npx forecue record', function () {
 
   it('npx forecue record reports a failed recording at the next turn, and then catches up', async () => {
     await record(['--yes']);
-    const { path, session } = await transcript((one) => said(one, 1, 'hello') + answered(one, 2, 'Hello.'));
+    const { path, session } = await transcript(
+      (one) => userLine(one, 1, 'hello') + agentLine(one, 2, 'Hello.'),
+    );
     const connection = join(home, '.forecue/connection.json');
     const kept = await readFile(connection, 'utf8');
     await writeFile(connection, JSON.stringify({ ...JSON.parse(kept), key: 'service_revoked' }));

@@ -39,13 +39,18 @@ describe('client retries', () => {
   });
 
   it('the client does not retry before the time in Retry-After', async () => {
-    const { answer, tookMs } = await callScripted([refusal(429, 'rate_limited', { 'retry-after': '1' }), ANSWER]);
+    const { answer, tookMs } = await callScripted([
+      refusal(429, 'rate_limited', { 'retry-after': '1' }),
+      ANSWER,
+    ]);
     assert.ok(answer);
     assert.ok(tookMs >= 1000, `${tookMs} ms`);
   });
 
   it('the client reports at once if Retry-After is longer than the call may take, with that time', async () => {
-    const { error, requests, tookMs } = await callScripted([refusal(503, 'overloaded', { 'retry-after': '60' })]);
+    const { error, requests, tookMs } = await callScripted([
+      refusal(503, 'overloaded', { 'retry-after': '60' }),
+    ]);
     assert.deepEqual([error?.code, error?.retryAfter, requests.length], ['overloaded', 60, 1]);
     assert.equal(error?.remedy, 'retry');
     assert.ok(tookMs < 1000);
@@ -85,7 +90,10 @@ describe('client retries', () => {
     const lost = await callScripted([undefined], start);
     assert.deepEqual([lost.error?.code, lost.requests.length], ['network_error', 1]);
     assert.equal((await callScripted([refusal(503, 'service_unavailable')], start)).requests.length, 1);
-    assert.equal((await callScripted([refusal(429, 'rate_limited'), { body: '{}' }], start)).requests.length, 2);
+    assert.equal(
+      (await callScripted([refusal(429, 'rate_limited'), { body: '{}' }], start)).requests.length,
+      2,
+    );
   });
 
   it('the client limits retries to a budget: when all calls fail, few are repeated', async () => {

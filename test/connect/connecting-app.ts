@@ -21,7 +21,7 @@ export interface Attempt {
 }
 
 /** Response to the exchange of a code. */
-export interface Connected {
+export interface ExchangeResponse {
   connection_id: string;
   grant_revision: number;
   status: string;
@@ -76,7 +76,7 @@ export class ConnectingApp {
     return validateAuthResponse(server, { client_id: this.client.id }, returned, state);
   }
 
-  exchange(attempt: Attempt, code: string | null): Promise<Reply<Connected>> {
+  exchange(attempt: Attempt, code: string | null): Promise<Reply<ExchangeResponse>> {
     return this.client.request('POST', '/v1/connections/exchange', {
       request_id: attempt.requestId,
       user_id: attempt.userId,

@@ -3,7 +3,7 @@ import { signUp as signUpByApi, someEmail } from '../support/account.ts';
 import { call } from '../support/client.ts';
 import { type Part, type System, startSystem } from '../support/system.ts';
 import { type Attempt, ConnectingApp } from './connecting-app.ts';
-import { type Seen, Visitor } from './visitor.ts';
+import { type ReceivedPage, Visitor } from './visitor.ts';
 
 const PASSWORD = 'a horse with 9 staples';
 
@@ -21,7 +21,7 @@ after(async () => {
 });
 
 /** Signs a new visitor up during this attempt. Returns the visitor and the account's address. */
-async function signedIn({ url }: Attempt): Promise<{ visitor: Visitor; email: string }> {
+async function signUpVisitor({ url }: Attempt): Promise<{ visitor: Visitor; email: string }> {
   const visitor = new Visitor();
   const email = someEmail();
   const { status } = await visitor.submit(url, { do: 'sign-up', email, password: PASSWORD });
@@ -35,7 +35,7 @@ async function decide({ url }: Attempt, visitor: Visitor, decision: 'approve' | 
   return new URL(location ?? '');
 }
 
-function assertPage({ status, headers, text }: Seen, expected: number, says: RegExp): void {
+function assertPage({ status, headers, text }: ReceivedPage, expected: number, says: RegExp): void {
   assert.equal(status, expected);
   assert.match(headers.get('content-type') ?? '', /^text\/html; charset=utf-8$/);
   assert.match(text, says);
@@ -74,7 +74,7 @@ describe('consent page', () => {
 
   it('the consent page returns access_denied with state and iss when the person denies', async () => {
     const attempt = await app.start('denies');
-    const { visitor } = await signedIn(attempt);
+    const { visitor } = await signUpVisitor(attempt);
     const back = await decide(attempt, visitor, 'deny');
     assert.throws(
       () => app.check(back, attempt),
@@ -96,7 +96,7 @@ describe('consent page', () => {
       const odd = await ConnectingApp.register(system, { path: `/callback${query}` });
       try {
         const attempt = await odd.start();
-        const { visitor } = await signedIn(attempt);
+        const { visitor } = await signUpVisitor(attempt);
         const { location } = await visitor.submit(attempt.url, { do: 'approve' });
         assert.ok(location?.startsWith(odd.redirectUri), String(location));
         const code = odd.check(new URL(String(location)), attempt).get('code');
@@ -117,7 +117,7 @@ describe('consent page', () => {
 
   it('the consent page is a 410 page once the attempt has expired, for every button, and never redirects', async () => {
     const attempt = await app.start();
-    const { visitor } = await signedIn(attempt);
+    const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
     await expire(attempt);
     assertPage(await visitor.get(attempt.url), 410, /This request has expired/);
@@ -130,7 +130,7 @@ describe('consent page', () => {
 
   it('the consent page approves once: further clicks get a 410 page that explains', async () => {
     const attempt = await app.start('clicks twice');
-    const { visitor } = await signedIn(attempt);
+    const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
     const clicks = await Promise.all([1, 2, 3].map(() => visitor.post(attempt.url, { csrf, do: 'approve' })));
     assert.deepEqual(clicks.map(({ status }) => status).sort(), [303, 410, 410]);
@@ -179,7 +179,7 @@ describe('consent page', () => {
 
   it('the consent page logs neither request paths nor what people type', async () => {
     const attempt = await app.start();
-    const { visitor, email } = await signedIn(attempt);
+    const { visitor, email } = await signUpVisitor(attempt);
     await visitor.submit(attempt.url, { do: 'approve' });
     const log = system.webs[0]?.log ?? '';
     assert.match(log, /"route":"\/connect\/:request_id","status":303/);
@@ -244,7 +244,7 @@ describe('signing in on the consent page', () => {
 
   it('the consent page switches to another account by signing out', async () => {
     const attempt = await app.start();
-    const { visitor, email } = await signedIn(attempt);
+    const { visitor, email } = await signUpVisitor(attempt);
     const before = visitor.cookie;
     assert.equal((await visitor.submit(attempt.url, { do: 'switch' })).location, attempt.requestId);
     assertPage(await visitor.get(attempt.url), 200, /Sign in to continue/);
@@ -255,7 +255,7 @@ describe('signing in on the consent page', () => {
   });
 
   it('a sign-in on the consent page also serves later attempts in the same browser', async () => {
-    const { visitor, email } = await signedIn(await app.start());
+    const { visitor, email } = await signUpVisitor(await app.start());
     const next = await app.start('another user');
     assert.ok((await visitor.get(next.url)).text.includes(email));
   });
@@ -268,7 +268,7 @@ describe('signing in on the consent page', () => {
     ];
     for (const ending of endings) {
       const attempt = await app.start();
-      const { visitor, email } = await signedIn(attempt);
+      const { visitor, email } = await signUpVisitor(attempt);
       const { csrf } = await visitor.get(attempt.url);
       await system.database.pool.query(ending, [email]);
       const approved = await visitor.post(attempt.url, { csrf, do: 'approve' });
@@ -304,7 +304,7 @@ describe('signing in on the consent page', () => {
 describe('forged requests', () => {
   it('the consent page answers 403 to a form whose token is missing, wrong, or from another browser or attempt', async () => {
     const attempt = await app.start();
-    const { visitor } = await signedIn(attempt);
+    const { visitor } = await signUpVisitor(attempt);
     const { csrf: others } = await new Visitor().get(attempt.url);
     const { csrf: elsewhere } = await visitor.get((await app.start()).url);
     const tokens = ['', 'x', 'x'.repeat(43), 'é'.repeat(43), others, elsewhere];
@@ -329,7 +329,7 @@ describe('forged requests', () => {
 
   it('the consent page answers 403 to a form that the browser marks as coming from another site', async () => {
     const attempt = await app.start();
-    const { visitor } = await signedIn(attempt);
+    const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
     for (const site of ['cross-site', 'same-site'])
       assertPage(
@@ -343,7 +343,7 @@ describe('forged requests', () => {
 
   it('the consent page answers 403 to a form whose origin is given and is not its own', async () => {
     const attempt = await app.start();
-    const { visitor } = await signedIn(attempt);
+    const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
     const approve = (origin: string) => visitor.post(attempt.url, { csrf, do: 'approve' }, { origin });
     const { origin: ours, port } = new URL(attempt.url);
@@ -375,7 +375,7 @@ describe('forged requests', () => {
     assertPage(await victim.post(attempt.url, { csrf, do: 'approve' }), 403, /out of date/);
   });
 
-  it('the consent page answers a request that is too large or no form with an error page', async () => {
+  it('the consent page answers a request that is too large or not a form with an error page', async () => {
     const { url } = await app.start();
     const post = (body: string, type: string) =>
       new Visitor().request(url, { method: 'POST', body, headers: { 'content-type': type } });
@@ -401,7 +401,7 @@ describe('forged requests', () => {
 });
 
 describe('cookie of the consent page', () => {
-  const attributes = (seen: Seen) => seen.headers.getSetCookie()[0]?.split('; ').slice(1).sort();
+  const attributes = (seen: ReceivedPage) => seen.headers.getSetCookie()[0]?.split('; ').slice(1).sort();
 
   it("the consent page's cookie is HttpOnly, SameSite=Lax, limited to /connect, and ends with the browser session", async () => {
     const { url } = await app.start();
@@ -430,7 +430,7 @@ describe('cookie of the consent page', () => {
   });
 
   it("the consent page's cookie is no credential for the API", async () => {
-    const { visitor } = await signedIn(await app.start());
+    const { visitor } = await signUpVisitor(await app.start());
     const token = visitor.cookie?.split('=')[1] ?? '';
     const url = `${system.webs[0]?.url}/api/connections/`;
     const tries: Record<string, string>[] = [
@@ -445,7 +445,7 @@ describe('cookie of the consent page', () => {
   });
 
   it("the consent page's cookie is stored as a hash", async () => {
-    const { visitor } = await signedIn(await app.start());
+    const { visitor } = await signUpVisitor(await app.start());
     const token = visitor.cookie?.split('=')[1] ?? '';
     const { rows } = await system.database.pool.query<{ stored: string }>(
       `select case hash when sha256($1) then 'hashed' when $1 then 'plain' end as stored
@@ -459,7 +459,7 @@ describe('cookie of the consent page', () => {
 describe('page headers', () => {
   it('consent pages, errors and redirects too, may not be framed or cached, and send no referrer', async () => {
     const attempt = await app.start();
-    const { visitor } = await signedIn(attempt);
+    const { visitor } = await signUpVisitor(attempt);
     const { csrf } = await visitor.get(attempt.url);
     const pages = [
       await visitor.get(attempt.url),
@@ -485,7 +485,7 @@ describe('page headers', () => {
   });
 
   it("the consent page's policy lets forms lead only to itself and the redirect URI's scheme, and nowhere on a page without a form", async () => {
-    const formAction = (seen: Seen) =>
+    const formAction = (seen: ReceivedPage) =>
       /form-action ([^;]*);/.exec(seen.headers.get('content-security-policy') ?? '')?.[1];
     const client = await system.app({ redirectUris: ['https://app.example.com/cb', 'http://[::1]:9/cb'] });
     const policyOf = async (redirect_uri: string) => {

@@ -4,7 +4,7 @@ import { anonymously, signUp, someEmail, type UserClient } from '../support/acco
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { type System, startSystem } from '../support/system.ts';
 import { until } from '../support/until.ts';
-import { type Seen, Visitor } from './visitor.ts';
+import { type ReceivedPage, Visitor } from './visitor.ts';
 
 const NEW = 'a horse with 10 staples';
 
@@ -29,7 +29,7 @@ describe('forgotten password', () => {
 
   let networkCount = 0;
   /** Requests a reset mail, each time from another network unless given. */
-  async function ask(email: string, from = network()): Promise<Seen> {
+  async function ask(email: string, from = network()): Promise<ReceivedPage> {
     const visitor = new Visitor();
     const { csrf } = await visitor.get(`${url}forgotten-password`);
     return visitor.post(`${url}forgotten-password`, { csrf, email }, { 'x-forwarded-for': from });
@@ -49,7 +49,7 @@ describe('forgotten password', () => {
   }
 
   /** Opens a link as a browser does, so that the visitor ends up on the page it redirects to. */
-  async function open(link: string): Promise<{ visitor: Visitor; page: Seen }> {
+  async function open(link: string): Promise<{ visitor: Visitor; page: ReceivedPage }> {
     const visitor = new Visitor();
     const moved = await visitor.get(link);
     assert.deepEqual([moved.status, moved.location], [303, 'new-password']);
@@ -186,7 +186,7 @@ describe('forgotten password', () => {
     const nobody = someEmail();
     const strangers = await ask(nobody);
     const persons = await ask(email);
-    const shown = ({ status, text }: Seen, address: string) => [status, text.replace(address, '')];
+    const shown = ({ status, text }: ReceivedPage, address: string) => [status, text.replace(address, '')];
     assert.deepEqual(shown(strangers, nobody), shown(persons, email));
     await mailedLink();
     assert.deepEqual(
@@ -212,7 +212,7 @@ describe('forgotten password', () => {
 
   it('links are mailed to an address at most five times an hour, with or without an account, and limited per network too', async () => {
     for (const email of [(await signUp(system)).email, someEmail()]) {
-      const answers: Seen[] = [];
+      const answers: ReceivedPage[] = [];
       for (let nth = 0; nth < 6; nth += 1) answers.push(await ask(email));
       assert.deepEqual(
         answers.map(({ status }) => status),

@@ -1,5 +1,5 @@
 /** A page as received. */
-export interface Seen {
+export interface ReceivedPage {
   status: number;
   headers: Headers;
   /** Markup of the page. */
@@ -14,21 +14,25 @@ export interface Seen {
 export class Visitor {
   cookie: string | undefined;
 
-  async get(url: string, headers: Record<string, string> = {}): Promise<Seen> {
+  async get(url: string, headers: Record<string, string> = {}): Promise<ReceivedPage> {
     return this.request(url, { headers });
   }
 
   /** Fetches a page and posts its form with these fields. */
-  async submit(url: string, fields: Record<string, string>): Promise<Seen> {
+  async submit(url: string, fields: Record<string, string>): Promise<ReceivedPage> {
     const { csrf } = await this.get(url);
     return this.post(url, { csrf, ...fields });
   }
 
-  post(url: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Seen> {
+  post(
+    url: string,
+    fields: Record<string, string>,
+    headers: Record<string, string> = {},
+  ): Promise<ReceivedPage> {
     return this.request(url, { method: 'POST', body: new URLSearchParams(fields), headers });
   }
 
-  async request(url: string, init: RequestInit): Promise<Seen> {
+  async request(url: string, init: RequestInit): Promise<ReceivedPage> {
     const cookie: Record<string, string> = this.cookie === undefined ? {} : { cookie: this.cookie };
     const response = await fetch(local(url), {
       redirect: 'manual',

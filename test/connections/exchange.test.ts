@@ -146,7 +146,7 @@ describe('connecting a user', () => {
       attempt = await startConnection(app, `refused-${Math.random()}`);
       code = await approve(system, attempt, person);
     });
-    const refused = async (part: object, of: AppClient = app) => {
+    const refusalOf = async (part: object, of: AppClient = app) => {
       const { status, code: error } = await exchange(of, attempt, code, part);
       return [status, error];
     };
@@ -163,9 +163,9 @@ describe('connecting a user', () => {
 
     it('an exchange is refused to an app that did not start the attempt, and for an unknown attempt', async () => {
       const other = await connectingApp(system);
-      assert.deepEqual(await refused({}, other), [404, 'not_found']);
+      assert.deepEqual(await refusalOf({}, other), [404, 'not_found']);
       for (const request_id of ['c-unknown', '00000000-0000-7000-8000-000000000000'])
-        assert.deepEqual(await refused({ request_id }), [404, 'not_found']);
+        assert.deepEqual(await refusalOf({ request_id }), [404, 'not_found']);
       assert.equal(await connections(), 0);
     });
 
@@ -179,7 +179,7 @@ describe('connecting a user', () => {
         { code: anothersCode },
       ];
       for (const part of wrong)
-        assert.deepEqual(await refused(part), [400, 'invalid_grant'], JSON.stringify(part));
+        assert.deepEqual(await refusalOf(part), [400, 'invalid_grant'], JSON.stringify(part));
       assert.equal(await connections(), 0);
       // Four wrong exchanges are allowed.
       assert.equal((await exchange(app, attempt, code)).status, 200);
@@ -196,29 +196,29 @@ describe('connecting a user', () => {
 
     it("an attempt's exchanges are refused for good after the fifth wrong one", async () => {
       for (let n = 0; n < 5; n++)
-        assert.deepEqual(await refused({ code: 'x'.repeat(43) }), [400, 'invalid_grant']);
-      assert.deepEqual(await refused({}), [400, 'invalid_grant']);
+        assert.deepEqual(await refusalOf({ code: 'x'.repeat(43) }), [400, 'invalid_grant']);
+      assert.deepEqual(await refusalOf({}), [400, 'invalid_grant']);
       assert.equal(await connections(), 0);
     });
 
     it("an attempt's exchanges are refused for good after concurrent wrong ones", async () => {
-      await Promise.all(Array.from({ length: 20 }, () => refused({ code: 'x'.repeat(43) })));
-      assert.deepEqual(await refused({}), [400, 'invalid_grant']);
+      await Promise.all(Array.from({ length: 20 }, () => refusalOf({ code: 'x'.repeat(43) })));
+      assert.deepEqual(await refusalOf({}), [400, 'invalid_grant']);
     });
 
     it('an exchange is refused while the attempt is undecided, and after it was denied', async () => {
       attempt = await startConnection(app, attempt.userId);
-      assert.deepEqual(await refused({}), [400, 'authorization_pending']);
+      assert.deepEqual(await refusalOf({}), [400, 'authorization_pending']);
       await deny(system, attempt);
-      assert.deepEqual(await refused({}), [403, 'access_denied']);
+      assert.deepEqual(await refusalOf({}), [403, 'access_denied']);
     });
 
     it('an exchange is refused once the attempt or its code has expired', async () => {
       await alter(`code_expires_at = now()`);
-      assert.deepEqual(await refused({}), [410, 'connection_attempt_expired']);
+      assert.deepEqual(await refusalOf({}), [410, 'connection_attempt_expired']);
       attempt = await startConnection(app, attempt.userId);
       await alter(`expires_at = now()`);
-      assert.deepEqual(await refused({}), [410, 'connection_attempt_expired']);
+      assert.deepEqual(await refusalOf({}), [410, 'connection_attempt_expired']);
       await assert.rejects(approve(system, attempt, person));
       assert.equal(await connections(), 0);
     });
@@ -228,15 +228,15 @@ describe('connecting a user', () => {
       await alter(`code_expires_at = now()`);
       assert.equal((await exchange(app, attempt, code)).status, 200);
       await alter(`expires_at = now()`);
-      assert.deepEqual(await refused({}), [410, 'connection_attempt_expired']);
+      assert.deepEqual(await refusalOf({}), [410, 'connection_attempt_expired']);
     });
 
     it('an exchange cannot be repeated once its grant was revoked or replaced', async () => {
       const { body } = await exchange(app, attempt, code);
       await revoke(app, body.connection_id, attempt.userId);
-      assert.deepEqual(await refused({}), [403, 'connection_revoked']);
+      assert.deepEqual(await refusalOf({}), [403, 'connection_revoked']);
       await connect(system, app, person, attempt.userId);
-      assert.deepEqual(await refused({}), [403, 'connection_revoked']);
+      assert.deepEqual(await refusalOf({}), [403, 'connection_revoked']);
     });
 
     it('an exchange is refused if the account was erased before it', async () => {
@@ -244,7 +244,7 @@ describe('connecting a user', () => {
       attempt = await startConnection(app, attempt.userId);
       code = await approve(system, attempt, gone);
       await system.database.pool.query('delete from accounts where id = $1', [gone.id]);
-      assert.deepEqual(await refused({}), [404, 'not_found']);
+      assert.deepEqual(await refusalOf({}), [404, 'not_found']);
     });
   });
 

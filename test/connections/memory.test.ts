@@ -85,7 +85,7 @@ describe('connected prediction', () => {
     assert.notEqual(then.reply.body.profile_revision, first.reply.body.profile_revision);
   });
 
-  it('a connected prediction keeps text that gives orders inside the record, from every tier', async () => {
+  it('a connected prediction keeps hostile text of every tier inside the record', async () => {
     await person.request('POST', '/api/memory/profile/', { summary: HOSTILE, data: { [HOSTILE]: HOSTILE } });
     await add(person, 'raw', { content: HOSTILE, kind: 'message', agent: 'stranger' });
     const now = new Date().toISOString();

@@ -29,7 +29,7 @@ describe('predictions with a connection', () => {
     person = await signUp(system);
     connection = await connect(system, app, person);
   });
-  const connected = (part: object = {}) =>
+  const connectedBody = (part: object = {}) =>
     predictionBody({ connection_id: connection.connection_id, ...part });
   const statusOf = ({ status, code }: { status: number; code: string | undefined }) => [status, code];
 
@@ -41,7 +41,7 @@ describe('predictions with a connection', () => {
     await addFact(system, person, { text: 'Will move to Rome', valid_from: '2999-01-01' });
     await addFact(system, person, { text: 'Reports to Bob', superseded_by: connection.connection_id });
 
-    const reply = await app.predict(connected());
+    const reply = await app.predict(connectedBody());
     assert.equal(reply.status, 200, reply.text);
     const { known, recalled } = (await system.provider.called(1)).record;
     assert.deepEqual(known, {
@@ -54,9 +54,9 @@ describe('predictions with a connection', () => {
     assert.equal(grant_revision, 1);
     assert.notEqual(profile_revision, connection.profile_revision);
 
-    assert.equal((await app.predict(connected())).body.profile_revision, profile_revision);
+    assert.equal((await app.predict(connectedBody())).body.profile_revision, profile_revision);
     await addFact(system, person, { text: 'Likes tables' });
-    assert.notEqual((await app.predict(connected())).body.profile_revision, profile_revision);
+    assert.notEqual((await app.predict(connectedBody())).body.profile_revision, profile_revision);
   });
 
   it('predictions without a connection use no memory', async () => {
@@ -69,28 +69,28 @@ describe('predictions with a connection', () => {
   it("a prediction gets 404 for an unknown connection or another app's, and 403 for another user's", async () => {
     const unknown = ['c-1', '00000000-0000-7000-8000-000000000000', connection.connection_id.toUpperCase()];
     for (const connection_id of unknown)
-      assert.deepEqual(statusOf(await app.predict(connected({ connection_id }))), [404, 'not_found']);
+      assert.deepEqual(statusOf(await app.predict(connectedBody({ connection_id }))), [404, 'not_found']);
     const other = await connectingApp(system);
-    assert.deepEqual(statusOf(await other.predict(connected())), [404, 'not_found']);
-    assert.deepEqual(statusOf(await app.predict(connected({ user_id: 'u-2' }))), [403, 'access_denied']);
+    assert.deepEqual(statusOf(await other.predict(connectedBody())), [404, 'not_found']);
+    assert.deepEqual(statusOf(await app.predict(connectedBody({ user_id: 'u-2' }))), [403, 'access_denied']);
     assert.equal((await app.usage()).body.reserved_units, 0);
   });
 
   it('a revoked connection refuses predictions, repeated ones too, until there is a new grant', async () => {
-    const body = connected();
+    const body = connectedBody();
     const first = await app.predict(body);
     assert.deepEqual((await revoke(app, connection.connection_id)).body, { status: 'revoked' });
     assert.deepEqual((await revoke(app, connection.connection_id)).body, { status: 'revoked' });
     assert.deepEqual(statusOf(await app.predict(body)), REVOKED);
-    assert.deepEqual(statusOf(await app.predict(connected())), REVOKED);
+    assert.deepEqual(statusOf(await app.predict(connectedBody())), REVOKED);
     await connect(system, app, person);
     assert.equal((await app.predict(body)).text, first.text);
-    assert.equal((await app.predict(connected())).body.grant_revision, 2);
+    assert.equal((await app.predict(connectedBody())).body.grant_revision, 2);
   });
 
   it('revoking a connection ends its running predictions at once with 403, and they run again after a new grant', async () => {
     system.provider.next(hang());
-    const body = connected();
+    const body = connectedBody();
     const waiting = app.predict(body);
     const call = await system.provider.called(1);
     const at = { url: system.webs[1]?.url ?? '' };
@@ -113,7 +113,7 @@ describe('predictions with a connection', () => {
 
   it('predictions that are queued when their connection is revoked never run', async () => {
     await whileFrozen(system.workers, async () => {
-      const body = connected();
+      const body = connectedBody();
       const waiting = app.predict(body);
       await until(async () => (await rowOf(system, body).catch(() => undefined))?.state === 'queued');
       await revoke(app, connection.connection_id);
@@ -125,12 +125,12 @@ describe('predictions with a connection', () => {
 
   it('running predictions of a connection continue if the same account reconnects, and end if another one does', async () => {
     system.provider.next(delay(300, ok()), hang());
-    const going = app.predict(connected());
+    const going = app.predict(connectedBody());
     await system.provider.called(1);
     await connect(system, app, person);
     assert.equal((await going).status, 200);
 
-    const ending = app.predict(connected());
+    const ending = app.predict(connectedBody());
     await system.provider.called(2);
     const replaced = await connect(system, app, await signUp(system));
     assert.equal(replaced.connection_id, connection.connection_id);
@@ -141,7 +141,7 @@ describe('predictions with a connection', () => {
     system.provider.respond(delay(50, ok()));
     const calls = Array.from({ length: 60 }, async (_, n) => {
       if (n === 30) await revoke(app, connection.connection_id);
-      return app.predict(connected({ session_id: `s-${n}` }));
+      return app.predict(connectedBody({ session_id: `s-${n}` }));
     });
     const replies = await Promise.all(calls);
     for (const reply of replies) if (reply.status !== 200) assert.deepEqual(statusOf(reply), REVOKED);
@@ -159,8 +159,8 @@ describe('predictions with a connection', () => {
         [unused.body.predictions, unused.body.suggested, unused.body.last_used_at],
         [0, 0, null],
       );
-      await app.predict(connected());
-      await app.predict(connected({ draft: { text: ' ', revision: 2 } }));
+      await app.predict(connectedBody());
+      await app.predict(connectedBody({ draft: { text: ' ', revision: 2 } }));
       const { status, body } = await person.request<ConnectionDetail>('GET', path);
       assert.equal(status, 200);
       assert.deepEqual([body.predictions, body.suggested, body.app_name], [2, 1, 'test']);
@@ -170,7 +170,7 @@ describe('predictions with a connection', () => {
     });
 
     it("reading a connection's use has a bounded cost, however much it was used under earlier grants", async () => {
-      await app.predict(connected());
+      await app.predict(connectedBody());
       const { pool } = system.database;
       const { connection_id: id } = connection;
       await pool.query(
@@ -200,14 +200,14 @@ describe('predictions with a connection', () => {
       assert.deepEqual((await other.request('GET', '/api/connections')).body, { results: [] });
 
       system.provider.next(hang());
-      const waiting = app.predict(connected());
+      const waiting = app.predict(connectedBody());
       await system.provider.called(1);
       const path = `/api/connections/${connection.connection_id}/`;
       assert.equal((await other.request('DELETE', path)).status, 404);
       assert.equal((await person.request('DELETE', path)).status, 204);
       assert.deepEqual(statusOf(await waiting), REVOKED);
       assert.equal((await person.request('DELETE', path)).status, 204);
-      assert.deepEqual(statusOf(await app.predict(connected())), REVOKED);
+      assert.deepEqual(statusOf(await app.predict(connectedBody())), REVOKED);
     });
   });
 
@@ -217,6 +217,6 @@ describe('predictions with a connection', () => {
       assert.deepEqual(statusOf(await revoke(app, id)), [404, 'not_found']);
     assert.deepEqual(statusOf(await revoke(await connectingApp(system), connection_id)), [404, 'not_found']);
     assert.deepEqual(statusOf(await revoke(app, connection_id, 'u-2')), [403, 'access_denied']);
-    assert.equal((await app.predict(connected())).status, 200);
+    assert.equal((await app.predict(connectedBody())).status, 200);
   });
 });

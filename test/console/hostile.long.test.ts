@@ -101,14 +101,14 @@ describeInBrowser('hostile texts', () => {
       );
   }
 
-  const shownAt = (selector: string) => page.locator(selector).allTextContents();
+  const textsAt = (selector: string) => page.locator(selector).allTextContents();
 
   /** Scrolls through a list that keeps only visible rows in the page, and returns all its texts. */
-  async function shownInAll(): Promise<string[]> {
+  async function allListTexts(): Promise<string[]> {
     const shown = new Set<string>();
     await page.locator('.long li').first().waitFor();
     for (let isOver = false; !isOver; ) {
-      for (const text of await shownAt('.words')) shown.add(text);
+      for (const text of await textsAt('.words')) shown.add(text);
       isOver = await page.evaluate<boolean>(`new Promise((resolve) => {
         const before = scrollY;
         scrollBy(0, 1000);
@@ -131,7 +131,7 @@ describeInBrowser('hostile texts', () => {
         .getByRole('navigation', { name: 'Memory' })
         .getByRole('link', { name: new RegExp(tier) })
         .click();
-      assertAmong(await shownInAll(), HOSTILE);
+      assertAmong(await allListTexts(), HOSTILE);
       await page.getByRole('button', { name: 'Show all of it' }).first().click();
       await assertHarmless();
     }
@@ -147,7 +147,7 @@ describeInBrowser('hostile texts', () => {
     await goTo(page, 'Inbox');
     for (let nth = 0; nth < 50; nth += 1) {
       await page.locator('blockquote').waitFor();
-      assertAmong(await shownAt('blockquote .words'), [HOSTILE[49 - nth] ?? '']);
+      assertAmong(await textsAt('blockquote .words'), [HOSTILE[49 - nth] ?? '']);
       assert.equal(await page.evaluate('window.hacked'), undefined);
       await page.keyboard.press('j');
       if (nth < 49)
@@ -199,7 +199,7 @@ describeInBrowser('hostile texts', () => {
     for (const nth of [0, 1, 2]) await page.locator('.timeline summary').nth(nth).click();
     await page.locator('.stages').nth(2).waitFor();
     assertAmong(
-      await shownAt('.timeline summary bdi'),
+      await textsAt('.timeline summary bdi'),
       events.slice(-50).map(({ source }) => source),
     );
     await assertHarmless();

@@ -9,7 +9,7 @@ import { clientOf, goTo, loadSample, type Person, personIn, press, signUp, start
 /** Questions in the order in which they are asked. Nothing is predicted for the first one. */
 const QUESTIONS = ['Wie spät ist es?', 'Shall I run the tests with coverage now?', 'Run tests?'];
 
-describeInBrowser('inbox of the console', () => {
+describeInBrowser('console inbox', () => {
   let system: System;
   let browser: Browser;
   let person: Person;

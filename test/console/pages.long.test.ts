@@ -13,7 +13,7 @@ const LOOKS = [
 ] as const;
 const PAGES = ['First minute', 'Try it', 'Inbox', 'Memory', 'Overview', 'Connections', 'Keys', 'Account'];
 
-describeInBrowser('pages of the console', () => {
+describeInBrowser('console pages', () => {
   let system: System;
   let browser: Browser;
   let person: Person;

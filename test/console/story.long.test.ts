@@ -42,10 +42,10 @@ describeInBrowser('person in the console', () => {
     await page.locator('input[type=file]:not([webkitdirectory])').setInputFiles(file);
     await page.getByText('2 secrets were masked:').waitFor();
     await page.getByText('Use [masked key]').waitFor();
-    assert.equal(await recorded(), 0);
+    assert.equal(await recordedCount(), 0);
     await press(page, 'Send and learn from them');
     await page.getByText(/messages, \d+ episodes?, \d+ facts are remembered/).waitFor();
-    assert.ok((await recorded()) > 2);
+    assert.ok((await recordedCount()) > 2);
     const { rows } = await system.database.pool.query('select body from recording_events');
     assert.ok(rows.every(({ body }) => !body.includes(SECRET)));
   });
@@ -81,7 +81,7 @@ describeInBrowser('person in the console', () => {
     await page.getByText('await forecue.predictDraft({').waitFor();
   });
 
-  it('a person in the console locks profile fields by editing them', async () => {
+  it('a person in the console adds a profile field, which only they can change', async () => {
     await goTo(page, 'Memory');
     await page.getByRole('link', { name: 'Profile' }).click();
     await page.getByText('All of it is locked').waitFor();
@@ -147,7 +147,7 @@ describeInBrowser('person in the console', () => {
     assert.doesNotMatch(kept, /eyJ|[\w-]{43}/);
   });
 
-  async function recorded(): Promise<number> {
+  async function recordedCount(): Promise<number> {
     const { rows } = await system.database.pool.query('select count(*)::int as count from recording_events');
     return rows[0].count;
   }

@@ -14,7 +14,7 @@ const moduleOf = (apiVersion: string) => MODULES[apiVersion] ?? apiVersion.repla
 const UNTYPED_APIS = ['keda.sh/v1alpha1', 'monitoring.coreos.com/v1'];
 
 const pods = objectsOf('Deployment', 'Job').map(({ spec }) => spec.template);
-const labelled = (labels: object) =>
+const podsWith = (labels: object) =>
   pods.filter(({ metadata }) =>
     Object.entries(labels).every(([name, value]) => metadata.labels[name] === value),
   );
@@ -87,7 +87,7 @@ describe('Kubernetes objects', () => {
 
   it('the Kubernetes services, disruption budgets, spread constraints and monitors select pods that exist', () => {
     for (const { metadata, spec } of objectsOf('Service')) {
-      const [pod] = labelled(spec.selector);
+      const [pod] = podsWith(spec.selector);
       for (const { targetPort } of spec.ports)
         assert.ok(
           portsOf(pod).some((port: { name: string }) => port.name === targetPort),
@@ -103,15 +103,15 @@ describe('Kubernetes objects', () => {
         assert.deepEqual(labelSelector.matchLabels, labels);
     }
     for (const { spec } of objectsOf('PodMonitor')) {
-      assert.ok(labelled(spec.selector.matchLabels).length >= 6);
+      assert.ok(podsWith(spec.selector.matchLabels).length >= 6);
       assert.equal(pods[0].metadata.labels[spec.jobLabel], 'forecue', 'the job of the alerts');
     }
   });
 
-  it('the Kubernetes network policies select pods that exist, and only name their ports', () => {
+  it('the Kubernetes network policies select pods that exist, and name only ports of those pods', () => {
     for (const { metadata, spec } of objectsOf('NetworkPolicy')) {
       const { matchLabels = {}, matchExpressions = [] } = spec.podSelector;
-      const selected = labelled(matchLabels).filter(({ metadata: { labels } }) =>
+      const selected = podsWith(matchLabels).filter(({ metadata: { labels } }) =>
         matchExpressions.every(({ key, values }: { key: string; values: string[] }) =>
           values.includes(labels[key]),
         ),

@@ -55,7 +55,7 @@ function withSecrets(env: Record<string, string>): Record<string, string> {
 }
 
 /** Returns the configuration that a process reads from its environment. Throws if a setting is missing or invalid. */
-function configured({ args, env }: Deployed) {
+function readConfig({ args, env }: Deployed) {
   const values = withSecrets(env);
   if (args.startsWith('workers/')) return { kind: 'worker', ...workerConfig(values) };
   if (args === 'ingress/main.ts') return { kind: 'web', ...ingressConfig(values) };
@@ -77,7 +77,7 @@ for (const [form, deployment] of Object.entries(FORMS))
         const unknown = Object.keys(process.env).filter((key) => !NAMES.has(key) && !SECRET_FILES.has(key));
         assert.deepEqual(unknown, [], name);
         assert.equal(process.env['NODE_ENV'], 'production', name);
-        configured(process);
+        readConfig(process);
       }
     });
 
@@ -104,7 +104,7 @@ interface Ports {
 function portsOf(deployment: Deployment): Map<string, Ports> {
   const ports = new Map<string, Ports>();
   for (const [name, process] of deployment) {
-    const config = configured(process);
+    const config = readConfig(process);
     if ('port' in config)
       ports.set(name, { operator: config.operator, host: config.host, port: config.port });
     else if ('operator' in config) ports.set(name, { operator: config.operator });
@@ -151,7 +151,7 @@ describe('compose file', () => {
     for (const file of files) assert.ok(existsSync(join('deploy', file)), file);
   });
 
-  it('the compose file uses only variables that docs/production.md explains', () => {
+  it('the compose file uses only settings, and variables that docs/production.md explains', () => {
     const text = readFileSync('deploy/compose.yaml', 'utf8');
     for (const [, name = ''] of text.matchAll(/\$\{(\w+)/g))
       assert.ok(PRODUCTION.includes(name) || NAMES.has(name), name);

@@ -10,7 +10,7 @@ import { describeWhere } from '../support/describe-where.ts';
 const INSTALLED = '/opt/forecue';
 const has = spawnSync('systemd-analyze', ['--version']).status === 0;
 
-describeWhere(has, 'units of systemd', 'no systemd-analyze', () => {
+describeWhere(has, 'systemd units', 'no systemd-analyze', () => {
   let folder: string;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'forecue-units-'));

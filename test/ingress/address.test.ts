@@ -75,7 +75,10 @@ describe("client's address", () => {
   it("a client's address is the last hop before the trusted proxies", async () => {
     assert.equal(await addressSeen(['loopback'], '203.0.113.9'), '203.0.113.9');
     assert.equal(await addressSeen(['127.0.0.1'], '1.1.1.1, 203.0.113.9'), '203.0.113.9');
-    assert.equal(await addressSeen(['loopback', '10.0.0.0/8'], '1.1.1.1, 203.0.113.9, 10.1.2.3'), '203.0.113.9');
+    assert.equal(
+      await addressSeen(['loopback', '10.0.0.0/8'], '1.1.1.1, 203.0.113.9, 10.1.2.3'),
+      '203.0.113.9',
+    );
     assert.equal(await addressSeen(['loopback', 'uniquelocal'], '192.168.1.1, 10.1.2.3'), '192.168.1.1');
     assert.equal(counted.at(-2), 'address 203.0.113.9');
   });

@@ -29,7 +29,7 @@ describe('GET /openapi.json', () => {
 describe('GET /docs', () => {
   const FILES = ['/docs', '/docs/', '/docs/init.js', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css'];
 
-  it('GET /docs serves a page and its files, which browsers revalidate', async () => {
+  it('GET /docs serves a page and its files, which browsers cache and revalidate', async () => {
     for (const path of FILES) {
       const first = await fetch(url + path);
       assert.equal(first.status, 200, path);

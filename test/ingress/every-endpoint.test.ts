@@ -27,7 +27,7 @@ const endpoints = declared.map((endpoint) => ({
   name: `${endpoint.method} ${endpoint.path}`,
   possible: possibleErrors(endpoint),
 }));
-type Walked = (typeof endpoints)[number];
+type TestedEndpoint = (typeof endpoints)[number];
 
 /** Number of stalled bodies on each path that leaves no room for another body of the same app or user. */
 const FULL_SHARES = { '/v1/predictions': 4, '/api/recording/events/': 1 };
@@ -79,7 +79,7 @@ describe('every endpoint', () => {
       const headers = ['Host', 'x', 'Authorization', authorization, 'Authorization', authorization];
       const request = httpRequest(at.url + pathOf(endpoint), { method: endpoint.method, headers });
       const [response]: IncomingMessage[] = await once(request.end(), 'response');
-      const { status, body } = await published(at, endpoint, response);
+      const { status, body } = await readPublished(at, endpoint, response);
       assert.deepEqual([status, JSON.parse(body).detail.code], [400, 'invalid_request']);
     });
 
@@ -90,7 +90,7 @@ describe('every endpoint', () => {
         const headers = ['Host', 'x', 'Authorization', authorization, ...keys];
         const request = httpRequest(at.url + pathOf(endpoint), { method: endpoint.method, headers });
         const [response]: IncomingMessage[] = await once(request.end(), 'response');
-        const { status, body } = await published(at, endpoint, response);
+        const { status, body } = await readPublished(at, endpoint, response);
         assert.deepEqual([status, JSON.parse(body).detail.code], [400, 'invalid_request']);
       });
 
@@ -125,7 +125,7 @@ describe('every endpoint', () => {
     it(`${name} is 413 for a body over its limit, before reading it`, async () => {
       const request = announce(at, endpoint, { over: 1 });
       const [response]: IncomingMessage[] = await once(request, 'response');
-      assert.equal((await published(at, endpoint, response)).status, 413);
+      assert.equal((await readPublished(at, endpoint, response)).status, 413);
       request.destroy();
     });
   }
@@ -153,7 +153,7 @@ describe('every endpoint', () => {
         withBody.map(async (endpoint) => {
           const request = announce(at, endpoint);
           const [response]: IncomingMessage[] = await once(request, 'response');
-          const { status, body } = await published(at, endpoint, response);
+          const { status, body } = await readPublished(at, endpoint, response);
           const { detail } = JSON.parse(body);
           assert.deepEqual([status, detail.code], [503, 'overloaded'], endpoint.name);
           assert.match(response?.headers['retry-after'] ?? '', /^[1-9]/);
@@ -197,7 +197,7 @@ describe('every endpoint', () => {
     const [{ params = {} } = {}] = siblings;
     const methods = siblings.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
-    it(`${path} is 405 for other methods, with the allowed ones, even without a credential`, async () => {
+    it(`${path} is 405 for other methods, with an Allow header, even without a credential`, async () => {
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
         if (methods.includes(method)) continue;
         const reply = await fetchPublished(at.url + pathOf({ path, params }), { method });
@@ -281,7 +281,7 @@ describe('every endpoint without a database', () => {
 /** Sends a request to the endpoint, with the body only if the endpoint takes one. */
 function send(
   { url }: Installation,
-  endpoint: Walked,
+  endpoint: TestedEndpoint,
   {
     headers = {},
     method = endpoint.method,
@@ -293,7 +293,7 @@ function send(
 }
 
 /** Announces a body of the endpoint's size limit plus `over` bytes, and sends none of it. */
-function announce(at: Installation, endpoint: Walked, { over = 0 } = {}): ClientRequest {
+function announce(at: Installation, endpoint: TestedEndpoint, { over = 0 } = {}): ClientRequest {
   const { method, bodyLimit = BODY_LIMIT } = endpoint;
   const headers = { ...credentialFor(at, endpoint), ...JSON_TYPE, 'content-length': bodyLimit + over };
   const request = httpRequest(at.url + pathOf(endpoint), { method, headers });
@@ -303,7 +303,11 @@ function announce(at: Installation, endpoint: Walked, { over = 0 } = {}): Client
 }
 
 /** Returns the answer to a request of `announce`, after checking that it is as published. */
-async function published({ url }: Installation, endpoint: Walked, response: IncomingMessage | undefined) {
+async function readPublished(
+  { url }: Installation,
+  endpoint: TestedEndpoint,
+  response: IncomingMessage | undefined,
+) {
   assert.ok(response);
   const { statusCode: status = 0, headers } = response;
   const body = await text(response);
@@ -351,7 +355,7 @@ async function codeOf(reply: Response): Promise<string | undefined> {
 /** Asserts status and code, and that the body has exactly the fields of its surface. */
 async function assertRefused(
   reply: Response,
-  { surface }: Walked,
+  { surface }: TestedEndpoint,
   status: number,
   code: string,
 ): Promise<void> {

@@ -957,7 +957,7 @@ describe('disconnecting callers', () => {
   it("a caller that has its answer does not abort the handler's signal", async () => {
     const reply = call('/v1/wait');
     await waiting;
-    const left = callerGone.then(() => 'callerGone');
+    const left = callerGone.then(() => 'gone');
     release();
     assert.equal((await reply).status, 200);
     assert.equal(await Promise.race([left, sleep(100).then(() => 'served')]), 'served');

@@ -206,7 +206,7 @@ describe('tool server sessions', function () {
     assert.equal((await list(session, keys.ann)).status, 200);
   });
 
-  it('opening a tool server session is 503 when the process is full, while one too many of a credential ends its oldest', async () => {
+  it("opening a tool server session is 503 when the process is full; one beyond a credential's limit ends its oldest", async () => {
     const full = await startToolServer(upstream.url, { MCP_MAX_SESSIONS: '1' });
     await open(keys.ann, full);
     const refused = await post(INITIALIZE, bearer(keys.ben), { url: full.url });

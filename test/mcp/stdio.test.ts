@@ -43,7 +43,7 @@ describe('the tools over standard input and output', function () {
     startToolServer(system.webs[0]?.url ?? '', { MCP_PORT: String(await port) });
   /** Path of the `forecue` program, as installed by a person who has only the package. */
   const program = () => join(installed.folder, 'node_modules/.bin/forecue');
-  const connected = async (
+  const connectClient = async (
     { command, args = [] }: { command: string; args?: string[] },
     mode: 'legacy' | 'auto',
   ) => {
@@ -52,13 +52,13 @@ describe('the tools over standard input and output', function () {
     await client.connect(new StdioClientTransport({ command, args, env }));
     return client;
   };
-  const piped = (mode: 'legacy' | 'auto') =>
-    connected({ command: program(), args: ['mcp', server.url] }, mode);
+  const connectPiped = (mode: 'legacy' | 'auto') =>
+    connectClient({ command: program(), args: ['mcp', server.url] }, mode);
 
   for (const mode of ['legacy', 'auto'] as const)
     for (const [name, open] of [
-      ['bin/mcp', () => connected({ command: BIN }, mode)],
-      ['npx forecue mcp', () => piped(mode)],
+      ['bin/mcp', () => connectClient({ command: BIN }, mode)],
+      ['npx forecue mcp', () => connectPiped(mode)],
     ] as const)
       it(`the tools are served by ${name} with the key in its environment, to a client of ${mode === 'legacy' ? 'a revision with sessions' : 'the newest revision'}`, async () => {
         const client = await open();
@@ -72,7 +72,7 @@ describe('the tools over standard input and output', function () {
 
   for (const mode of ['legacy', 'auto'] as const)
     it(`the tools over standard input and output pass on progress and cancellation: ${mode}`, async () => {
-      const client = await piped(mode);
+      const client = await connectPiped(mode);
       system.provider.reset();
       system.provider.respond(fake.hang());
       const cancelled = new AbortController();
@@ -99,7 +99,7 @@ describe('the tools over standard input and output', function () {
     });
 
   it('the tools over standard input and output open a new session when the server has lost theirs', async () => {
-    const client = await piped('legacy');
+    const client = await connectPiped('legacy');
     await called(client, 'stats');
     await server.stop('SIGTERM');
     await assert.rejects(called(client, 'stats'), /cannot be reached/);

@@ -24,7 +24,7 @@ describe("operators' board", () => {
   const stranger = () => new Operator(Number(new URL(operator.origin).port));
   const board = async () => (await operator.get('')).text();
   /** Waits until the board shows each of these texts. */
-  const shows = (...texts: string[]) =>
+  const waitForTexts = (...texts: string[]) =>
     until(async () => {
       const page = await board();
       return texts.every((text) => page.includes(text));
@@ -92,7 +92,7 @@ describe("operators' board", () => {
     const act = (action: string, more = {}) =>
       operator.post('queue', { csrf, do: action, pool: 'predict', ...more });
     assert.equal((await act('pause')).headers.get('location'), './?did=pause');
-    await shows('paused');
+    await waitForTexts('paused');
     const app = await system.app();
     const call = app.predict(predictionBody());
     await until(async () => /<dt>Waiting<\/dt><dd>1</.test(await board()));
@@ -114,7 +114,7 @@ describe("operators' board", () => {
     const gone = new AbortController();
     const app = await system.app({ name: HOSTILE });
     const call = app.predict(predictionBody(), { signal: gone.signal }).catch(() => undefined);
-    await shows('&#60;img src=x onerror=alert(1)&#62;\\u{202e}&#34;evil&#38;');
+    await waitForTexts('&#60;img src=x onerror=alert(1)&#62;\\u{202e}&#34;evil&#38;');
     const page = await board();
     assert.ok(!page.includes('<img') && !page.includes('‮'));
     assert.match(page, /data-head="Holds">1</);
@@ -129,7 +129,7 @@ describe("operators' board", () => {
     system.provider.next(status(400));
     const failed = await app.predict(predictionBody(), { headers: { 'X-Request-Id': 'seen-by-a-client' } });
     assert.equal(failed.status, 502);
-    await shows('provider_failed', 'fake-model', 'data-head="Cost in 24 h"');
+    await waitForTexts('provider_failed', 'fake-model', 'data-head="Cost in 24 h"');
     assert.match(await board(), /data-head="Cost in 24 h">(&#60; )?\$0\.\d{4}/);
     const [, example = ''] = /href="find\?id=([\w-]+)"/.exec(await board()) ?? [];
     for (const asked of [example, 'seen-by-a-client']) {
@@ -171,7 +171,7 @@ describe("operators' board", () => {
       const id = rows[0]?.id ?? '';
       const erase = 'update accounts set active = false, erasing_at = now() where id = $1';
       await system.database.pool.query(erase, [id]);
-      await shows(`data-head="Account"><code>${id}`);
+      await waitForTexts(`data-head="Account"><code>${id}`);
       assert.ok(!(await board()).includes(email));
     } finally {
       await holder.query('rollback');

@@ -130,7 +130,8 @@ describe('prediction cost', () => {
     const [web, worker] = [system.webs[0], system.workers[0]];
     if (web === undefined || worker === undefined) throw new Error('not started');
     const countsOf = async () => ({
-      statements: heard.filter(({ kind, what }) => kind === 'sent' && PREDICTION_STATEMENTS.test(what)).length,
+      statements: heard.filter(({ kind, what }) => kind === 'sent' && PREDICTION_STATEMENTS.test(what))
+        .length,
       wakeUps: heard.filter(({ kind }) => kind === 'pushed').length,
       ingressIo: await ioOf(web),
       workerIo: await ioOf(worker),

@@ -51,7 +51,7 @@ describe('HTTPS_PROXY', () => {
   it('workers and the doctor reach a provider at an https address through HTTPS_PROXY', async () => {
     const { status, doctor } = await tryProvider();
     assert.equal(status, 502);
-    assert.ok(requestedHosts.length >= 2, `requestedHosts for ${requestedHosts}`);
+    assert.ok(requestedHosts.length >= 2, `asked for ${requestedHosts}`);
     assert.deepEqual([...new Set(requestedHosts)], ['provider.example:443']);
     assert.match(doctor, /no answer .*HTTPS_PROXY/);
   });

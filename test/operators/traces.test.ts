@@ -320,7 +320,9 @@ describe('process that samples no trace', function () {
 
 describe('process without a collector', function () {
   this.timeout(120_000);
-  const withSdkForbidden = { NODE_OPTIONS: `--import=${new URL('../support/no-tracing-sdk.ts', import.meta.url)}` };
+  const withSdkForbidden = {
+    NODE_OPTIONS: `--import=${new URL('../support/no-tracing-sdk.ts', import.meta.url)}`,
+  };
 
   it('a process without a collector loads no SDK, exports nothing, and sends the provider no trace context', async () => {
     const collector = await startCollector();

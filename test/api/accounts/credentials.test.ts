@@ -137,7 +137,7 @@ describe('credentials for /api', () => {
         .setExpirationTime(change.exp ?? now() + 600)
         .sign(Buffer.from(secret));
 
-    const refused = async (token: string, code = 'not_authenticated') =>
+    const expectRefused = async (token: string, code = 'not_authenticated') =>
       expectCode(code, { authorization: `Bearer ${token}` });
 
     it('an access token names its issuer, audience, subject, id and key, and lives for an hour', async () => {
@@ -166,47 +166,50 @@ describe('credentials for /api', () => {
 
     it('an access token signed with any other algorithm is refused', async () => {
       const unsecured = new UnsecuredJWT(claims()).setIssuer(ISSUER).setAudience(`${ISSUER}/api`);
-      await refused(unsecured.setIssuedAt().setExpirationTime('10 min').encode());
-      for (const alg of ['HS384', 'HS512']) await refused(await forge({ header: { alg } }, SECRET.repeat(2)));
+      await expectRefused(unsecured.setIssuedAt().setExpirationTime('10 min').encode());
+      for (const alg of ['HS384', 'HS512'])
+        await expectRefused(await forge({ header: { alg } }, SECRET.repeat(2)));
       const [, payload = '', signature = ''] = (await forge()).split('.');
       for (const alg of ['none', 'None', 'RS256', 'ES256', 'EdDSA', 'HS512', 'hs256', null]) {
         const header = Buffer.from(JSON.stringify({ alg, typ: 'JWT', kid: 'old' })).toString('base64url');
-        await refused(`${header}.${payload}.${signature}`);
-        await refused(`${header}.${payload}.`);
+        await expectRefused(`${header}.${payload}.${signature}`);
+        await expectRefused(`${header}.${payload}.`);
       }
     });
 
     it('an access token is refused with another audience or issuer, when altered, or when signed with another key', async () => {
-      await refused(await forge({ iss: 'https://elsewhere.example' }));
-      await refused(await forge({ aud: ISSUER }));
-      await refused(await forge({}, OTHER));
-      await refused(await forge({ header: { kid: 'unknown' } }));
-      await refused(await forge({ header: { kid: undefined } }));
-      await refused(await forge({ header: { typ: 'refresh' } }));
+      await expectRefused(await forge({ iss: 'https://elsewhere.example' }));
+      await expectRefused(await forge({ aud: ISSUER }));
+      await expectRefused(await forge({}, OTHER));
+      await expectRefused(await forge({ header: { kid: 'unknown' } }));
+      await expectRefused(await forge({ header: { kid: undefined } }));
+      await expectRefused(await forge({ header: { typ: 'refresh' } }));
       const other = await signUp(system);
       const [header, payload] = other.access.split('.');
-      await refused(`${header}.${payload}.${person.access.split('.')[2]}`);
+      await expectRefused(`${header}.${payload}.${person.access.split('.')[2]}`);
     });
 
     it('an access token is refused if a claim is missing or lies in the future, or its subject is not an account', async () => {
-      await refused(await forge({ claims: { jti: undefined } }));
-      await refused(await forge({ claims: { sub: undefined } }));
-      await refused(await forge({ claims: { sub: 'nobody' } }));
-      await refused(await forge({ claims: { sub: 7 } }));
-      await refused(await forge({ claims: { sub: '00000000-0000-7000-8000-000000000000' } }));
-      await refused(await forge({ claims: { nbf: now() + 60 } }));
-      await refused(await forge({ iat: now() + 60 }));
+      await expectRefused(await forge({ claims: { jti: undefined } }));
+      await expectRefused(await forge({ claims: { sub: undefined } }));
+      await expectRefused(await forge({ claims: { sub: 'nobody' } }));
+      await expectRefused(await forge({ claims: { sub: 7 } }));
+      await expectRefused(await forge({ claims: { sub: '00000000-0000-7000-8000-000000000000' } }));
+      await expectRefused(await forge({ claims: { nbf: now() + 60 } }));
+      await expectRefused(await forge({ iat: now() + 60 }));
       const endless = new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', typ: 'JWT', kid: 'old' });
-      await refused(await endless.setIssuer(ISSUER).setAudience(`${ISSUER}/api`).sign(Buffer.from(SECRET)));
+      await expectRefused(
+        await endless.setIssuer(ISSUER).setAudience(`${ISSUER}/api`).sign(Buffer.from(SECRET)),
+      );
     });
 
     it('an expired access token gets its own error code, token_expired', async () => {
-      await refused(await forge({ iat: now() - 3600, exp: now() - 60 }), 'token_expired');
+      await expectRefused(await forge({ iat: now() - 3600, exp: now() - 60 }), 'token_expired');
       // Tokens are valid for at most an hour, whatever their exp claims.
-      await refused(await forge({ iat: now() - 3700, exp: now() + 3600 }), 'token_expired');
+      await expectRefused(await forge({ iat: now() - 3700, exp: now() + 3600 }), 'token_expired');
       const expired = await forge({ iat: now() - 3600, exp: now() - 60 });
       await expectCode('token_expired', { authorization: `Bearer ${expired}`, 'x-service-api-key': key });
-      await refused(await forge({ exp: now() - 60 }, OTHER));
+      await expectRefused(await forge({ exp: now() - 60 }, OTHER));
     });
 
     it('an access token survives key rotation for as long as its key is listed', async () => {

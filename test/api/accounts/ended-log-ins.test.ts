@@ -49,7 +49,8 @@ describe('log-ins of an account', () => {
     return (await Promise.all(answers)).join();
   };
   const bearer = (access: string) => ({ authorization: `Bearer ${access}` });
-  const expectAcceptedEverywhere = async (access: string) => assert.equal(await answersTo(bearer(access)), '200,200');
+  const expectAcceptedEverywhere = async (access: string) =>
+    assert.equal(await answersTo(bearer(access)), '200,200');
 
   const changePassword = (more: object = {}) =>
     person.request('PATCH', '/api/auth/me/', {
@@ -60,7 +61,7 @@ describe('log-ins of an account', () => {
   const logOutEverywhere = () => person.request('POST', '/api/auth/logout/', { all: true });
 
   const ENDINGS = [
-    { what: 'a change of the password', end: () => changePassword(), left: NEW_PASSWORD },
+    { what: 'a password change', end: () => changePassword(), left: NEW_PASSWORD },
     { what: 'logging out everywhere', end: logOutEverywhere, left: undefined },
   ];
   for (const { what, end, left } of ENDINGS)

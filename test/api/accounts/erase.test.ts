@@ -31,7 +31,7 @@ describe('erasing an account', () => {
     return rows.length;
   };
 
-  it('erasing an account ends its credentials everywhere within two seconds, and frees its e-mail address and event ids', async () => {
+  it('erasing an account ends its credentials everywhere within two seconds, and frees its e-mail address and session ids', async () => {
     const person = await signUp(system);
     const { body: key } = await person.request<{ key: string }>('POST', '/api/auth/keys/', { label: 'k' });
     const mine = event();

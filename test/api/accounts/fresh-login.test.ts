@@ -33,7 +33,7 @@ for (const { what, method, path, body, done } of GUARDED)
     const keyOf = async () =>
       (await person.request<NewKeyResponse>('POST', '/api/auth/keys/', { label: 'first' })).body.key;
 
-    const renewed = async (refresh: string) =>
+    const renewAccess = async (refresh: string) =>
       (await anonymously<{ access: string }>(system, 'POST', '/api/auth/token/refresh/', { refresh })).body
         .access;
 
@@ -51,7 +51,7 @@ for (const { what, method, path, body, done } of GUARDED)
         `update refresh_tokens set created_at = created_at - interval '601 seconds' where hash = sha256($1)`,
         [Buffer.from(login.refresh)],
       );
-      const old = bearer(await renewed(login.refresh));
+      const old = bearer(await renewAccess(login.refresh));
       assert.equal(await attempt(old), '403 fresh_login_required');
       // A key sent along with the token makes the log-in no fresher.
       assert.equal(await attempt({ ...old, 'x-service-api-key': await keyOf() }), '403 fresh_login_required');
@@ -77,6 +77,6 @@ for (const { what, method, path, body, done } of GUARDED)
         assert.equal(await attempt(bearer(person.access)), done);
         assert.equal(await attempt({ ...bearer(person.access), 'x-service-api-key': await keyOf() }), done);
       }
-      assert.equal(await attempt(bearer(await renewed(person.refresh))), done);
+      assert.equal(await attempt(bearer(await renewAccess(person.refresh))), done);
     });
   });

@@ -65,13 +65,13 @@ describe('account tables', () => {
     const { rows } = await system.database.pool.query<{ name: string }>(TABLES_OF_AN_ACCOUNT);
     tables = rows.map(({ name }) => name);
     person = await signUp(system);
-    await fill();
+    await addAllRows();
   });
 
   after(() => system?.stop());
 
   /** Gives every table a row of the account. Extend it when a new table has such rows. */
-  async function fill() {
+  async function addAllRows() {
     await person.request('POST', '/api/auth/keys/', { label: 'k' });
     await setProfile(system, person, 'writes kindly', {});
     await addMemory(system, person);

@@ -19,7 +19,11 @@ const SAID_ONCE = [
   'I live in Bremen.',
   'I moved to Lisbon.',
 ];
-const REPEATABLE = ['I never use semicolons in TypeScript.', 'Please run the tests again.', 'The build is red.'];
+const REPEATABLE = [
+  'I never use semicolons in TypeScript.',
+  'Please run the tests again.',
+  'The build is red.',
+];
 /** Episodes whose deleted line is said again elsewhere: once, and beside another line of its own episode. */
 const REPEATED = [
   [said('I never use semicolons in TypeScript.', true), said('We use pnpm as package manager.')],
@@ -82,7 +86,7 @@ describe('deleted raw rows', function () {
           await learn(deleting);
           for (const row of deleted) await forget(deleting, 'raw', row);
           for (const person of [deleting, never]) await learn(person);
-          assert.deepEqual(await known(deleting), await known(never));
+          assert.deepEqual(await knowledgeOf(deleting), await knowledgeOf(never));
         },
       ),
       { numRuns: 10, examples: [[REPEATED], [REPEATED_BESIDE]] },
@@ -97,7 +101,7 @@ describe('deleted raw rows', function () {
   }
 
   /** Returns facts and a context, without ids and without times set by the clock. */
-  async function known(person: UserClient): Promise<object> {
+  async function knowledgeOf(person: UserClient): Promise<object> {
     const facts = await factsOf(person);
     const textOf = new Map(facts.map(({ id, text }) => [id, text]));
     const { body, status } = await person.request<Static<typeof ContextResponse>>(

@@ -23,7 +23,7 @@ describe('phrases', () => {
   after(() => system?.stop());
 
   /** Returns a function that completes a draft in an empty conversation, through an app that the person connected. */
-  async function completing(person: UserClient, app?: AppClient) {
+  async function draftCompleter(person: UserClient, app?: AppClient) {
     const client = app ?? (await connectingApp(system));
     const { connection_id } = await connect(system, client, person);
     return async (text = DRAFT) => {
@@ -33,20 +33,20 @@ describe('phrases', () => {
     };
   }
 
-  const written = (person: UserClient, row: object = {}) =>
+  const addSentence = (person: UserClient, row: object = {}) =>
     add(person, 'raw', { content: SENTENCE, kind: 'reply', occurred_at: LONG_AGO, ...row });
 
   it('a sentence that a person typed years ago completes a draft', async () => {
     const person = await signUp(system);
-    const complete = await completing(person);
+    const complete = await draftCompleter(person);
     assert.equal(await complete(), '');
-    await written(person);
+    await addSentence(person);
     assert.match(await complete(), /^terly/);
   });
 
   it('a sentence that a person typed completes a draft once its event is synced', async () => {
     const person = await signUp(system);
-    const complete = await completing(person);
+    const complete = await draftCompleter(person);
     await post(person, [event({ type: 'user.message', text: SENTENCE })]);
     assert.equal((await person.request('POST', '/api/memory/sync/', {})).status, 200);
     assert.match(await complete(), /^terly/);
@@ -60,30 +60,30 @@ describe('phrases', () => {
   for (const [name, row] of unusedRows)
     it(`a sentence does not complete a person's draft if ${name}`, async () => {
       const person = await signUp(system);
-      const complete = await completing(person);
-      await written(person, row);
+      const complete = await draftCompleter(person);
+      await addSentence(person, row);
       assert.equal(await complete(), '');
     });
 
   it('a sentence typed only in one connected app is not suggested in another until it was typed elsewhere too', async () => {
     const person = await signUp(system);
-    const complete = await completing(person);
+    const complete = await draftCompleter(person);
     const other = await system.app({
       name: 'Ledger Pro',
       redirectUris: ['https://app.example/callback?from=forecue'],
     });
-    await completing(person, other);
-    await written(person, { source: 'ledger pro' });
+    await draftCompleter(person, other);
+    await addSentence(person, { source: 'ledger pro' });
     assert.equal(await complete(), '');
-    await written(person, { source: 'terminal' });
+    await addSentence(person, { source: 'terminal' });
     assert.match(await complete(), /^terly/);
   });
 
   it("a sentence completes no other person's draft, and none after its row was deleted", async () => {
     const person = await signUp(system);
-    const complete = await completing(person);
-    const stranger = await completing(await signUp(system));
-    const row = await written(person);
+    const complete = await draftCompleter(person);
+    const stranger = await draftCompleter(await signUp(system));
+    const row = await addSentence(person);
     assert.equal(await stranger(), '');
     await forget(person, 'raw', row);
     assert.equal(await complete(), '');
@@ -97,7 +97,7 @@ describe('phrases', () => {
     const person = await signUp(system);
     const app = await connectingApp(system);
     const { connection_id } = await connect(system, app, person);
-    await written(person);
+    await addSentence(person);
     const ask = async (context_revision: string, text = DRAFT) => {
       const fields = {
         user_id: 'u-1',
@@ -131,12 +131,12 @@ describe('phrases', () => {
           const [deleting, never] = [await signUp(system), await signUp(system)];
           const added: { row: RawMemoryResponse; gone: boolean }[] = [];
           for (const { text: content, gone } of rows) {
-            added.push({ row: await written(deleting, { content }), gone });
-            if (!gone) await written(never, { content });
+            added.push({ row: await addSentence(deleting, { content }), gone });
+            if (!gone) await addSentence(never, { content });
           }
           for (const { row, gone } of added) if (gone) await forget(deleting, 'raw', row);
           assert.deepEqual(await phrasesOf(deleting), await phrasesOf(never));
-          const [one, other] = [await completing(deleting), await completing(never)];
+          const [one, other] = [await draftCompleter(deleting), await draftCompleter(never)];
           for (const begun of [draft, draft.slice(0, -2), `${draft} `])
             assert.equal(await one(begun), await other(begun));
         },

@@ -73,7 +73,7 @@ describe('memory rows', () => {
       assert.deepEqual((await person.request('GET', `${RAW}${id}/`)).body, row);
     });
 
-    it("a raw row's role and origin follow from its kind and agent; by default nobody is assumed to speak", async () => {
+    it("a raw row's role and origin follow from its kind and agent, unless the client states them", async () => {
       const speaker = async (part: object) => {
         const { role, origin } = await add(person, 'raw', { content: 'c', ...part });
         return `${role} ${origin}`;

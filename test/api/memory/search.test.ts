@@ -31,7 +31,7 @@ describe('memory search', () => {
   });
   after(() => system.stop());
 
-  const found = async (q: string, tier = 'raw', rest = '') => {
+  const foundIndexes = async (q: string, tier = 'raw', rest = '') => {
     const path = `/api/memory/${tier}/?q=${encodeURIComponent(q)}${rest}`;
     const { status, text, body } = await person.request<{ results: { content: string }[] }>('GET', path);
     assert.equal(status, 200, text);
@@ -39,10 +39,10 @@ describe('memory search', () => {
   };
 
   it('memory search finds words in any order, ignoring case and accents', async () => {
-    assert.deepEqual(await found('CAFE grosse'), [0]);
-    assert.deepEqual(await found('ubergang café'), [0]);
-    assert.deepEqual(await found('timeout deployment'), [1]);
-    assert.deepEqual(await found('zeppelin'), []);
+    assert.deepEqual(await foundIndexes('CAFE grosse'), [0]);
+    assert.deepEqual(await foundIndexes('ubergang café'), [0]);
+    assert.deepEqual(await foundIndexes('timeout deployment'), [1]);
+    assert.deepEqual(await foundIndexes('zeppelin'), []);
   });
 
   it('memory search answers a question with rows that have any of its words in any form, most relevant first', async () => {
@@ -52,8 +52,8 @@ describe('memory search', () => {
     );
     const texts = body.results.map(({ text }) => text);
     assert.deepEqual(texts, ['Uses pnpm as package manager', 'Uses a trackball']);
-    assert.deepEqual(await found('Why did it fail to deploy?'), [1]);
-    assert.deepEqual(await found('timeout of the deployment, café'), [1, 0]);
+    assert.deepEqual(await foundIndexes('Why did it fail to deploy?'), [1]);
+    assert.deepEqual(await foundIndexes('timeout of the deployment, café'), [1, 0]);
   });
 
   it('paging through a memory search skips and repeats no row, even while rows are added', async () => {
@@ -89,29 +89,29 @@ describe('memory search', () => {
   });
 
   it('memory search finds parts of words and misspelled words', async () => {
-    assert.deepEqual(await found('eploym'), [1]);
-    assert.deepEqual(await found('deploymnet'), [1]);
-    assert.deepEqual(await found('会議'), [3]);
+    assert.deepEqual(await foundIndexes('eploym'), [1]);
+    assert.deepEqual(await foundIndexes('deploymnet'), [1]);
+    assert.deepEqual(await foundIndexes('会議'), [3]);
   });
 
   it('memory search treats wildcards and operators as plain text', async () => {
-    assert.deepEqual(await found('100%'), [2]);
-    assert.deepEqual(await found('%'), [2]);
-    assert.deepEqual(await found('n_s'), [2]);
-    assert.deepEqual(await found('％'), [2]);
-    assert.deepEqual(await found('１００％'), [2]);
-    assert.deepEqual(await found('\\nord'), [2]);
-    assert.deepEqual(await found(`'" or & | ! ( <->`), []);
+    assert.deepEqual(await foundIndexes('100%'), [2]);
+    assert.deepEqual(await foundIndexes('%'), [2]);
+    assert.deepEqual(await foundIndexes('n_s'), [2]);
+    assert.deepEqual(await foundIndexes('％'), [2]);
+    assert.deepEqual(await foundIndexes('１００％'), [2]);
+    assert.deepEqual(await foundIndexes('\\nord'), [2]);
+    assert.deepEqual(await foundIndexes(`'" or & | ! ( <->`), []);
   });
 
   it('memory search has nothing of other accounts, and combines with other filters', async () => {
-    assert.deepEqual(await found('café', 'raw', `&tag=${person.id}`), [0]);
-    assert.deepEqual(await found('café', 'raw', '&tag=other'), []);
+    assert.deepEqual(await foundIndexes('café', 'raw', `&tag=${person.id}`), [0]);
+    assert.deepEqual(await foundIndexes('café', 'raw', '&tag=other'), []);
   });
 
   it('memory search finds episodes by title and summary, and facts by text', async () => {
-    assert.equal((await found('grosse deployment', 'episodes')).length, 1);
-    assert.equal((await found('canteen cafe', 'facts')).length, 1);
-    assert.equal((await found('deployment', 'facts')).length, 0);
+    assert.equal((await foundIndexes('grosse deployment', 'episodes')).length, 1);
+    assert.equal((await foundIndexes('canteen cafe', 'facts')).length, 1);
+    assert.equal((await foundIndexes('deployment', 'facts')).length, 0);
   });
 });

@@ -51,7 +51,7 @@ describe('reply batches', function () {
     return `/api/jobs/${reply.body.job_id}/`;
   };
   const read = async (path: string) => (await ann.request<JobResponse>('GET', path)).body;
-  const ended = (path: string) =>
+  const untilEnded = (path: string) =>
     until(async () => {
       const job = await read(path);
       return job.finished_at !== null && job;
@@ -257,7 +257,7 @@ describe('reply batches', function () {
         ['predict_batch', 'running', { done: 2, total: 3 }, null],
       );
       answered.resolve();
-      const job = await ended(path);
+      const job = await untilEnded(path);
       assert.deepEqual([job.state, job.progress, job.error], ['succeeded', { done: 3, total: 3 }, null]);
       assert.deepEqual(job.result, (await predictBatch(ann, inputsOf(3), { headers })).body);
       const bob = await signUp(system);

@@ -33,7 +33,8 @@ describe('obedient model', function () {
   };
   const thresholdOf = (place: number) => THRESHOLDS[place % THRESHOLDS.length];
   /** Checks that the guards do not just refuse everything: a prompt that dictates nothing is acted on. */
-  const assertAutoWithoutInjection = async () => assert.equal((await predicted(ann, { threshold: 0.01 })).status, 'auto');
+  const assertAutoWithoutInjection = async () =>
+    assert.equal((await predicted(ann, { threshold: 0.01 })).status, 'auto');
 
   it('a prediction never acts on a reply that its prompt dictates, even with an obedient model', async () => {
     await assertAutoWithoutInjection();
@@ -75,7 +76,7 @@ describe('obedient model', function () {
     }
   });
 
-  it('a prediction never acts on a reply for which its model gives a command as the reason', async () => {
+  it('a prediction never acts on a reply that its model explains by an instruction', async () => {
     for (const [place, reasoning] of OBEDIENT_REASONS.entries()) {
       system.provider.next(proposing([{ response: 'Yes', reasoning }]));
       assertEscalated(await predicted(ann, { threshold: thresholdOf(place) }), reasoning);

@@ -38,7 +38,8 @@ describe('predicting a reply', function () {
     system.provider.respond(proposing([{ response: 'Blue' }, { response: 'Green', likelihood: 'unlikely' }]));
   });
 
-  const read = (id: string, person = ann) => person.request<ReplyDetail>('GET', `/api/predictions/${id}/`);
+  const readReply = (id: string, person = ann) =>
+    person.request<ReplyDetail>('GET', `/api/predictions/${id}/`);
   const list = (query = '') => ann.request<ReplyList>('GET', `/api/predictions/${query}`);
   /** Returns the account's only prediction once it matches. */
   const onlyReply = (is: (reply: ReplyList['results'][number]) => boolean) =>
@@ -47,7 +48,7 @@ describe('predicting a reply', function () {
       return body.results.find(is);
     });
 
-  it('a predicted reply has eleven fields, of which the first candidate sets response, confidence and reasoning', async () => {
+  it('a predicted reply has eleven fields, and takes response, confidence and reasoning from its first candidate', async () => {
     const reply = await predicted(ann, { k: 2, threshold: 0.3 });
     assert.deepEqual(Object.keys(reply).sort(), FIELDS);
     const [first, second] = reply.candidates;
@@ -66,7 +67,7 @@ describe('predicting a reply', function () {
   it('a predicted reply is stored under its id, with its prompt and the memory it was made from', async () => {
     const fact = await add(ann, 'facts', { text: 'Paints everything blue' });
     const reply = await predicted(ann, { session_id: 's-1', threshold: 0.3 });
-    const { body, status } = await read(reply.id);
+    const { body, status } = await readReply(reply.id);
     assert.equal(status, 200);
     const { agent, agent_input, session_id, created_at, acted_at, context, error, ...rest } = body;
     assert.deepEqual(
@@ -91,7 +92,7 @@ describe('predicting a reply', function () {
     assert.equal((await predicted(ann, { threshold: confidence })).status, 'auto');
     const above = await predicted(ann, { threshold: confidence + 0.0001 });
     assert.equal(above.status, 'escalated');
-    assert.equal((await read(above.id)).body.acted_at, null);
+    assert.equal((await readReply(above.id)).body.acted_at, null);
     assert.equal((await predicted(ann, { threshold: 0 })).status, 'auto');
     assert.equal((await predicted(ann, { threshold: 1 })).status, 'escalated');
   });
@@ -144,11 +145,11 @@ describe('predicting a reply', function () {
 
   describe('failing reply predictions', () => {
     const failures: [string, fake.Step, number, string][] = [
-      ['a 500 of the provider', fake.status(500), 502, 'provider_failed'],
+      ["the provider's 500", fake.status(500), 502, 'provider_failed'],
       ['no usable candidate', proposing([{ response: ' ' }]), 502, 'provider_failed'],
-      ['a refusal of the model', fake.refusal(), 502, 'provider_failed'],
-      ['a refusal of its content filter', fake.contentFilter(), 502, 'provider_failed'],
-      ['an answer that is cut off', fake.lengthStop(), 502, 'provider_failed'],
+      ["the model's refusal", fake.refusal(), 502, 'provider_failed'],
+      ['a content-filter refusal', fake.contentFilter(), 502, 'provider_failed'],
+      ['a truncated answer', fake.lengthStop(), 502, 'provider_failed'],
       ["the provider's rate limit", fake.status(429), 429, 'provider_rate_limited'],
       ['a refused key', fake.status(401), 503, 'provider_not_configured'],
       ['a provider that never answers', fake.hang(), 504, 'prediction_timeout'],
@@ -174,7 +175,7 @@ describe('predicting a reply', function () {
       system.provider.respond(proposing([{ response: 'Blue' }]));
       const again = await predictReply(ann, {}, { headers });
       assert.deepEqual([again.status, again.body.id], [200, failed.id]);
-      assert.equal((await read(failed.id)).body.error, null);
+      assert.equal((await readReply(failed.id)).body.error, null);
     });
   });
 

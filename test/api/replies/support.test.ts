@@ -32,7 +32,10 @@ describe('overconfident model', function () {
   };
   const assertNoneIsSure = (replies: readonly ReplyResponse[]) => {
     for (const { status, confidence, id } of replies)
-      assert.ok(status === 'escalated' && confidence <= CONFIDENCE_WITHOUT_SUPPORT, `${id} ${status} ${confidence}`);
+      assert.ok(
+        status === 'escalated' && confidence <= CONFIDENCE_WITHOUT_SUPPORT,
+        `${id} ${status} ${confidence}`,
+      );
   };
 
   it('a yes from an overconfident model is never acted on for an account without earlier decisions', async () => {
