@@ -1,4 +1,6 @@
-/** Holds a large value until somebody takes it, so that whoever holds the box later holds no value. */
+/**
+ * Holds a large value until it is taken, so that the box, which may be kept longer, does not keep the value in memory.
+ */
 export class Box<T> {
   #held: { value: T } | undefined;
 
@@ -6,7 +8,7 @@ export class Box<T> {
     this.#held = { value };
   }
 
-  /** Empties the box. Throws when it is empty already. */
+  /** Returns the value and empties the box. Throws when it is already empty. */
   take(): T {
     if (this.#held === undefined) throw new Error('this was taken before');
     const { value } = this.#held;

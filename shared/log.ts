@@ -4,25 +4,25 @@ import { masked } from './text/secrets.ts';
 export type Log = Logger;
 
 /**
- * JSON lines on standard output, or where a test wants them. A log line names ids, codes, counts and durations; never a body, a key,
- * an e-mail address or any text of a person, so callers pass fields one by one and no object from outside. Secrets in the message
- * of an error, which may name an address with its password, are masked.
+ * Creates a log of JSON lines on standard output, or on a test's stream. A log line names ids, codes, counts and
+ * durations; never a body, a key, an e-mail address or anything that a person wrote, so callers pass single fields and
+ * never an object from outside. Secrets in error messages, such as the password in a URL, are masked.
  */
 export function createLog(process: string, level: string, destination?: DestinationStream): Log {
   const options = {
     level,
     base: { process },
     timestamp: pino.stdTimeFunctions.isoTime,
-    serializers: { err: loggable, error: masked, reason: masked },
+    serializers: { err: serializeError, error: masked, reason: masked },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** The digit keeps EPIPE and the like out. */
+/** Codes of PostgreSQL. They contain a digit, unlike those of Node, such as EPIPE. */
 const SQLSTATE = /^(?=.*\d)[0-9A-Z]{5}$/;
 
-/** An error as it may be logged. PostgreSQL's messages may repeat a person's text, so only their frames are. */
-function loggable(error: unknown) {
+/** The parts of an error that may be logged. PostgreSQL's messages may quote a person's text, so they are left out. */
+function serializeError(error: unknown) {
   if (!(error instanceof Error)) return { name: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
   const frames = error.stack?.slice(error.stack.indexOf('\n    at ') + 1);
@@ -31,8 +31,8 @@ function loggable(error: unknown) {
 }
 
 /**
- * True if an error comes from PostgreSQL itself: its text may then contain values of the row. An ORM or a pool puts the
- * driver's error under `cause`, and its text into its own.
+ * True if an error comes from PostgreSQL itself, so that its message may contain values of a row. Also true if its
+ * `cause` does: an ORM or a pool wraps the driver's error and repeats its message.
  */
 export function isFromPostgres(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -1,7 +1,7 @@
-/** The SQLSTATE of a write to a PostgreSQL that takes none: a replica, or a primary that was demoted. */
+/** The SQLSTATE of a write to a read-only PostgreSQL: a replica, or a demoted primary. */
 export const READ_ONLY_SQLSTATE = '25006';
 
-const QUESTION = `select current_setting('transaction_read_only') as answer`;
+const READ_ONLY_QUERY = `select current_setting('transaction_read_only') as answer`;
 
 class ReadOnlyError extends Error {
   override readonly name = 'ReadOnlyError';
@@ -10,12 +10,12 @@ class ReadOnlyError extends Error {
 }
 
 /**
- * Rejects unless the server takes writes. Pools ask it of each new connection: after a failover an address may lead to the
- * demoted server for a while, and a pool would keep its connections to that one.
+ * Rejects unless the server takes writes. Pools check each new connection: after a failover the address may still lead
+ * to the demoted server for a while, and a pool would keep its connections to that server.
  */
 export async function assertTakesWrites(client: {
   query(text: string): Promise<{ rows: { answer?: string }[] }>;
 }): Promise<void> {
-  const { rows } = await client.query(QUESTION);
+  const { rows } = await client.query(READ_ONLY_QUERY);
   if (rows[0]?.answer === 'on') throw new ReadOnlyError();
 }

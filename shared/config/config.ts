@@ -16,11 +16,11 @@ import {
   STRONG_BYTES,
 } from './values.ts';
 
-/** Worker pools. Each has its own slots in a process, so that work in one pool never delays another's. */
+/** Worker pools. Each has its own slots in a process, so that work in one pool never delays work in another. */
 export const POOLS = ['predict', 'batch', 'memory'] as const;
 export type PoolName = (typeof POOLS)[number];
 
-/** Time that a call of each kind waits, queue time included, in milliseconds. */
+/** Maximum time that a call of each kind may take, queueing included, in milliseconds. */
 export interface Deadlines {
   predictionTimeoutMs: number;
   replyTimeoutMs: number;
@@ -29,13 +29,13 @@ export interface Deadlines {
   promoteTimeoutMs: number;
 }
 
-/** Limits of an account's storage, by the columns of `account_usage`. A missing one means no limit. */
+/** Limits of an account's storage, by column of `account_usage`. A missing entry means no limit. */
 export type Quotas = Readonly<Partial<Record<'sessions' | 'events' | 'bytes', number>>>;
 
 /** Addresses of the database and the queues. */
 export interface StoreConfig {
   database: { url: string; directUrl: string; poolSize: number };
-  /** Server of the queues and wake-ups; undefined: they are on PostgreSQL. */
+  /** Server for queues and wake-ups; undefined: PostgreSQL. */
   redis: RedisTarget | undefined;
   queuePrefix: string;
 }
@@ -44,10 +44,10 @@ export interface StoreConfig {
 export interface BaseConfig extends StoreConfig {
   production: boolean;
   logLevel: string;
-  /** True if there is a collector to send traces to. */
+  /** True if a collector for traces is configured. */
   tracing: boolean;
   operator: { host: string; port: number };
-  /** Milliseconds without a heartbeat after which a process counts as dead. */
+  /** Time without a heartbeat after which a process counts as dead, in milliseconds. */
   leaseMs: number;
   recoveryWindowS: number;
 }
@@ -57,18 +57,18 @@ export interface IngressConfig extends BaseConfig, Listening, Deadlines {
   /** Base of every URL that the service builds; undefined: `localhost` and the port. */
   publicUrl: string | undefined;
   signingKeys: SigningKeys;
-  /** Opens the operators' board. */
+  /** Token that opens the operators' board. */
   adminToken: string;
   inviteOnly: boolean;
   /** The mail server; undefined: no mail is sent. */
   mail: MailConfig | undefined;
-  /** True if people have a console. */
+  /** True if the console for people is served. */
   console: boolean;
-  /** Requests per second on average, and at once. Undefined: no limit. */
+  /** Average number of requests per second, and number of requests at once. Undefined: no limit. */
   rateLimit: { rps: number; burst: number } | undefined;
   /** Models that a request may name. */
   supportedModels: readonly string[];
-  /** Candidates of a prediction at most. */
+  /** Maximum number of candidates of a predicted reply. */
   maxK: number;
   connectionAttemptTtlS: number;
   contextEnvelopeChars: number;
@@ -78,14 +78,14 @@ export interface IngressConfig extends BaseConfig, Listening, Deadlines {
 }
 
 export interface WorkerConfig extends BaseConfig, Deadlines {
-  /** Concurrency of one process, by pool. */
+  /** Number of slots of one process, by pool. */
   slots: Readonly<Record<PoolName, number>>;
   recurrence: Recurrence;
   providerTimeoutMs: number;
   contextBudgetTokens: number;
   provider: ProviderSettings;
   defaultModel: string;
-  /** Completes drafts. */
+  /** The model that completes drafts. */
   tabModel: string;
   openai: ProviderAccess['openai'];
 }
@@ -136,7 +136,7 @@ export function ingressConfig(values: NodeJS.ProcessEnv): IngressConfig {
     unitPriceMicrocents: env.integer('UNIT_PRICE_MICROCENTS', 200_000, { min: 0, max: 1_000_000_000 }),
     quotas: readQuotas(env),
   };
-  return checked(env, config);
+  return requireNoFaults(env, config);
 }
 
 /** Configuration of a worker process. Throws a `ConfigError` that names every fault at once. */
@@ -165,7 +165,7 @@ export function workerConfig(values: NodeJS.ProcessEnv): WorkerConfig {
     openai,
     provider: readProviderSettings(env),
   };
-  return checked(env, config);
+  return requireNoFaults(env, config);
 }
 
 /** Configuration of the command line. Throws a `ConfigError` that names every fault at once. */
@@ -174,7 +174,7 @@ export function adminConfig(values: NodeJS.ProcessEnv): AdminConfig {
   const config = {
     ...storeConfig(env),
     production: isProduction(env),
-    // A server's setting: the commands that need it check it.
+    // A setting of the ingress, so it is not validated here: the commands that need it do so.
     publicUrl: env.text('PUBLIC_URL'),
     recoveryWindowS: recoveryWindowS(env),
     sandboxUnits: sandboxUnits(env),
@@ -182,14 +182,14 @@ export function adminConfig(values: NodeJS.ProcessEnv): AdminConfig {
     quotas: readQuotas(env),
     ...readProviderAccess(env, isProduction(env)),
   };
-  return checked(env, config);
+  return requireNoFaults(env, config);
 }
 
 /** Configuration of the migration step. Throws a `ConfigError` that names every fault at once. */
 export function migrateConfig(values: NodeJS.ProcessEnv): MigrateConfig {
   const env = new Env(values);
   const { directUrl } = databaseConfig(env);
-  return checked(env, { directUrl, queuePrefix: queuePrefix(env), logLevel: logLevel(env) });
+  return requireNoFaults(env, { directUrl, queuePrefix: queuePrefix(env), logLevel: logLevel(env) });
 }
 
 function baseConfig(env: Env, operatorPort: number): BaseConfig {
@@ -234,7 +234,10 @@ export function logLevel(env: Env): string {
   return env.choice('LOG_LEVEL', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']);
 }
 
-/** The SDK, which is loaded then, reads all other standard variables itself. */
+/**
+ * Reports whether a collector for traces is configured. The SDK, loaded in that case, reads the other standard
+ * variables.
+ */
 export function hasCollector(env: Env): boolean {
   const endpoints = [
     env.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:']),
@@ -252,7 +255,9 @@ function sandboxUnits(env: Env): number {
   return env.integer('SANDBOX_UNITS', 1000, { min: 0, max: 1_000_000_000 });
 }
 
-/** Only production insists on strong secrets: elsewhere they are a developer's or a test's. */
+/**
+ * Reads the signing keys. Only production requires strong secrets: elsewhere they are those of a developer or a test.
+ */
 function signingKeys(env: Env, production: boolean): SigningKeys {
   const parsed = env.parsed(
     'JWT_SECRET',
@@ -299,7 +304,7 @@ export function readDeadlines(env: Env): Deadlines {
 const GIB = 1024 ** 3;
 const QUOTA_RANGE = { min: 0, max: 999_999_999_999_999 };
 
-/** Reads the quotas; 0 is no limit. */
+/** Reads the quotas. 0 means no limit. */
 function readQuotas(env: Env): Quotas {
   const limits = {
     sessions: env.integer('QUOTA_SESSIONS', 100_000, QUOTA_RANGE),
@@ -313,7 +318,8 @@ export function isProduction(env: Env): boolean {
   return env.text('NODE_ENV') === 'production';
 }
 
-export function checked<T>(env: Env, config: T): T {
+/** Returns the configuration. Throws a `ConfigError` if any fault was found while reading it. */
+export function requireNoFaults<T>(env: Env, config: T): T {
   if (env.faults.length > 0) throw new ConfigError([...new Set(env.faults)]);
   return config;
 }

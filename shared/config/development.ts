@@ -3,25 +3,30 @@ import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { dirname, join, resolve } from 'node:path';
 import { Env } from './env.ts';
 
-const DATA = resolve(import.meta.dirname, '../../.data');
+const DATA_FOLDER = resolve(import.meta.dirname, '../../.data');
 
-/** The files of the secrets that are made where there are none. */
-const KEPT = { JWT_SECRET: 'jwt-secret', ADMIN_TOKEN: 'admin-token' } as const;
+/** Files of the secrets that are generated when they are missing. */
+const SECRET_FILES = { JWT_SECRET: 'jwt-secret', ADMIN_TOKEN: 'admin-token' } as const;
 
 /**
- * The environment with its secrets. Outside production those that are missing are generated at the first start and kept, so
+ * Adds missing secrets to the environment, except in production. They are generated at the first start and stored, so
  * that every ingress of this checkout accepts the same tokens, before and after a restart.
  */
-export function withSecrets(values: NodeJS.ProcessEnv, folder = DATA): NodeJS.ProcessEnv {
+export function withSecrets(values: NodeJS.ProcessEnv, folder = DATA_FOLDER): NodeJS.ProcessEnv {
   const env = new Env(values);
   if (env.text('NODE_ENV') === 'production') return values;
-  const missing = Object.entries(KEPT).filter(([name]) => !env.has(name as keyof typeof KEPT));
-  const made = missing.map(([name, file]) => [name, keptSecret(join(folder, file))]);
-  return { ...values, ...Object.fromEntries(made) };
+  const missing = Object.entries(SECRET_FILES).filter(
+    ([name]) => !env.has(name as keyof typeof SECRET_FILES),
+  );
+  const secrets = missing.map(([name, file]) => [name, storedSecret(join(folder, file))]);
+  return { ...values, ...Object.fromEntries(secrets) };
 }
 
-/** When several processes start at once the first one's secret wins: a link, unlike a rename, never replaces a file. */
-function keptSecret(file: string): string {
+/**
+ * Reads a secret from its file, which is created if there is none. If several processes start at once, the first one's
+ * secret wins: a link, unlike a rename, never replaces a file.
+ */
+function storedSecret(file: string): string {
   const draft = `${file}.${process.pid}`;
   mkdirSync(dirname(file), { recursive: true, mode: 0o711 });
   writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600 });
@@ -35,7 +40,9 @@ function keptSecret(file: string): string {
   return readFileSync(file, 'utf8').trim();
 }
 
-/** The environment with the embedded database's address. A direct address in it belongs to another database. */
+/**
+ * Sets the embedded database's address in the environment. Clears a direct address, which belongs to another database.
+ */
 export function withEmbeddedDatabase(values: NodeJS.ProcessEnv, url: string): NodeJS.ProcessEnv {
   return {
     ...values,

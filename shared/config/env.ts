@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { SECRETS, type SettingName } from './settings.ts';
 
 /**
- * Typed access to environment variables, one method per type of value. Faults are collected, so that one start names
- * all of them. An empty value counts as unset.
+ * Typed access to environment variables, with one method per type of value. Collects faults, so that a failed start
+ * reports all of them. An empty value counts as unset.
  */
 export class Env {
   readonly faults: string[] = [];
@@ -22,7 +22,7 @@ export class Env {
     return value;
   }
 
-  /** True if it has a value, or a file for one, which is not read. */
+  /** True if the variable has a value, or a file for it is named. Does not read the file. */
   has(name: SettingName): boolean {
     return Boolean(this.#values[name]) || this.#file(name) !== undefined;
   }
@@ -53,18 +53,21 @@ export class Env {
     return fallback;
   }
 
-  /** A URL with one of the given protocols (`https:`), without a trailing slash. It may hold a password, so a fault does not quote it. */
+  /**
+   * Reads a URL with one of the given protocols (`https:`), without a trailing slash. It may contain a password, so a
+   * fault does not quote it.
+   */
   url(name: SettingName, protocols: readonly string[]): string | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
-    // `URL` takes `http:/host` and `postgres:/path` as well.
+    // `URL` also accepts `http:/host` and `postgres:/path`.
     const isWhole = protocols.some((protocol) => value.toLowerCase().startsWith(`${protocol}//`));
     if (isWhole && URL.canParse(value)) return value.replace(/\/$/, '');
     this.faults.push(`${name} must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`);
     return undefined;
   }
 
-  /** A value with a parser of its own. It may hold a secret, so a fault does not quote it. */
+  /** Reads a value with the given parser. It may contain a secret, so a fault does not quote it. */
   parsed<T>(name: SettingName, parse: (value: string) => T | undefined, description: string): T | undefined {
     const value = this.text(name);
     if (value === undefined) return undefined;
@@ -81,7 +84,7 @@ export class Env {
     return SECRETS.has(name) ? this.#values[`${name}_FILE`] || undefined : undefined;
   }
 
-  /** The content of a file without the newline at its end. A fault names the file, and quotes nothing of it. */
+  /** Reads a file without the newline at its end. A fault names the file, but does not quote its content. */
   #read(name: string, file: string): string | undefined {
     try {
       const value = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
@@ -99,7 +102,7 @@ export class Env {
   }
 }
 
-/** The configuration is invalid. The message is one line for the operator. */
+/** Thrown when the configuration is invalid. The message is one line for the operator. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     super(`configuration: ${faults.join('; ')}`);

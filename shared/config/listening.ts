@@ -8,9 +8,9 @@ export interface Listening {
   trustProxy: readonly string[];
   /** Origins whose pages may use `/api` and the tool server. */
   corsOrigins: readonly string[];
-  /** Most connections of the process, and of one network. */
+  /** Maximum number of connections of the process, and from one network. */
   connections: { atOnce: number; perNetwork: number };
-  /** Milliseconds after which a client that takes nothing of its answer is cut off. */
+  /** Time after which a client that reads nothing of its answer is disconnected, in milliseconds. */
   sendTimeoutMs: number;
 }
 
@@ -31,7 +31,7 @@ export function readListening(env: Env, production: boolean): Listening {
   };
 }
 
-/** The port for health, and its address. */
+/** Reads the port for operators, and its address. */
 export function readOperator(env: Env, port: number): { host: string; port: number } {
   return {
     host: env.text('OPERATOR_HOST') ?? '127.0.0.1',

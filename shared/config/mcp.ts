@@ -1,15 +1,15 @@
-import { checked, hasCollector, isProduction, logLevel } from './config.ts';
+import { hasCollector, isProduction, logLevel, requireNoFaults } from './config.ts';
 import { Env } from './env.ts';
 import { type Listening, readListening, readOperator } from './listening.ts';
 
-/** Configuration of a tool server: no store, and no secret. */
+/** Configuration of a tool server, which has no store and no secrets. */
 export interface McpConfig extends Listening {
   production: boolean;
   logLevel: string;
   tracing: boolean;
   operator: { host: string; port: number };
   port: number;
-  /** Base of the URLs that its answers name. */
+  /** Base of the URLs in its answers. */
   publicUrl: string;
   /** Address at which it reaches `/api`. */
   upstream: string;
@@ -23,7 +23,7 @@ export function mcpConfig(values: NodeJS.ProcessEnv): McpConfig {
   if (production) env.require('PUBLIC_URL');
   const port = env.integer('PORT', 8080, { min: 0, max: 65535 });
   const publicUrl = env.url('PUBLIC_URL', ['http:', 'https:']) ?? `http://localhost:${port}`;
-  return checked(env, {
+  return requireNoFaults(env, {
     ...readListening(env, production),
     production,
     logLevel: logLevel(env),
@@ -39,10 +39,10 @@ export function mcpConfig(values: NodeJS.ProcessEnv): McpConfig {
   });
 }
 
-/** Configuration of a tool server on a pipe. Throws a `ConfigError` that names every fault at once. */
+/** Configuration of a tool server on a stdio pipe. Throws a `ConfigError` that names every fault at once. */
 export function stdioConfig(values: NodeJS.ProcessEnv): { url: string; key: string } {
   const env = new Env(values);
   env.require('FORECUE_KEY');
   const url = env.url('FORECUE_URL', ['http:', 'https:']) ?? 'http://localhost:8080';
-  return checked(env, { url, key: env.text('FORECUE_KEY') ?? '' });
+  return requireNoFaults(env, { url, key: env.text('FORECUE_KEY') ?? '' });
 }

@@ -3,21 +3,24 @@ import type { SettingName } from './settings.ts';
 
 export const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 
-/** The way to a provider at an `https` address, by the names that `http.setGlobalProxyFromEnv` knows. */
+/** Proxy settings for a provider at an `https` address, with the names that `http.setGlobalProxyFromEnv` knows. */
 interface Proxy {
   HTTPS_PROXY: string;
   NO_PROXY: string;
 }
 
-/** Address of the provider, and the model that it is asked for. */
+/** Access to the provider, and the default model. */
 export interface ProviderAccess {
-  /** Undefined when the operator must name the model. */
+  /** Undefined: the operator has to name a model. */
   defaultModel: string | undefined;
-  /** Undefined without a key. */
+  /** Undefined: there is no key. */
   openai: { apiKey: string; baseUrl: string; proxy?: Proxy | undefined } | undefined;
 }
 
-/** In development without a key the built-in predictor is the default; otherwise the operator must name a model. */
+/**
+ * Reads the access to the provider. The default model is the built-in predictor in development without a key; otherwise
+ * the operator must name one.
+ */
 export function readProviderAccess(env: Env, production: boolean): ProviderAccess {
   const apiKey = env.text('OPENAI_API_KEY');
   const baseUrl = env.url('OPENAI_BASE_URL', ['http:', 'https:']) ?? DEFAULT_BASE_URL;
@@ -33,30 +36,29 @@ export function readProviderAccess(env: Env, production: boolean): ProviderAcces
 
 /** Configuration of calls to providers. */
 export interface ProviderSettings {
-  /** By model. */
   prices: ModelPrices;
-  /** Asked in this order while the provider of a model is in trouble. */
+  /** Models to call instead, in this order, while the provider of a model is in trouble. */
   fallbackModels: readonly string[];
-  /** Most calls at once, over all workers; undefined: no limit. */
+  /** Maximum number of concurrent calls of all workers together; undefined: no limit. */
   concurrency: number | undefined;
-  /** Interval at which a model that failed too often is tried, in milliseconds. */
+  /** Interval at which a model that failed too often is tried again, in milliseconds. */
   probeEveryMs: number;
 }
 
-const PRICES = 'a list model=input:output,… in US dollars per million tokens';
+const PRICES_FORMAT = 'a list model=input:output,… in US dollars per million tokens';
 
-/** Reads them. */
+/** Reads the configuration of calls to providers. */
 export function readProviderSettings(env: Env): ProviderSettings {
   return {
-    prices: env.parsed('MODEL_PRICES', parseModelPrices, PRICES) ?? new Map(),
+    prices: env.parsed('MODEL_PRICES', parseModelPrices, PRICES_FORMAT) ?? new Map(),
     fallbackModels: modelsIn(env, 'FALLBACK_MODELS') ?? [],
-    // 0 is no limit.
+    // 0 means no limit.
     concurrency: env.integer('PROVIDER_CONCURRENCY', 0, { min: 0, max: 100_000 }) || undefined,
     probeEveryMs: env.integer('PROVIDER_PROBE_EVERY_MS', 5000, { min: 100, max: 600_000 }),
   };
 }
 
-/** The ids of models in a variable; undefined when it is unset. */
+/** Reads the model ids in a variable; undefined when it is unset. */
 export function modelsIn(env: Env, name: SettingName): string[] | undefined {
   return env.parsed(name, parseModels, 'ids of models, comma separated');
 }
@@ -69,7 +71,7 @@ function parseModels(value: string): string[] | undefined {
 /** Prices by model, in millionths of a cent per token. */
 export type ModelPrices = ReadonlyMap<string, { input: number; output: number }>;
 
-/** A model's name may contain `=` and `:`, so the last ones count. */
+/** An entry of `MODEL_PRICES`. A model's name may contain `=` and `:`, so only the last ones separate. */
 const ENTRY = /^(?<model>.+)=(?<input>\d{1,6}(\.\d{1,6})?):(?<output>\d{1,6}(\.\d{1,6})?)$/;
 
 /** A dollar per million tokens is 100 millionths of a cent per token. */

@@ -6,14 +6,14 @@ import type { SettingName } from './settings.ts';
 const FIELD = /^([\d*,/-]+|[a-z]{3}([-,][a-z]{3})*)$/i;
 
 /**
- * A cron pattern of five fields, or six with seconds first, or null for `off`. Undefined when the value is neither, or
- * names a time that never comes.
+ * Parses a cron pattern of five fields, or six with seconds first. Returns null for `off`; undefined when the value is
+ * neither, or names a time that never comes.
  */
 function parseRecurrence(value: string): string | null | undefined {
   const pattern = value.trim();
   if (pattern === 'off') return null;
   const fields = pattern.split(/\s+/);
-  // Its parser fills missing fields in, and has fields whose meaning changes from process to process (`H`).
+  // BullMQ's parser fills in missing fields, and accepts `H`, whose meaning differs between processes.
   if (fields.length < 5 || fields.length > 6 || !fields.every((field) => FIELD.test(field))) return undefined;
   try {
     return nextTick(pattern, Date.now()) === undefined ? undefined : pattern;
@@ -22,19 +22,21 @@ function parseRecurrence(value: string): string | null | undefined {
   }
 }
 
-/** The first tick of a cron pattern, in UTC, after a moment; both in Unix milliseconds. */
+/**
+ * Returns the first tick of a cron pattern, in UTC, after a moment; both in Unix milliseconds. Undefined: none comes.
+ */
 export function nextTick(pattern: string, after: number): number | undefined {
   return getNextMillis(after, { pattern, tz: 'UTC' });
 }
 
-/** When accounts with something new are synced and promoted: a cron pattern, in UTC; null: never. */
+/** Cron patterns in UTC by which accounts with something new are synced and promoted; null: never. */
 export type Recurrence = Readonly<Record<'sync' | 'promotion', string | null>>;
 
-const EXPECTED = 'a cron pattern of five fields, or six with seconds first, or off';
+const PATTERN_FORMAT = 'a cron pattern of five fields, or six with seconds first, or off';
 
 export function readRecurrence(env: Env): Recurrence {
   const read = (name: SettingName, fallback: string) => {
-    const pattern = env.parsed(name, parseRecurrence, EXPECTED);
+    const pattern = env.parsed(name, parseRecurrence, PATTERN_FORMAT);
     return pattern === undefined ? fallback : pattern;
   };
   return { sync: read('SYNC_EVERY', '*/5 * * * *'), promotion: read('PROMOTE_EVERY', '*/30 * * * *') };

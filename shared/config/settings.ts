@@ -1,9 +1,9 @@
-/** Meaning of a variable; before it, in words, the value of an unset one that the code derives. */
+/** Meaning of a variable. In a pair, the first element describes the default value that the code derives. */
 type Setting = string | readonly [unset: string, meaning: string];
 
 /**
- * Every environment variable, by subject: docs/configuration.md is made of it (`npm run configuration`), with the defaults
- * and ranges that the code gives them.
+ * Every environment variable, by subject. `npm run configuration` generates docs/configuration.md from it, and adds the
+ * defaults and ranges that the code has.
  */
 export const SETTINGS = {
   HTTP: {
@@ -136,7 +136,7 @@ export const SETTINGS = {
 type Subjects = typeof SETTINGS;
 export type SettingName = { [Subject in keyof Subjects]: keyof Subjects[Subject] }[keyof Subjects];
 
-/** Each may instead be given as a file that holds the value, by the variable `<name>_FILE`. */
+/** Variables whose value may also come from a file, named by the variable `<name>_FILE`. */
 export const SECRETS: ReadonlySet<SettingName> = new Set([
   'ADMIN_TOKEN',
   'DATABASE_DIRECT_URL',

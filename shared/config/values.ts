@@ -15,14 +15,17 @@ const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26379;
 const PORT_MAX = 65_535;
 
-/** `redis+sentinel://user:password@h1:26379,h2/name/0` or `redis+cluster://h1:6379,h2`. `URL` rejects a list of hosts. */
-const MANY =
+/**
+ * `redis+sentinel://user:password@h1:26379,h2/name/0` or `redis+cluster://h1:6379,h2`, because `URL` rejects a list of
+ * hosts.
+ */
+const REDIS_WITH_HOSTS =
   /^redis\+(?<kind>sentinel|cluster):\/\/(?:(?<username>[^:@/]*)(?::(?<password>[^@/]*))?@)?(?<hosts>[^/@]+)(?:\/(?<path>.*))?$/;
 
 /** Parses `REDIS_URL`; undefined when it is invalid. */
 export function parseRedisUrl(value: string): RedisTarget | undefined {
   if (/^rediss?:/.test(value)) return isServer(value) ? { kind: 'single', url: value } : undefined;
-  const { kind, hosts = '', path = '', ...credentials } = value.match(MANY)?.groups ?? {};
+  const { kind, hosts = '', path = '', ...credentials } = value.match(REDIS_WITH_HOSTS)?.groups ?? {};
   const login = {
     ...(credentials['username'] && { username: decodeURIComponent(credentials['username']) }),
     ...(credentials['password'] && { password: decodeURIComponent(credentials['password']) }),
@@ -35,7 +38,10 @@ export function parseRedisUrl(value: string): RedisTarget | undefined {
   return { kind, hosts: nodes, name: decodeURIComponent(name), db: Number(db), ...login };
 }
 
-/** `redis:/h/14` is a URL too, but names no host: the driver would take its own for it. */
+/**
+ * Reports whether a URL names a server. `redis:/h/14` is a URL without a host, for which the driver would use its
+ * default.
+ */
 function isServer(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { hostname, pathname } = new URL(text);
@@ -53,7 +59,7 @@ function hostsOf(list: string, defaultPort: number): Host[] | undefined {
   return known.length === hosts.length ? known : undefined;
 }
 
-const WEB = /^https?:$/;
+const WEB_PROTOCOL = /^https?:$/;
 
 /** Parses `CORS_ORIGINS`: origins as browsers send them, comma separated. Undefined when any is invalid. */
 export function parseOrigins(value: string): string[] | undefined {
@@ -64,27 +70,31 @@ export function parseOrigins(value: string): string[] | undefined {
 function isOrigin(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { origin, protocol } = new URL(text);
-  return WEB.test(protocol) && origin === text;
+  return WEB_PROTOCOL.test(protocol) && origin === text;
 }
 
 /** Networks that `proxy-addr` knows by name: loopback, link-local and private addresses. */
-const NAMES = ['loopback', 'linklocal', 'uniquelocal'];
-const BITS: Record<number, number> = { 4: 32, 6: 128 };
+const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
+const ADDRESS_BITS: Record<number, number> = { 4: 32, 6: 128 };
 
-/** Parses `TRUST_PROXY`: addresses, networks (`10.0.0.0/8`) and names, comma separated. Undefined when any is invalid. */
+/**
+ * Parses `TRUST_PROXY`: addresses, networks (`10.0.0.0/8`) and names, comma separated. Undefined when any is invalid.
+ */
 export function parseTrustedProxies(value: string): string[] | undefined {
   const proxies = value.split(',').map((proxy) => proxy.trim());
-  return proxies.every((proxy) => NAMES.includes(proxy) || isNetwork(proxy)) ? proxies : undefined;
+  return proxies.every((proxy) => NETWORK_NAMES.includes(proxy) || isNetwork(proxy)) ? proxies : undefined;
 }
 
-/** A /0 would trust the whole Internet. */
+/**
+ * Reports whether a text is an address or a network. A network /0 is refused, since it would trust the whole Internet.
+ */
 function isNetwork(text: string): boolean {
   const [, address = '', prefix = '1'] = text.match(/^([\da-fA-F.:]+)(?:\/(\d{1,3}))?$/) ?? [];
-  const most = BITS[isIP(address)];
-  return most !== undefined && Number(prefix) >= 1 && Number(prefix) <= most;
+  const maxBits = ADDRESS_BITS[isIP(address)];
+  return maxBits !== undefined && Number(prefix) >= 1 && Number(prefix) <= maxBits;
 }
 
-/** Secrets with their key ids. The first signs, all verify, so that rotating a key logs nobody out. */
+/** Secrets with their key ids. The first one signs, all verify, so that rotating a key logs nobody out. */
 export type SigningKeys = readonly [SigningKey, ...SigningKey[]];
 interface SigningKey {
   kid: string;
@@ -93,11 +103,11 @@ interface SigningKey {
 
 /** An HMAC-SHA-256 key must be at least as long as the hash (RFC 7518, 3.2). */
 export const STRONG_BYTES = 32;
-const LIST = /^[\w.-]{1,64}:[^,]+(,[\w.-]{1,64}:[^,]+)*$/;
+const KEY_LIST = /^[\w.-]{1,64}:[^,]+(,[\w.-]{1,64}:[^,]+)*$/;
 
 /** Parses `JWT_SECRET`: one secret, or a list `kid:secret,…`. Undefined when a kid repeats or a secret is too short. */
 export function parseSigningKeys(value: string, { strong }: { strong: boolean }): SigningKeys | undefined {
-  const [first, ...others] = LIST.test(value)
+  const [first, ...others] = KEY_LIST.test(value)
     ? value.split(',').map(parseEntry)
     : [{ kid: 'default', secret: value }];
   if (first === undefined) return undefined;

@@ -1,45 +1,45 @@
 import { Later } from '../timing/later.ts';
 import { isLockTimeout, isUnavailable } from './faults.ts';
 
-/** A statement in flight for longer is most likely waiting for a lock. */
+/** Time after which a statement in flight counts as slow: it is most likely waiting for a lock. */
 const SLOW_MS = 200;
-/** The items of one party that are tried alone at once, and the lock time-outs in a row that fail the rest. */
+/** Maximum number of one party's items that are tried alone at once; as many lock time-outs in a row fail the rest. */
 const ALONE_AT_ONCE = 4;
-/** The most parties and lanes that are remembered for their lock time-outs. */
+/** Maximum number of parties and lanes whose lock time-outs are remembered. */
 const NAMES_MAX = 1000;
 
 export interface BatcherOptions<In> {
-  /** Most items in one statement. */
+  /** Maximum number of items in one statement. */
   most: number;
-  /** An item's party: a batch holds items of one party, and a slow party delays no other. One party by default. */
+  /** Party of an item. A batch holds items of one party, and a slow party delays no other. One party by default. */
   partyOf?: (item: In) => string;
-  /** An item's lane in its party: what it locks that items of other lanes do not. Null, the default: nothing. */
+  /** Lane of an item in its party: the item takes a lock that only items of its lane take. Null, the default: none. */
   laneOf?: (item: In) => string | null;
-  /** An item's bytes: a batch holds at most `maxBytes`, or a single larger item. */
+  /** Size of an item in bytes. A batch holds at most `maxBytes`, or a single larger item. */
   bytesOf?: (item: In) => number;
   maxBytes?: number;
-  /** Items of one party with a key in common never share a batch: the later one waits for the next. */
+  /** Keys of an item. Items of one party that have a key in common never share a batch: the later one waits. */
   keysOf?: (item: In) => readonly string[];
   /**
-   * Statements in flight at once over all parties, each holding a connection: 1 by default, 4 with `partyOf`. Twice as
-   * many while some are stuck or tried alone.
+   * Maximum number of statements in flight over all parties, each holding a connection: 1 by default, 4 with `partyOf`.
+   * Twice as many while some are stuck.
    */
   atOnce?: number;
   /**
-   * True if the process has more to do: then all that arrive in one turn of the event loop share a statement, or until
-   * the first of them has waited for its `patienceMs`, given how many of its party wait with it.
+   * Checks whether the process has more to do. Items then wait for others to share a statement: to the end of the turn
+   * of the event loop, or until one of them has waited for its `patienceMs` (`waiting`: the party's waiting items).
    */
   isBusy?: () => boolean;
   patienceMs?: (item: In, waiting: number) => number;
 }
 
 /**
- * Callers that arrive while a statement of their party is in flight share the next one. A lone caller is not delayed:
- * its statement starts at once, unless `isBusy`.
+ * Batches calls: callers that arrive while a statement of their party is in flight share the next one. A lone caller is
+ * not delayed: its statement starts at once, unless `isBusy`.
  *
  * `run` takes up to `most` items and returns one output for each, in the same order. When a shared statement fails, its
- * items are retried alone, so that one item's fault or lock never fails another; unless the database is unreachable,
- * which fails them all. A caller whose `gone` aborts leaves while its item waits; an item in flight stays.
+ * items are retried alone, so that one item's fault or lock never fails another; but if the database is unreachable,
+ * all of them fail. When `gone` aborts, an item that still waits is withdrawn; an item in flight stays.
  */
 export function batcher<In, Out>(
   run: (items: In[]) => Promise<Out[]>,
@@ -54,7 +54,7 @@ interface Waiting<In, Out> {
   item: In;
   bytes: number;
   keys: readonly string[];
-  /** The name of its lane among those of all parties. */
+  /** Name of its lane, unique among the lanes of all parties. */
   lane: string | undefined;
   /** True if it was in a shared statement that failed. */
   failed: boolean;
@@ -79,21 +79,21 @@ interface Flight<In, Out> {
 }
 
 /**
- * Parties take turns, and each has one shared statement in flight at most. When it ends in a lock time-out, the lanes of
- * its items are tried alone beside the next ones, one item of a lane at a time, until the lane succeeds. So a locked
- * lane costs the other lanes of its party one time-out, and then nothing.
+ * Lets parties take turns; each has at most one shared statement in flight. After a lock time-out, the items of its
+ * lanes are tried alone beside the party's next shared statements, one item of a lane at a time, until the lane
+ * succeeds. So a locked lane costs the other lanes of its party one time-out, and then nothing.
  *
- * A statement is stuck when it is slow, of an item tried alone, or of a party whose latest one ended in a lock time-out.
- * Stuck statements and the others have `atOnce` places each. So of the others' places a locked party takes one, and that
- * only until it is known to be locked, however many lanes it has.
+ * A statement counts as stuck if it is slow, if it tries an item alone, or if the party's latest statement ended in a
+ * lock time-out. There are `atOnce` places for stuck statements, and as many for the others. So a locked party, however
+ * many lanes it has, takes one of the others' places, and only until it is known to be locked.
  */
 class Batcher<In, Out> {
   readonly #run: (items: In[]) => Promise<Out[]>;
   readonly #options: BatcherOptions<In>;
   readonly #atOnce: number;
-  /** The parties with something waiting or in flight, next in turn first. */
+  /** The parties with items that wait or are in flight, next in turn first. */
   readonly #parties = new Map<string, Party<In, Out>>();
-  /** The parties whose next statement may be stuck, and perhaps others; next in turn first. */
+  /** All parties whose next statement may be stuck, and possibly more; next in turn first. */
   readonly #troubled = new Set<Party<In, Out>>();
   readonly #inFlight = new Set<Flight<In, Out>>();
   /** The lock time-outs of parties and lanes. */
@@ -145,13 +145,13 @@ class Batcher<In, Out> {
     else this.#start();
   }
 
-  /** Starts what may start, parties in turn. It runs for each item, so it passes over few that may not, however many wait. */
+  /** Starts what may start, parties in turn. Runs for each item, so it must skip few parties, however many wait. */
   #start(): void {
     for (const stuck of [false, true]) {
       // A party whose statement starts moves to the end, where this loop meets it again.
       for (const party of stuck ? this.#troubled : this.#parties.values()) {
         if (!this.#hasPlace(stuck)) break;
-        const flight = this.#next(party, false, stuck) ?? this.#next(party, true, stuck);
+        const flight = this.#nextFlight(party, false, stuck) ?? this.#nextFlight(party, true, stuck);
         if (flight !== undefined) void this.#fly(flight);
         else if (stuck && !this.#isTroubled(party)) this.#troubled.delete(party);
       }
@@ -159,46 +159,46 @@ class Batcher<In, Out> {
   }
 
   #hasPlace(stuck: boolean): boolean {
-    const alike = countOf(this.#inFlight, (flight) => this.#isStuck(flight) === stuck);
-    return alike < this.#atOnce && this.#inFlight.size < 2 * this.#atOnce;
+    const inPlaces = countOf(this.#inFlight, (flight) => this.#isStuck(flight) === stuck);
+    return inPlaces < this.#atOnce && this.#inFlight.size < 2 * this.#atOnce;
   }
 
   #isTroubled({ name, waiting }: Party<In, Out>): boolean {
     return this.#timeouts.has(name) || waiting.some((one) => this.#isAlone(one));
   }
 
-  #next(party: Party<In, Out>, alone: boolean, stuck: boolean): Flight<In, Out> | undefined {
+  #nextFlight(party: Party<In, Out>, alone: boolean, stuck: boolean): Flight<In, Out> | undefined {
     const next = { party, alone, batch: [], slow: false };
     if (this.#isStuck(next) !== stuck) return undefined;
-    // Each time-out in a row leaves one fewer to try.
+    // Each time-out in a row allows one fewer item at once.
     const most = alone ? ALONE_AT_ONCE - this.#timeouts.inARow(party.name) : 1;
     if (countOf(party.inFlight, (flight) => flight.alone === alone) >= most) return undefined;
-    // Most parties have nothing to try alone: spares them the search.
+    // Skips the search in `#takeBatch` for most parties, which have nothing to try alone.
     if (alone && !party.waiting.some((one) => this.#isAlone(one))) return undefined;
     const batch = this.#takeBatch(party, alone);
     return batch.length === 0 ? undefined : { ...next, batch };
   }
 
-  /** Takes the first items that may share a statement, at most `maxBytes` of them or a single larger one. */
+  /** Takes the first items that may share a statement: at most `maxBytes`, or a single larger item. */
   #takeBatch(party: Party<In, Out>, alone: boolean): Waiting<In, Out>[] {
     const { most, maxBytes = Number.POSITIVE_INFINITY } = this.#options;
     const batch: Waiting<In, Out>[] = [];
-    const passed: Waiting<In, Out>[] = [];
-    // A passed item keeps its keys, too: nothing that shares one may overtake it.
+    const skipped: Waiting<In, Out>[] = [];
+    // Keys of items in flight and of items skipped over: no later item that shares one may overtake them.
     const keys = new Set(
       [...party.inFlight].flatMap((flight) => flight.batch.flatMap((one) => keysOf(one, flight.alone))),
     );
     let bytes = 0;
     for (const one of party.waiting) {
       if (batch.length === (alone ? 1 : most)) break;
-      const own = keysOf(one, this.#isAlone(one));
-      const isFree = this.#isAlone(one) === alone && !own.some((key) => keys.has(key));
+      const itemKeys = keysOf(one, this.#isAlone(one));
+      const isFree = this.#isAlone(one) === alone && !itemKeys.some((key) => keys.has(key));
       if (isFree && batch.length > 0 && bytes + one.bytes > maxBytes) break;
-      (isFree ? batch : passed).push(one);
+      (isFree ? batch : skipped).push(one);
       if (isFree) bytes += one.bytes;
-      for (const key of own) keys.add(key);
+      for (const key of itemKeys) keys.add(key);
     }
-    if (batch.length > 0) party.waiting = [...passed, ...party.waiting.slice(batch.length + passed.length)];
+    if (batch.length > 0) party.waiting = [...skipped, ...party.waiting.slice(batch.length + skipped.length)];
     return batch;
   }
 
@@ -210,7 +210,7 @@ class Batcher<In, Out> {
     return failed || (lane !== undefined && this.#timeouts.has(lane));
   }
 
-  #toEnd(party: Party<In, Out>): void {
+  #moveToEnd(party: Party<In, Out>): void {
     const wasTroubled = this.#troubled.has(party);
     this.#forget(party);
     if (isIdle(party)) return;
@@ -227,7 +227,7 @@ class Batcher<In, Out> {
     const { party, batch } = flight;
     this.#inFlight.add(flight);
     party.inFlight.add(flight);
-    this.#toEnd(party);
+    this.#moveToEnd(party);
     const timer = setTimeout(() => {
       flight.slow = true;
       this.#start();
@@ -242,7 +242,7 @@ class Batcher<In, Out> {
       clearTimeout(timer);
       this.#inFlight.delete(flight);
       party.inFlight.delete(flight);
-      this.#toEnd(party);
+      this.#moveToEnd(party);
       this.#startWithin(0);
     }
   }
@@ -256,12 +256,12 @@ class Batcher<In, Out> {
     if (batch.length > 1 && !isUnavailable(error)) {
       for (const one of batch) one.failed = true;
       party.waiting.unshift(...batch);
-      // Entries whose callers left while the statement was in flight leave now.
+      // Withdraws items whose callers left while the statement was in flight.
       for (const one of batch) if (one.gone?.aborted) this.#leave(party, one);
       return;
     }
     for (const { reject } of batch) reject(error);
-    // So many in a row wait for the same lock: the rest would only wait for it in turn.
+    // After so many time-outs in a row, the rest would only wait for the same lock, one after the other.
     const [name = party.name] = names;
     const isHopeless = this.#timeouts.inARow(name) >= ALONE_AT_ONCE;
     if (!isUnavailable(error) && !isHopeless) return;
@@ -278,25 +278,27 @@ function countOf<One>(all: Iterable<One>, is: (one: One) => boolean): number {
   return [...all].filter(is).length;
 }
 
-/** Checks that nothing of it waits or is in flight. */
+/** Checks whether the party has no item that waits or is in flight. */
 function isIdle<In, Out>({ waiting, inFlight }: Party<In, Out>): boolean {
   return waiting.length === 0 && inFlight.size === 0;
 }
 
-/** An item tried alone keeps its lane to itself. */
+/** Returns the keys that an item reserves. An item tried alone reserves its lane as well. */
 function keysOf<In, Out>({ keys, lane }: Waiting<In, Out>, alone: boolean): readonly string[] {
   return alone && lane !== undefined ? [...keys, lane] : keys;
 }
 
-/** The party or lanes whose locks a statement shows to be held or free. */
+/** Names the party or the lanes whose locks the end of a statement shows to be held or free. */
 function namesOf<In, Out>({ party, batch, alone }: Flight<In, Out>): string[] {
   const lanes = batch.flatMap(({ lane }) => lane ?? []);
   return alone && lanes.length > 0 ? lanes : [party.name, ...lanes];
 }
 
-/** Remembers whose latest statement ended in a lock time-out. */
+/** Remembers the parties and lanes whose latest statement ended in a lock time-out. */
 class LockTimeouts {
-  /** The time-outs in a row of items tried alone, oldest first; 0 when only a shared statement timed out. */
+  /**
+   * Time-outs in a row of items tried alone, by party or lane, oldest first; 0 if only a shared statement timed out.
+   */
   readonly #inARow = new Map<string, number>();
 
   has(name: string): boolean {
@@ -319,7 +321,7 @@ class LockTimeouts {
     }
   }
 
-  /** Counts from the start again. */
+  /** Counts the time-outs in a row from 0 again. */
   restart(name: string): void {
     this.#inARow.set(name, 0);
   }

@@ -1,20 +1,20 @@
 /**
- * Decides what a database error means to a caller: by SQLSTATE, by Node's error code, or by the driver's text where it
- * sets none.
+ * Decides what a database error means to a caller: by SQLSTATE, by Node's error code, or by the driver's message if the
+ * error has no code.
  */
 
 const SERIALIZATION_CONFLICTS = ['40001', '40P01'];
 
 /**
- * Connection lost (08), out of resources (53), operator shutdown (57P), the server's disk or files fail (58), read-only
- * former primary, idle transaction ended.
+ * Connection lost (08), out of resources (53), shutdown by an operator (57P), failing disk or files of the server (58),
+ * demoted primary that is now read-only, idle transaction ended.
  */
 const UNAVAILABLE_STATES = /^(08...|53...|57P..|58...|25006|25P03|25P04)$/;
 
-/** A statement was cancelled, by `statement_timeout` or by an operator. */
+/** State of a statement that was cancelled, by `statement_timeout` or by an operator. */
 const CANCELLED = '57014';
 
-/** `lock_timeout` expired, or as above. */
+/** States of a statement whose `lock_timeout` expired, or that was cancelled. */
 const LOCK_TIMEOUTS = ['55P03', CANCELLED];
 
 const UNAVAILABLE_CODES = new Set([
@@ -28,7 +28,7 @@ const UNAVAILABLE_CODES = new Set([
   'EAI_AGAIN',
 ]);
 
-/** pg 8 raises these without a code. */
+/** Beginnings of messages of errors that pg 8 raises without a code. */
 const UNAVAILABLE_MESSAGES = [
   'timeout exceeded when trying to connect',
   'timeout expired',
@@ -39,7 +39,7 @@ const UNAVAILABLE_MESSAGES = [
   'Cannot use a pool after calling end on the pool',
 ];
 
-/** Checks whether the database is unreachable, for all statements alike: a retry may help. */
+/** Checks whether the database is unreachable, which fails every statement: a retry may help. */
 export function isUnavailable(error: unknown): boolean {
   return causes(error).some(
     ({ code, message }) =>
@@ -51,7 +51,7 @@ export function isUnavailable(error: unknown): boolean {
 const LOST_ANSWERS = /^(Query read timeout|Connection terminated)/;
 const LOST_ANSWER_CODES = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT'];
 
-/** True if a statement was sent and nothing came back: it may have been committed. */
+/** Checks whether a statement was sent and no answer came back: it may have been committed. */
 export function isAnswerLost(error: unknown): boolean {
   return causes(error).some(
     ({ code, message }) =>
@@ -60,8 +60,8 @@ export function isAnswerLost(error: unknown): boolean {
 }
 
 /**
- * True if a statement timed out, most likely waiting for a lock: the fault of the rows that it wanted, not of the
- * database. It changed nothing, and a later retry may help.
+ * Checks whether a statement timed out, most likely while it waited for a lock on its rows: the database itself is not
+ * at fault. The statement changed nothing, and a later retry may help.
  */
 export function isLockTimeout(error: unknown): boolean {
   return causes(error).some(({ code }) => code !== undefined && LOCK_TIMEOUTS.includes(code));
@@ -72,7 +72,7 @@ export function isCancelled(error: unknown): boolean {
   return causes(error).some(({ code }) => code === CANCELLED);
 }
 
-/** Checks whether the transaction conflicted with another (serialization failure, deadlock): it is safe to run it again. */
+/** Checks whether a transaction conflicted with another (serialization failure, deadlock): it is safe to run again. */
 export function isSerializationConflict(error: unknown): boolean {
   return causes(error).some(({ code }) => code !== undefined && SERIALIZATION_CONFLICTS.includes(code));
 }
@@ -91,7 +91,7 @@ export function isUniqueViolation(error: unknown): boolean {
 
 const CAUSES_MAX = 5;
 
-/** The error and what it wraps: an ORM or a pool puts the driver's error under `cause`. */
+/** Lists an error and the errors that it wraps: an ORM or a pool puts the driver's error under `cause`. */
 function causes(error: unknown): { code: string | undefined; message: string }[] {
   const found = [];
   for (let cause = error; cause instanceof Error && found.length < CAUSES_MAX; cause = cause.cause) {

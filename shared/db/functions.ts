@@ -4,8 +4,8 @@ import type { ClientBase, Pool } from 'pg';
 import { FUNCTION_SETTINGS, SQL_CONSTANTS } from './limits.ts';
 
 /**
- * The functions that TypeScript calls on its way through work: they bring their settings along. The functions that
- * these call run under the same settings.
+ * The SQL functions that TypeScript calls to process work. `FUNCTION_SETTINGS` are attached to each, and apply to the
+ * functions that it calls as well.
  */
 const ENTRIES = [
   'abandoned_v1',
@@ -26,8 +26,8 @@ const ENTRIES = [
 ];
 
 /**
- * The version of the functions is the length of this list of their hashes. Whoever changes `sql/` or a constant in it
- * appends the new hash, which `test/unit/db/functions.test.ts` prints. The order shows which of two versions is newer.
+ * Hashes of all versions of the functions, oldest first; the length of the list is the version number. Whoever changes
+ * `sql/` or a constant used in it appends the new hash, which `test/unit/db/functions.test.ts` prints.
  */
 export const HASHES = [
   '396da4bbb615af0a',
@@ -37,19 +37,21 @@ export const HASHES = [
   '9817fd1453e15c1b',
   '29427448c6b0a4b5',
   '460be94b24e8ad40',
+  'c1028100896ffd7d',
 ];
 
 /**
- * The SQL functions and triggers of this version, a file each in `sql/`. A function that changes what it takes or returns
- * gets a new version number in its name: the installed one stays, for old processes during a deploy, until a migration of
- * a later release drops it. Any other change replaces the body in place, also for old processes.
+ * Reads the SQL functions and triggers of this version, which are in the files of `sql/`. A function whose parameters
+ * or results change gets a new version number in its name: the installed one stays, for old processes during a deploy,
+ * until a migration of a later release drops it. Any other change replaces the body in place, for old processes as
+ * well.
  */
 export async function functionsOfThisVersion(): Promise<{ text: string; version: number; hash: string }> {
   const folder = new URL('./sql/', import.meta.url);
   const files = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   const bodies = await Promise.all(files.map((name) => readFile(new URL(name, folder), 'utf8')));
   const constants = Object.entries(SQL_CONSTANTS).map(
-    // The planner replaces each by its value.
+    // The planner replaces each call by the value.
     ([name, value]) => `create or replace function ${name}() returns interval language sql immutable
       as $$ select ${value} $$;`,
   );
@@ -60,8 +62,8 @@ export async function functionsOfThisVersion(): Promise<{ text: string; version:
 }
 
 /**
- * Installs them after the migrations, in one transaction. Does nothing after a newer version has installed its own: an
- * older one that migrates late, for example during a deploy, must not bring its bodies back.
+ * Installs the functions and triggers after the migrations, in one transaction. Does nothing if a newer version has
+ * installed its own: an older version that migrates late, for example during a deploy, must not restore its bodies.
  */
 export async function installFunctions(client: ClientBase): Promise<void> {
   const { text, version, hash } = await functionsOfThisVersion();

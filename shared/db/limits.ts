@@ -2,7 +2,7 @@ import { TOMBSTONE_DAYS } from '../schemas/limits.ts';
 
 export const STATEMENT_TIMEOUT_MS = 10_000;
 
-/** A live server ends a statement before that; otherwise its connection is given up. */
+/** Time after `STATEMENT_TIMEOUT_MS` until a connection is given up: a live server has ended the statement by then. */
 export const QUERY_GRACE_MS = 1000;
 export const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + QUERY_GRACE_MS;
 
@@ -10,9 +10,9 @@ export const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + QUERY_GRACE_MS;
 export const HOT_PATH_LOCK_TIMEOUT_MS = 500;
 
 /**
- * The service's own statements all go by indexes: a plan that was made while a table was nearly empty, after a quiet
- * night for example, would read all of it until the next analyze. JIT takes the costs that this setting makes up at
- * face value, so it is off too.
+ * Planner settings that make all of the service's statements use indexes: a plan made while a table was nearly empty,
+ * after a quiet night for example, would otherwise read the whole table until the next analyze. JIT is off because it
+ * would take the artificial costs of `enable_seqscan = off` at face value.
  */
 const PLANNER = { enable_seqscan: 'off', jit: 'off' };
 
@@ -24,20 +24,23 @@ const SETTINGS = {
   ...PLANNER,
 };
 
-/** The settings with which a session of our own starts. */
+/** Start-up options that give a session of our own these settings. */
 export const SESSION_OPTIONS = assignments(SETTINGS)
   .map((setting) => `-c ${setting}`)
   .join(' ');
 
-/** Follows `begin`, in the same round trip. They end with the transaction, so no other client of a pooler gets them. */
+/**
+ * SQL that makes these settings for one transaction, sent with `begin` in one round trip. They end with the
+ * transaction, so no other client of a pooler gets them.
+ */
 export const LOCAL_SETTINGS = assignments(SETTINGS)
   .map((setting) => `set local ${setting}`)
   .join('; ');
 
 /**
- * Settings of the hot path's functions, which bring them along because a session that a pooler lends has none of ours.
- * Each look-up in them goes by a key, whatever the tables held when it was planned, and is planned once per session:
- * planning takes longer than running it.
+ * Settings attached to the hot path's functions, because a session that a pooler lends has none of ours. They make each
+ * look-up go by a key, whatever the tables held when it was planned, and plan it once per session: planning a look-up
+ * takes longer than running it.
  */
 export const FUNCTION_SETTINGS = assignments({
   lock_timeout: HOT_PATH_LOCK_TIMEOUT_MS,
@@ -50,12 +53,12 @@ export const FUNCTION_SETTINGS = assignments({
   .map((setting) => `set ${setting}`)
   .join(' ');
 
-/** Values that several SQL functions share, or SQL and TypeScript: the expression of the SQL function of each name. */
+/** Values that SQL functions share with each other or with TypeScript: name of an SQL function -> its expression. */
 export const SQL_CONSTANTS = {
   tombstone_age: `interval '${TOMBSTONE_DAYS} days'`,
-  /** No live work is older: deadlines are shorter by far. */
+  /** Upper bound on the age of live work: deadlines are far shorter. */
   live_work_max_age: `interval '1 hour'`,
-  /** `now()` is the start of a transaction: rows of transactions that began later may be newer. */
+  /** Allowance for rows newer than `now()`, the start of a transaction: later transactions may have written them. */
   clock_slack: `interval '1 minute'`,
 };
 

@@ -9,8 +9,8 @@ import { HOT_PATH_LOCK_TIMEOUT_MS } from './limits.ts';
 import { MIGRATIONS, ormOptions } from './orm.ts';
 
 /**
- * A migration that waits for a table's lock makes everyone who comes after it wait too, readers as well. It therefore
- * waits for less than any of the service's statements do, gives way, and tries again.
+ * Time for which a migration waits for a lock. Everyone who wants the table after it waits too, even readers. So a
+ * migration waits for less time than the service's statements do, gives way, and tries again.
  */
 const LOCK_TIMEOUT_MS = 0.6 * HOT_PATH_LOCK_TIMEOUT_MS;
 const BACKOFF = { firstMs: 1000, longestMs: 1000 };
@@ -27,16 +27,15 @@ interface Target {
 
 /**
  * Brings our tables and functions up to date, then `others`. Any number of processes may call it at once: an advisory
- * lock lets one work, and the others find it done. `directUrl` bypasses a pooler, because the lock belongs to a
+ * lock lets one work, and the rest find everything done. `directUrl` bypasses a pooler, because the lock belongs to a
  * session.
  *
  * Each migration is a transaction of its own. On a large table it may only do what takes no time under the lock: add a
- * column without a volatile default, or a constraint that is `not valid` (a later migration validates it), but no
- * index. An index on one is built by a migration whose `isTransactional()` returns false, alone in it, and safe to
- * repeat:
+ * column without a volatile default, or a constraint that is `not valid` (a later migration validates it). An index on
+ * a large table needs a migration of its own, which is safe to repeat and whose `isTransactional()` returns false:
  *
- *     this.addSql('set lock_timeout = 0'); // it waits for older transactions, and blocks nobody
- *     this.addSql('drop index concurrently if exists things_by_name'); // what a failed attempt left, invalid
+ *     this.addSql('set lock_timeout = 0'); // building waits for older transactions, but blocks nobody
+ *     this.addSql('drop index concurrently if exists things_by_name'); // an invalid index of a failed attempt
  *     this.addSql('create index concurrently things_by_name on things (name)');
  *     this.addSql('reset lock_timeout');
  */
@@ -44,32 +43,32 @@ export async function migrateDatabase({ directUrl, patienceMs = 120_000, others 
   const client = new pg.Client({ connectionString: directUrl, application_name: APPLICATION_NAME });
   await client.connect();
   try {
-    await takeTurn(client);
+    await takeMigrationLock(client);
     const orm = new MikroORM({
       ...ormOptions(directUrl),
-      // One session, so that what a migration without a transaction sets holds for all of its statements.
+      // One session, so that a setting made by a migration without a transaction holds for all of its statements.
       pool: { min: 0, max: 1 },
       driverOptions: { lock_timeout: LOCK_TIMEOUT_MS, application_name: APPLICATION_NAME },
       logger: () => {},
     });
     try {
-      await givingWay(() => orm.migrator.up(), patienceMs);
+      await retryWhileLocked(() => orm.migrator.up(), patienceMs);
     } finally {
       await orm.close(true);
     }
     await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    await givingWay(() => installFunctions(client), patienceMs);
-    await givingWay(() => others(client), patienceMs);
+    await retryWhileLocked(() => installFunctions(client), patienceMs);
+    await retryWhileLocked(() => others(client), patienceMs);
   } finally {
     await client.end();
   }
 }
 
 /**
- * Takes the advisory lock, which ends with the session. Polls: a session that waits for it would hold a snapshot, which
- * an index that is built concurrently under the lock waits for in turn.
+ * Takes the advisory lock, which ends with the session. Polls, because a session that waits for the lock holds a
+ * snapshot, and the lock's holder may be building an index concurrently, which waits for all older snapshots.
  */
-async function takeTurn(client: pg.Client): Promise<void> {
+async function takeMigrationLock(client: pg.Client): Promise<void> {
   const tryLock = `select pg_try_advisory_lock(hashtext('forecue migrations')) as taken`;
   for (;;) {
     const { rows } = await client.query<{ taken: boolean }>(tryLock);
@@ -82,8 +81,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const isLockNotAvailable = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === LOCK_NOT_AVAILABLE;
 
-/** Steps that are already committed stay done: the next attempt continues from there. */
-async function givingWay(work: () => Promise<unknown>, patienceMs: number): Promise<void> {
+/** Repeats `work` while others hold the tables. Committed steps stay done: the next attempt continues after them. */
+async function retryWhileLocked(work: () => Promise<unknown>, patienceMs: number): Promise<void> {
   const when = (error: unknown) => isLockNotAvailable(error) || isSerializationConflict(error);
   try {
     await retry(work, { ...BACKOFF, when, until: performance.now() + patienceMs });
@@ -97,7 +96,7 @@ async function givingWay(work: () => Promise<unknown>, patienceMs: number): Prom
 
 const UNDEFINED_TABLE = '42P01';
 
-/** The names of our migrations that the database lacks, in order. Only reads, unlike the migrator. */
+/** Lists the names of our migrations that the database lacks, in order. Unlike the migrator, it only reads. */
 export async function missingMigrations(pool: pg.Pool): Promise<string[]> {
   const files = await readdir(MIGRATIONS);
   const names = files.flatMap((file) => file.match(/^(Migration\d+)\.ts$/)?.[1] ?? []);

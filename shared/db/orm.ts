@@ -27,9 +27,9 @@ import { QUERY_GRACE_MS, SESSION_OPTIONS, STATEMENT_TIMEOUT_MS } from './limits.
 import { mendPool, usePooler } from './pool.ts';
 
 /**
- * MikroORM and the pool that it uses. One rule says which way of access to use: **entities** for single rows that
- * people manage, **`em.execute`** for a statement that checks and changes in one step, locks, or touches many rows,
- * and **named statements on the pool** (`query`) for what each request or each tick of a process runs.
+ * MikroORM and the pool that it uses. Access the database by **entities** for single rows that people manage, by
+ * **`em.execute`** for a statement that checks and changes in one step, locks, or touches many rows, and by **named
+ * statements on the pool** (`query`) for whatever each request or each tick of a process runs.
  */
 export interface Database {
   orm: MikroORM;
@@ -38,8 +38,8 @@ export interface Database {
 }
 
 /**
- * Opens no connection yet: the first statement does, and fails when the database is unreachable. A `directUrl` that
- * differs from `url` means that `url` leads to a pooler. A statement may take `statementMs`.
+ * Makes the ORM and its pool, but no connection yet: the first statement connects, and fails if the database is
+ * unreachable. If `directUrl` differs from `url`, then `url` leads to a pooler. `statementMs` limits each statement.
  */
 export async function openDatabase(
   config: Pick<BaseConfig, 'database'>,
@@ -48,7 +48,7 @@ export async function openDatabase(
   statementMs = STATEMENT_TIMEOUT_MS,
 ): Promise<Database> {
   const { url, directUrl, poolSize } = config.database;
-  const pooled = url !== directUrl;
+  const usesPooler = url !== directUrl;
   const orm = new MikroORM({
     ...ormOptions(url),
     pool: { min: 0, max: poolSize, idleTimeoutMillis: 30_000 },
@@ -58,10 +58,10 @@ export async function openDatabase(
       connectionTimeoutMillis: 2000,
       query_timeout: statementMs + QUERY_GRACE_MS,
       keepAlive: true,
-      // A pooler refuses start-up parameters that it does not know.
-      ...(pooled ? {} : { options: `${SESSION_OPTIONS} -c statement_timeout=${statementMs}` }),
+      // Not for a pooler, which refuses start-up parameters that it does not know.
+      ...(usesPooler ? {} : { options: `${SESSION_OPTIONS} -c statement_timeout=${statementMs}` }),
       onPoolCreated(created: Pool) {
-        if (pooled) usePooler(created, { cancelAfterMs: statementMs });
+        if (usesPooler) usePooler(created, { cancelAfterMs: statementMs });
         mendPool(created);
       },
     },
@@ -74,7 +74,7 @@ export async function openDatabase(
     async close() {
       watch.close();
       await orm.close(true);
-      // The ORM closes the pool only if it used it itself.
+      // The ORM closes the pool only if it has used the pool itself.
       if (!pool.ending) await pool.end();
     },
   };
@@ -117,12 +117,14 @@ const entities = [
   ReplyCalibrator,
 ];
 
-/** The hot path's tables are partitioned or tuned, and only its own statements read them: no entity describes them. */
+/**
+ * Tables of the hot path. No entity describes them: they are partitioned or tuned, and have statements of their own.
+ */
 const HOT_PATH_TABLES = [/^(work|answers|leases|phrases|installed_functions)$/, /^(history|drafts)(_\d+)?$/];
 
 export const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 
-/** Shared by the processes and the migrator, so that both see the same schema. */
+/** Returns the options that the processes and the migrator share, so that both see the same schema. */
 export function ormOptions(clientUrl: string) {
   return {
     clientUrl,
@@ -131,16 +133,16 @@ export function ormOptions(clientUrl: string) {
     // A typo in the address must fail, not create an empty database.
     ensureDatabase: false,
     allowGlobalContext: false,
-    // Rows in one statement. Indexing a long text takes 20 ms, and a statement has a time limit.
+    // Maximum rows per statement: indexing a long text takes 20 ms, and a statement has a time limit.
     batchSize: 50,
     // Migrations make neither functions nor triggers: `installFunctions` does.
     schemaGenerator: { skipTables: HOT_PATH_TABLES, ignoreRoutines: true, ignoreTriggers: true },
     migrations: {
       path: MIGRATIONS,
       pathTs: MIGRATIONS,
-      // With one, `checkSchema` compares that file instead of the database.
+      // No snapshot file: `checkSchema` would compare that instead of the database.
       snapshot: false,
-      // Each in its own transaction: a single one would hold every lock until the last migration is done.
+      // Each in its own transaction: a common one would hold every lock until the last migration is done.
       transactional: true,
       allOrNothing: false,
     },

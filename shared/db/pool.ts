@@ -3,29 +3,30 @@ import type { Client, Pool, PoolClient, PoolOptions } from 'pg';
 import { assertTakesWrites, READ_ONLY_SQLSTATE } from '../primary.ts';
 import { LOCAL_SETTINGS } from './limits.ts';
 
-const ROLLED_BACK = { command: 'ROLLBACK', rowCount: 0, rows: [], fields: [], oid: 0 };
+const ROLLBACK_RESULT = { command: 'ROLLBACK', rowCount: 0, rows: [], fields: [], oid: 0 };
 
-const SILENT = 'Query read timeout';
+/** Message of the driver's error after `query_timeout`. */
+const READ_TIMEOUT_MESSAGE = 'Query read timeout';
 
 /**
- * Removes connections that die inside a transaction from the pool. The query builder under the ORM never releases them
+ * Makes a pool drop connections that die inside a transaction. The query builder under the ORM never releases them
  * (kysely issue 1990), so after `max` such deaths every query would hang. Therefore a failed rollback counts as done,
- * and a failed begin releases its connection here. A connection that stops answering, or whose server takes no more writes, is
- * ended; the pool drops ended clients, and connects to no server that takes none.
+ * and a failed begin releases its connection here. A connection is ended if it stops answering or its server takes no
+ * more writes; the pool drops ended clients, and makes no connection to a server that takes no writes.
  */
 export function mendPool(pool: Pool): void {
   pool.options.onConnect = assertTakesWrites;
   pool.on('connect', (client) => {
     const query: (...args: unknown[]) => unknown = client.query.bind(client);
-    const mended = (...args: unknown[]): unknown => {
+    const mendedQuery = (...args: unknown[]): unknown => {
       const result = query(...args);
       if (!(result instanceof Promise)) return result;
       result.catch((error: Error & { code?: string }) => {
-        if (error.message === SILENT || error.code === READ_ONLY_SQLSTATE)
+        if (error.message === READ_TIMEOUT_MESSAGE || error.code === READ_ONLY_SQLSTATE)
           void (client as unknown as Client).end();
       });
       const statement = statementOf(args[0]);
-      if (statement === 'rollback') return result.catch(() => ROLLED_BACK);
+      if (statement === 'rollback') return result.catch(() => ROLLBACK_RESULT);
       if (statement === 'begin' || statement.startsWith('start transaction')) {
         return result.catch((error: unknown) => {
           client.release(true);
@@ -34,7 +35,7 @@ export function mendPool(pool: Pool): void {
       }
       return result;
     };
-    Object.assign(client, { query: mended });
+    Object.assign(client, { query: mendedQuery });
   });
 }
 
@@ -49,38 +50,38 @@ function statementOf(query: unknown): string {
 /**
  * Adapts a pool's connections to a pooler in transaction mode, which may run each transaction in another session:
  *
- * - a statement loses its name, since the session that runs it may not be the one that prepared it. (PgBouncer
- *   supports such names from 1.21 on, and only with `max_prepared_statements`; our functions cache their plans anyway.)
- * - a transaction brings its settings along;
- * - a statement outside of a transaction has no `statement_timeout`, so it is cancelled from here after `cancelAfterMs`,
- *   and before its own `query_timeout`. Disconnecting would not end it: the server would carry on, and behind a locked
- *   row such statements would pile up until it had no session left.
+ * - A statement loses its name, since the session that runs it may not be the one that prepared it. (PgBouncer supports
+ *   such names from 1.21 on, and only with `max_prepared_statements`; our functions cache their plans anyway.)
+ * - A transaction makes its settings itself, after `begin`.
+ * - A statement outside of a transaction has no `statement_timeout`, so it is cancelled from here after
+ *   `cancelAfterMs`, or shortly before its own `query_timeout` if that is shorter. Disconnecting would not end it: the
+ *   server would carry on, and behind a locked row such statements would pile up until the server had no session left.
  */
 export function usePooler(pool: Pool, { cancelAfterMs }: { cancelAfterMs: number }): void {
   pool.on('connect', (client) => {
     const query: (...args: unknown[]) => unknown = client.query.bind(client);
     let timer: NodeJS.Timeout | undefined;
-    const done = () => clearTimeout(timer);
-    client.on('drain', done).on('end', done);
-    const pooled = (statement: unknown, ...rest: unknown[]): unknown => {
-      done();
-      const limitMs = Math.min(cancelAfterMs, CANCEL_AT * timeoutOf(statement));
+    const stopTimer = () => clearTimeout(timer);
+    client.on('drain', stopTimer).on('end', stopTimer);
+    const pooledQuery = (statement: unknown, ...rest: unknown[]): unknown => {
+      stopTimer();
+      const limitMs = Math.min(cancelAfterMs, CANCEL_FRACTION * timeoutOf(statement));
       timer = setTimeout(() => cancel(pool.options, client), limitMs).unref();
-      return query(adapt(statement), ...rest);
+      return query(adaptStatement(statement), ...rest);
     };
-    Object.assign(client, { query: pooled });
+    Object.assign(client, { query: pooledQuery });
   });
 }
 
-/** The fraction of `query_timeout` at which we cancel; at its end the driver disconnects. */
-const CANCEL_AT = 0.9;
+/** Fraction of `query_timeout` after which a statement is cancelled; at the end of it the driver disconnects. */
+const CANCEL_FRACTION = 0.9;
 
 function timeoutOf(statement: unknown): number {
   const { query_timeout: ms } = Object(statement) as { query_timeout?: number };
   return ms ?? Number.POSITIVE_INFINITY;
 }
 
-function adapt(statement: unknown): unknown {
+function adaptStatement(statement: unknown): unknown {
   if (statement === 'begin' || (typeof statement === 'string' && statement.startsWith('start transaction'))) {
     return `${statement}; ${LOCAL_SETTINGS}`;
   }
@@ -90,26 +91,26 @@ function adapt(statement: unknown): unknown {
   return statement;
 }
 
-const CANCEL_REQUEST = 80877102;
+const CANCEL_REQUEST_CODE = 80877102;
 const CANCEL_TIMEOUT_MS = 5000;
 
 /**
- * Sends the protocol's cancel request on a connection of its own: behind a pooler `pg_cancel_backend` has no usable
- * pid.
+ * Sends the protocol's cancel request on a connection of its own: behind a pooler no pid is known that
+ * `pg_cancel_backend` could take.
  */
 function cancel(options: PoolOptions, client: PoolClient): void {
   const [host, port] = [options.host || 'localhost', options.port || 5432];
   const { processID, secretKey } = client as PoolClient & { processID: number; secretKey: number };
   const request = Buffer.alloc(16);
-  for (const [n, value] of [request.length, CANCEL_REQUEST, processID, secretKey].entries()) {
+  for (const [n, value] of [request.length, CANCEL_REQUEST_CODE, processID, secretKey].entries()) {
     request.writeInt32BE(value, 4 * n);
   }
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-  // If nobody answers, `query_timeout` ends the wait.
+  // If the request has no effect, `query_timeout` ends the statement's wait.
   socket
     .on('error', () => {})
     .setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy())
     .unref();
-  // Left open here: PgBouncer drops the request of a client that disconnects.
+  // The socket stays open: PgBouncer drops the request of a client that disconnects.
   socket.write(request);
 }

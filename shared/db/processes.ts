@@ -7,8 +7,9 @@ import { every, type Repeated } from '../timing/every.ts';
 import { query } from './statement.ts';
 
 /**
- * `since` is when the current unbroken run of beats began. Only a process whose run is at least a lease long may declare
- * others dead. A silence of half a lease ends the run: after an outage of nearly a lease, others may still be about to beat.
+ * Stores a heartbeat. `since` is when the current unbroken run of heartbeats began. Only a process whose run is at
+ * least a lease long may declare others dead. A silence of half a lease ends the run: after an outage of nearly a
+ * lease, others may not have had time for their next heartbeat yet.
  */
 const BEAT = {
   name: 'beat_v6',
@@ -30,12 +31,12 @@ const END_LEASE = {
 const BEATS_PER_LEASE = 7;
 const SLOWEST_BEAT_MS = 700;
 
-/** The pools of a worker: its slots, and how much work it has claimed since it started. */
+/** Pools that a worker serves: its slots in each, and the number of pieces that it has claimed since it started. */
 export type Served = Record<string, { slots: number; claimed: number }>;
 
 /**
- * This process's heartbeat: the lease on everything it runs, and the sign that its callers still wait. When it stops or
- * dies, others take over its work.
+ * This process's heartbeat: the lease on everything it runs, and the sign that its callers still wait. When the process
+ * stops or dies, others take over its work.
  */
 export class Heartbeat {
   readonly id = newId();
@@ -61,7 +62,7 @@ export class Heartbeat {
     this.#log = options.log;
   }
 
-  /** Resolves when the row is stored: only then may the process admit or claim anything. */
+  /** Starts the heartbeat. Resolves when the row is stored: only then may the process admit or claim anything. */
   async start(): Promise<void> {
     await this.#beat();
     const intervalMs = Math.min(this.#leaseMs / BEATS_PER_LEASE, SLOWEST_BEAT_MS);
@@ -80,14 +81,14 @@ export class Heartbeat {
     );
   }
 
-  /** Milliseconds since the last heartbeat that was written. */
+  /** Milliseconds since the last heartbeat that was stored. */
   get silentMs(): number {
     return performance.now() - this.#beatenAt;
   }
 
   /**
-   * Milliseconds since the database came back after a failed heartbeat; Infinity when none has failed, 0 while it is
-   * down.
+   * Milliseconds since the database came back after a failed heartbeat; Infinity if none has failed, 0 while the
+   * database is down.
    */
   get recoveredMs(): number {
     return this.#broken ? 0 : performance.now() - this.#recoveredAt;
@@ -98,12 +99,14 @@ export class Heartbeat {
     return this.#paused;
   }
 
-  /** Milliseconds that this machine's clock is ahead of the database's, as of the latest heartbeat; behind if negative. */
+  /**
+   * Milliseconds that this machine's clock is ahead of the database's (negative: behind), as of the latest heartbeat.
+   */
   get clockAheadMs(): number {
     return this.#clockAheadMs;
   }
 
-  /** Sets what to call whenever the database is reachable again. */
+  /** Sets the function to call whenever the database has become reachable again. */
   onRecovered(recovered: () => void): void {
     this.#onRecovered = recovered;
   }
@@ -116,7 +119,7 @@ export class Heartbeat {
     this.#broken = !ok;
   }
 
-  /** Makes the heartbeat report what this process serves. */
+  /** Makes the heartbeat report the pools that this process serves. */
   async serve(served: () => Served): Promise<void> {
     this.#served = served;
     await this.#beat();
@@ -143,14 +146,14 @@ export class Heartbeat {
 }
 
 /**
- * Milliseconds that this machine's clock is ahead of another one, behind if negative. The other was read at some moment between
- * `before` and `after`, so the drift is at least this; 0 if it may be none.
+ * Returns the milliseconds by which this machine's clock is at least ahead of another one, or behind if negative; 0 if
+ * the two may agree. `other` was read at some moment between `before` and `after` on this machine's clock.
  */
 export function clockAheadMs(before: number, other: number, after: number): number {
   return Math.max(before - other, 0) + Math.min(after - other, 0);
 }
 
-/** Starts this process's heartbeat, and registers its end, and that of its metrics, for disposal. */
+/** Starts this process's heartbeat and its metrics, and registers both for disposal. */
 export async function openHeartbeat(
   opening: AsyncDisposableStack,
   ...options: ConstructorParameters<typeof Heartbeat>
@@ -161,13 +164,13 @@ export async function openHeartbeat(
   return heartbeat;
 }
 
-/** Statement of a process about itself, with each heartbeat. */
+/** Description that a process stores of itself with each heartbeat. */
 export interface StatedProcess extends StatedSettings {
-  /** Seconds that its clock was ahead of the database's at the previous heartbeat; absent from earlier versions. */
+  /** Seconds that its clock was ahead of the database's at the previous heartbeat; earlier versions do not store it. */
   clock_ahead_s?: number;
 }
 
-/** A living process: what it is, and what it states about itself; earlier versions state nothing. */
+/** A living process and its description of itself; null from earlier versions. */
 export interface LivingProcess {
   kind: string;
   settings: StatedProcess | null;
@@ -178,7 +181,7 @@ const LIVING = {
   text: 'select kind, settings from processes where alive_until > clock_timestamp() order by kind, id',
 };
 
-/** The living processes, by kind. */
+/** Reads the living processes, ordered by kind. */
 export function livingProcesses(pool: Pool): Promise<LivingProcess[]> {
   return query<LivingProcess>(pool, LIVING, []);
 }

@@ -3,8 +3,8 @@ import { retry } from '../timing/retry.ts';
 import { ON_CONFLICT } from './retries.ts';
 
 /**
- * Runs `work` in a transaction, again from its beginning when another one got in its way (40001, 40P01). The only place
- * that opens one.
+ * Runs `work` in a transaction, and again from the beginning after a conflict with another one (40001, 40P01). All
+ * transactions of the ORM are opened here.
  */
 export function transaction<T>(em: EntityManager, work: (tx: EntityManager) => Promise<T>): Promise<T> {
   return retry(() => em.fork().transactional(work), ON_CONFLICT);

@@ -9,67 +9,68 @@ export interface Login {
   readonly generation: number;
 }
 
-/** The person that a request of `/api` acts for. */
+/** The person for whom a request to `/api` acts. */
 export interface UserPrincipal {
   readonly id: string;
-  /** Absent: the request has a key alone. */
+  /** Absent if the request was made with a key alone. */
   readonly login?: Login;
-  /** Scopes of the key; absent: all. */
+  /** Scopes of the key. Absent if it has all. */
   readonly scopes?: readonly Scope[];
 }
 
-/** The page of a one-time link to a new password. */
+/** Path of the page on which a one-time link lets a person set a new password. */
 export const RESET_PATH = '/connect/new-password';
 
-/** A one-time link to a new password. */
+/** Returns the one-time link with which a person sets a new password. */
 export function resetAddress(publicUrl: string, token: string): string {
   return `${publicUrl}${RESET_PATH}?token=${token}`;
 }
 
-const FRESH_S = 10 * 60;
+/** Maximum age of a log-in that counts as fresh, in seconds. */
+const FRESH_LOGIN_MAX_S = 10 * 60;
 
 /**
- * Refuses what would outlive or destroy everything else to a caller who may have found a credential lying about. Throws
- * `access_denied` for a key, and `fresh_login_required` when the log-in is older than ten minutes.
+ * Guards actions that could outlive or destroy everything else in an account: the caller may have found a credential
+ * lying about. Throws `access_denied` for a key, and `fresh_login_required` when the log-in is older than ten minutes.
  */
 export function requireFreshLogin(user: UserPrincipal): void {
   const { loggedInAt } = requireLogin(user);
-  if (Date.now() / 1000 - loggedInAt > FRESH_S) throw new AppError('fresh_login_required');
+  if (Date.now() / 1000 - loggedInAt > FRESH_LOGIN_MAX_S) throw new AppError('fresh_login_required');
 }
 
-/** The log-in of a caller. Throws `access_denied` for a key. */
+/** Returns a caller's log-in. Throws `access_denied` for a key. */
 export function requireLogin({ login }: UserPrincipal): Login {
   if (login === undefined) throw new AppError('access_denied');
   return login;
 }
 
-/** Reports whether a caller has one of the scopes; all but a key with some have all. */
-export function hasScope({ scopes = SCOPES }: UserPrincipal, enough: readonly Scope[]): boolean {
-  return enough.some((scope) => scopes.includes(scope));
+/** Reports whether a caller has at least one of the scopes. A caller has all of them unless its key lists some. */
+export function hasScope({ scopes = SCOPES }: UserPrincipal, anyOf: readonly Scope[]): boolean {
+  return anyOf.some((scope) => scopes.includes(scope));
 }
 
-/** Refuses a key that has none of the scopes, any of which is enough: throws `access_denied`. */
-export function requireScope(user: UserPrincipal, enough: readonly Scope[]): void {
-  if (hasScope(user, enough)) return;
-  const explanation = `This needs a key with the scope ${enough.join(' or ')}; this one has ${user.scopes?.join(', ')}.`;
+/** Throws `access_denied` if a key has none of the scopes; any one of them is enough. */
+export function requireScope(user: UserPrincipal, anyOf: readonly Scope[]): void {
+  if (hasScope(user, anyOf)) return;
+  const explanation = `This needs a key with the scope ${anyOf.join(' or ')}; this one has ${user.scopes?.join(', ')}.`;
   throw new AppError('access_denied', { explanation });
 }
 
-/** Refuses a log-in that has ended with all others of its account: throws `token_expired`. */
+/** Throws `token_expired` if all log-ins of the account were ended after this one began. */
 export function requireCurrent({ generation }: Login, current: number): void {
   if (generation !== current) throw new AppError('token_expired');
 }
 
-/** A quota that has no room for what is to be added. */
+/** A quota that has too little room for what is to be added. */
 export interface Excess {
-  /** The name of what is counted, in the plural. */
+  /** Name of what is counted, in the plural. */
   resource: string;
   used: number;
   added: number;
   quota: number;
 }
 
-/** The refusal to store something for an account, which says what is used, and of how much. */
+/** Returns the error for exceeded quotas. It tells how much of each is used, and how much more would be needed. */
 export function quotaExceeded(excess: readonly Excess[]): AppError {
   const reasons = excess.map(
     ({ used, quota, resource, added }) =>

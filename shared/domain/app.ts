@@ -5,14 +5,14 @@ import { PREDICTION_MODES } from '../schemas/limits.ts';
 export const FEATURES = ['predictions', 'connections', ...PREDICTION_MODES] as const;
 export type Feature = (typeof FEATURES)[number];
 
-/** The application that a request acts for: what its key says about it, and no more. */
+/** The application for which a request acts, as far as its key tells. */
 export interface AppPrincipal {
   readonly id: string;
   /** Keys the fingerprints of the app's request bodies, so that they cannot be compared across apps. */
   readonly fingerprintKey: Buffer;
-  /** Decides about a running prediction whose last caller is gone. */
+  /** Fate of a running prediction whose last caller has disconnected. */
   readonly onDisconnect: 'continue' | 'cancel';
-  /** The confidence below which a prediction abstains. */
+  /** Confidence below which a prediction abstains. */
   readonly minConfidence: number;
   /** Features that the operator turned off for this app. */
   readonly disabled: readonly string[];

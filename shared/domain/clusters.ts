@@ -16,31 +16,33 @@ const MINUTE_MS = 60_000;
 const GAP_MS = 30 * MINUTE_MS;
 const ROWS_MAX = 40;
 const TOKENS_MAX = 6000;
-/** Rows on either side of a shift of the topic, and how alike they are at most. */
-const WINDOW = 4;
-const ALIKE = 0.08;
+/** Number of rows compared on either side of a possible topic shift. */
+const WINDOW_ROWS = 4;
+/** Cosine similarity of the two sides below which the topic has shifted. */
+const SHIFT_COSINE = 0.08;
+/** Minimum number of rows in a cluster before a topic shift may end it. */
 const ROWS_BEFORE_SHIFT = 6;
-/** A topic shows in the beginning of a text. */
+/** Length of the beginning of a text that shows its topic, in UTF-16 units. */
 const TOPIC_CHARS = 1000;
 
 /**
- * Puts together the rows that belong to one stretch of work, without a model. A cluster ends with its session, before a
- * gap of more than 30 minutes, before it has more than 40 rows or 6000 tokens, and where the topic shifts: where the last
- * four rows and the next four share hardly a word (TextTiling: Hearst 1997, with tf-idf). Each row is in one cluster; the
- * clusters are in the order of their first rows, their rows in the order of time.
+ * Groups the rows that belong to one stretch of work, without a model. A cluster ends with its session, before a gap of
+ * more than 30 minutes, before it exceeds 40 rows or 6000 tokens, and where the topic shifts: where the last four rows
+ * and the next four share hardly a word (TextTiling: Hearst 1997, with tf-idf). Each row is in one cluster. Clusters
+ * are ordered by their first rows, and the rows of a cluster by time.
  */
 export function clustersOf<Row extends ClusterRow>(rows: readonly Row[]): Row[][] {
-  const sessions = Map.groupBy(rows.toSorted(inTime), ({ sessionId }) => sessionId);
-  const clusters = [...sessions.values()].flatMap((session) => cut(session));
-  return clusters.sort(([one], [other]) => (one && other ? inTime(one, other) : 0));
+  const sessions = Map.groupBy(rows.toSorted(byTime), ({ sessionId }) => sessionId);
+  const clusters = [...sessions.values()].flatMap((session) => splitSession(session));
+  return clusters.sort(([one], [other]) => (one && other ? byTime(one, other) : 0));
 }
 
 /** Orders rows by time, and by id at the same time. */
-function inTime(one: ClusterRow, other: ClusterRow): number {
+function byTime(one: ClusterRow, other: ClusterRow): number {
   return one.occurredAt.getTime() - other.occurredAt.getTime() || (one.id < other.id ? -1 : 1);
 }
 
-function cut<Row extends ClusterRow>(session: readonly Row[]): Row[][] {
+function splitSession<Row extends ClusterRow>(session: readonly Row[]): Row[][] {
   const texts = session.map(({ content }) => countsOf(wordsOf(content.slice(0, TOPIC_CHARS))));
   const tfIdf = new TfIdf(texts);
   const clusters: Row[][] = [];
@@ -68,12 +70,12 @@ function isAfterGap(last: ClusterRow | undefined, next: ClusterRow): boolean {
   return last !== undefined && next.occurredAt.getTime() - last.occurredAt.getTime() > GAP_MS;
 }
 
-/** Reports whether the rows from `at` on are about something else than those before. Too few of them show nothing. */
+/** Reports whether the topic shifts at row `at`. Returns false if fewer than `WINDOW_ROWS` rows are left to tell. */
 function isShift(texts: readonly Counts[], tfIdf: TfIdf, at: number): boolean {
-  const next = texts.slice(at, at + WINDOW);
-  if (next.length < WINDOW) return false;
-  const cosine = tfIdf.cosine(sumOf(texts.slice(at - WINDOW, at)), sumOf(next));
-  return cosine !== undefined && cosine < ALIKE;
+  const next = texts.slice(at, at + WINDOW_ROWS);
+  if (next.length < WINDOW_ROWS) return false;
+  const cosine = tfIdf.cosine(sumOf(texts.slice(at - WINDOW_ROWS, at)), sumOf(next));
+  return cosine !== undefined && cosine < SHIFT_COSINE;
 }
 
 const QUIET_MS = 10 * MINUTE_MS;
@@ -82,9 +84,9 @@ const SMALL_CHARS = 200;
 const SMALL_WAIT_MS = 24 * 60 * MINUTE_MS;
 
 /**
- * Reports whether a cluster can be expected to stay as it is. One whose last row is younger than ten minutes may go on; a
- * small one, of fewer than 3 rows and 200 characters of a person, waits until it is 24 hours old. `now` is in
- * milliseconds.
+ * Reports whether a cluster can be expected to stay as it is: its last row must be at least ten minutes old. The last
+ * row of a small cluster, with fewer than 3 rows and fewer than 200 characters written by a person, must be 24 hours
+ * old. `now` is in Unix milliseconds.
  */
 export function isSettled(cluster: readonly ClusterRow[], now: number): boolean {
   const age = now - (cluster.at(-1)?.occurredAt.getTime() ?? now);
@@ -93,7 +95,7 @@ export function isSettled(cluster: readonly ClusterRow[], now: number): boolean 
   return age >= (isSmall ? SMALL_WAIT_MS : QUIET_MS);
 }
 
-/** The first rows, as many as one cluster may have: an episode that a client made may have more. */
+/** Returns the first rows, as many as one cluster may have: an episode made by a client may have more. */
 export function bounded<Row extends ClusterRow>(rows: readonly Row[]): Row[] {
   let tokens = 0;
   const end = rows.findIndex(({ content }, at) => {

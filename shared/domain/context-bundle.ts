@@ -13,10 +13,10 @@ import type {
 } from './context-rows.ts';
 
 /**
- * Everything that is known about a person and their doings, for one question. Facts are pinned first, then the latest
- * first; episodes and raw rows are the latest first: the same rows always stand in the same order. `byWorth` has their
- * ids in the order in which they are to be left out from its end where there is less room. Secrets in the texts are
- * masked: agents, apps and models read them.
+ * The part of a person's memory chosen for one question. Facts are sorted pinned first, then newest first; episodes and
+ * raw rows newest first. So the same rows always stand in the same order. `byWorth` lists the ids from the most to the
+ * least worthy: when there is less room, rows are left out from its end. Secrets in the texts are masked, since agents,
+ * apps and models read them.
  */
 export interface ContextBundle {
   profile: ProfileRow | null;
@@ -24,19 +24,19 @@ export interface ContextBundle {
   episodes: EpisodeRow[];
   raw: RawRow[];
   byWorth: { facts: string[]; episodes: string[]; raw: string[] };
-  /** The facts that stand out whatever is asked: the pinned, then the latest. */
+  /** The facts to show whatever the question is: pinned first, then the newest. */
   lasting: FactRow[];
   meta: ContextMeta;
 }
 
 const HOUR_MS = 3_600_000;
 const HALF_LIFE_MS = { facts: 30 * 24 * HOUR_MS, episodes: 3 * 24 * HOUR_MS, raw: 3 * 24 * HOUR_MS };
-/** The salience of the person's own words, and of all others. */
+/** Salience of raw rows: the person's own words, and all others. */
 const SAID_SALIENCE = { own: 1, other: 0.5 };
-/** Length of a text's beginning that is compared with others, in UTF-16 units. */
-const COMPARED = 2000;
+/** Length of a text's beginning that is compared with other texts, in UTF-16 units. */
+const COMPARED_CHARS = 2000;
 
-/** Chooses from what memory offers, at most as much as the query allows. */
+/** Chooses from the rows that memory offers, at most as many as the query allows. */
 export async function bundleOf(offer: Offer, query: ContextQuery): Promise<ContextBundle> {
   const age = (moment: Date) => offer.generatedAt.getTime() - moment.getTime();
   const facts = await choose(offer.facts, query.maxFacts, HALF_LIFE_MS.facts, (row) => ({
@@ -60,23 +60,25 @@ export async function bundleOf(offer: Offer, query: ContextQuery): Promise<Conte
   }));
   const chosen = {
     profile: offer.profile && withoutSecrets(offer.profile),
-    facts: facts.map(withoutSecrets).toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || latest(a, b)),
+    facts: facts
+      .map(withoutSecrets)
+      .toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || newestFirst(a, b)),
     episodes: episodes
       .map(withoutSecrets)
-      .toSorted((a, b) => b.endedAt.getTime() - a.endedAt.getTime() || latest(a, b)),
+      .toSorted((a, b) => b.endedAt.getTime() - a.endedAt.getTime() || newestFirst(a, b)),
     raw: raw
       .map(withoutSecrets)
-      .toSorted((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime() || latest(a, b)),
+      .toSorted((a, b) => b.occurredAt.getTime() - a.occurredAt.getTime() || newestFirst(a, b)),
   };
   const byWorth = { facts: facts.map(idOf), episodes: episodes.map(idOf), raw: raw.map(idOf) };
   const lasting = offer.facts.rows
-    .toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || latest(a, b))
+    .toSorted((a, b) => Number(b.pinned) - Number(a.pinned) || newestFirst(a, b))
     .slice(0, query.maxFacts)
     .map(withoutSecrets);
   return { ...chosen, byWorth, lasting, meta: metaOf(offer, query, chosen) };
 }
 
-/** A value whose strings are masked. Clients bound the depth of their JSON (`flawOf`). */
+/** Returns a copy of a value with the secrets in its strings masked. `flawOf` bounds the depth of clients' JSON. */
 function withoutSecrets<Value>(value: Value): Value {
   if (typeof value === 'string') return masked(value) as Value;
   if (Array.isArray(value)) return value.map(withoutSecrets) as Value;
@@ -88,8 +90,8 @@ function withoutSecrets<Value>(value: Value): Value {
 
 const idOf = ({ id }: { id: string }) => id;
 
-/** Ids are in the order of creation. */
-const latest = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1);
+/** Sorts newest first: ids are in the order of creation. */
+const newestFirst = (a: { id: string }, b: { id: string }) => (a.id < b.id ? 1 : -1);
 
 async function choose<Row extends { id: string }>(
   { rows }: Candidates<Row>,
@@ -101,7 +103,7 @@ async function choose<Row extends { id: string }>(
     const { text, pinned = false, ...merits } = read(row as unknown as Row);
     return {
       row: row as unknown as Row,
-      text: text.slice(0, COMPARED),
+      text: text.slice(0, COMPARED_CHARS),
       pinned,
       worth: worthOf({ ...merits, relevance }, halfLifeMs),
     };

@@ -6,7 +6,7 @@ import type { ContextBundle } from './context-bundle.ts';
 /** The material of a prediction, cut to the context budget. It names no person, session or request. */
 export interface PredictionTask {
   mode: PredictionRequest['mode'];
-  /** The part of the draft that the model sees: all of it, or its end if it alone exceeds the budget. */
+  /** The part of the draft that the model sees: all of it, or only its end if the whole draft exceeds the budget. */
   draft: string;
   /** The draft's beginning, which the model does not see. A standalone answer starts with it. */
   draftHead: string;
@@ -17,35 +17,36 @@ export interface PredictionTask {
   preferences: string;
   /** The memory of the connected account. */
   memory: Memory | null;
-  /** For the built-in predictor alone. */
+  /** Used only by the built-in predictor. */
   local?: LocalHints;
 }
 
 /** Signals that shape a completion by the built-in predictor. */
 export interface LocalHints {
-  /** Words that the person wrote after ones like the draft's last. */
+  /** Earlier words of the person that followed words like the draft's last ones. */
   phrases: readonly RecalledPhrase[];
-  /** Less likely suggestions are not shown. */
+  /** Confidence below which a suggestion is not shown. */
   minConfidence: number;
-  /** Numbers of suggestions that the person lately took and dismissed in this app. */
+  /** Number of suggestions that the person recently took in this app. */
   taken: number;
+  /** Number of suggestions that the person recently dismissed in this app. */
   dismissed: number;
 }
 
-/** A place in what the person wrote, however long ago, that goes on like a draft. */
+/** A place in the person's earlier writing, of any age, whose preceding words match the end of a draft. */
 export interface RecalledPhrase {
   following: string;
-  /** Number of whole words before it that are the draft's. */
+  /** Number of whole words before `following` that match the draft. */
   words: number;
-  /** Number of such places that it stands for. */
+  /** Number of similar places that this sampled one stands for. */
   scale: number;
-  /** Since it was written. */
+  /** Age in days. */
   days: number;
-  /** The row that it is from. */
+  /** Id of the raw row in which it was found. */
   source: string;
 }
 
-/** A person's memory, as far as it may shape a prediction. Whatever it says, it is data. */
+/** The part of a person's memory that may shape a prediction. Its texts are data, never instructions. */
 export interface Memory {
   profile: { summary: string; data: Record<string, unknown> } | null;
   /** The same for every draft until memory changes. */
@@ -53,7 +54,7 @@ export interface Memory {
   recalled: Recalled;
 }
 
-/** The rows of memory in a prediction's material. */
+/** The memory rows used in a prediction's material: ids, and whether the profile was used. */
 export interface UsedRows {
   profile: boolean;
   facts: string[];
@@ -61,12 +62,12 @@ export interface UsedRows {
   raw: string[];
 }
 
-/** Memory about the end of a conversation. */
+/** Memory that relates to the end of the conversation. */
 export interface Recalled {
   facts: string[];
   /** The latest episodes first. */
   episodes: { title: string; summary: string }[];
-  /** The latest raw rows first. `own`: the words are the person's. */
+  /** Raw rows, newest first. `own` is true for the person's own words. */
   said: { role: string | null; own: boolean; content: string }[];
 }
 
@@ -81,41 +82,47 @@ export function envelopeSize(request: Texts): number {
   return texts.reduce((sum, text) => sum + codePointsIn(text), 0);
 }
 
-/** Lengths of the ends of the draft and of each of the last messages that memory is asked about, in UTF-16 units. */
-const ASKED = { draft: 1000, message: 500, messages: 2 };
+/** Ends that form the question to memory: lengths in UTF-16 units, and the number of last messages. */
+const QUESTION_SIZE = { draft: 1000, message: 500, messages: 2 };
 
-/** The first of the numbers of words, each twice the one before, at which a draft becomes another question. */
-const FIRST_WORDS = 4;
+/** Number of words of a draft from which on it is part of the question. At each doubling, more of it is. */
+const FIRST_QUESTION_WORDS = 4;
 
 /**
- * The question that a request puts to memory: the end of the conversation, with as much of the draft as makes it the same
- * question at most keys, so that what is recalled, and a provider's cache of the prompt with it, stays the same.
+ * Returns the question that a request puts to memory: the end of the conversation, and the draft up to its 4th, 8th,
+ * 16th, ... word. So most keystrokes ask the same question and recall the same rows, and a provider's prompt cache stays
+ * valid.
  */
 export function questionOf({ draft, messages }: Pick<Texts, 'draft' | 'messages'>): string {
-  const said = messages.slice(-ASKED.messages).map(({ content }) => content.slice(-ASKED.message));
+  const said = messages
+    .slice(-QUESTION_SIZE.messages)
+    .map(({ content }) => content.slice(-QUESTION_SIZE.message));
   const words = [...draft.text.matchAll(/(?<!\S)\S+\s+/g)];
-  let asked = FIRST_WORDS;
+  let asked = FIRST_QUESTION_WORDS;
   while (2 * asked <= words.length) asked *= 2;
   const last = words[asked - 1];
   const typed = draft.text.slice(0, last === undefined ? 0 : last.index + last[0].length);
-  return [...said, typed.trimEnd().slice(-ASKED.draft)].join('\n').toWellFormed();
+  return [...said, typed.trimEnd().slice(-QUESTION_SIZE.draft)].join('\n').toWellFormed();
 }
 
-/** The share of the budget that an account's memory may take from a request's own texts. */
+/** Share of the budget that an account's memory may take. */
 const MEMORY_SHARE = 1 / 4;
 const NO_ROWS: UsedRows = { profile: false, facts: [], episodes: [], raw: [] };
 const NO_MEMORY = { memory: null, used: NO_ROWS, tokens: 0, reserved: 0 };
-/** Share of the budget in whose steps a growing draft takes room from the older messages, where not all fits. */
+/**
+ * Step, as a share of the budget, by which a growing draft takes room from the older messages when not everything fits.
+ */
 const STEP_SHARE = 1 / 32;
 
 /**
- * The part of a request that fits into `budgetTokens`, whether any of its own text was left out, and the rows of memory in it.
+ * Cuts a request to `budgetTokens`. Returns the material, whether any of the request's own text was left out, and the
+ * memory rows used.
  *
- * Memory comes first, but gets little: whole texts, as many as its share holds. Where not all fits, the older messages
- * are cut alike at most keys, for a provider's cache of the prompt.
+ * Memory comes first, but its share is small: as many whole texts as fit into it. When not everything fits, most
+ * keystrokes cut the older messages at the same place, so that a provider's prompt cache stays valid.
  * Texts take from the budget in order of their value: the draft (its end), the last message, the artifact's selection,
  * the preferences, the artifact's summary, then the other messages from new to old. So the oldest messages are dropped
- * first, and the draft's end stays. A message that fits in part keeps its end, where the question is; the other texts
+ * first, and the draft's end stays. A message that fits only in part keeps its end, where the question is; other texts
  * keep their beginning.
  */
 export function fitContext(
@@ -131,7 +138,10 @@ export function fitContext(
   return { task: { ...fitted.task, memory }, truncated: fitted.truncated, used };
 }
 
-/** `step`: the older messages get what is left of multiples of it. */
+/**
+ * Cuts a request's texts to the budget. If `step` is above 0, the tokens taken before the older messages' turn are
+ * rounded up to a multiple of it.
+ */
 function fitTexts(request: Context, room: TokenBudget, step: number) {
   const { artifact, messages } = request;
   const draft = room.end(request.draft.text);
@@ -161,34 +171,41 @@ function fitMessage(room: TokenBudget, message: Message): Message[] {
   return content === '' && message.content !== '' ? [] : [{ ...message, content }];
 }
 
-/** The share of its room that the profile and the facts may take, and those of facts and episodes in the rest. */
+/** Share of memory's room for the profile and the lasting facts. */
 const KNOWN_SHARE = 1 / 2;
+/** Share of what they leave for the recalled facts. */
 const FACTS_SHARE = 1 / 4;
+/** Share of what is then left for the episodes. The raw rows get the rest. */
 const EPISODES_SHARE = 1 / 2;
 
 /**
- * Cuts a bundle to so many tokens: whole texts, the more worthy ones first. `tokens` is what it takes, `reserved` what it
- * would take at most, whatever is recalled.
+ * Cuts a bundle to `room` tokens: whole texts, the worthiest first. `tokens` is the number taken; `reserved` is the
+ * number to set aside, which stays the same whichever rows are recalled.
  */
 export function fitMemory(
   bundle: ContextBundle,
   room: number,
 ): { memory: Memory; used: UsedRows; tokens: number; reserved: number } {
-  const known = new TokenBudget(room * KNOWN_SHARE);
+  const knownBudget = new TokenBudget(room * KNOWN_SHARE);
   const profile = bundle.profile && {
-    summary: known.takes(bundle.profile.summary) ? bundle.profile.summary : '',
-    data: known.takes(JSON.stringify(bundle.profile.data)) ? bundle.profile.data : {},
+    summary: knownBudget.takes(bundle.profile.summary) ? bundle.profile.summary : '',
+    data: knownBudget.takes(JSON.stringify(bundle.profile.data)) ? bundle.profile.data : {},
   };
-  const facts = bundle.lasting.filter(({ text }) => known.takes(text));
-  const left = room - known.taken;
-  const shown = new Set(facts.map(({ id }) => id));
-  const about = new TokenBudget(left * FACTS_SHARE);
-  const others = bundle.facts.filter(({ id }) => !shown.has(id));
-  const recalled = pick(about, others, bundle.byWorth.facts, ({ text }) => text);
-  const past = new TokenBudget((left - about.taken) * EPISODES_SHARE);
-  const episodes = pick(past, bundle.episodes, bundle.byWorth.episodes, (row) => row.title + row.summary);
-  const lately = new TokenBudget(left - about.taken - past.taken);
-  const said = pick(lately, bundle.raw, bundle.byWorth.raw, ({ content }) => content);
+  const facts = bundle.lasting.filter(({ text }) => knownBudget.takes(text));
+  const left = room - knownBudget.taken;
+  const lastingIds = new Set(facts.map(({ id }) => id));
+  const factsBudget = new TokenBudget(left * FACTS_SHARE);
+  const others = bundle.facts.filter(({ id }) => !lastingIds.has(id));
+  const recalled = pick(factsBudget, others, bundle.byWorth.facts, ({ text }) => text);
+  const episodesBudget = new TokenBudget((left - factsBudget.taken) * EPISODES_SHARE);
+  const episodes = pick(
+    episodesBudget,
+    bundle.episodes,
+    bundle.byWorth.episodes,
+    (row) => row.title + row.summary,
+  );
+  const rawBudget = new TokenBudget(left - factsBudget.taken - episodesBudget.taken);
+  const said = pick(rawBudget, bundle.raw, bundle.byWorth.raw, ({ content }) => content);
   const memory = {
     profile,
     facts: facts.map(({ text }) => text),
@@ -202,7 +219,7 @@ export function fitMemory(
       })),
     },
   };
-  const tokens = known.taken + about.taken + past.taken + lately.taken;
+  const tokens = knownBudget.taken + factsBudget.taken + episodesBudget.taken + rawBudget.taken;
   const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
   const used = {
     profile: profile !== null,
@@ -210,10 +227,10 @@ export function fitMemory(
     episodes: ids(episodes),
     raw: ids(said),
   };
-  return { memory, used, tokens, reserved: tokens > known.taken ? room : tokens };
+  return { memory, used, tokens, reserved: tokens > knownBudget.taken ? room : tokens };
 }
 
-/** The rows that fit, tried in the order of `byWorth`, in their own order. */
+/** Returns the rows that fit, in their own order. They are tried in the order of `byWorth`. */
 function pick<Row extends { id: string }>(
   budget: TokenBudget,
   rows: readonly Row[],

@@ -2,27 +2,27 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { jaccard } from '../text/similarity.ts';
 import { wordsOf } from '../text/words.ts';
 
-/** Names the way of ranking, in `meta.ranking`. A change of what follows gets another name. */
+/** Version of the ranking, reported in `meta.ranking`. Any change to the ranking below needs a new one. */
 export const RANKING = 'v2';
 
 const WEIGHTS = { relevance: 0.75, recency: 0.1, salience: 0.1, support: 0.05 } as const;
-/** So many sources support a row as well as any more do. */
+/** Number of sources from which on more of them add no support. */
 export const SUPPORT_MAX = 10;
-/** Two texts that share more of their pairs of words say the same. */
-const SAME = 0.7;
+/** Share of common bigrams (Jaccard) above which two texts count as the same. */
+const SAME_JACCARD = 0.7;
 
-/** The merits of a row, each from 0 to 1 but its age in milliseconds. */
+/** The merits of a row. Relevance and salience are from 0 to 1, the age is in milliseconds. */
 export interface Merits {
   relevance: number;
   ageMs: number;
   salience: number;
-  /** Rows that it is derived from. */
+  /** Number of rows that it is derived from. */
   sources: number;
 }
 
 /**
- * The worth of a row: relevance, recency and importance as in Generative Agents (arXiv 2304.03442), and support by sources.
- * `halfLifeMs` is the age at which recency counts half. Rows that lie ahead count as new.
+ * Scores a row by relevance, recency and importance, as in Generative Agents (arXiv 2304.03442), and by its support.
+ * `halfLifeMs` is the age at which recency counts half. Rows dated in the future count as new.
  */
 export function worthOf({ relevance, ageMs, salience, sources }: Merits, halfLifeMs: number): number {
   const recency = 2 ** (-Math.max(0, ageMs) / halfLifeMs);
@@ -35,7 +35,7 @@ export function worthOf({ relevance, ageMs, salience, sources }: Merits, halfLif
   );
 }
 
-/** A row to choose from. */
+/** A row to choose from, with its worth. */
 export interface Ranked<Row> {
   row: Row & { id: string };
   text: string;
@@ -44,8 +44,8 @@ export interface Ranked<Row> {
 }
 
 /**
- * The best of the rows, at most so many: pinned ones first, then by worth. What nearly repeats a better row only comes in
- * when nothing else is left. The same rows give the same result, in whatever order they come. Many long texts take
+ * Returns the best rows, at most `most`: pinned ones first, then by worth. A row that nearly repeats a better one is
+ * chosen only when nothing else is left. The order of the input does not matter. Comparing many long texts takes
  * several turns of the event loop.
  */
 export async function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number): Promise<Row[]> {
@@ -55,7 +55,7 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number
   if (ordered.length <= most) return ordered.map(({ row }) => row);
   const chosen: Row[] = [];
   const repeats: Row[] = [];
-  const compared: Compared[] = [];
+  const compared: ComparedText[] = [];
   let since = performance.now();
   for (const { row, text } of ordered) {
     if (performance.now() - since > SLICE_MS) {
@@ -63,7 +63,7 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number
       since = performance.now();
     }
     if (chosen.length === most) break;
-    const next = comparedOf(text);
+    const next = comparedTextOf(text);
     if (compared.some((one) => isSame(one, next))) repeats.push(row);
     else {
       chosen.push(row);
@@ -73,27 +73,27 @@ export async function chooseBest<Row>(rows: readonly Ranked<Row>[], most: number
   return [...chosen, ...repeats].slice(0, most);
 }
 
-/** Number of the best with which the others are compared: a bound on the time. */
+/** Number of chosen rows with which the others are compared. It bounds the time. */
 const COMPARED_MAX = 100;
-/** Time for which it compares before other requests are served. */
+/** Time spent comparing before the event loop serves other requests. */
 const SLICE_MS = 5;
 
-/** A text as it is compared with others. */
-interface Compared {
-  pairs: Set<string>;
-  /** Its words with digits. Texts that differ in a number never say the same. */
+/** A text prepared for comparison with others. */
+interface ComparedText {
+  bigrams: Set<string>;
+  /** The words with digits. Texts that differ in one of them never count as the same. */
   numbers: string;
 }
 
-function comparedOf(text: string): Compared {
+function comparedTextOf(text: string): ComparedText {
   const words = wordsOf(text);
-  const pairs = new Set(words.map((word, at) => `${word} ${words[at + 1] ?? ''}`));
-  return { pairs, numbers: words.filter((word) => /\p{N}/u.test(word)).join(' ') };
+  const bigrams = new Set(words.map((word, at) => `${word} ${words[at + 1] ?? ''}`));
+  return { bigrams, numbers: words.filter((word) => /\p{N}/u.test(word)).join(' ') };
 }
 
-function isSame(a: Compared, b: Compared): boolean {
-  const [fewer = 0, more = 0] = [a.pairs.size, b.pairs.size].sort((one, other) => one - other);
-  // Their sizes alone tell most of them apart.
-  if (a.numbers !== b.numbers || fewer < SAME * more) return false;
-  return more === 0 || jaccard(a.pairs, b.pairs) > SAME;
+function isSame(a: ComparedText, b: ComparedText): boolean {
+  const [fewer = 0, more = 0] = [a.bigrams.size, b.bigrams.size].sort((one, other) => one - other);
+  // These cheap checks tell most texts apart.
+  if (a.numbers !== b.numbers || fewer < SAME_JACCARD * more) return false;
+  return more === 0 || jaccard(a.bigrams, b.bigrams) > SAME_JACCARD;
 }

@@ -1,19 +1,19 @@
 /** A question to memory, and how many rows may answer it. */
 export interface ContextQuery {
-  /** The subject of the rows: the goal, by default. */
+  /** Subject that the rows should be about; the goal by default. */
   query?: string;
-  /** Facts have it in their text. */
+  /** Text that every returned fact contains. */
   goal?: string;
-  /** Facts have one of them. */
+  /** Tags of which every returned fact has at least one. */
   tags?: readonly string[];
-  /** The window of episodes and raw rows; null: ever. */
+  /** Window of the episodes and raw rows; null for no limit. */
   recencyMinutes: number | null;
   maxFacts: number;
   maxEpisodes: number;
   maxRaw: number;
 }
 
-/** The columns of a tier that a bundle has. */
+/** Columns of a fact in a bundle. */
 export interface FactRow {
   id: string;
   text: string;
@@ -31,6 +31,7 @@ export interface FactRow {
   updatedAt: Date;
 }
 
+/** Columns of an episode in a bundle. */
 export interface EpisodeRow {
   id: string;
   title: string;
@@ -47,6 +48,7 @@ export interface EpisodeRow {
   updatedAt: Date;
 }
 
+/** Columns of a raw row in a bundle. */
 export interface RawRow {
   id: string;
   content: string;
@@ -64,6 +66,7 @@ export interface RawRow {
   createdAt: Date;
 }
 
+/** Columns of the profile in a bundle. */
 export interface ProfileRow {
   data: Record<string, unknown>;
   summary: string;
@@ -72,26 +75,26 @@ export interface ProfileRow {
   updatedAt: Date;
 }
 
-/** Rows of a tier to choose from: all that match, or those that are pinned, new, or about the question. */
+/** Candidate rows of one tier: all that match, or only those that are pinned, new, or about the question. */
 export interface Candidates<Row> {
   rows: About<Row>[];
   /** Number of rows that match, counted up to a limit. */
   matched: number;
-  /** False: some were left out because all together are too large. */
+  /** True if `rows` has all that match; false if some were left out because all of them together are too large. */
   whole: boolean;
 }
 
-/** A row, and how relevant it is to the question: from 0, nothing in common, to 1, the most relevant of its tier. */
+/** A row with its relevance to the question, from 0 (nothing in common) to 1 (the most relevant of its tier). */
 export type About<Row> = Row & { relevance: number };
 
-/** A row, and how many rows it is derived from. */
+/** A row with the number of rows that it is derived from. */
 export type Supported<Row> = Row & { support: number };
 
-/** The rows that one account's memory offers, in one snapshot. */
+/** The rows that an account's memory offers, read in one snapshot. */
 export interface Offer {
   revision: number;
   generatedAt: Date;
-  /** Null: no limit of time. */
+  /** Beginning of the time window; null for no limit. */
   since: Date | null;
   profile: ProfileRow | null;
   facts: Candidates<Supported<FactRow>> & {
@@ -103,6 +106,6 @@ export interface Offer {
   episodes: Candidates<Supported<EpisodeRow>> & { stale: number };
   raw: Candidates<RawRow> & { predicted: number };
   backlog: { raw: number; episodes: number };
-  /** Reading the rows took too long, so there are none, and nothing is counted. */
+  /** True if reading the rows took too long. Then there are none, and nothing is counted. */
   timedOut: boolean;
 }

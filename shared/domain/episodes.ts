@@ -7,7 +7,7 @@ import type { ClusterRow } from './clusters.ts';
 import { displayed } from './model-text.ts';
 import { LOCAL } from './provider-call.ts';
 
-/** A raw row as promotion reads it. */
+/** A raw row as read by promotion. */
 export interface RawToPromote extends ClusterRow {
   role: string | null;
   origin: string;
@@ -23,32 +23,33 @@ export interface EpisodeText {
   salience: number;
 }
 
-/** An episode that promotion makes of rows, and its author. */
+/** An episode that promotion makes from raw rows, with its author. */
 export interface EpisodeDraft extends EpisodeText {
   origin: Extract<(typeof DERIVED_ORIGINS)[number], 'model' | 'extractive'>;
   model: string;
 }
 
-const SALIENCE = 0.5;
+const EXTRACT_SALIENCE = 0.5;
 
-/** An episode without a model; undefined when its rows have nothing that can be shown. */
+/** Makes an episode without a model. Returns undefined if its rows have no text that can be shown. */
 export function extractiveDraft(rows: readonly RawToPromote[]): EpisodeDraft | undefined {
   const text = extractedFrom(rows);
-  return text && { ...text, tags: [], salience: SALIENCE, origin: 'extractive', model: LOCAL };
+  return text && { ...text, tags: [], salience: EXTRACT_SALIENCE, origin: 'extractive', model: LOCAL };
 }
 
 export const TITLE_MAX = 200;
 export const SUMMARY_MAX = 8000;
 const LINE_MAX = 1000;
-/** Lines that can become the title. */
-const LINES_MAX = 1000;
-/** A line of fewer words says too little to stand for the rest. */
-const WORDS_MIN = 3;
+/** Number of lines considered for the title. */
+const TITLE_LINES_MAX = 1000;
+/** Minimum number of different words in a title. A line with fewer says too little to stand for the rest. */
+const TITLE_WORDS_MIN = 3;
 
 /**
- * A title and a summary without a model: the line of a person that is most like all that the person said (the centroid:
- * Radev et al. 2004), and the first and the last of these lines. Of rows that no person wrote, their own lines. Secrets are
- * masked. Undefined when nothing in them can be shown.
+ * Makes a title and a summary without a model. The title is the person's line that is most like everything the person
+ * said (the centroid: Radev et al. 2004); the summary quotes the first and the last of the person's lines. If the
+ * person said nothing, the lines of the others are used. Secrets are masked. Returns undefined if there is no text that
+ * can be shown.
  */
 export function extractedFrom(rows: readonly ClusterRow[]): { title: string; summary: string } | undefined {
   const human = linesOf(rows.filter(({ isHuman }) => isHuman));
@@ -60,7 +61,7 @@ export function extractedFrom(rows: readonly ClusterRow[]): { title: string; sum
   const counts = `${rows.length} ${rows.length === 1 ? 'message' : 'messages'}, ${persons} by the person.`;
   const quoted = first === last ? [`“${first}”`] : [`First: “${first}”`, `Last: “${last}”`];
   return {
-    title: shortened(mostSalient(lines.slice(0, LINES_MAX)), TITLE_MAX),
+    title: shortened(mostCentral(lines.slice(0, TITLE_LINES_MAX)), TITLE_MAX),
     summary: [counts, ...quoted].join('\n'),
   };
 }
@@ -70,10 +71,10 @@ function linesOf(rows: readonly ClusterRow[]): string[] {
   return lines.map((line) => shortened(displayed(line).trim(), LINE_MAX)).filter((line) => line !== '');
 }
 
-function mostSalient(lines: readonly string[]): string {
+function mostCentral(lines: readonly string[]): string {
   const counts = lines.map((line) => countsOf(wordsOf(line)));
   const tfIdf = new TfIdf(counts);
   const centroid = sumOf(counts);
-  const scores = counts.map((one) => (one.size < WORDS_MIN ? 0 : (tfIdf.cosine(one, centroid) ?? 0)));
+  const scores = counts.map((one) => (one.size < TITLE_WORDS_MIN ? 0 : (tfIdf.cosine(one, centroid) ?? 0)));
   return lines[scores.indexOf(Math.max(...scores))] ?? '';
 }

@@ -4,7 +4,7 @@ import { ValidationError } from '../schemas/validator.ts';
 
 type Path = (string | number)[];
 
-/** Collects what is wrong with a body, or a part of it, that its schema cannot express: the first fault of each place. */
+/** Collects faults of a body, or of a part of it, that its schema cannot express: the first fault of each place. */
 export class Faults {
   readonly #loc: Path;
   readonly #found: Fault[];
@@ -14,7 +14,7 @@ export class Faults {
     this.#found = found;
   }
 
-  /** Returns the faults of a part, which count for the whole. */
+  /** Returns a collector for a part of the body. Its faults count for the whole body. */
   in(...path: Path): Faults {
     return new Faults([...this.#loc, ...path], this.#found);
   }
@@ -31,13 +31,13 @@ export class Faults {
       this.#found.push({ loc, msg, type, ...more });
   }
 
-  /** Throws a `ValidationError` when anything was found. */
+  /** Throws a `ValidationError` if any fault was found. */
   refuse(): void {
     if (this.#found.length > 0) throw new ValidationError(this.#found);
   }
 }
 
-/** Checks one row, or each of a list, and throws what is wrong with any of them. At least one is checked. */
+/** Checks one row, or each row of a list of at least one. Throws a `ValidationError` with the faults of all of them. */
 export function checkRows<Row, Values>(
   body: Row | Row[],
   check: (row: Row, faults: Faults) => Values,

@@ -1,6 +1,6 @@
 /**
- * Likelihoods that a model may answer, as probabilities. In words, because models judge those better than numbers (Tian et
- * al. 2023, "Just Ask for Calibration").
+ * Likelihoods among which a model chooses, as probabilities. Models get words to choose from, because they judge those
+ * better than numbers (Tian et al. 2023, "Just Ask for Calibration").
  */
 export const LIKELIHOOD = {
   almost_certain: 0.93,

@@ -1,97 +1,113 @@
-/** The load of a kind of work, as one read found it. */
+/** The load of one kind of work, as found by one read. */
 export interface KindLoad {
-  /** The time of the read, by `performance.now()`. */
+  /** Time of the read, by `performance.now()`. */
   at: number;
-  /** The number of parties of the kind's class whose work in its pool has waited for `STANDING_MS`. */
+  /** Number of parties of the kind's class whose oldest queued piece has waited at least `STANDING_MS`. */
   standing: number;
-  /** The queue of each other party of the class. */
+  /** Queue length of each remaining party of the class. */
   queues: readonly number[];
-  /** The queues of the other class, and of both: up to some thousands. */
+  /** Number of queued pieces of the other class: up to some thousands. */
   others: number;
+  /** Number of queued pieces of both classes. */
   queued: number;
-  /** The wait of the oldest; 0 when nothing waits. */
+  /** Wait of the oldest queued piece; 0 when nothing waits. */
   oldestMs: number;
-  /** Work that the live workers have claimed since each started. Heartbeats report it, so it moves in steps of half a second. */
+  /**
+   * Number of pieces that the live workers have claimed since each of them started. Heartbeats report it, so it moves
+   * in steps of up to 0.7 s.
+   */
   claimed: number;
-  /** Milliseconds since the latest claim among the work that still runs; null when nothing runs. */
+  /** Milliseconds since the latest claim among the running pieces; null when nothing runs. */
   lastClaimMs: number | null;
   running: number;
-  /** Live worker processes of the pool, and the sum of their slots. */
+  /** Number of live worker processes of the pool. */
   workers: number;
+  /** Number of slots of these workers together. */
   slots: number;
 }
 
-/** Age after which a read is ignored: the database does not answer. */
+/** Age above which a read is ignored, since the database seems not to answer. */
 const STALE_MS = 2000;
-/** The wait of its oldest from which on a queue stands; others are just passing through. */
+/** Wait of the oldest piece from which on a queue counts as standing. Younger pieces are just passing through. */
 export const STANDING_MS = 150;
-/** No party gets all slots, so a single one can fill only a share. If fewer run, what waits is not waiting for slots. */
+/**
+ * Share of slots in use from which on they count as full: one party can never take more than a share of them. Below it,
+ * queued work is not waiting for slots.
+ */
 const FULL_SHARE = 0.5;
 /** The assumed service time until one is measured. */
-const FIRST_SERVICE_MS = 500;
+const ASSUMED_SERVICE_MS = 500;
+/** Weight of the latest answer in the average service time. */
 const SERVICE_WEIGHT = 0.1;
-/** The rate is measured over this many service times, within these bounds, so that bursts of claims even out. */
-const WINDOW_SERVICES = 4;
-const WINDOW_MIN_MS = 2000;
-const WINDOW_MAX_MS = 10_000;
-/** Shorter spans would only measure the steps of the heartbeats. */
+/**
+ * Number of service times over which the rate is measured, within the bounds below, so that bursts of claims even out.
+ */
+const RATE_WINDOW_SERVICE_TIMES = 4;
+const RATE_WINDOW_MIN_MS = 2000;
+const RATE_WINDOW_MAX_MS = 10_000;
+/** Minimum span over which a rate is measured: a shorter one would only measure the steps of the heartbeats. */
 const SPAN_MIN_MS = 500;
-/** Slots filled together fall free together: only no claim for this many service times, and at least this long, is a collapse. */
-const SILENT_SERVICES = 1.25;
+/**
+ * Number of service times without a claim that count as a collapse, if they last at least `SILENT_MIN_MS`. Shorter
+ * pauses are normal: slots that were filled together become free together.
+ */
+const SILENT_SERVICE_TIMES = 1.25;
 const SILENT_MIN_MS = 500;
-/** The rule of three: if nothing was seen, the rate is with 95 % confidence at most 3 in that time. */
-const UNSEEN = 3;
+/** Rule of three: if no claim was seen for some time, then with 95 % confidence the rate is at most 3 in that time. */
+const UNSEEN_CLAIMS_MAX = 3;
 
 /**
  * Estimates how long a new piece of work would take to be answered: the work ahead of it, divided by the workers' rate.
  *
- * - Work ahead: parties take turns. One whose work stands in the queue is taken to go on, so it gets a turn for each piece
- *   that the own party has waiting, and one for the new piece; another counts with what it has waiting, but for no more
- *   turns. The other class of parties gets every second slot while it has work.
- * - Rate: that of recent claims while slots were full and work waited. Until that is measured, the number waiting divided
- *   by the age of the oldest (Little's law): a newcomer waits about as long as the oldest has.
- * - After a time without a claim, at most 3 in that time. So a collapse shows at once, yet a few are still let in as
- *   probes, once the queue has drained and nothing is ahead of them.
+ * - Work ahead: parties take turns. A party whose queue stands is assumed to keep its queue filled, so it gets a turn
+ *   for each piece that the new piece's party has waiting, and one for the new piece itself. Any other party gets a
+ *   turn for each of its waiting pieces, but no more turns than that. The other class of parties gets every second slot
+ *   while it has work.
+ * - Rate: the rate of recent claims while slots were full and work waited. Until that is measured, the number waiting
+ *   divided by the age of the oldest (Little's law): a new piece waits about as long as the oldest has.
+ * - After a time without a claim, the rate is at most 3 in that time. So a collapse shows at once, yet a few pieces are
+ *   still let in as probes, once the queue has drained and nothing is ahead of them.
  *
- * Forgets everything from when no queue stood or slots were free: a refusal rests on the queue as it stands now.
+ * Forgets the measured rate whenever no queue stands or slots are free: a refusal must rest on the queue as it stands
+ * now.
  */
 export class LoadEstimate {
   #latest: KindLoad | undefined;
-  /** The reads of the present interval of full slots in which `claimed` had moved, oldest first. */
+  /** Reads in which `claimed` had increased, oldest first, since slots last became full. */
   #steps: { at: number; claimed: number }[] = [];
-  #serviceMs = FIRST_SERVICE_MS;
+  #serviceMs = ASSUMED_SERVICE_MS;
 
-  /** Checks whether newcomers may have to be refused, so that the queue needs watching. */
+  /** Reports whether new work may have to be refused, so that the queue needs watching. */
   get isStrained(): boolean {
     return this.#latest !== undefined && (this.#latest.workers === 0 || isStanding(this.#latest));
   }
 
-  /** Updates the estimate with what was read. */
+  /** Updates the estimate with a new read. */
   observe(load: KindLoad): void {
     const before = this.#latest;
     this.#latest = load;
-    // The sum is over live workers: it jumps when one starts or ends.
+    // `claimed` is a sum over the live workers: it jumps when one starts or ends.
     const isComparable = before?.workers === load.workers && load.claimed >= before.claimed;
     if (!isComparable || !isStanding(load) || !isFull(load)) this.#steps = [];
     else this.#measure(load.at, load.claimed);
   }
 
-  /** Updates the average service time with that of an answer. */
+  /** Updates the average service time with that of an answer, in milliseconds. */
   served(ms: number): void {
     this.#serviceMs += SERVICE_WEIGHT * (ms - this.#serviceMs);
   }
 
   /**
-   * Amount of a party's work that may wait for its next piece to be answered within that time: Infinity while no queue stands
-   * or slots are free, 0 without a worker. Slots that are free although work waits are kept from parties with their full
-   * share, so they are free for a party with nothing queued only.
+   * Returns the number of queued pieces from which on a party's next piece would take longer than `withinMs`: Infinity
+   * while no queue stands or slots are free, 0 without a worker. Slots that are free although work waits are withheld
+   * from parties that have their full share, so they count as free only for a party with nothing queued.
    */
   mostQueued(withinMs: number, now: number): number {
     if (this.answerMs(0, now) > withinMs) return 0;
     const latest = this.#latest;
     if (latest === undefined || this.answerMs(Number.MAX_SAFE_INTEGER, now) <= withinMs)
       return Number.POSITIVE_INFINITY;
-    // The estimate grows with what is queued: the largest number that fits is found by halving.
+    // The estimate grows with the queue, so bisection finds the largest number that fits.
     let [fits, exceeds] = [0, Math.ceil(withinMs * this.#perMs(latest)) + 1];
     while (exceeds - fits > 1) {
       const middle = Math.floor((fits + exceeds) / 2);
@@ -101,7 +117,10 @@ export class LoadEstimate {
     return fits + 1;
   }
 
-  /** Milliseconds until the next piece of a party with so much queued would be answered; Infinity without a worker. */
+  /**
+   * Returns the milliseconds until the next piece of a party with `own` queued pieces would be answered: Infinity
+   * without a worker, and 0 if no recent read shows a wait.
+   */
   answerMs(own: number, now: number): number {
     const latest = this.#latest;
     if (latest === undefined || now - latest.at > STALE_MS) return 0;
@@ -115,10 +134,13 @@ export class LoadEstimate {
   }
 
   #measure(at: number, claimed: number): void {
-    const windowMs = Math.max(WINDOW_MIN_MS, Math.min(WINDOW_MAX_MS, WINDOW_SERVICES * this.#serviceMs));
+    const windowMs = Math.max(
+      RATE_WINDOW_MIN_MS,
+      Math.min(RATE_WINDOW_MAX_MS, RATE_WINDOW_SERVICE_TIMES * this.#serviceMs),
+    );
     this.#steps = this.#steps.filter((step) => at - step.at <= windowMs);
     const latest = this.#steps.at(-1);
-    // Before the first claim of an interval there is nothing to measure: the span starts at the last read without one.
+    // Nothing can be measured before the interval's first claim: the span starts at the last read without one.
     if (latest?.claimed === claimed && this.#steps.length === 1) this.#steps = [];
     if (latest?.claimed !== claimed || this.#steps.length === 0) this.#steps.push({ at, claimed });
   }
@@ -131,8 +153,8 @@ export class LoadEstimate {
       ? (last.claimed - first.claimed) / (last.at - first.at)
       : Math.max(1, queued) / oldestMs;
     const silentMs = lastClaimMs ?? 0;
-    const isSilent = silentMs > Math.max(SILENT_MIN_MS, SILENT_SERVICES * this.#serviceMs);
-    return isSilent ? Math.min(perMs, UNSEEN / silentMs) : perMs;
+    const isSilent = silentMs > Math.max(SILENT_MIN_MS, SILENT_SERVICE_TIMES * this.#serviceMs);
+    return isSilent ? Math.min(perMs, UNSEEN_CLAIMS_MAX / silentMs) : perMs;
   }
 }
 

@@ -33,7 +33,7 @@ export interface RawValues {
   metadata: Record<string, unknown>;
 }
 
-/** A posted raw row with what it leaves out. `now` is in milliseconds. */
+/** Fills in the defaults of a posted raw row. `now` is in Unix milliseconds. */
 export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults): RawValues {
   const { content, kind = 'other', agent = null, source = 'api', metadata = {} } = posted;
   checkJson(metadata, METADATA_MAX, faults.in('metadata'));
@@ -55,7 +55,9 @@ export function rawValues(posted: RawMemoryRequest, now: number, faults: Faults)
   };
 }
 
-/** The speaker of a row of that kind. None is known of `other`, so that it is no evidence for what a person said. */
+/**
+ * Returns who spoke a row of a kind. It is null for `other`, so that such a row is no evidence of what a person said.
+ */
 export function roleOf(kind: RawKind, agent: string | null): RawRole {
   if (kind === 'prompt') return 'agent';
   if (kind === 'reply' || kind === 'note') return 'human';
@@ -67,10 +69,10 @@ function originOf(role: RawRole): RawValues['origin'] {
   return role === 'human' || role === 'agent' ? role : 'unknown';
 }
 
-/** The columns of an episode that a client gives. */
+/** Returns the columns of an episode that a client sent. */
 export function episodeValues(change: EpisodeChange, now: number, faults: Faults) {
   const { title, summary, status, salience, model, started_at, ended_at, tags, raw_ids } = change;
-  return given({
+  return withoutUndefined({
     title,
     summary,
     status,
@@ -84,7 +86,7 @@ export function episodeValues(change: EpisodeChange, now: number, faults: Faults
 }
 export type EpisodeValues = ReturnType<typeof episodeValues>;
 
-/** A posted episode with what it leaves out. */
+/** Fills in the defaults of a posted episode. */
 export function newEpisode(posted: EpisodeRequest, now: number, faults: Faults) {
   const { title, summary, origin = 'human' } = posted;
   const { sources = [], ...values } = episodeValues(posted, now, faults);
@@ -95,10 +97,10 @@ export function newEpisode(posted: EpisodeRequest, now: number, faults: Faults) 
 }
 export type NewEpisode = ReturnType<typeof newEpisode>;
 
-/** The columns of a fact that a client gives. It may hold from or until a day to come. */
+/** Returns the columns of a fact that a client sent. Its validity may begin or end in the future. */
 export function factValues(change: FactChange, faults: Faults) {
   const { text, kind, tags, confidence, episode_ids, superseded_by, pinned, model } = change;
-  return given({
+  return withoutUndefined({
     text,
     kind,
     confidence,
@@ -113,7 +115,7 @@ export function factValues(change: FactChange, faults: Faults) {
 }
 export type FactValues = ReturnType<typeof factValues>;
 
-/** A posted fact with what it leaves out. */
+/** Fills in the defaults of a posted fact. */
 export function newFact(posted: FactRequest, faults: Faults) {
   const { text, origin = 'human' } = posted;
   const { sources = [], ...values } = factValues(posted, faults);
@@ -122,13 +124,13 @@ export function newFact(posted: FactRequest, faults: Faults) {
 }
 export type NewFact = ReturnType<typeof newFact>;
 
-/** The names of a span's beginning and end in a request. */
+/** Names of a span's beginning and end in a request. */
 export const EPISODE_SPAN = ['started_at', 'ended_at'] as const;
 export const FACT_SPAN = ['valid_from', 'valid_to'] as const;
 
 /**
- * Refuses an end before its beginning; either may be open. The fault names the end, or the beginning when no end was
- * sent.
+ * Adds a fault if a span ends before it begins; either end may be open. The fault names the end, or the beginning when
+ * no end was sent.
  */
 export function checkSpan(
   from: Date | null | undefined,
@@ -142,20 +144,20 @@ export function checkSpan(
   else faults.add(beginning, 'Input should not lie after the end');
 }
 
-const STATING = ['text', 'kind', 'confidence', 'validFrom', 'validTo'] as const;
-type Stating = Pick<FactValues, (typeof STATING)[number]>;
+const STATEMENT_COLUMNS = ['text', 'kind', 'confidence', 'validFrom', 'validTo'] as const;
+type StatementColumns = Pick<FactValues, (typeof STATEMENT_COLUMNS)[number]>;
 
-/** Reports whether a change makes a fact state something else: then its former wording is kept. */
-export function statesAnew(change: Stating, fact: Stating): boolean {
-  return STATING.some(
+/** Reports whether a change makes a fact state something else, so that its former wording must be kept. */
+export function statesAnew(change: StatementColumns, fact: StatementColumns): boolean {
+  return STATEMENT_COLUMNS.some(
     (column) => change[column] !== undefined && change[column]?.valueOf() !== fact[column]?.valueOf(),
   );
 }
 
-/** The columns of the profile that a client gives. */
+/** Returns the columns of the profile that a client sent. */
 export function profileValues({ data, summary }: ProfileRequest, faults: Faults) {
   if (data !== undefined) checkJson(data, PROFILE_MAX, faults.in('data'));
-  return given({ data: data as Record<string, unknown> | undefined, summary });
+  return withoutUndefined({ data: data as Record<string, unknown> | undefined, summary });
 }
 
 function checkJson(value: object, charactersMax: number, faults: Faults): void {
@@ -186,10 +188,10 @@ function anyTimeOrNone(timestamp: string | null | undefined, faults: Faults): Da
 
 const unique = (values: readonly string[]) => [...new Set(values)];
 
-type Given<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
+type WithoutUndefined<T> = { [Key in keyof T]?: Exclude<T[Key], undefined> };
 
-/** Drops the properties that were left out, so that they overwrite nothing. */
-function given<T extends object>(values: T): Given<T> {
+/** Drops undefined properties, so that they overwrite nothing. */
+function withoutUndefined<T extends object>(values: T): WithoutUndefined<T> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as Given<T>;
+  return Object.fromEntries(entries) as WithoutUndefined<T>;
 }

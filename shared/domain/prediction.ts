@@ -4,17 +4,17 @@ import type { PREDICTION_MODES } from '../schemas/limits.ts';
 import type { CancelResponse, PredictionResponse } from '../schemas/predictions.ts';
 import { failureOf, type Outcome, requestKey } from './work.ts';
 
-/** The key of an app's prediction, from the id that the app gave it. */
+/** Returns the key of an app's prediction, made from the id that the app gave it. */
 export function predictionKey(appId: string, requestId: string): string {
   return requestKey('predict', appId, requestId);
 }
 
-/** The line of an app's drafts that a person types in a session. */
+/** Returns the key of the series of drafts that a person types in one session of an app. */
 export function lineKey(appId: string, userId: string, sessionId: string): string {
   return requestKey(`draft ${userId}`, appId, sessionId);
 }
 
-/** The facts of a prediction at its admission. */
+/** Facts about a prediction, fixed at its admission. */
 export interface PredictionFacts {
   requestId: string;
   userId: string;
@@ -22,50 +22,51 @@ export interface PredictionFacts {
   mode: (typeof PREDICTION_MODES)[number];
   connectionId: string | null;
   draftRevision: number;
-  /** Length of the draft in UTF-16 units; then its fingerprint. */
+  /** Length of the draft in UTF-16 units. */
   draftLength: number;
+  /** Fingerprint of the draft. */
   draftHash: string;
   contextRevision: string;
-  /** Fingerprint of all that the request says beside the draft. */
+  /** Fingerprint of everything that the request says besides the draft. */
   contextHash: string;
-  /** Below this confidence it abstains: the app's setting at that moment. */
+  /** Confidence below which the prediction abstains: the app's setting at admission. */
   minConfidence: number;
 }
 
-/** The report of its worker. */
+/** Report of the worker that ran the prediction. */
 export interface PredictionReport {
   profileRevision: string;
   grantRevision: number;
   contextTruncated: boolean;
-  /** Null when the provider was not asked. */
+  /** Milliseconds that the provider took; null if it was not asked. */
   providerMs: number | null;
-  /** The prediction whose completion the person was typing: this one is the rest of it. */
+  /** Id of the prediction whose completion the person was typing, if this one is the rest of it. */
   continues?: string;
 }
 
-/** The report of a draft's worker: it stays with the history, so it has no text of a person. */
+/** Report of the worker that ran a draft. It is kept in the history, so it contains no text of a person. */
 export interface DraftReport extends Pick<DraftResponse, 'confidence' | 'model' | 'usage'> {
   context: DraftContext;
   memoryMs: number;
   modelMs: number;
 }
 
-/** The texts of its answer, as JSON, which are gone after the recovery window. */
+/** Texts of a draft's answer. They are stored as JSON and erased after the recovery window. */
 export type DraftTexts = Required<Pick<DraftResponse, 'completion' | 'sent'>>;
 
 export type PredictionOutcome = Outcome<PredictionFacts, PredictionReport>;
 
-/** The error that a prediction ended with, for its caller; undefined when it has an answer. */
+/** Returns the error that a prediction ended with, for its caller; undefined if it has an answer. */
 export function refusalOf(outcome: PredictionOutcome): AppError | undefined {
   const { state, code, answer } = outcome;
   if (code === 'abandoned') return new AppError('service_unavailable');
   if (code !== null) return failureOf(code, outcome);
-  // It was read at the very moment the window closed.
+  // The recovery window closed just as the row was read.
   return state === 'suggested' && answer === null ? new AppError('recovery_window_expired') : undefined;
 }
 
 /**
- * The response of a suggested or abstained prediction. Built from the row alone, so that every replay has the same bytes.
+ * Builds the response of a suggested or abstained prediction from its row alone, so that all replays have equal bytes.
  */
 export function answerOf({
   id,
@@ -95,7 +96,7 @@ export function answerOf({
   };
 }
 
-/** The response to a cancel: superseded counts as cancelled, abandoned as failed. */
+/** Returns the response to a cancel: superseded counts as cancelled, abandoned as failed. */
 export function cancelAnswerOf({ state, units }: Pick<Outcome, 'state' | 'units'>): CancelResponse {
   switch (state) {
     case 'suggested':

@@ -1,7 +1,7 @@
 /** The model name of the built-in predictor. */
 export const LOCAL = 'local';
 
-/** The outcome of a request to a provider. The first four have an answer; `aborted` is the caller's doing. */
+/** Outcomes of a request to a provider. The first four come with an answer; `aborted` is the caller's doing. */
 export const CALL_OUTCOMES = [
   'answered',
   'refused',
@@ -15,39 +15,39 @@ export const CALL_OUTCOMES = [
 ] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 
-/** The time for which the ledger keeps a call. */
+/** Number of days for which the ledger keeps a call. */
 export const LEDGER_DAYS = 400;
 
-/** Millionths of a cent per token. */
+/** Price of a model's tokens, in millionths of a cent per token. */
 export interface ModelPrice {
   input: number;
   output: number;
 }
 
-/** Prices tokens, in millionths of a cent, rounded up; null for a model without a price. */
+/** Returns the cost of tokens in millionths of a cent, rounded up; null for a model without a price. */
 export function costOf(
   price: ModelPrice | undefined,
   { inputTokens, outputTokens }: { inputTokens: number; outputTokens: number },
 ): number | null {
   if (price === undefined) return null;
   const cost = price.input * inputTokens + price.output * outputTokens;
-  // A price has four decimals at most; what is beyond them is noise of the arithmetic, and must not be rounded up.
+  // A price has at most four decimals. Anything beyond them is arithmetic noise, and must not be rounded up.
   return Math.ceil(Math.round(cost * 10_000) / 10_000);
 }
 
-/** Tokens of a text, for calls whose provider reported none: four bytes of UTF-8 each. */
+/** Estimates the tokens of a text, for calls whose provider reported none: one for every four bytes of UTF-8. */
 export function estimateTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-/** A sum of calls to providers, tokens and cost as far as they are known. */
+/** Sum of calls to providers, with their tokens and cost as far as known. */
 export interface Spending {
   calls: number;
   inputTokens: number;
   cachedTokens: number;
   outputTokens: number;
   costMicrocents: number;
-  /** Calls of models without a price. */
+  /** Number of calls to models without a price. */
   unpriced: number;
 }
 

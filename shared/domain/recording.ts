@@ -20,21 +20,21 @@ export interface RecordedEvent {
   occurredAt: string;
   source: string;
   sourceDetail: string | null;
-  /** JSON on one line: as posted, except that its time is in UTC, and without `received_at`, which is ours. */
+  /** JSON on one line: as posted, but with its time in UTC, and without `received_at`, which the server adds. */
   body: string;
 }
 
-/** A checked batch: what may be stored, its place in the batch, and what is wrong with the rest. */
+/** A checked batch: the events that may be stored, and what is wrong with the others. */
 export interface CheckedBatch {
   events: RecordedEvent[];
-  /** The index of each of the events in the batch. */
+  /** Index in the batch of each of `events`. */
   indexes: number[];
   invalid: RecordingReceipt['invalid'];
 }
 
 const ERRORS_MAX = 3;
 
-/** Time for which the event loop may be blocked at once. */
+/** Maximum time for which the event loop is blocked at once. */
 const SLICE_MS = 2;
 
 /** Checks each row of a batch on its own; `now` is in milliseconds. A large batch takes several turns of the event loop. */
@@ -56,13 +56,13 @@ export async function checkBatch(batch: readonly unknown[], now: number): Promis
   return checked;
 }
 
-const CHECKS = new Map(Object.entries(EVENTS).map(([type, schema]) => [type, compile(schema)]));
-const CHECK_CUSTOM = compile(CustomEvent);
-const CHECK_UNKNOWN = compile(UnknownEvent);
+const VALIDATORS = new Map(Object.entries(EVENTS).map(([type, schema]) => [type, compile(schema)]));
+const validateCustomEvent = compile(CustomEvent);
+const validateUnknownEvent = compile(UnknownEvent);
 
-/** The event, or up to three faults. */
+/** Returns the event, or up to three faults. */
 export function checkRow(row: unknown, now: number): RecordedEvent | { errors: string[] } {
-  const result = checkOf(row)(row);
+  const result = validatorOf(row)(row);
   if (!result.ok) {
     const faults = result.faults.slice(0, ERRORS_MAX);
     return { errors: faults.map(({ loc, msg }) => [...loc.slice(1), msg].join(': ')) };
@@ -88,21 +88,25 @@ export function checkRow(row: unknown, now: number): RecordedEvent | { errors: s
   };
 }
 
-/** The check for the row's type; one that always fails for a missing or unknown type. */
-function checkOf(row: unknown) {
+/** Returns the validator for a row's type. For a missing or unknown type it is one that always fails. */
+function validatorOf(row: unknown) {
   const type = typeof row === 'object' && row !== null && 'type' in row ? row.type : undefined;
-  if (typeof type !== 'string') return CHECK_UNKNOWN;
-  return type.startsWith(CUSTOM_PREFIX) ? CHECK_CUSTOM : (CHECKS.get(type) ?? CHECK_UNKNOWN);
+  if (typeof type !== 'string') return validateUnknownEvent;
+  return type.startsWith(CUSTOM_PREFIX)
+    ? validateCustomEvent
+    : (VALIDATORS.get(type) ?? validateUnknownEvent);
 }
 
-const FOREIGN = 'session belongs to another user';
+const FOREIGN_SESSION = 'session belongs to another user';
 
-/** The answer to a posted batch. `foreign` has the positions, among the events, of those for another user's session. */
+/**
+ * Returns the answer to a posted batch. `foreign` lists the positions in `events` of those for another user's session.
+ */
 export function receiptOf(
   { events, indexes, invalid }: CheckedBatch,
   { accepted, foreign }: { accepted: number; foreign: number[] },
 ): RecordingReceipt {
-  const refused = foreign.map((place) => ({ index: indexes[place] ?? 0, errors: [FOREIGN] }));
+  const refused = foreign.map((place) => ({ index: indexes[place] ?? 0, errors: [FOREIGN_SESSION] }));
   return {
     accepted,
     duplicates: events.length - accepted - foreign.length,
@@ -110,12 +114,12 @@ export function receiptOf(
   };
 }
 
-/** A stored event's JSON, with the time of its arrival as its last property. */
+/** Returns a stored event's JSON, with the time of its arrival added as the last property. */
 export function storedEventJson({ body, receivedAt }: { body: string; receivedAt: Date }): string {
   return `${body.slice(0, -1)},"received_at":"${receivedAt.toISOString()}"}`;
 }
 
-/** A session as it is stored. */
+/** A session as stored. */
 interface StoredSession {
   id: string;
   accountId: string;
@@ -125,7 +129,7 @@ interface StoredSession {
   endedAt?: Date | null;
 }
 
-/** A session as it is shown. */
+/** Returns a session as clients see it. */
 export function sessionAnswer(row: StoredSession): Session {
   return {
     session_id: row.id,

@@ -1,24 +1,25 @@
 import { STANDING_MS } from './load.ts';
 
-/** The share of the slots that is to be busy: the rest takes what comes until another worker is up. */
-const BUSY = 0.7;
+/** Share of the slots that should be busy. The rest takes new work until another worker is up. */
+const BUSY_SHARE = 0.7;
 
-/** The load of a pool: of all its kinds. */
+/** Load of a pool, over all its kinds. */
 export interface PoolLoad {
   queued: number;
   running: number;
-  /** The wait of the oldest. */
+  /** Wait of the oldest queued piece. */
   oldestMs: number;
   workers: number;
   slots: number;
 }
 
 /**
- * The workers that a pool should have. What runs is the arrival rate times the service time (Little's law); while a queue stands, what
- * waits wants a slot as well. At least 1: a pool without a worker refuses its work, so nothing would ever call for the first.
+ * Returns the number of workers that a pool should have. Running work is the arrival rate times the service time
+ * (Little's law); while a queue stands, queued work needs slots as well. At least 1: a pool without a worker refuses
+ * its work, so nothing would ever call for the first.
  */
 export function desiredWorkers({ queued, running, oldestMs, workers, slots }: PoolLoad): number {
   if (workers === 0) return 1;
   const wanted = running + (oldestMs >= STANDING_MS ? queued : 0);
-  return Math.max(1, Math.ceil(wanted / (BUSY * (slots / workers))));
+  return Math.max(1, Math.ceil(wanted / (BUSY_SHARE * (slots / workers))));
 }

@@ -1,7 +1,7 @@
 import type { UsageResponse } from '../schemas/usage.ts';
 import { NOTHING_SPENT, type Spending } from './provider-call.ts';
 
-/** Units of an app in a month; amounts in millionths of a cent, at the price of each unit's admission. */
+/** An app's units in a month. Amounts are in millionths of a cent, at the price at each unit's admission. */
 export interface UsageCounts {
   reserved: number;
   settled: number;
@@ -11,7 +11,7 @@ export interface UsageCounts {
 }
 
 export const MICROCENTS_PER_CENT = 1_000_000;
-const UNUSED: UsageCounts = {
+const NOTHING_USED: UsageCounts = {
   reserved: 0,
   settled: 0,
   paidReserved: 0,
@@ -19,14 +19,16 @@ const UNUSED: UsageCounts = {
   paidSettledMicrocents: 0,
 };
 
-/** The month as the app sees it: under today's plan and cap, the invoice rounded down to whole cents. */
+/**
+ * Returns the month as the app sees it: under its present plan and cap, with the invoice rounded down to whole cents.
+ */
 export function usageReport(
   app: { id: string; plan: UsageResponse['plan']; capCents?: number | null },
   month: string,
   counts: UsageCounts | undefined,
   sandboxUnits: number,
 ): UsageResponse {
-  const { settled, reserved, paidSettled, paidReserved, paidSettledMicrocents } = counts ?? UNUSED;
+  const { settled, reserved, paidSettled, paidReserved, paidSettledMicrocents } = counts ?? NOTHING_USED;
   const sandboxUsed = settled - paidSettled + reserved - paidReserved;
   return {
     app_id: app.id,
@@ -44,7 +46,9 @@ export function usageReport(
   };
 }
 
-/** A sum of calls to providers, for the operator: tokens, and the estimated cost in cents with four decimals. */
+/**
+ * Returns a sum of calls to providers, for the operator: tokens, and the estimated cost in cents with four decimals.
+ */
 export function spendingReport(spending: Spending = NOTHING_SPENT) {
   const { calls, inputTokens, cachedTokens, outputTokens, costMicrocents, unpriced } = spending;
   return {

@@ -1,8 +1,8 @@
 import { catalogue, type ErrorCode, type ErrorEntry, type ErrorSource } from './catalogue.ts';
 
 /**
- * An error that a caller may see: a code of the catalogue, nothing else. The cause is only logged.
- * Only `ingress/http/errors.ts` turns it into an HTTP response.
+ * An error that callers may see. They see a code of the catalogue with its explanation; the cause is only logged. Only
+ * `ingress/http/errors.ts` turns it into an HTTP response.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;

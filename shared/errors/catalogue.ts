@@ -1,17 +1,17 @@
 /**
- * Every error code of the product: its HTTP status, which part caused it, and, where a retry can help, after how many
- * whole seconds, unless more is known about the case at hand.
+ * An error code: its HTTP status, the part that causes it and, if a retry can help, the whole seconds to wait before
+ * it. A thrown error may state other seconds.
  *
  * `source` becomes `X-Error-Source`; a failed prediction may override it with the source in its row.
  */
 export interface ErrorEntry {
   status: number;
-  /** On `/api`, where that is another one. */
+  /** Status on `/api`, if it differs. */
   apiStatus?: number;
   source: ErrorSource;
   /** One sentence for people: `/api` answers with it. */
   message: string;
-  /** Null: only said where it is known. */
+  /** Null: a retry can help, but only the thrown error may state the seconds. */
   retryAfterS?: number | null;
 }
 
@@ -197,7 +197,7 @@ export const catalogue = {
 
 export type ErrorCode = keyof typeof catalogue;
 
-/** The status that a surface answers a code with. */
+/** Returns the status with which a surface answers a code. */
 export function statusOf(code: ErrorCode, surface: string): number {
   const { status, apiStatus = status }: ErrorEntry = catalogue[code];
   return surface === 'api' ? apiStatus : status;

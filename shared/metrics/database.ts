@@ -1,4 +1,4 @@
-import { atScrape, gauge } from './registry.ts';
+import { gauge, onScrape } from './registry.ts';
 
 const connections = gauge('forecue_database_connections', 'Open connections of a pool of this process.', [
   'pool',
@@ -14,9 +14,9 @@ interface Connections {
   readonly waitingCount: number;
 }
 
-/** Observes a pool of connections until it is closed. */
+/** Observes a connection pool, until the returned handle is closed. */
 export function watchConnections(name: string, pool: Connections): { close(): void } {
-  return atScrape(() => [
+  return onScrape(() => [
     [connections, pool.totalCount - pool.idleCount, { pool: name, state: 'busy' }],
     [connections, pool.idleCount, { pool: name, state: 'idle' }],
     [waiting, pool.waitingCount, { pool: name }],

@@ -1,5 +1,5 @@
 import manifest from '../../package.json' with { type: 'json' };
-import { atScrape, gauge } from './registry.ts';
+import { gauge, onScrape } from './registry.ts';
 
 const ready = gauge('forecue_ready', '1 while the process takes work, and its stores answer.');
 const healthy = gauge('forecue_healthy', '0 when the process has been unable to do its work for 10 s.');
@@ -10,21 +10,21 @@ const clockAhead = gauge(
 const missing = gauge('forecue_migrations_missing', 'Migrations that the process waits for at its start.');
 const build = gauge('forecue_build_info', 'The version that runs.', ['version', 'node']);
 
-/** Observes the health of this process until it is closed. */
+/** Observes the health of this process, until the returned handle is closed. */
 export function watchHealth(health: { healthy(): boolean; ready(): Promise<boolean> }): { close(): void } {
-  return atScrape(async () => [
+  return onScrape(async () => [
     [ready, Number(await health.ready().catch(() => false))],
     [healthy, Number(health.healthy())],
     [build, 1, { version: manifest.version, node: process.versions.node }],
   ]);
 }
 
-/** Observes this machine's clock until it is closed. */
+/** Observes this machine's clock, until the returned handle is closed. */
 export function watchClock(clock: { readonly clockAheadMs: number }): { close(): void } {
-  return atScrape(() => [[clockAhead, clock.clockAheadMs / 1000]]);
+  return onScrape(() => [[clockAhead, clock.clockAheadMs / 1000]]);
 }
 
-/** Observes how many migrations the start of this process waits for, until it is closed. */
+/** Observes how many migrations the start of this process waits for, until the returned handle is closed. */
 export function watchMigrations(waited: { readonly missing: number }): { close(): void } {
-  return atScrape(() => [[missing, waited.missing]]);
+  return onScrape(() => [[missing, waited.missing]]);
 }

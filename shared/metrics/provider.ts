@@ -1,5 +1,5 @@
 import type { CallOutcome } from '../domain/provider-call.ts';
-import { atScrape, counter, gauge, histogram } from './registry.ts';
+import { counter, gauge, histogram, onScrape } from './registry.ts';
 
 const durations = histogram(
   'forecue_provider_call_duration_seconds',
@@ -25,7 +25,7 @@ const pause = gauge(
   ['model'],
 );
 
-const MICROCENTS = 100_000_000;
+const MICROCENTS_PER_DOLLAR = 100_000_000;
 
 interface ProviderCall {
   model: string;
@@ -41,14 +41,14 @@ export function observeCall({ model, outcome, usage, cost: microcents, latencyMs
   tokens.inc({ model, type: 'input' }, usage.inputTokens);
   tokens.inc({ model, type: 'cached_input' }, usage.cachedTokens);
   tokens.inc({ model, type: 'output' }, usage.outputTokens);
-  if (microcents !== null) cost.inc({ model }, microcents / MICROCENTS);
+  if (microcents !== null) cost.inc({ model }, microcents / MICROCENTS_PER_DOLLAR);
 }
 
-/** Observes circuits until it is closed. */
+/** Observes circuits by model, until the returned handle is closed. */
 export function watchCircuits(
   circuits: ReadonlyMap<string, { readonly isOpen: boolean; readonly pausedMs: number }>,
 ): { close(): void } {
-  return atScrape(() =>
+  return onScrape(() =>
     [...circuits].flatMap(([model, { isOpen, pausedMs }]) => [
       [open, Number(isOpen), { model }] as const,
       [pause, pausedMs / 1000, { model }] as const,

@@ -2,28 +2,28 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { within } from '../timing/within.ts';
 
 /**
- * The metrics of this process, in one registry. Their series are bounded: a label is a route's pattern, a code of the table, a kind,
- * a pool or a configured model; never an id, and never a text from outside.
+ * The metrics of this process, in one registry. The number of series is bounded: a label is a route pattern, an error
+ * code, a kind, a pool or a configured model; never an id or a text from outside.
  */
 const registry = new Registry();
 
-/** Bounds of the buckets in seconds, from a statement on an idle machine to the longest deadline. */
+/** Bounds of the buckets in seconds: from a statement on an idle machine to the longest deadline. */
 const SECONDS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120];
-/** The longest that a scrape waits for one of its reads. */
-const READ_WITHIN_MS = 2000;
+/** Maximum time that a scrape waits for one of its reads. */
+const READ_TIMEOUT_MS = 2000;
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The value of a gauge at a scrape. */
+/** A value to add to a gauge at a scrape. */
 export type Sample = readonly [gauge: Gauge, value: number, labels?: Labels];
-/** Reads gauges, at each scrape. */
+/** Reads the values of gauges. Called at each scrape. */
 type Read = () => readonly Sample[] | Promise<readonly Sample[]>;
 
 const gauges: Gauge[] = [];
 const reads = new Set<Read>();
 let underWay: Promise<string> | undefined;
 
-/** Declares what only grows. */
+/** Declares a metric that only grows. */
 export function counter<Label extends string>(
   name: `forecue_${string}_total`,
   help: string,
@@ -32,7 +32,7 @@ export function counter<Label extends string>(
   return new Counter({ name, help, labelNames, registers: [registry] });
 }
 
-/** Declares a distribution of times. */
+/** Declares a distribution of durations. */
 export function histogram<Label extends string>(
   name: `forecue_${string}_seconds`,
   help: string,
@@ -56,15 +56,18 @@ export function sizes<Label extends string>(
   });
 }
 
-/** Declares what goes up and down. It has the values that were read for the scrape, and no series where nothing was. */
+/**
+ * Declares a metric that goes up and down. At a scrape it has the values that were read for it, and no series if none
+ * were.
+ */
 export function gauge(name: `forecue_${string}`, help: string, labelNames: readonly string[] = []): Gauge {
   const declared = new Gauge({ name, help, labelNames: [...labelNames], registers: [registry] });
   gauges.push(declared);
   return declared;
 }
 
-/** Reads these gauges at each scrape, until it is closed. The samples of several readers add up. */
-export function atScrape(read: Read): { close(): void } {
+/** Calls `read` at each scrape, until the returned handle is closed. Samples of several readers add up. */
+export function onScrape(read: Read): { close(): void } {
   reads.add(read);
   return { close: () => void reads.delete(read) };
 }
@@ -76,7 +79,7 @@ const failedReads = counter(
 
 export const METRICS_TYPE = registry.contentType;
 
-/** The metrics as text. Scrapes at the same time share one. */
+/** Returns the metrics as text. Concurrent scrapes share one collection. */
 export function scrape(): Promise<string> {
   underWay ??= collect().finally(() => {
     underWay = undefined;
@@ -85,20 +88,20 @@ export function scrape(): Promise<string> {
 }
 
 async function collect(): Promise<string> {
-  const samples = await Promise.all([...reads].map(inTime));
+  const samples = await Promise.all([...reads].map(readInTime));
   for (const one of gauges) {
     one.reset();
-    // One without labels would be 0 where nobody reads it.
+    // A gauge without labels would otherwise be 0 when nothing was read for it.
     one.remove({});
   }
   for (const [of, value, labels = {}] of samples.flat()) of.inc(labels, value);
   return registry.metrics();
 }
 
-async function inTime(read: Read): Promise<readonly Sample[]> {
+async function readInTime(read: Read): Promise<readonly Sample[]> {
   try {
     return await within(
-      READ_WITHIN_MS,
+      READ_TIMEOUT_MS,
       async () => read(),
       () => new Error('late'),
     );
@@ -110,7 +113,7 @@ async function inTime(read: Read): Promise<readonly Sample[]> {
 
 let hasProcess = false;
 
-/** Adds what is known of any Node process: its CPU time, memory, event loop and descriptors. */
+/** Adds the general metrics of a Node process: CPU time, memory, event loop and descriptors. */
 export function observeProcess(): void {
   if (!hasProcess) collectDefaultMetrics({ register: registry });
   hasProcess = true;

@@ -15,10 +15,10 @@ const METHODS = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIO
 
 interface AnsweredRequest {
   method: string;
-  /** Its pattern; undefined when nothing matched. */
+  /** The pattern of its route; undefined when none matched. */
   route: string | undefined;
   status: number;
-  /** A code of the table of errors, or of the pages. */
+  /** An error code of the catalogue, or of the pages. */
   code: string | undefined;
   ms: number;
 }

@@ -5,9 +5,12 @@ import { readLoad } from '../db/stores/work/load.ts';
 import { desiredWorkers } from '../domain/scaling.ts';
 import { type Kinds, kindNamed } from '../work/kind.ts';
 import { poolLoad } from '../work/pool-load.ts';
-import { atScrape, gauge, type Sample } from './registry.ts';
+import { gauge, onScrape, type Sample } from './registry.ts';
 
-/** Gauges that are read from tables. Only the leader of the housekeeping has them, so that each is exported once. */
+/**
+ * Gauges that are read from tables. Only the process that leads the housekeeping exports them, so that each is exported
+ * once.
+ */
 const leads = gauge('forecue_housekeeping_leads', '1 where this process leads the housekeeping.');
 const rounds = gauge('forecue_housekeeping_round_age_seconds', "Since the end of a step's last round.", [
   'step',
@@ -50,9 +53,9 @@ export interface Leader {
   rounds(): Readonly<Record<string, { last: number }>> | undefined;
 }
 
-/** Observes the tables while this process leads, until it is closed. */
+/** Observes the tables while this process leads, until the returned handle is closed. */
 export function watchTables(leader: Leader): { close(): void } {
-  return atScrape(async () => {
+  return onScrape(async () => {
     const led = leader.rounds();
     if (led === undefined) return [];
     const ages = Object.entries(led).map(

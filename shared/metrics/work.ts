@@ -1,8 +1,9 @@
-import { atScrape, counter, gauge, histogram, sizes } from './registry.ts';
+import { counter, gauge, histogram, onScrape, sizes } from './registry.ts';
 
 /**
- * The way of a piece of work: its admission at the ingress; the queue, until a worker claims it; its handler; the commit of its end. `wait` is
- * the caller's time from the admission to the answer: what is in none of the others is the wake-up.
+ * Stages of a piece of work: its admission at the ingress; the queue, until a worker claims it; its handler; the commit
+ * of its end. `wait` is the caller's time from the admission to the answer; the part of it outside all other stages is
+ * the wake-up.
  */
 type Stage = 'admission' | 'queue' | 'handler' | 'commit' | 'wait';
 
@@ -25,25 +26,25 @@ export async function staged<Result>(kind: string, stage: Stage, work: Promise<R
   }
 }
 
-/** Decisions about calls: admitted, attached, ended, or the code of its refusal. */
+/** Counts calls for work by decision: admitted, attached, ended, or the error code of the refusal. */
 export const admissions = counter('forecue_work_admissions_total', 'Calls for work, by what was decided.', [
   'kind',
   'decision',
 ]);
 
-/** How each attempt ended: the state or the code of the end, or `taken_away`. */
+/** Counts attempts by their end: a state, an error code, or `taken_away`. */
 export const attempts = counter('forecue_work_attempts_total', 'Attempts at work, by their end.', [
   'kind',
   'end',
 ]);
 
-/** Findings of the leader: work to take over from a dead worker, and work that it ended. */
+/** Counts the leader's repairs: work that it took over from dead workers, and work that it ended. */
 export const repairs = counter(
   'forecue_work_repairs_total',
   'Work that the housekeeping took over or ended.',
   ['verdict'],
 );
-// An increase is seen only in a series that was there before it.
+// Starts the series at 0, because an increase is seen only in a series that already exists.
 for (const verdict of ['overdue', 'abandoned', 'detached', 'orphaned']) repairs.inc({ verdict }, 0);
 
 export const housekeepingFailures = counter(
@@ -52,23 +53,26 @@ export const housekeepingFailures = counter(
   ['step'],
 );
 
-/** Counts how waiting callers' outcomes were found: by a wake-up, or only by the poll that makes up for a lost one. */
+/**
+ * Counts outcomes for waiting callers by how they were found: by a wake-up, or by the poll that makes up for a lost
+ * one.
+ */
 export const outcomesFound = counter(
   'forecue_outcomes_found_total',
   'Outcomes for waiting callers, by how they were found.',
   ['by'],
 );
 
-/** Items that shared a statement. */
+/** Distribution of the number of items that shared a statement. */
 export const batches = sizes('forecue_statement_batch_size', 'Items that shared a statement.', ['statement']);
 
 const callers = gauge('forecue_callers_waiting', 'Callers that wait at this ingress for work to end.');
 const slots = gauge('forecue_slots', 'Slots of this worker.', ['pool']);
 const held = gauge('forecue_slots_held', 'Slots of this worker that hold work.', ['pool']);
 
-/** Observes a waiting room until it is closed. */
+/** Observes a waiting room, until the returned handle is closed. */
 export function watchCallers(room: { readonly size: number }): { close(): void } {
-  return atScrape(() => [[callers, room.size]]);
+  return onScrape(() => [[callers, room.size]]);
 }
 
 interface Pool {
@@ -76,9 +80,9 @@ interface Pool {
   slots: { readonly slots: number; readonly free: number };
 }
 
-/** Observes a worker's slots until it is closed. */
+/** Observes a worker's slots, until the returned handle is closed. */
 export function watchSlots(pools: readonly Pool[]): { close(): void } {
-  return atScrape(() =>
+  return onScrape(() =>
     pools.flatMap(({ name: pool, slots: of }) => [
       [slots, of.slots, { pool }] as const,
       [held, of.slots - of.free, { pool }] as const,

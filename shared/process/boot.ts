@@ -12,8 +12,8 @@ const POLL_EVERY_MS = 500;
 const LOG_EVERY_MS = 5000;
 
 /**
- * Resolves when the database answers, takes writes and has every migration. Until then the process stays unready and logs what it
- * waits for. Nothing that uses the queue or the tables may be opened earlier.
+ * Resolves when the database answers, takes writes and has every migration. Until then the process is not ready, and
+ * logs what it waits for. Nothing that uses the queue or the tables may be opened earlier.
  */
 export async function waitForDatabase(
   database: Database,
@@ -35,7 +35,9 @@ export async function waitForDatabase(
   }
 }
 
-/** Names the first thing that is missing; `found` gets the number of missing migrations. */
+/**
+ * Names the first thing that is missing; undefined when nothing is. Sets the number of missing migrations in `found`.
+ */
 async function whatIsMissing(
   database: Database,
   config: Pick<BaseConfig, 'redis' | 'queuePrefix'>,
@@ -47,7 +49,7 @@ async function whatIsMissing(
     if (migrations.length > 0) return migrations.join(', ');
     if (!(await hasFunctions(database.pool))) return 'the SQL functions of this version';
     if (config.redis === undefined) await assertQueueReady(database.pool, config.queuePrefix);
-    // After all processes were stopped for weeks, this week's partitions do not exist.
+    // If all processes were stopped for weeks, this week's partitions do not exist yet.
     await makeWeeks(database.pool);
     return undefined;
   } catch (error) {

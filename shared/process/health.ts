@@ -1,32 +1,32 @@
 import type { Health } from './operator-port.ts';
 
-/** Longer than any part takes to notice a silent connection and replace it. */
+/** Silence after which a part counts as stuck. Longer than any part takes to notice and replace a silent connection. */
 const STUCK_MS = 10_000;
 
-/** Time for which a probe's result is reused, so that frequent requests cost the stores nothing. */
+/** Time for which a probe's result is reused, so that frequent requests do not burden the stores. */
 const PROBE_MS = 1000;
 
-/** The health of a process, by the parts that it is made of. Its composition root adds them as it opens them. */
+/** The health of a process, derived from its parts. The composition root adds each part when it opens it. */
 export class ProcessHealth implements Health {
-  /** Set while the process takes work. */
+  /** True while the process takes work. */
   serving = false;
-  readonly #vital: { readonly silentMs: number }[] = [];
+  readonly #watchedParts: { readonly silentMs: number }[] = [];
   readonly #checks: (() => Promise<unknown>)[] = [];
   #probe: Promise<boolean> | undefined;
 
-  /** From now on the process is unhealthy while one of these has been silent for 10 s. */
+  /** Makes the process unhealthy while one of these parts has been silent for 10 s. */
   watch(...parts: readonly { readonly silentMs: number }[]): void {
-    this.#vital.push(...parts);
+    this.#watchedParts.push(...parts);
   }
 
-  /** The process is ready only if this resolves. */
+  /** Makes the process ready only while this check resolves. */
   require(check: () => Promise<unknown>): void {
     this.#checks.push(check);
     this.#probe = undefined;
   }
 
   healthy(): boolean {
-    return this.#vital.every(({ silentMs }) => silentMs < STUCK_MS);
+    return this.#watchedParts.every(({ silentMs }) => silentMs < STUCK_MS);
   }
 
   async ready(): Promise<boolean> {
@@ -34,7 +34,7 @@ export class ProcessHealth implements Health {
     return (await this.#probe) && this.serving;
   }
 
-  /** True if all parts answer. The result counts for a second. */
+  /** Reports whether all checks resolve. The result is reused for a second. */
   async #check(): Promise<boolean> {
     try {
       await Promise.all(this.#checks.map((check) => check()));

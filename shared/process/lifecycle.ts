@@ -2,7 +2,7 @@ import { ConfigError } from '../config/env.ts';
 import { createLog, type Log } from '../log.ts';
 import { STOP_LIMITS } from './stop-limits.ts';
 
-/** A process that is up. `stop` finishes or releases running work; it is called once. */
+/** A started process. `stop` finishes or releases running work; it is called once. */
 export interface Running {
   /** Address at which it serves. */
   url?: string;
@@ -11,7 +11,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** Message of a process to its supervisor over IPC. */
+/** Message that a started process sends to its supervisor over IPC. */
 export interface ReadyMessage {
   type: 'ready';
   url?: string;
@@ -19,15 +19,15 @@ export interface ReadyMessage {
 }
 
 /**
- * Runs a process from its configuration to its end. The first signal, or the end of its parent, stops it in order,
- * within 25 s; further signals change nothing. An uncaught error is logged and stops it with exit code 1.
+ * Runs a process from its configuration to its end. The first signal, or the end of its parent, stops it in an orderly
+ * way within 25 s; further signals change nothing. An uncaught error is logged and stops it with exit code 1.
  */
 export async function runMain<Config extends { logLevel: string; tracing?: boolean }>(
   kind: string,
   configure: (values: NodeJS.ProcessEnv) => Config,
   start: (config: Config, log: Log) => Promise<Running>,
 ): Promise<void> {
-  const config = configured(() => configure(process.env));
+  const config = readConfiguration(() => configure(process.env));
   const log = createLog(kind, config.logLevel);
   let running: Running | undefined;
   const stop = stopOnce(log, () => running);
@@ -55,18 +55,18 @@ export async function runMain<Config extends { logLevel: string; tracing?: boole
   process.send?.({ type: 'ready', url, operatorUrl } satisfies ReadyMessage);
 }
 
-/** Loads the SDK only here. */
+/** Starts tracing. The SDK is loaded only here. */
 async function startTracing(kind: string, log: Log): Promise<{ stop(): Promise<void> }> {
   const tracing = await import('../tracing/start.ts');
   return tracing.startTracing(kind, log);
 }
 
-/** Closes a part: `opening.adopt(await openPart(), close)` registers it for disposal where it is opened. */
+/** Closes a part. `opening.adopt(await openPart(), close)` registers a part for disposal where it is opened. */
 export function close(part: { close(): void | Promise<void> }): void | Promise<void> {
   return part.close();
 }
 
-/** The errors of a disposal, in the order in which they occurred: each further one wraps those before it. */
+/** Yields the errors of a disposal in the order in which they occurred. Each later error wraps the earlier ones. */
 export function* faultsOf(error: unknown): Generator<unknown> {
   if (error instanceof SuppressedError) {
     yield* faultsOf(error.suppressed);
@@ -74,7 +74,7 @@ export function* faultsOf(error: unknown): Generator<unknown> {
   } else yield error;
 }
 
-function configured<Config>(configure: () => Config): Config {
+function readConfiguration<Config>(configure: () => Config): Config {
   try {
     return configure();
   } catch (error) {

@@ -5,11 +5,14 @@ interface Installation {
   /** Address of PostgreSQL itself, not of a pooler. */
   directUrl: string;
   queuePrefix: string;
-  /** Time to keep trying while others hold the tables; 2 minutes. */
+  /** Time to keep trying while others hold the tables; 2 minutes by default. */
   patienceMs?: number;
 }
 
-/** Brings the database up to date: our tables and functions, then the queue's. Any number of processes may call it at once. */
+/**
+ * Brings the database up to date: our tables and functions, then those of the queue. Any number of processes may call
+ * it at once.
+ */
 export function migrate({ directUrl, queuePrefix, patienceMs }: Installation): Promise<void> {
   return migrateDatabase({ directUrl, patienceMs, others: (client) => migrateQueue(client, queuePrefix) });
 }

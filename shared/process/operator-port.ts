@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { watchHealth } from '../metrics/process.ts';
 import { METRICS_TYPE, observeProcess, scrape } from '../metrics/registry.ts';
 
-/** State of a process that its operator's port reports. */
+/** The state of a process that its operators' port reports. */
 export interface Health {
   /** False when the process is up but has not been able to do its work for 10 s. */
   healthy(): boolean;
-  /** Database and queue answer, and the process is not shutting down. Rejecting means no. */
+  /** True when the database and the queue answer and the process is not shutting down. A rejection means false. */
   ready(): Promise<boolean>;
 }
 
@@ -17,12 +17,13 @@ interface Answer {
   text: string;
 }
 
-/** The number of workers that a pool should have; undefined when there is no such pool. */
+/** Returns the number of workers that a pool should have; undefined when there is no such pool. */
 type DesiredWorkers = (pool: string) => Promise<number | undefined>;
 
 /**
- * `GET /healthz`, `/readyz`, `/metrics` and `/scale/{pool}` on the operator's port, which every kind of process has. Uses Node's own HTTP
- * server, because workers must not depend on Koa. `board` serves what is below `/admin`, where the process has one.
+ * Serves `GET /healthz`, `/readyz`, `/metrics` and `/scale/{pool}` on the operators' port, which every kind of process
+ * has. `board`, if given, serves the paths below `/admin`. Uses Node's HTTP server, because workers must not depend on
+ * Koa.
  */
 export async function openOperatorPort(
   address: { host: string; port: number },
@@ -38,7 +39,7 @@ export async function openOperatorPort(
     response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
     response.end(text);
   });
-  await listening(server, address);
+  await listen(server, address);
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://${address.host}:${port}`,
@@ -52,31 +53,33 @@ export async function openOperatorPort(
 
 async function answerTo(url: string, health: Health, desired: DesiredWorkers): Promise<Answer> {
   const [path = ''] = url.split('?', 1);
-  if (path === '/healthz') return health.healthy() ? stating(200, 'ok') : stating(503, 'stuck');
+  if (path === '/healthz') return health.healthy() ? statusAnswer(200, 'ok') : statusAnswer(503, 'stuck');
   if (path === '/readyz')
-    return (await health.ready().catch(() => false)) ? stating(200, 'ready') : stating(503, 'not ready');
+    return (await health.ready().catch(() => false))
+      ? statusAnswer(200, 'ready')
+      : statusAnswer(503, 'not ready');
   if (path === '/metrics') return { status: 200, type: METRICS_TYPE, text: await scrape() };
   const [, pool] = /^\/scale\/(\w+)$/.exec(path) ?? [];
-  return pool === undefined ? stating(404, 'not found') : scaling(pool, desired);
+  return pool === undefined ? statusAnswer(404, 'not found') : scaleAnswer(pool, desired);
 }
 
-/** As KEDA's scaler `metrics-api` reads it: `valueLocation: desired`, `targetValue: "1"`. */
-async function scaling(pool: string, desired: DesiredWorkers): Promise<Answer> {
+/** Answers in the form that KEDA's scaler `metrics-api` reads with `valueLocation: desired`, `targetValue: "1"`. */
+async function scaleAnswer(pool: string, desired: DesiredWorkers): Promise<Answer> {
   try {
     const workers = await desired(pool);
-    if (workers === undefined) return stating(404, 'no such pool');
+    if (workers === undefined) return statusAnswer(404, 'no such pool');
     return { status: 200, text: JSON.stringify({ pool, desired: workers }) };
   } catch {
-    return stating(503, 'the database does not answer');
+    return statusAnswer(503, 'the database does not answer');
   }
 }
 
-const stating = (status: number, text: string): Answer => ({
+const statusAnswer = (status: number, text: string): Answer => ({
   status,
   text: JSON.stringify({ status: text }),
 });
 
-function listening(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

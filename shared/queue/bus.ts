@@ -8,20 +8,25 @@ import { retry } from '../timing/retry.ts';
 import { connectRedis } from './redis.ts';
 
 const RECONNECT = { firstMs: 50, longestMs: 2000 };
-/** The interval of probes of the idle connection, and the time for an answer. */
+/** Interval at which the idle connection is probed, and time limit for the answer. */
 const PULSE = { everyMs: 5000, withinMs: 2000 };
-/** Notices a host that is gone, but not if something on the way still acknowledges: hence the pulse. */
+/**
+ * TCP keep-alive, which notices a host that is gone, unless something on the way still acknowledges: hence the pulse.
+ */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
 /** Pub/sub: each message reaches everybody who listens at that moment. */
 export interface Bus {
   publish(messages: { channel: string; payload: string }[]): Promise<void>;
-  /** Resolves when it listens. Listens again by itself whenever the connection breaks or falls silent. */
+  /**
+   * Listens to a channel; resolves when it does. Listens again by itself whenever the connection breaks or falls
+   * silent.
+   */
   listen(channel: string, hear: (payload: string) => void): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A bus on the store that also has the queues. `notify` is the database's NOTIFY. */
+/** Opens a bus on the store that also has the queues. `notify` sends messages by the database's NOTIFY. */
 export function openBus(
   { database, redis }: Pick<BaseConfig, 'database' | 'redis'>,
   notify: Bus['publish'],
@@ -31,8 +36,8 @@ export function openBus(
 }
 
 /**
- * Pub/sub of Redis. The listening connection subscribes again by itself whenever it breaks. Channels ignore the database
- * number: the prefix in their names keeps installations apart.
+ * Opens a bus on the pub/sub of Redis. The listening connection subscribes again by itself whenever it breaks. Redis
+ * channels ignore the database number: the prefix in their names keeps installations apart.
  */
 export function redisBus(target: RedisTarget, log: Log): Bus {
   const publisher = connectRedis(target, 'producer', log);
@@ -45,7 +50,7 @@ export function redisBus(target: RedisTarget, log: Log): Bus {
     },
     async listen(channel, hear) {
       hearing.set(channel, hear);
-      // Runs unawaited: while the server is down the polls suffice, and ioredis subscribes when it is back.
+      // Not awaited: while the server is down, polls suffice, and ioredis subscribes when the server is back.
       listener.subscribe(channel).catch((error: unknown) => log.warn({ err: error }, 'not subscribed'));
     },
     async close() {
@@ -56,8 +61,8 @@ export function redisBus(target: RedisTarget, log: Log): Bus {
 }
 
 /**
- * Pub/sub by LISTEN and NOTIFY. One connection listens, past any pooler, and is reopened whenever it breaks or falls
- * silent.
+ * Opens a bus on LISTEN and NOTIFY. One connection, which bypasses any pooler, listens; it is reopened whenever it
+ * breaks or falls silent.
  */
 export function postgresBus(publish: Bus['publish'], { directUrl }: BaseConfig['database'], log: Log): Bus {
   const listener = new Listener(directUrl, log);
@@ -112,7 +117,7 @@ class Listener {
       void pulse.stop();
       void this.#reopen();
     });
-    // Closed while it connected.
+    // The bus may have been closed while the client connected.
     if (this.#closed.signal.aborted) disconnect(client);
   }
 
@@ -128,12 +133,12 @@ class Listener {
         this.#log.warn({ err: error }, 'wake-up connection');
         throw error;
       });
-    // Rejects only when the subscription is closed.
+    // Rejects only when the bus is closed.
     await retry(open, { ...RECONNECT, signal }).catch(() => {});
   }
 }
 
-/** Does not wait for a server that may be gone. */
+/** Disconnects without waiting for the server, which may be gone. */
 function disconnect(client: pg.Client): void {
   client.end().catch(() => {});
   socketOf(client)?.destroySoon();

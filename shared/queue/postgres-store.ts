@@ -12,7 +12,7 @@ import type { Log } from '../log.ts';
 import { assertTakesWrites } from '../primary.ts';
 import { KEEP_ALIVE } from './bus.ts';
 
-/** The schema of the queue's tables, when the queues are on PostgreSQL. */
+/** Returns the name of the schema that has the queue's tables, when the queues are on PostgreSQL. */
 export function queueSchema(prefix: string): string {
   return `${prefix.replaceAll('-', '_')}_queue`;
 }
@@ -22,7 +22,7 @@ export async function migrateQueue(client: pg.ClientBase, prefix: string): Promi
   await runMigrations(client, queueSchema(prefix));
 }
 
-/** Fails unless the queue's own tables are there and current. */
+/** Rejects unless the queue's own tables exist and are up to date. */
 export async function assertQueueReady(pool: pg.Pool, prefix: string): Promise<void> {
   const client = await pool.connect();
   try {
@@ -32,7 +32,7 @@ export async function assertQueueReady(pool: pg.Pool, prefix: string): Promise<v
   }
 }
 
-/** BullMQ's backend over our connection. */
+/** Creates BullMQ's backend on our shared connection. */
 const createBackend: BackendFactory<PostgresQueueBackend, SharedConnection> = (
   name,
   opts,
@@ -44,8 +44,8 @@ const createBackend: BackendFactory<PostgresQueueBackend, SharedConnection> = (
 };
 
 /**
- * BullMQ's queues on PostgreSQL. Their commits do not wait for the disk: the truth is in the rows. BullMQ's own notifications
- * wake an idle worker within milliseconds.
+ * Opens the store of BullMQ's queues on PostgreSQL. Commits do not wait for the disk, because a ticket may be lost: the
+ * truth is in the rows of work. BullMQ's own notifications wake an idle worker within milliseconds.
  */
 export function postgresStore(
   { database, queuePrefix }: Pick<BaseConfig, 'database' | 'queuePrefix'>,
@@ -72,8 +72,9 @@ export function postgresStore(
 }
 
 /**
- * BullMQ's connections to PostgreSQL, which all queues and workers of a process share. One that falls silent without ending
- * costs ten seconds of promptness at most: a fetch fails after its time-out, and the next one is made on a new connection.
+ * BullMQ's connections to PostgreSQL, which all queues and workers of a process share. If one falls silent without
+ * ending, tickets are delayed by ten seconds at most: a fetch fails after its time-out, and the next one uses a new
+ * connection.
  */
 export class SharedConnection extends PostgresConnection {
   readonly #config: PostgresPoolConfig;
@@ -85,21 +86,21 @@ export class SharedConnection extends PostgresConnection {
   }
 
   /**
-   * The boot has checked the schema. BullMQ 6.7 never repeats its own check once that has failed, so a process that
-   * starts while PostgreSQL stops would never use its queue.
+   * Does nothing: the process has checked the schema at its start. BullMQ 6.7 never repeats its own check once that has
+   * failed, so a process that starts while PostgreSQL stops would never use its queue.
    */
   override async waitUntilReady(): Promise<void> {}
 
   /**
-   * BullMQ's own handles errors only once it is connected: a server that ends a connection in the packet with which it
-   * accepts it would end this process.
+   * Replaces BullMQ's own method, which handles errors only once it is connected: a server that accepts a connection
+   * and ends it in the same packet would crash this process.
    */
   override getListenClient(): Promise<pg.Client> {
     this.#listener ??= this.#listen();
     return this.#listener;
   }
 
-  /** Does nothing: each worker calls it for itself. */
+  /** Does nothing, because each worker calls it when it closes, but all share the connections: `end` closes them. */
   override async close(): Promise<void> {}
 
   async end(): Promise<void> {
@@ -110,7 +111,7 @@ export class SharedConnection extends PostgresConnection {
   async #listen(): Promise<pg.Client> {
     const client = new pg.Client({ ...this.#config, ...KEEP_ALIVE });
     client.on('error', (error) => this.emit('error', error));
-    // However it ends, and when it could not connect: workers then ask for another one.
+    // Fires on every end, even of a failed attempt to connect, and makes workers ask for a new listener.
     client.once('end', () => {
       this.#listener = undefined;
       this.emit('listenerinvalidated');

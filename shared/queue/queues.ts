@@ -16,38 +16,38 @@ import { within } from '../timing/within.ts';
 import { postgresStore } from './postgres-store.ts';
 import { assertTakesWrites, connectRedis, type RedisClient, readMemory, SAFE_POLICY } from './redis.ts';
 
-/** Time in which a process adds one ticket at most. */
-const EVERY_MS = 200;
-const MOST_IDS = 200;
+/** Time in which a process adds at most one ticket to a queue. */
+const TICKET_EVERY_MS = 200;
+const TICKET_IDS_MAX = 200;
 /**
- * One ticket serves all that came before it is taken, so there is never more than one, in hand or waiting. Work that needs
- * another attempt gets another ticket: BullMQ's own redelivery is never relied on.
+ * Options of a ticket. It stands for all work queued before a worker takes it, so a queue never has more than one,
+ * waiting or in hand. Work that needs another attempt gets another ticket: nothing relies on BullMQ's own redelivery.
  */
 const TICKET = { attempts: 1, removeOnComplete: true, removeOnFail: true, deduplication: { id: 'ticket' } };
-/** An idle worker asks each ten seconds, or soon after its connection was refused. */
+/** Pace of a worker: an idle one asks for tickets every ten seconds, and again soon after a refused connection. */
 const PACE = { concurrency: 1, drainDelay: 10, runRetryDelay: 500 };
-/** A ticket takes no time: one that is in hand for longer has lost its worker, and another one gets it. */
+/** Time after which a ticket in hand goes to another worker: handling one takes no time, so its worker is lost. */
 const LOST_AFTER = { lockDuration: 10_000, stalledInterval: 10_000, skipLockRenewal: true };
 
 /**
- * One pool's queue. A job is a ticket: "there is work". The rows say what the work is, and workers look at them once a
- * second, so any ticket may be lost, late or doubled.
+ * One pool's queue. Its jobs are tickets, which say "there is work". The rows of work say which, and workers look at
+ * them once a second anyway, so any ticket may be lost, late or doubled.
  */
 export interface TicketQueue {
   /**
-   * Adds a ticket; those asked for within 200 ms share one. Neither waits nor fails. Call it after the commit of the rows
-   * that have these ids, which only people who look at the queue read.
+   * Adds a ticket; calls within 200 ms share one. Neither waits nor fails. Call it after the commit of the rows that
+   * have these ids. Only people who inspect the queue read the ids.
    */
   add(ids: readonly string[]): void;
 }
 
-/** Takes tickets from one queue. */
+/** A worker that takes tickets from one queue. */
 export interface TicketWorker {
-  /** Takes no more tickets. Resolves within 2 s. */
+  /** Stops taking tickets. Resolves within 2 s. */
   close(): Promise<void>;
 }
 
-/** BullMQ on this installation's store. */
+/** BullMQ's queues on this installation's store. */
 export interface Queues {
   queue(name: string): TicketQueue;
   /** Calls `take` for each ticket, one at a time. */
@@ -58,7 +58,7 @@ export interface Queues {
   close(): Promise<void>;
 }
 
-/** The queues on Redis where there is one, else on PostgreSQL. */
+/** Opens the queues, on Redis if it is configured, otherwise on PostgreSQL. */
 export async function openQueues(
   config: Pick<BaseConfig, 'database' | 'queuePrefix' | 'redis'>,
   log: Log,
@@ -68,11 +68,11 @@ export async function openQueues(
     : queuesOn(await redisStore(config.redis, config.queuePrefix, log), log);
 }
 
-/** Connections of BullMQ to a store, which it never closes. */
+/** BullMQ's connections to a store. BullMQ never closes them; `close` does. */
 interface Store<B extends IQueueBackend, C> {
   factory: BackendFactory<B, C>;
   producer: QueueOptions<C>;
-  /** Called for each worker. */
+  /** Returns the connection options of a worker. Called once for each. */
   consumer(): Omit<WorkerOptions<C>, 'concurrency'>;
   ping(): Promise<unknown>;
   close(): Promise<unknown>;
@@ -80,13 +80,13 @@ interface Store<B extends IQueueBackend, C> {
 
 const FIRST_CONNECTION_MS = 2000;
 
-/** BullMQ's queues on Redis. The prefix is a hash tag, so that a cluster keeps all of their keys in one slot. */
+/** Opens the store on Redis. The prefix is a hash tag, so that a cluster keeps all keys of the queues in one slot. */
 async function redisStore(target: RedisTarget, queuePrefix: string, log: Log) {
   const producer = connectRedis(target, 'producer', log);
   producer.on('ready', () => void warnOfEviction(producer, log));
   const options = { prefix: `{${queuePrefix}}`, skipVersionCheck: true };
   let consumer: RedisClient | undefined;
-  // Usually ready at once; otherwise the process starts unready, and is ready when Redis is.
+  // Redis is usually ready at once; otherwise the process starts unready, and becomes ready when Redis does.
   await within(FIRST_CONNECTION_MS, () => new Promise((resolve) => producer.once('ready', resolve))).catch(
     () => {},
   );
@@ -105,7 +105,7 @@ async function redisStore(target: RedisTarget, queuePrefix: string, log: Log) {
   };
 }
 
-/** Logged as an error, because tickets then vanish silently. */
+/** Logs an error if Redis may evict keys, because tickets would then vanish silently. */
 async function warnOfEviction(client: RedisClient, log: Log): Promise<void> {
   const policy = (await readMemory(client).catch(() => undefined))?.policy;
   if (policy === undefined || policy === SAFE_POLICY) return;
@@ -150,23 +150,23 @@ function queuesOn<B extends IQueueBackend, C>(
 type Ticket = { ids: string[] };
 type BullQueue<B extends IQueueBackend, C> = Queue<Ticket, void, string, Ticket, void, string, B, C>;
 
-/** A process's tickets for one queue, one under way at a time. */
+/** Adds a process's tickets to one queue, one at a time. */
 class Tickets<B extends IQueueBackend, C> implements TicketQueue {
   readonly #queue: BullQueue<B, C>;
   readonly #log: Log;
   readonly #ids = new Set<string>();
-  readonly #additions = new Coalesced(() => this.#addOne(), EVERY_MS);
+  readonly #additions = new Coalesced(() => this.#addOne(), TICKET_EVERY_MS);
   #isDown = false;
 
   constructor(queue: BullQueue<B, C>, log: Log) {
-    // Its connection logs them.
+    // Ignores errors of the queue: its connection logs them.
     queue.on('error', () => {});
     this.#queue = queue;
     this.#log = log.child({ queue: queue.name });
   }
 
   add(ids: readonly string[]): void {
-    for (const id of ids) if (this.#ids.size < MOST_IDS) this.#ids.add(id);
+    for (const id of ids) if (this.#ids.size < TICKET_IDS_MAX) this.#ids.add(id);
     void this.#additions.run();
   }
 
@@ -193,7 +193,7 @@ class Tickets<B extends IQueueBackend, C> implements TicketQueue {
   }
 }
 
-/** Waits no longer than a stop may take: BullMQ's own close waits for a store that may be down. */
+/** Waits for a close, but no longer than a stop may take: BullMQ's own close waits for a store that may be down. */
 async function inTime(closed: Promise<unknown>): Promise<void> {
   await within(STOP_LIMITS.queue, () => closed).catch(() => {});
 }

@@ -6,22 +6,25 @@ import { backoffMs } from '../timing/retry.ts';
 
 export type RedisClient = Redis | Cluster;
 
-/** The purpose of a connection. A producer's commands fail fast; those of the others wait for the next connection. */
+/**
+ * Purpose of a connection. A producer's commands fail fast; commands of other roles wait until it is connected again.
+ */
 export type RedisRole = 'producer' | 'consumer' | 'listener';
 
 const COMMAND_TIMEOUT_MS = 1500;
 /**
- * A connection that owes an answer for this long is closed and reopened: a host that lost its power, or a balancer
- * that dropped our entry, never says so. BullMQ's consumers wait for ten seconds, and give up themselves after eleven.
+ * Time without an expected answer after which a connection is closed and reopened: a host that lost its power, or a
+ * load balancer that dropped our entry, never says so. BullMQ's consumers block for ten seconds, and give up by
+ * themselves after eleven.
  */
 const SILENCE_MS = { producer: 2000, consumer: 12_000, listener: 2000 };
-/** Interval of a connection's pings: without traffic it would never notice that the server is gone, or was demoted. */
+/** Interval of a connection's probes: without traffic it would never notice that the server is gone or was demoted. */
 const PULSE_EVERY_MS = 2000;
 const RECONNECT = { firstMs: 100, longestMs: 2000 };
 
 /**
- * Connects in the background, and reconnects for as long as the process runs, whatever breaks or silences it. Leaves a
- * server that has become a read-only replica, since its name may lead to another one by now.
+ * Connects in the background, and reconnects for as long as the process runs, whenever the connection breaks or falls
+ * silent. Leaves a server that has become a read-only replica, since its name may lead to another server by now.
  */
 export function connectRedis(target: RedisTarget, role: RedisRole, log: Log): RedisClient {
   const client = create(target, role);
@@ -32,7 +35,7 @@ export function connectRedis(target: RedisTarget, role: RedisRole, log: Log): Re
   };
   const beat = async (node: Redis) => {
     if (node.status !== 'ready') return;
-    // One that listens takes only pings, unless both ends speak RESP 3. A missing answer closes it (`SILENCE_MS`).
+    // A listener's connection takes only pings, unless both ends speak RESP 3. A missing answer closes it.
     const asked = node.mode === 'subscriber' ? node.ping().then(() => false) : isReadOnly(node);
     const isReplica = await asked.catch(() => undefined);
     if (isReplica === false) isDown = false;
@@ -52,7 +55,7 @@ class ReadOnlyError extends Error {
   override readonly message = 'this Redis is a read-only replica';
 }
 
-/** Rejects unless the server answers and takes writes. One that was demoted answers pings, and even publishes. */
+/** Rejects unless the server answers and takes writes. A demoted server still answers pings, and even publishes. */
 export async function assertTakesWrites(client: RedisClient): Promise<void> {
   if (!(await takesWrites(client))) throw new ReadOnlyError();
 }
@@ -85,8 +88,9 @@ function create(target: RedisTarget, role: RedisRole): RedisClient {
 }
 
 /**
- * Every node of a cluster hears all messages. A `Cluster` would listen on a connection of its own to one of them, without a
- * pulse, on which it could wait for ever.
+ * Connects to one node of a cluster, and to the next one whenever that connection breaks: every node hears all
+ * messages. A `Cluster` would listen on an internal connection to one node, which has no pulse, and could wait on it
+ * for ever.
  */
 function listenAtAny(hosts: readonly { host: string; port: number }[], options: RedisOptions): Redis {
   let nth = Math.floor(Math.random() * hosts.length);
@@ -111,13 +115,13 @@ function optionsOf(role: RedisRole): CommonRedisOptions {
     : { ...alive, maxRetriesPerRequest: null };
 }
 
-/** ioredis counts from 1. */
+/** Delay of a reconnection by its number, which ioredis counts from 1. */
 const retryStrategy = (times: number) => backoffMs(times, RECONNECT);
 
 /** The only policy that never drops a job when memory is full. */
 export const SAFE_POLICY = 'noeviction';
 
-/** Bytes that the server uses, the most that it may (0: any), and what it does when that is full. */
+/** Memory that the server uses and may use (0: any amount), in bytes, and its policy for evicting keys. */
 export interface RedisMemory {
   used: number;
   most: number;

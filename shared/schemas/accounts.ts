@@ -3,15 +3,15 @@ import { closed, nullable, oneOf, text } from './build.ts';
 import { Name, PrecisionTarget, pageLimit, Timestamp } from './common.ts';
 import { EMAIL_MAX, KEYS_MAX, NAME_MAX, PASSWORD_MAX, PASSWORD_MIN, TEXT_MAX, UUID } from './limits.ts';
 
-/** White space around it does not count. */
+/** An e-mail address. White space around it does not count. */
 const Email = Type.String({ format: 'email', maxLength: EMAIL_MAX, wellFormed: true });
 const NewPassword = text(PASSWORD_MAX, PASSWORD_MIN);
-/** Text that is only compared: what cannot match is simply wrong, not a 422. */
+/** A text that is only compared: one that cannot match is simply wrong, not a 422. */
 const Secret = text(TEXT_MAX);
 
 const newUser = { email: Email, password: NewPassword, name: Type.Optional(text(NAME_MAX)) };
 
-/** Values that an operator may give. */
+/** Values of a new account that an operator may give. */
 export const NewUser = closed(newUser);
 
 export const SignupRequest = closed({ ...newUser, invite_code: Type.Optional(Secret) });
@@ -20,7 +20,7 @@ export const LoginRequest = closed({ email: text(EMAIL_MAX), password: text(PASS
 
 export const RefreshRequest = closed({ refresh: Secret });
 
-/** One log-in, or all of them. `if` and not `anyOf`: one fault names the missing field. */
+/** Ends one log-in, or all of them. Uses `if` rather than `anyOf`, so that a single fault names the missing field. */
 export const LogoutRequest = Type.Object(
   { refresh: Type.Optional(Secret), all: Type.Optional(Type.Boolean()) },
   {
@@ -36,7 +36,7 @@ export const WaitlistRequest = closed({ email: Email });
 
 export const AccountChange = closed({
   name: Type.Optional(text(NAME_MAX)),
-  /** The `target` of the calibration where a request names none; null for 0.95. */
+  /** Default `target` of the calibration; null for 0.95. */
   precision_target: Type.Optional(nullable(PrecisionTarget)),
   password: Type.Optional(NewPassword),
   current_password: Type.Optional(text(PASSWORD_MAX)),
@@ -62,10 +62,10 @@ export const InviteResponse = closed({ valid: Type.Boolean() });
 
 export const WaitlistResponse = closed({ status: Type.Literal('added') });
 
-/** Permissions of a key: to read, to predict, to add and change, to delete. */
+/** Scopes of a key: reading, predicting, adding and changing, deleting. */
 export const SCOPES = ['read', 'predict', 'write', 'forget'] as const;
 export type Scope = (typeof SCOPES)[number];
-/** Left out: all of them. */
+/** Scopes of the new key; all of them if left out. */
 const scopes = Type.Optional(Type.Array(oneOf(SCOPES), { minItems: 1, maxItems: SCOPES.length }));
 
 export const KeyRequest = closed({ label: Name, scopes });
@@ -92,7 +92,7 @@ export type KeyResponse = Static<typeof KeyResponse>;
 
 export const KeyListQuery = Type.Object({
   limit: pageLimit(KEYS_MAX, KEYS_MAX),
-  /** The id of the last key of the page before. */
+  /** Id of the last key on the previous page. */
   cursor: Type.Optional(Type.String({ pattern: UUID.source })),
 });
 export type KeyListQuery = Static<typeof KeyListQuery>;

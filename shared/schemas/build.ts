@@ -1,32 +1,34 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 
-/** An object that rejects unknown properties. */
+/** Schema of an object that rejects unknown properties. */
 export const closed = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false });
 
-/** One of a closed list of strings. */
+/** Schema of a string from a closed list. */
 export const oneOf = <const V extends readonly string[]>(values: V) =>
   Type.Unsafe<V[number]>({ type: 'string', enum: [...values] });
 
-/** The schema or null, as a type list: an `anyOf` would report three faults for one. */
+/** Schema that also accepts null. It has a type list, since an `anyOf` would report three faults for one. */
 export const nullable = <T extends TSchema & { type: string }>(schema: T) =>
   Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] });
 
-/** Optional on the wire, present after validation, which fills in the default. */
+/** Schema of a property that is optional in requests but present after validation, which fills in the default. */
 export const defaulted = <T extends TSchema>(schema: T, value: Static<T>): T =>
   Type.Optional({ ...schema, default: value } as never) as unknown as T;
 
-/** A person's text: bounded in code points, without NUL and lone surrogates, which cannot be stored unchanged. */
+/**
+ * Schema of a person's text: bounded in code points, without NUL and lone surrogates, which cannot be stored unchanged.
+ */
 export const text = (maxLength: number, minLength = 0) =>
   Type.String({ minLength, maxLength, wellFormed: true });
 
-/** The same for a closed list. */
+/** Schema of a string from a closed list, or null. */
 export const nullableOneOf = <const V extends readonly string[]>(values: V) =>
   Type.Unsafe<V[number] | null>({ type: ['string', 'null'], enum: [...values, null] });
 
 /**
- * One row, or a list of them that is stored whole or not at all. `if` and not `anyOf`: faults name the field in the row. So
- * the row's schema can have no defaults.
+ * Schema of one row, or of a list of rows that is stored as a whole or not at all. Uses `if` rather than `anyOf`, so
+ * that faults name the field in the row. Therefore the row's schema must not have defaults.
  */
 export const oneOrMany = <T extends TSchema>(row: T, maxItems: number) =>
   Type.Unsafe<Static<T> | Static<T>[]>({
@@ -36,7 +38,7 @@ export const oneOrMany = <T extends TSchema>(row: T, maxItems: number) =>
     else: row,
   });
 
-/** True if a text can be stored and sent on as it is: PostgreSQL takes no NUL, and UTF-8 no lone surrogate. */
+/** Reports whether a text can be stored and sent on as it is: PostgreSQL takes no NUL, and UTF-8 no lone surrogate. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { closed, defaulted, oneOf, text } from './build.ts';
 import { IDENTIFIER_MAX, IDENTIFIER_PATTERN, NAME_MAX } from './limits.ts';
 
-/** An id chosen by the caller or issued by us: safe in a path, a header and a log. */
+/** An id chosen by the caller or issued by Forecue. It is safe in a path, a header and a log. */
 export const Identifier = Type.String({
   minLength: 1,
   maxLength: IDENTIFIER_MAX,
@@ -11,10 +11,10 @@ export const Identifier = Type.String({
 
 export const Name = text(NAME_MAX, 1);
 
-/** Share of predicted replies that are right from a threshold on. */
+/** Share of predicted replies that must be right from a threshold on. */
 export const PrecisionTarget = Type.Number({ minimum: 0.5, maximum: 0.99 });
 
-/** Number of rows that a query asks for: one to the most, by default the usual number. */
+/** Number of rows that a query asks for: from 1 to `most`, by default `usual`. */
 export const pageLimit = (most: number, usual: number) =>
   defaulted(Type.Integer({ minimum: 1, maximum: most }), usual);
 

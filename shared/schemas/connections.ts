@@ -45,16 +45,16 @@ const summary = {
 const ConnectionSummary = closed(summary);
 export type ConnectionSummary = Static<typeof ConnectionSummary>;
 
-/** Most predictions that are counted for a connection. */
+/** Maximum number of predictions that are counted for a connection. */
 export const CONNECTION_USES_MAX = 10_000;
 const Uses = Type.Integer({ minimum: 0, maximum: CONNECTION_USES_MAX });
 
-/** A connection, and what the app used it for in the last 35 days. */
+/** A connection, with the app's use of it in the last 35 days. */
 export const ConnectionDetail = closed({
   ...summary,
-  /** Predictions that were made with the account's memory. */
+  /** Number of predictions made with the account's memory. */
   predictions: Uses,
-  /** The number of these that suggested something. */
+  /** Number of these that suggested something. */
   suggested: Uses,
   last_used_at: nullable(Timestamp),
 });

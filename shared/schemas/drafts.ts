@@ -6,7 +6,7 @@ import { Message } from './predictions.ts';
 const Count = Type.Integer({ minimum: 0 });
 const Ids = Type.Array(Type.String({ format: 'uuid' }));
 
-/** Draft that an account's person is typing, without an app. */
+/** A draft that an account's person is typing, without an app. */
 export const DraftRequest = closed({
   draft: text(TEXT_MAX),
   mode: defaulted(oneOf(PREDICTION_MODES), 'complete_draft'),
@@ -15,7 +15,7 @@ export const DraftRequest = closed({
 });
 export type DraftRequest = Static<typeof DraftRequest>;
 
-/** The memory that was used: ids, no texts. */
+/** Ids of the memory rows used, without their texts. */
 export const DraftContext = closed({
   profile: Type.Boolean(),
   fact_ids: Ids,
@@ -28,18 +28,21 @@ export type DraftContext = Static<typeof DraftContext>;
 
 export const DraftResponse = closed({
   status: oneOf(['suggested', 'abstained']),
-  /** Empty when abstained. */
+  /** Empty if the prediction abstained. */
   completion: Type.String(),
-  /** Confidence of the model in its guess, shown or not. */
+  /** The model's confidence in its guess, whether shown or not. */
   confidence: Type.Number({ minimum: 0, maximum: 1 }),
-  /** Model that was asked last. */
+  /** The last model that was asked. */
   model: Type.String(),
-  /** The messages to the model, for a caller who may read memory; none for the built-in predictor, and where there was nothing to work on. */
+  /**
+   * Messages sent to the model, for a caller who may read memory. Empty for the built-in predictor, and if there was
+   * nothing to work on.
+   */
   sent: Type.Optional(Type.Array(closed({ role: Type.String(), content: Type.String() }))),
-  /** For a caller who may read memory. */
+  /** Present for a caller who may read memory. */
   context: Type.Optional(DraftContext),
   usage: closed({ input_tokens: Count, output_tokens: Count }),
-  /** Milliseconds in the queue, with the memory, with the model, and from the request to the answer. */
+  /** Milliseconds in the queue, with the memory, with the model, and in all from the request to the answer. */
   timing: closed({ queue_ms: Count, memory_ms: Count, model_ms: Count, total_ms: Count }),
 });
 export type DraftResponse = Static<typeof DraftResponse>;

@@ -25,10 +25,10 @@ const FAULT_TYPES = [
   'value_error',
 ] as const;
 
-/** The body of a `/v1` error with one of these codes. */
+/** Schema of the body of a `/v1` error with one of these codes. */
 export const errorBody = (codes: readonly ErrorCode[]) => closed({ detail: closed({ code: oneOf(codes) }) });
 
-/** The same for `/api`, with a sentence for people. */
+/** Schema of the body of an `/api` error, which also has a sentence for people. */
 export const explainedErrorBody = (codes: readonly ErrorCode[]) =>
   closed({ detail: closed({ code: oneOf(codes), message: Type.String() }) });
 

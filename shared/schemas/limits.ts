@@ -1,11 +1,11 @@
-/** Every number and closed list of the interface that more than one place needs. */
+/** Numbers and closed lists of the interface that more than one place needs. */
 export const IDENTIFIER_PATTERN = '^[A-Za-z0-9._:-]+$';
 export const IDENTIFIER_MAX = 80;
 export const NAME_MAX = 200;
 export const EMAIL_MAX = 254;
 export const PASSWORD_MIN = 10;
 export const PASSWORD_MAX = 200;
-/** The canonical form (RFC 9562, 4). */
+/** Canonical form of a UUID (RFC 9562, 4). */
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 export const MONTH_PATTERN = '^\\d{4}-(0[1-9]|1[0-2])$';
 export const TEXT_MAX = 8000;
@@ -21,15 +21,15 @@ export const VALIDATION_ITEMS_MAX = 100;
 
 export const KIB = 1024;
 export const MIB = 1024 * KIB;
-/** Bytes of a body, unpacked, unless its endpoint sets another limit. */
+/** Maximum number of bytes of an uncompressed body, unless its endpoint sets another limit. */
 export const BODY_LIMIT = 256 * KIB;
-/** The same, where a few short texts are all that a body may have. */
+/** The same for a body that has only a few short texts. */
 export const SMALL_BODY_LIMIT = 8 * KIB;
-/** Values and names of properties in a body, together, unless its endpoint sets another limit. */
+/** Maximum number of values and property names in a body, together, unless its endpoint sets another limit. */
 export const BODY_VALUES = 10_000;
-/** Size of 200 rows of memory, each with all its sources and tags. */
+/** The same for a body of 200 memory rows, each with all its sources and tags. */
 export const MEMORY_BODY_VALUES = 150_000;
-/** Depth to which the arrays and objects of a body are nested. */
+/** Maximum depth to which the arrays and objects of a body are nested. */
 export const BODY_DEPTH = 64;
 
 export const PREDICTION_MODES = ['complete_draft', 'next_prompt'] as const;
@@ -41,29 +41,29 @@ export const MESSAGE_ORIGINS = [
   'edited_prediction',
   'unknown',
 ] as const;
-/** Author of a row of memory that is not raw: `extractive` is ours, without a model. */
+/** Authors of a memory row that is not raw. Forecue makes `extractive` rows itself, without a model. */
 export const DERIVED_ORIGINS = ['human', 'agent', 'model', 'extractive'] as const;
 export const ARTIFACT_KINDS = ['video', 'slides', 'other'] as const;
 export const EVENT_KINDS = ['presented', 'accepted', 'edited', 'dismissed', 'submitted'] as const;
 export const PLANS = ['sandbox', 'paid'] as const;
 
-/** Most keys of an account, and of a page of them. */
+/** Maximum number of keys of an account, and of a page of keys. */
 export const KEYS_MAX = 100;
-/** Most connections of an account, revoked ones included; all are listed in one answer. */
+/** Maximum number of connections of an account, revoked ones included. One answer lists them all. */
 export const CONNECTIONS_MAX = 1000;
-/** Least confidence of a completion that is shown, unless an app sets another. */
+/** Minimum confidence of a completion that is shown, unless an app sets another. */
 export const MIN_CONFIDENCE = 0.3;
-/** Share of predictions that are right from a suggested threshold on. */
+/** Share of predictions that must be right from a suggested threshold on, unless set otherwise. */
 export const PRECISION_TARGET = 0.95;
-/** Budget of a bundle: the most, the default, and that of predictions. */
+/** Default limits of a context bundle, also those of predictions. */
 export const CONTEXT_DEFAULTS = { recencyMinutes: 60, maxFacts: 20, maxEpisodes: 10, maxRaw: 50 } as const;
-/** Lifetime of the code of an approved connection attempt. */
+/** Lifetime of the code of an approved connection attempt, in seconds. */
 export const CODE_TTL_S = 120;
-/** Number of wrong exchanges that burn an attempt. */
+/** Number of wrong exchanges that make a connection attempt void. */
 export const MISMATCHES_MAX = 5;
-/** Time for which billing, conflicts and statistics need a row after the recovery window. */
+/** Days after the recovery window for which billing, conflicts and statistics need a row. */
 export const TOMBSTONE_DAYS = 35;
-/** Time for which a queued prediction whose callers are all gone waits for one to re-attach. */
+/** Time for which a queued prediction that has lost all its callers waits for one to re-attach. */
 export const ABANDON_AFTER_MS = 5000;
 /** Time before the caller's deadline at which a worker stops, so that its outcome is committed in time. */
 export const WORKER_MARGIN_MS = 250;

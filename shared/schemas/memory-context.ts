@@ -17,15 +17,15 @@ const Count = Type.Integer({ minimum: 0 });
 const between = (minimum: number, maximum: number, value: number) =>
   defaulted(Type.Integer({ minimum, maximum }), value);
 
-/** Budget of a bundle. */
+/** Subject and limits of a bundle. */
 export const ContextRequest = closed({
-  /** Subject of the rows, such as a question; the goal, when there is none. */
+  /** Subject that the rows should be about, such as a question; the goal by default. */
   query: Type.Optional(text(QUERY_MAX)),
-  /** Facts have it in their text. */
+  /** Text that every returned fact contains. */
   goal: Type.Optional(text(QUERY_MAX)),
-  /** Facts have one of them; any fact, when there is none. */
+  /** Tags of which every returned fact has at least one; any fact if there are none. */
   tags: Type.Optional(Type.Array(text(TAG_MAX, 1), { maxItems: TAGS_MAX })),
-  /** Null: ever. */
+  /** Window of the episodes and raw rows in minutes; null for no limit. */
   recency_minutes: defaulted(
     nullable(Type.Integer({ minimum: 1, maximum: RECENCY_MAX })),
     CONTEXT_DEFAULTS.recencyMinutes,
@@ -42,18 +42,18 @@ const perTier = <T extends typeof tier | ReturnType<typeof Type.Boolean>>(schema
 
 /** Origin of a bundle, and what it lacks. */
 export const ContextMeta = closed({
-  /** Revision of the account's memory: counts its changes. */
+  /** Revision of the account's memory, which counts its changes. */
   revision: Count,
   generated_at: Timestamp,
   window: closed({ since: nullable(Timestamp), until: Timestamp, recency_minutes: nullable(Type.Integer()) }),
   filters: closed({ goal: nullable(Type.String()), tags: Type.Array(Type.String()) }),
   /** `matched` is counted up to 1000. */
   counts: perTier(tier),
-  /** True if reading the rows took too long, so that there are none, and nothing is counted. */
+  /** True if reading the rows took too long. Then there are none, and nothing is counted. */
   timed_out: Type.Boolean(),
   /** True if more rows matched than fit, or reading them took too long. */
   truncated: perTier(Type.Boolean()),
-  /** Rows that are never shown, each counted up to 1000: those of the account, or in the window. */
+  /** Rows that are never shown, each kind counted up to 1000: of the whole account, or of the window. */
   excluded: closed({
     superseded: Count,
     stale: Count,
@@ -61,10 +61,10 @@ export const ContextMeta = closed({
     not_yet_valid: Count,
     predicted_origin: Count,
   }),
-  /** Tokens of all texts, by the estimate of the context budget. */
+  /** Tokens of all texts, estimated as for the context budget. */
   token_estimate: Count,
   ranking: Type.String(),
-  /** Rows that promotion has not looked at yet, each counted up to 1000. */
+  /** Number of rows that promotion has not looked at yet, each kind counted up to 1000. */
   promotion_backlog: closed({ raw: Count, episodes: Count }),
 });
 export type ContextMeta = Static<typeof ContextMeta>;

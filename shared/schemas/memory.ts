@@ -14,7 +14,7 @@ export const RAW_KINDS = ['prompt', 'reply', 'message', 'note', 'other'] as cons
 export const RAW_ROLES = ['human', 'agent', 'tool', 'system'] as const;
 export const EPISODE_STATES = ['draft', 'final'] as const;
 export const TIERS = ['raw', 'episode', 'fact'] as const;
-/** Authors that a client may give a row that it posts: the others are ours to say. */
+/** Authors that a client may give a posted row. Only Forecue sets the others. */
 const CLIENT_ORIGINS = ['human', 'agent'] as const;
 
 const Id = Type.String({ format: 'uuid' });
@@ -31,7 +31,7 @@ const Shown = Type.Record(Type.String(), Type.Unknown());
 const partial = <T extends TObject>(schema: T) => Type.Partial(schema, { additionalProperties: false });
 const page = <T extends TObject>(row: T) =>
   closed({ results: Type.Array(row), next: nullable(Type.String()) });
-/** Answer to posted rows: one row for one, a list for a list. */
+/** Schema of the answer to posted rows: one row for one, a list for a list. */
 const posted = <T extends TObject>(row: T) => Type.Union([row, Type.Array(row)]);
 
 export const RawMemoryRequest = closed({
@@ -42,7 +42,7 @@ export const RawMemoryRequest = closed({
   agent: Type.Optional(nullable(Name)),
   session_id: Type.Optional(nullable(Name)),
   source: Type.Optional(Name),
-  /** Now, by default. */
+  /** Now by default. */
   occurred_at: Type.Optional(Timestamp),
   tags: Type.Optional(Tags),
   metadata: Type.Optional(Json),
@@ -95,7 +95,7 @@ export type EpisodeChange = Static<typeof EpisodeChange>;
 
 export const EpisodeResponse = closed({
   id: Id,
-  /** Empty while the episode is stale, like `summary`. */
+  /** Empty while the episode is stale, and so is `summary`. */
   title: Type.String(),
   summary: Type.String(),
   started_at: Timestamp,
@@ -141,7 +141,7 @@ const fact = {
   /** Empty while the fact is stale. */
   text: Type.String(),
   kind: Text,
-  /** Topic that it settles, of which the person has one value at a time; ours to say. */
+  /** Topic that the fact settles, for which the person has one value at a time. Only Forecue sets it. */
   slot: Text,
   origin: oneOf(DERIVED_ORIGINS),
   tags: Tags,
@@ -164,7 +164,7 @@ export type FactResponse = Static<typeof FactResponse>;
 export const FactPage = page(FactResponse);
 export const FactResponses = posted(FactResponse);
 
-/** A row that another one is derived from, and the words in it that support that. */
+/** A row from which another one is derived, with the words in it that support the other. */
 export const MemorySource = closed({ tier: oneOf(TIERS), id: Id, quote: Text });
 export type MemorySource = Static<typeof MemorySource>;
 export const FactDetail = closed({ ...fact, sources: Type.Array(MemorySource) });
@@ -181,7 +181,7 @@ export const ProfileResponse = closed({
 });
 export type ProfileResponse = Static<typeof ProfileResponse>;
 
-/** Changes of a deletion besides the row itself. */
+/** Changes that a deletion makes besides removing the row itself. */
 export const DeletionReceipt = closed({
   id: Id,
   event_deleted: Type.Boolean(),
@@ -212,7 +212,7 @@ export const MemoryStatsQuery = Type.Object({ since: Type.Optional(Timestamp) })
 const TierStats = closed({
   count: Count,
   last_updated_at: Moment,
-  /** Rows created or updated since then; only with `since`. */
+  /** Number of rows created or updated since `since`; absent without it. */
   count_since: Type.Optional(Count),
 });
 export const MemoryStats = closed({

@@ -6,7 +6,7 @@ import { EVENT_BATCH_MAX, EVENT_TEXT_MAX, NAME_MAX, SOURCE_DETAIL_MAX } from './
 /** A posted batch. Its rows are checked one by one, each against the schema of its type. */
 export const RecordingBatch = Type.Array(Type.Unknown(), { minItems: 1, maxItems: EVENT_BATCH_MAX });
 
-/** Properties that all events have in common. Unknown ones are kept. */
+/** Properties that all events have in common. Unknown properties are kept. */
 const event = <P extends TProperties>(properties: P) =>
   Type.Object(
     {
@@ -22,7 +22,7 @@ const event = <P extends TProperties>(properties: P) =>
 
 const EventText = text(EVENT_TEXT_MAX);
 
-/** The schema of each type of event. */
+/** Schema of each type of event. */
 export const EVENTS = {
   'session.started': event({ type: oneOf(['session.started']) }),
   'session.stopped': event({ type: oneOf(['session.stopped']) }),
@@ -32,7 +32,7 @@ export const EVENTS = {
     type: oneOf(['user.reply']),
     agent: Name,
     reply: EventText,
-    /** The id of the `agent.prompt` that it answers, which may arrive later. */
+    /** Id of the `agent.prompt` that this answers, which may arrive later. */
     in_reply_to: Type.Optional(Name),
   }),
   'user.message': event({ type: oneOf(['user.message']), text: EventText }),
@@ -41,16 +41,16 @@ export const EVENTS = {
 
 export const CUSTOM_PREFIX = 'custom.';
 
-/** The schema of the types that clients make up. */
+/** Schema of the event types that clients make up. */
 export const CustomEvent = event({
   type: text(NAME_MAX, CUSTOM_PREFIX.length + 1),
   payload: Type.Object({}, { additionalProperties: true }),
 });
 
-/** The shape of a row. Its type decides which of these it is checked against. */
+/** Schema of a row of a batch. The row's type decides which of these it is checked against. */
 export const RecordingEvent = Type.Union([...Object.values(EVENTS), CustomEvent]);
 
-/** Matches no event: reports the fault of a missing or unknown type. */
+/** Matches no event: it serves to report a missing or unknown type. */
 export const UnknownEvent = event({ type: oneOf([...Object.keys(EVENTS), `${CUSTOM_PREFIX}*`]) });
 
 export const RecordingReceipt = closed({
@@ -62,12 +62,12 @@ export const RecordingReceipt = closed({
 });
 export type RecordingReceipt = Static<typeof RecordingReceipt>;
 
-/** As posted, with its time in UTC, and the time of its arrival. */
+/** A stored event: as posted, but with its time in UTC and the time of its arrival. */
 export const StoredEvent = event({ type: Name, received_at: Timestamp });
 
 export const Session = closed({
   session_id: Name,
-  /** The id of the user who posted to it first. */
+  /** Id of the user who was the first to post to the session. */
   owner: Type.String({ format: 'uuid' }),
   started_at: Timestamp,
   source: Name,

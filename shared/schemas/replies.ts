@@ -16,17 +16,17 @@ const Text = nullable(Type.String());
 const Id = Type.String({ format: 'uuid' });
 const Ids = Type.Array(Id);
 
-/** Question of an agent to a person. */
+/** An agent's question to a person. */
 export const ReplyRequest = closed({
   agent: Name,
   agent_input: text(INPUT_MAX, 1),
-  /** Candidates at most; up to `MAX_K`. */
+  /** Maximum number of candidates, up to `MAX_K`. */
   k: defaulted(Type.Integer({ minimum: 1, maximum: INTEGER_MAX }), 1),
-  /** From this confidence on the reply is given in the person's name. */
+  /** Confidence from which on the reply is given in the person's name. */
   threshold: defaulted(Share, 0.8),
-  /** Instead of the default model: one of those that the operator offers. */
+  /** Model to use instead of the default: one of those that the operator offers. */
   model: Type.Optional(Name),
-  /** Age to which episodes and raw rows are looked at. */
+  /** Maximum age of the episodes and raw rows used, in minutes. */
   recency_minutes: defaulted(Type.Integer({ minimum: 1, maximum: RECENCY_MAX }), 60),
   session_id: Type.Optional(nullable(Name)),
 });
@@ -35,7 +35,7 @@ export type ReplyRequest = Static<typeof ReplyRequest>;
 const BATCH_MAX = 100;
 const { k, threshold, model, recency_minutes, ...prompt } = ReplyRequest.properties;
 
-/** Prompts to which the replies are predicted from one memory bundle. */
+/** Prompts whose replies are predicted from one memory bundle. */
 export const BatchRequest = closed({
   prompts: Type.Array(closed(prompt), { minItems: 1, maxItems: BATCH_MAX }),
   k,
@@ -53,16 +53,16 @@ export const ReplyCandidate = closed({
 
 const reply = {
   id: Id,
-  /** The first candidate's; empty when there is none. */
+  /** Response of the first candidate; empty if there is none. */
   predicted_response: Type.String(),
   confidence: Share,
   reasoning: Type.String(),
-  /** The most confident first. */
+  /** Candidates, the most confident first. */
   candidates: Type.Array(ReplyCandidate),
   k: Type.Integer(),
   status: oneOf(REPLY_STATES),
   threshold: Share,
-  /** Model that gave the answer. */
+  /** The model that answered. */
   model: Type.String(),
   latency_ms: Count,
   usage: closed({ input_tokens: Count, output_tokens: Count }),
@@ -74,13 +74,13 @@ const Index = Type.Integer({ minimum: 0, maximum: BATCH_MAX - 1 });
 
 export const BatchItem = Type.Union([
   closed({ index: Index, prediction: ReplyResponse }),
-  /** The code with which a prediction alone would have been refused. */
+  /** Code with which the prediction alone would have been refused. */
   closed({ index: Index, error: closed({ code: Type.String() }) }),
 ]);
 export type BatchItem = Static<typeof BatchItem>;
 
 export const BatchResponse = closed({
-  /** In the order of the prompts. */
+  /** Results in the order of the prompts. */
   results: Type.Array(BatchItem),
   succeeded: Count,
   failed: Count,
@@ -98,7 +98,7 @@ const stored = {
   acted_at: Moment,
   actual_response: Text,
   feedback_at: Moment,
-  /** The code with which its job ended, when it failed. */
+  /** Code with which its job ended, if it failed. */
   error: Text,
 };
 export const ReplySummary = closed(stored);
@@ -112,9 +112,9 @@ export const ReplyContext = closed({
   fact_ids: Ids,
   episode_ids: Ids,
   raw_ids: Ids,
-  /** Replies of the person to similar prompts, by the raw rows that have them. */
+  /** Replies of the person to similar prompts, as ids of their raw rows. */
   example_ids: Ids,
-  /** Rows that were left out, because they would dictate a reply. */
+  /** Ids of the rows that were left out because they would dictate a reply. */
   withheld_ids: Ids,
   counts: closed({ facts: Count, episodes: Count, raw: Count, examples: Count }),
   truncated: Type.Boolean(),
@@ -124,7 +124,7 @@ export type ReplyContext = Static<typeof ReplyContext>;
 export const ReplyDetail = closed({
   ...stored,
   agent_input: Type.String(),
-  /** Null until its job has ended well. */
+  /** Null until the job has succeeded. */
   context: nullable(ReplyContext),
 });
 export type ReplyDetail = Static<typeof ReplyDetail>;
@@ -150,7 +150,7 @@ export type ReplyListQuery = Static<typeof ReplyListQuery>;
 
 export const FeedbackRequest = closed({
   status: oneOf(FEEDBACK_STATES),
-  /** Real reply of the person. */
+  /** The person's real reply. */
   actual_response: Type.Optional(nullable(text(INPUT_MAX))),
 });
 export type FeedbackRequest = Static<typeof FeedbackRequest>;
@@ -180,18 +180,21 @@ export const ReplyStats = closed({
 export type ReplyStats = Static<typeof ReplyStats>;
 
 export const CalibrationQuery = Type.Object({
-  /** Share of predictions that are right from the suggested threshold on; by default the account's `precision_target`. */
+  /**
+   * Share of predictions that must be right from the suggested threshold on; by default the account's
+   * `precision_target`.
+   */
   target: Type.Optional(PrecisionTarget),
 });
 
 export const ReplyCalibration = closed({
-  /** Bins of equal mass, by confidence. */
+  /** Bins of equal size, by confidence. */
   bins: Type.Array(closed({ lo: Share, hi: Share, count: Count, mean_confidence: Share, observed: Share })),
   brier: Rate,
-  /** From this confidence on predictions are right often enough; null when that is not known. */
+  /** Confidence from which on predictions are right often enough; null if unknown. */
   suggested_threshold: Rate,
   feedback_count: Count,
-  /** Evidence of the suggestion, or why there is none. */
+  /** Evidence for the suggestion, or the reason why there is none. */
   evidence: closed({
     target: Share,
     labels: Count,

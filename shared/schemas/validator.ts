@@ -13,14 +13,14 @@ import { isStorable } from './build.ts';
 import type { Fault } from './errors.ts';
 import { UUID, VALIDATION_ITEMS_MAX } from './limits.ts';
 
-/** Origin of the checked value: the first part of every `loc`. */
+/** Origin of the checked value, which is the first part of every `loc`. */
 type Root = 'body' | 'query' | 'path';
 
 type Checked<T> = { ok: true; value: T } | { ok: false; faults: Fault[] };
 
 export type Validator<T> = (value: unknown) => Checked<T>;
 
-/** A client's value does not match its schema: becomes the list of a 422. */
+/** A mismatch of a client's value with its schema. Its faults become the list of a 422. */
 export class ValidationError extends Error {
   readonly faults: readonly Fault[];
 
@@ -34,13 +34,16 @@ export class ValidationError extends Error {
 const INPUT_MAX = 200;
 const LISTED_NODES_MAX = 50_000;
 
-/** By name and not by schema, because unknown properties are reported too. */
+/**
+ * Names of properties that may hold a secret. Names decide rather than schemas, because unknown properties are reported
+ * too.
+ */
 const SECRET = /passw|secret|token|code|verifier|key|refresh|access|credential|authorization/i;
 
 /**
- * Something at a domain with a dot, in any alphabet: only a message to it would show whether it exists. Without
- * characters that nobody sees (UAX #44 Default_Ignorable_Code_Point, and the blank Braille pattern), which would make a
- * second address that looks the same.
+ * Matches an address at a domain with a dot, in any alphabet; only a message to it would show whether it exists.
+ * Excludes invisible characters (UAX #44 Default_Ignorable_Code_Point, and the blank Braille pattern), which would make
+ * a second address that looks the same.
  */
 const NOT_IN_EMAIL = String.raw`\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800@`;
 const EMAIL = new RegExp(
@@ -52,13 +55,16 @@ const failFast = newAjv(false);
 const thorough = newAjv(true);
 
 interface Reporting {
-  /** Faults repeat neither an unknown property nor a value that is no object at all: it may be a secret, misnamed. */
+  /**
+   * Keeps faults from repeating an unknown property, or a value that is no object at all: it may be a misnamed secret.
+   */
   confidential?: boolean;
 }
 
 /**
- * Makes the validator of a schema. It returns the value with its defaults filled in (in place), or its faults as in the
- * list of a 422. The schema is compiled soon, or for the first value; what lists all faults for the first that needs it.
+ * Makes the validator of a schema. It returns the value with its defaults filled in (in place), or its faults in the
+ * form of a 422's list. The schema is compiled soon after this call, or for the first value; the variant that lists all
+ * faults is compiled for the first value that needs it.
  */
 export function compile<T extends TSchema>(
   schema: T,
@@ -87,7 +93,10 @@ export function compile<T extends TSchema>(
 const SOON_MS = 100;
 const toCompile: (() => unknown)[] = [];
 
-/** All schemas together take a fifth of a start, so they are compiled after it: one in a turn of the event loop. */
+/**
+ * Compiles a schema after start-up, one per turn of the event loop. Compiling all of them up front would take a fifth
+ * of the start-up time.
+ */
 function compileSoon(compileOne: () => unknown): void {
   toCompile.push(compileOne);
   if (toCompile.length === 1) setTimeout(compileNext, SOON_MS).unref();
@@ -104,7 +113,7 @@ function newAjv(allErrors: boolean): Ajv2020 {
     verbose: true,
     useDefaults: true,
     strict: true,
-    // TypeBox makes them. Compiling what checks them would block the first request for 60 ms.
+    // TypeBox makes the schemas. Compiling their own check would block the first request for 60 ms.
     validateSchema: false,
     allowUnionTypes: true,
   });
@@ -123,8 +132,8 @@ function newAjv(allErrors: boolean): Ajv2020 {
 }
 
 /**
- * Ajv's own keyword counts the code points of every text. A code point has one or two UTF-16 units, so their number mostly
- * decides.
+ * Replaces Ajv's own keyword, which counts the code points of every text. A code point has one or two UTF-16 units, so
+ * the number of units mostly decides.
  */
 function lengthLimit(keyword: string): CodeKeywordDefinition {
   return {
@@ -143,7 +152,10 @@ function lengthLimit(keyword: string): CodeKeywordDefinition {
   };
 }
 
-/** Ajv creates an object for every fault before we keep a hundred: for a list of two million numbers, 0.6 s and 460 MB. */
+/**
+ * Reports whether a value is small enough for all its faults to be listed. Ajv creates an object for every fault,
+ * although only a hundred are kept: for a list of two million numbers, that takes 0.6 s and 460 MB.
+ */
 function isSmall(root: unknown): boolean {
   let left = LISTED_NODES_MAX;
   const open = [root];
@@ -158,11 +170,11 @@ function isSmall(root: unknown): boolean {
   return true;
 }
 
-/** One item for each faulty field, its first fault, until the list is full. */
+/** Lists the first fault of each faulty field, until the list is full. */
 function listFaults(root: Root, errors: readonly ErrorObject[], reporting: Reporting): Fault[] {
   const faults = new Map<string, Fault>();
   for (const error of errors) {
-    // Says again that a branch failed, after the branch's own faults.
+    // Ajv reports a failed branch again after the branch's own faults.
     if (error.keyword === 'if') continue;
     const property: string | undefined =
       error.params['missingProperty'] ?? error.params['additionalProperty'];
@@ -180,7 +192,9 @@ function pointerParts(pointer: string): (string | number)[] {
   return parts.map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 }
 
-/** The faulty value, if it is short and not secret. A default is never faulty, so this is what the client sent. */
+/**
+ * Returns the faulty value, if it is short and not secret. A default is never faulty, so this is what the client sent.
+ */
 function input(
   loc: readonly (string | number)[],
   error: ErrorObject,
@@ -216,11 +230,11 @@ const FORMATS: Record<string, Description> = {
   email: { type: 'value_error', msg: 'Input should be a valid e-mail address' },
 };
 
-/** Ajv's keyword, its `params` -> the type that a 422 has. */
+/** Maps Ajv's keyword and its `params` to the type and message in a 422. */
 const DESCRIPTIONS: Record<string, (params: ErrorObject['params']) => Description | undefined> = {
   required: () => ({ type: 'missing', msg: 'Field required' }),
   additionalProperties: () => ({ type: 'extra_forbidden', msg: 'Extra inputs are not permitted' }),
-  // A type list is `nullable`'s: its second type is null.
+  // `nullable` makes a type list, whose second type is null.
   type: ({ type }) => TYPES[[type].flat()[0]],
   minLength: ({ limit }) => ({
     type: 'string_too_short',
@@ -270,15 +284,15 @@ function describe(error: ErrorObject): Description {
   return DESCRIPTIONS[error.keyword]?.(error.params) ?? INVALID;
 }
 
-/** Numbers by the type of the schema: as in JSON, with no more digits than a number keeps. */
+/** Patterns of the numbers in a query, by type: as in JSON, with no more digits than a number keeps. */
 const NUMBERS: Readonly<Record<string, RegExp>> = {
   integer: /^(0|-?[1-9]\d{0,14})$/,
   number: /^-?(0|[1-9]\d{0,14})(\.\d{1,6})?$/,
 };
 
 /**
- * Compiles the schema of a query. A query is all text: where its schema has a number, text that is one becomes that, and
- * any other is for the schema to refuse.
+ * Compiles the schema of a query, whose values are all text. Where the schema has a number, a text that is a number
+ * becomes one; any other text is left for the schema to refuse.
  */
 export function compileQuery<T extends TObject>(
   schema: T,

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const SECRET_BYTES = 32;
-const SHOWN_CHARACTERS = 6;
+const PREFIX_CHARACTERS = 6;
 const CHECKSUM_LENGTH = 6;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -10,24 +10,24 @@ const APP_KEY = 'fc_';
 const SERVICE_KEY = 'service_';
 
 export interface NewKey {
-  /** Shown once, stored nowhere. */
+  /** Shown once, and never stored. */
   key: string;
   hash: Buffer;
   /** The first characters, so that people can recognise a key. */
   prefix: string;
 }
 
-/** A new app key. */
+/** Makes an app key. */
 export function newAppKey(): NewKey {
   return newKey(APP_KEY);
 }
 
-/** True if the value could be an app key, by shape and checksum, so that a typo costs no look-up. */
+/** True if the value could be an app key, by shape and checksum, so that a typo causes no look-up. */
 export function looksLikeAppKey(value: string): boolean {
   return looksLikeKey(APP_KEY, value);
 }
 
-/** A new key of an account. */
+/** Makes a key for an account. */
 export function newServiceKey(): NewKey {
   return newKey(SERVICE_KEY);
 }
@@ -42,13 +42,13 @@ export function looksLikeServiceKey(value: string): boolean {
   return looksLikeKey(SERVICE_KEY, value);
 }
 
-/** A random token of 43 characters and the hash to store: for codes, sessions and refresh tokens. */
+/** Makes a random token of 43 characters, for codes, sessions and refresh tokens, and the hash to store. */
 export function newToken(): { token: string; hash: Buffer } {
   const token = randomBytes(SECRET_BYTES).toString('base64url');
   return { token, hash: hashKey(token) };
 }
 
-/** The stored form of a key or token. These have 256 random bits, so one round of SHA-256 is enough. */
+/** Returns the stored form of a key or token. These have 256 random bits, so one round of SHA-256 is enough. */
 export function hashKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
@@ -56,7 +56,7 @@ export function hashKey(key: string): Buffer {
 function newKey(scheme: string): NewKey {
   const secret = scheme + randomBytes(SECRET_BYTES).toString('base64url');
   const key = secret + checksum(secret);
-  return { key, hash: hashKey(key), prefix: key.slice(0, scheme.length + SHOWN_CHARACTERS) };
+  return { key, hash: hashKey(key), prefix: key.slice(0, scheme.length + PREFIX_CHARACTERS) };
 }
 
 function looksLikeKey(scheme: string, value: string): boolean {
@@ -65,7 +65,7 @@ function looksLikeKey(scheme: string, value: string): boolean {
   return checksum(value.slice(0, -CHECKSUM_LENGTH)) === value.slice(-CHECKSUM_LENGTH);
 }
 
-/** The CRC32 in base 62: six characters hold all of its 32 bits. */
+/** Returns the CRC32 in base 62: six characters hold all of its 32 bits. */
 function checksum(text: string): string {
   let rest = crc32(text);
   let digits = '';

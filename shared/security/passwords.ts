@@ -2,20 +2,20 @@ import { type Argon2Parameters, randomBytes, timingSafeEqual } from 'node:crypto
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 
-/** OWASP's Password Storage Cheat Sheet (2025): argon2id, 19 MiB, two passes, one lane. */
+/** Cost that OWASP's Password Storage Cheat Sheet (2025) recommends for argon2id: 19 MiB, two passes, one lane. */
 const COST = { memory: 19 * 1024, passes: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 
-/** The hash of a new password as a PHC string, which names its cost, so that later hashes can cost more. */
+/** Hashes a new password. Returns a PHC string, which states its cost, so that later hashes can cost more. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
-  return write(salt, await tagOf(password, salt, COST));
+  return formatPhc(salt, await tagOf(password, salt, COST));
 }
 
 /** True if the password matches the hash. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
-  const { cost, salt, tag } = read(hash);
+  const { cost, salt, tag } = parsePhc(hash);
   return timingSafeEqual(await tagOf(password, salt, cost), tag);
 }
 
@@ -23,43 +23,46 @@ function tagOf(password: string, nonce: Buffer, cost: typeof COST): Promise<Buff
   return argon2id({ message: normalize(password), nonce, tagLength: TAG_BYTES, ...cost });
 }
 
-/** Keyboards compose the same letter in different ways. */
+/** Brings a password into one normal form: keyboards compose the same letter in different ways. */
 function normalize(password: string): string {
   return password.normalize('NFC');
 }
 
-function write(salt: Buffer, tag: Buffer): string {
+function formatPhc(salt: Buffer, tag: Buffer): string {
   const { memory, passes, parallelism } = COST;
-  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpaddedBase64(salt)}$${unpaddedBase64(tag)}`;
 }
 
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
-function read(hash: string): { cost: typeof COST; salt: Buffer; tag: Buffer } {
+function parsePhc(hash: string): { cost: typeof COST; salt: Buffer; tag: Buffer } {
   const [, memory, passes, parallelism, salt = '', tag = ''] = PHC.exec(hash) ?? [];
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
   return { cost, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') };
 }
 
-function unpadded(bytes: Buffer): string {
+function unpaddedBase64(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-/** The hash of a password that nobody knows, so that an account that does not exist costs the same work. */
-export const DECOY_HASH = write(randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
+/**
+ * Hash of a password that nobody knows. It is verified when an account does not exist, so that this takes the same
+ * time.
+ */
+export const DECOY_HASH = formatPhc(randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
 
-/** Each needs 20 MiB while it hashes. */
+/** Maximum number of hashing threads. Each needs 20 MiB while it hashes. */
 const THREADS_MAX = 4;
 
-/** Number of hashes that this process makes at once: a core stays free for the event loop. */
+/** Number of hashes that this process computes at once. One core stays free for the event loop. */
 export const HASHING_THREADS = Math.max(1, Math.min(THREADS_MAX, availableParallelism() - 1));
 
-interface Hashed {
+interface HashResult {
   id: number;
   tag: Uint8Array;
 }
 
-/** A thread that hashes one at a time, in order. Started by its first hash. */
+/** A thread that hashes one password at a time, in order. Started by its first hash. */
 class HashingThread {
   readonly #waiting = new Map<number, PromiseWithResolvers<Buffer>>();
   #lastId = 0;
@@ -82,7 +85,7 @@ class HashingThread {
 
   #start(): Worker {
     const started = new Worker(new URL('./argon2-thread.ts', import.meta.url));
-    started.on('message', ({ id, tag }: Hashed) => {
+    started.on('message', ({ id, tag }: HashResult) => {
       this.#waiting.get(id)?.resolve(Buffer.from(tag));
       this.#waiting.delete(id);
       if (this.#waiting.size === 0) started.unref();
@@ -99,8 +102,8 @@ class HashingThread {
 const threads = Array.from({ length: HASHING_THREADS }, () => new HashingThread());
 
 /**
- * argon2id on threads of its own, at a lower priority than everything else in the process. On Node's thread pool a storm
- * of log-ins would take the cores that predictions need.
+ * Computes argon2id on separate threads, at a lower priority than everything else in the process. On Node's thread
+ * pool, a storm of log-ins would take the cores that predictions need.
  */
 function argon2id(parameters: Argon2Parameters): Promise<Buffer> {
   return threads.reduce((idlest, other) => (other.load < idlest.load ? other : idlest)).hash(parameters);

@@ -1,26 +1,29 @@
 import { jaccard, trigramsOf } from './similarity.ts';
 import { normalForm } from './words.ts';
 
-/** A text as it is compared: compatibility forms, case, white space and punctuation at its ends do not count. */
+/**
+ * Returns a text in the form in which it is compared: without differences in compatibility forms, case and white space,
+ * and without punctuation at its ends.
+ */
 export function normalized(text: string): string {
-  const signs = [...normalForm(text, 'NFKC').toLowerCase().replaceAll(/\s+/gu, ' ')];
-  // A pattern with `+$` would take quadratic time in a run of punctuation.
-  const from = signs.findIndex((sign) => !EDGE.test(sign));
-  const to = signs.findLastIndex((sign) => !EDGE.test(sign));
-  return signs.slice(Math.max(0, from), to + 1).join('');
+  const characters = [...normalForm(text, 'NFKC').toLowerCase().replaceAll(/\s+/gu, ' ')];
+  // A pattern with `+$` would take quadratic time on a run of punctuation.
+  const from = characters.findIndex((character) => !EDGE_CHARACTER.test(character));
+  const to = characters.findLastIndex((character) => !EDGE_CHARACTER.test(character));
+  return characters.slice(Math.max(0, from), to + 1).join('');
 }
 
-const EDGE = /[\s\p{P}]/u;
+const EDGE_CHARACTER = /[\s\p{P}]/u;
 
-/** The similarity from which on two replies count as the same. */
-const SAME = 0.9;
+/** Similarity from which on two replies count as the same. */
+const SAME_SIMILARITY = 0.9;
 
 /** Reports whether two replies say the same: equal when normalized, or nearly so. */
 export function saysTheSame(a: string, b: string): boolean {
   return new Saying(a).isSameAs(new Saying(b));
 }
 
-/** A reply as it is compared. It is read once, however many it is compared with. */
+/** A reply prepared for comparison. It is analysed once, whatever the number of others that it is compared with. */
 export class Saying {
   readonly #text: string;
   readonly #trigrams: ReadonlySet<string>;
@@ -35,29 +38,29 @@ export class Saying {
   }
 
   isSameAs(other: Saying): boolean {
-    return this.#text === other.#text || jaccard(this.#trigrams, other.#trigrams) >= SAME;
+    return this.#text === other.#text || jaccard(this.#trigrams, other.#trigrams) >= SAME_SIMILARITY;
   }
 }
 
-const listed = (phrases: string) => new Set(phrases.split('|').map((one) => one.trim()));
+const phrasesIn = (phrases: string) => new Set(phrases.split('|').map((one) => one.trim()));
 
-/** Ways to say yes, and no, normalized. */
-const ASSENTS = listed(
+/** Ways to say yes or no, normalized. */
+const ASSENTS = phrasesIn(
   `yes|y|yep|yeah|yup|ok|okay|sure|sure thing|go|go ahead|go on|go for it|proceed|do it|do that|please do|continue|sounds good|
   looks good|lgtm|fine|agreed|approved|of course|absolutely|right|correct|k|ja|klar|gerne|oui|daccord|si|sí|sim|да|так|давай|ок|
   tak|ano|igen|kyllä|joo|evet|tamam|ναι|כן|نعم|हाँ|जी|có|vâng|ya|iya|ใช่|是|是的|好|好的|可以|同意|行|はい|うん|お願いします|네|예|응`,
 );
-const DENIALS = listed(
+const DENIALS = phrasesIn(
   'no|n|nope|nah|nein|non|não|nao|nie|ne|nee|nej|nei|ei|hayır|hayir|нет|ні|όχι|לא|لا|नहीं|không|tidak|ไม่|不|不要|不用|いいえ|아니요|아니',
 );
-const POLITE = listed(
+const POLITE_PHRASES = phrasesIn(
   'please|thanks|thank you|bitte|danke|merci|por favor|gracias|grazie|пожалуйста|спасибо|proszę|谢谢',
 );
-const WORDS_OF_A_PHRASE = 3;
+const PHRASE_WORDS_MAX = 3;
 
 /**
- * The meaning of a reply, as a text that equal meanings share: its own words, but all ways to say yes are one, and all ways
- * to say no.
+ * Returns the meaning of a reply as a text that replies of the same meaning share: `yes` or `no` for all ways to say
+ * so, otherwise its own words.
  */
 export function meaningOf(reply: string): string {
   const text = normalized(reply).replaceAll(/\p{P}+/gu, '');
@@ -67,24 +70,24 @@ export function meaningOf(reply: string): string {
   return isMadeOf(words, DENIALS) ? 'no' : words.join(' ');
 }
 
-/** True for words that are some of the phrases one after another, and politeness. */
+/** Reports whether words consist only of these phrases and polite ones, with at least one of these. */
 function isMadeOf(words: readonly string[], phrases: ReadonlySet<string>): boolean {
-  let said = false;
+  let hasPhrase = false;
   for (let at = 0; at < words.length; ) {
-    const length = [WORDS_OF_A_PHRASE, 2, 1].find((count) => {
+    const length = [PHRASE_WORDS_MAX, 2, 1].find((count) => {
       const phrase = words.slice(at, at + count).join(' ');
-      return at + count <= words.length && (phrases.has(phrase) || POLITE.has(phrase));
+      return at + count <= words.length && (phrases.has(phrase) || POLITE_PHRASES.has(phrase));
     });
     if (length === undefined) return false;
-    said ||= phrases.has(words.slice(at, at + length).join(' '));
+    hasPhrase ||= phrases.has(words.slice(at, at + length).join(' '));
     at += length;
   }
-  return said;
+  return hasPhrase;
 }
 
 const QUESTION_MAX = 500;
 
-/** Reports whether a prompt ends with a question for an approval or a choice, as far as its words show it. */
+/** Reports whether a prompt ends with a question that asks for approval or a choice, judging by its first word. */
 export function isClosed(prompt: string): boolean {
   const end = prompt.trimEnd().slice(-QUESTION_MAX);
   const question = /[^.!?\n]*\?$/u.exec(end)?.[0].trim().toLowerCase() ?? '';

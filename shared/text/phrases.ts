@@ -3,9 +3,10 @@ import { masked } from './secrets.ts';
 import { normalForm, UNSPACED } from './words.ts';
 
 /*
- * A text is read as lines of words: white space is one space, and what nothing is continued across (a line break, an
- * invisible character, a secret) is a line feed. A phrase is what stands from the start of a word on, within its line; the
- * first one of a line also counts from the line feed on, because how a line begins says much about how it goes on.
+ * A text is read as lines of words. A run of white space becomes one space; whatever no completion may continue across (a
+ * line break, an invisible character, a secret) becomes a line feed. A phrase begins at the start of a word and stays
+ * within its line. Another one begins with the line feed before each line, because how a line begins says much about how
+ * it goes on.
  */
 
 const LETTERS = `(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}_])+`;
@@ -20,7 +21,7 @@ const NEXT_WORD = new RegExp(`^ ?(?:${WORD}|${SYMBOL})`, 'u');
 /** Account, card and telephone numbers. */
 const LONG_NUMBER = /\d(?:[ -]?\d){11,}/g;
 
-/** A text as lines of words, without secrets. */
+/** Returns a text as lines of words, without secrets. */
 export function linesOf(text: string): string {
   return normalForm(
     masked(text, () => '\n'),
@@ -34,7 +35,7 @@ export function linesOf(text: string): string {
     .replace(/ ?\n[\n ]*/g, '\n');
 }
 
-/** Lines in lower case, each character at its place. */
+/** Lower-cases lines without moving any character: one whose lower case has another length stays as it is. */
 export function folded(lines: string): string {
   const lower = lines.toLowerCase();
   if (lower.length === lines.length) return lower;
@@ -42,20 +43,21 @@ export function folded(lines: string): string {
   return [...lines].map((point) => (folds(point) ? point.toLowerCase() : point)).join('');
 }
 
-/** End of a draft. */
+/** The end of a draft. */
 export interface DraftEnd {
   /** True if the last word may go on. */
   begun: boolean;
   /**
-   * Its end from the start of a word on, in lower case: of the begun word ('' without one), of the word before it too, and so
-   * on, with at most `CONTEXT_WORDS` whole words. The start of the line counts as one.
+   * Ends of the draft, in lower case, each from the start of a word: first the begun word ('' if there is none), then
+   * with one more word each time, up to `CONTEXT_WORDS` whole words. The start of the line counts as a word.
    */
   tails: string[];
 }
 
-/** Number of whole words at the end of a draft by which what follows is looked up. */
+/** Maximum number of whole words at the end of a draft by which continuations are looked up. */
 const CONTEXT_WORDS = 4;
 
+/** Returns the end of a draft, by which continuations are looked up. */
 export function endOf(draft: string): DraftEnd {
   const lines = `\n${linesOf(draft).trimStart()}`;
   const line = folded(lines.slice(lines.lastIndexOf('\n')));
@@ -65,35 +67,42 @@ export function endOf(draft: string): DraftEnd {
   return { begun, tails: begun ? contexts : ['', ...contexts] };
 }
 
-/** Matches the starts of words. */
+/** Returns the indexes at which words start. */
 function wordStarts(line: string): number[] {
   return Array.from(line.matchAll(WORDS), ({ index }) => index);
 }
 
-/** The next word of what follows a draft, with the space before it, or the rest of the begun one; empty at the end of the line. */
+/**
+ * Returns the first word of the text after a draft, with the space before it, or the rest of the begun word; '' at the
+ * end of the line.
+ */
 export function nextWord(following: string, begun: boolean): string {
   return (begun && REST_OF_WORD.exec(following)?.[0]) || (NEXT_WORD.exec(following)?.[0] ?? '');
 }
 
-/** True if a word may start at a place: the character before it is none of a word. */
+/** True if a word may start at an index: the character before it belongs to no word, or the script has no spaces. */
 export function isWordStart(lines: string, at: number): boolean {
   return !/[\p{L}\p{M}\p{N}_]/u.test(lines.charAt(at - 1)) || UNSPACED_CHARACTER.test(lines.charAt(at));
 }
 const UNSPACED_CHARACTER = new RegExp(`[${UNSPACED}]`, 'u');
 
-/** A phrase in lower case, and as it was written where that differs; `place` tells those of a text apart. */
+/**
+ * A phrase in lower case, and as it was written if that differs. `place` identifies it among the phrases of its text.
+ */
 export interface Phrase {
   place: number;
   words: string;
   written: string | null;
 }
 
-/** Length of a phrase, in UTF-16 units: enough for the words before what follows, and for that. */
+/**
+ * Maximum length of a phrase, in UTF-16 units: enough for the words by which it is looked up and for what follows them.
+ */
 const PHRASE_MAX = 64;
-/** A longer text was pasted, not typed. */
+/** Maximum length of a text that counts as typed, in UTF-16 units. A longer one was pasted. */
 const TYPED_MAX = 2000;
 
-/** The phrases of a text that a person typed, without what no completion may repeat; none of one that nobody types. */
+/** Returns the phrases of a text that a person typed, without what no completion may repeat; none if it was pasted. */
 export function phrasesOf(text: string): Phrase[] {
   if (text.length > TYPED_MAX) return [];
   const lines = `\n${linesOf(recallable(text)).trim()}`;

@@ -1,12 +1,12 @@
 /**
- * Texts that no completion may bring out, whatever an app's draft says: numbers of six digits and more, addresses of
- * all kinds, links with queries, and names of accounts. Secrets are masked before.
+ * Texts that no completion may reveal, whatever an app's draft says: numbers of six digits and more, addresses of all
+ * kinds, links with queries, and account names. Secrets have already been masked.
  */
 const NEVER_RECALLED: readonly RegExp[] = [
   // Links with a query or a password.
   /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s?@]{0,500}[?@]\S*/giu,
   /(?<!\S)[^\s?]{1,200}\?[^\s=]{1,100}=\S*/gu,
-  // E-mail addresses, and names of accounts; a file that an editor calls @name.ext is none.
+  // E-mail addresses and account names, but not files that an editor writes as @name.ext.
   /[^\s@<>()[\]"',;]{1,64}@[^\s@<>()[\]"',;]{1,255}/gu,
   /(?<![\p{L}\p{N}@])@[\w-]{1,64}(?![\w./-]*[./]\w)/gu,
   /\b(?:user ?name|user|login|account|handle)[ \t]{0,3}(?:is|:|=)[ \t]{0,3}\S{1,64}/giu,
@@ -24,10 +24,10 @@ const NEVER_RECALLED: readonly RegExp[] = [
   /(?<!\w)[A-Z]{1,2}\d[A-Z\d]? \d[A-Z]{2}(?!\w)/gu,
 ];
 
-/** A text without what no completion may bring out of a person's memory: a line feed stands for each. */
+/** Replaces by line feeds what no completion may reveal from a person's memory. */
 export function recallable(text: string): string {
   return NEVER_RECALLED.reduce((left, pattern) => left.replace(pattern, '\n'), text);
 }
 
-/** A tag of rows that are remembered for the person alone. */
+/** Tag of rows that are remembered for the person alone. */
 export const PRIVATE_TAG = 'private';

@@ -1,20 +1,23 @@
-/** A shape of secrets. What its first group matches stays: it only announces the secret. */
+/** A shape by which secrets are recognised. */
 interface Shape {
   name: 'private key' | 'token' | 'key' | 'password' | 'card number';
+  /** Matches a secret. The first group, if any, matches the label before the secret, which is kept. */
   pattern: RegExp;
-  /** Decides about what the pattern finds, where that alone proves nothing. */
+  /** Decides whether a match is a secret, if the pattern alone does not prove it. */
   isSecret?: (found: string) => boolean;
 }
 
 /** Words after a label that describe a secret, or are code: "the password is long", `secret: string`. */
-const NO_VALUE =
+const NON_SECRET_WORDS =
   '(?:a|an|any|as|at|being|empty|expired|false|for|from|hashed|in|incorrect|invalid|it|long|missing|needed|no|none|not|null|on|' +
   'optional|process|required|set|short|stored|str|string|that|the|to|too|true|undefined|used|valid|weak|what|wrong)(?=[.,;!?)]{0,3}(?:\\s|$))';
-/** A value ends with its quotes, or else at the next space. */
-const VALUE = `(?!\\[masked )(?!${NO_VALUE})(?:"[^"\\n]+"|'[^'\\n]+'|[^\\s:=*\`](?:\\[masked [a-z ]{1,20}\\]|\\S)*)`;
+/** A value ends with its closing quotation mark or, if it is not quoted, at the next space. */
+const VALUE = `(?!\\[masked )(?!${NON_SECRET_WORDS})(?:"[^"\\n]+"|'[^'\\n]+'|[^\\s:=*\`](?:\\[masked [a-z ]{1,20}\\]|\\S)*)`;
 
-/** Matches what follows a label: `password: x`, `PASSWORD=x`, `"password": "x"`, `my password is x`. */
-function labelled(label: string): RegExp {
+/**
+ * Returns a pattern for a secret after its label: `password: x`, `PASSWORD=x`, `"password": "x"`, `my password is x`.
+ */
+function labelledSecret(label: string): RegExp {
   const assigned = '[^\\w\\s:=]{0,4}[ \\t]{0,4}[:=]{1,3}[ \\t*`]{0,8}';
   const named = '[ \\t]{1,4}(?:is|was|ist|est|es|è)[ \\t]{1,4}';
   return new RegExp(
@@ -24,8 +27,9 @@ function labelled(label: string): RegExp {
 }
 
 /**
- * Secrets that people paste into conversations, by the shapes that their issuers document, or by their labels. A pattern
- * begins where a run of its characters begins, so that a hostile text takes linear time.
+ * Secrets that people paste into conversations, recognised by the shapes that their issuers document, or by their
+ * labels. A match can only begin where a run of the pattern's characters begins, so that hostile texts take linear
+ * time.
  */
 const SHAPES: readonly Shape[] = [
   {
@@ -69,11 +73,11 @@ const SHAPES: readonly Shape[] = [
   },
   {
     name: 'password',
-    pattern: labelled('(?:passw(?:or[dt]|d)|passphrase|pass ?code|mot de passe|contraseña)'),
+    pattern: labelledSecret('(?:passw(?:or[dt]|d)|passphrase|pass ?code|mot de passe|contraseña)'),
   },
   {
     name: 'key',
-    pattern: labelled(
+    pattern: labelledSecret(
       '(?:secret|(?:api|access|auth|client|private|secret|signing|refresh)[ _-]?(?:key|token|secret))',
     ),
   },
@@ -85,14 +89,14 @@ const SHAPES: readonly Shape[] = [
   { name: 'token', pattern: /(?<![\w+/=-])[\w+/=-]{24,}/g, isSecret: isRandom },
 ];
 
-/** Names of the masked kinds, in words for people. */
+/** Names of the kinds of secrets that are masked, for people. */
 export const MASKED_KINDS: readonly string[] = [...new Set(SHAPES.map(({ name }) => name))];
 
 const markerOf = (name: Shape['name']) => `[masked ${name}]`;
 
 /**
- * The text without the secrets in it: a marker stands for each. Finds known shapes only: a password that no label announces
- * stays. Masking a masked text changes nothing.
+ * Replaces each secret in a text by a marker. Finds only known shapes: a password without a label stays. Masking a
+ * masked text changes nothing.
  */
 export function masked(text: string, marker = markerOf): string {
   return SHAPES.reduce(
@@ -105,7 +109,7 @@ export function masked(text: string, marker = markerOf): string {
   );
 }
 
-/** Reports whether a text seems to contain a secret, which `masked` would take out. */
+/** Reports whether a text seems to contain a secret, which `masked` would replace. */
 export function holdsSecret(text: string): boolean {
   return masked(text) !== text;
 }
@@ -122,20 +126,26 @@ function isCardNumber(number: string): boolean {
 }
 
 /**
- * The share of places where the class changes from which on a run looks random. In words, names and paths it is a quarter
- * at most.
+ * Share of places where the kind of character changes, from which on a run looks random. In words, names and paths it
+ * is a quarter at most.
  */
-const RANDOM = 0.27;
+const RANDOM_CHANGES = 0.27;
 
-/** Reports whether capitals, small letters and digits alternate as in no word, name, path, or text in base64. */
+/**
+ * Reports whether a run looks random: capitals, small letters and digits alternate more often than in words, names and
+ * paths, and it is no text in base64.
+ */
 function isRandom(run: string): boolean {
   if (![/[a-z]/, /[A-Z]/, /\d/].every((one) => one.test(run))) return false;
-  // A capital begins a word: what follows it is no change.
+  // A capital begins a word, so a small letter after it is not counted as a change.
   const changes = run.match(/[a-z](?=[A-Z\d])|[A-Z](?=\d)|\d(?=[A-Za-z])/g) ?? [];
-  return changes.length >= RANDOM * run.length && !isTextInBase64(run);
+  return changes.length >= RANDOM_CHANGES * run.length && !isTextInBase64(run);
 }
 
-/** Reports whether a run is words in base64: guards must be able to read an instruction that is disguised so. */
+/**
+ * Reports whether a run is a text in base64. It is not masked, so that guards can read an instruction that is disguised
+ * in this way.
+ */
 function isTextInBase64(run: string): boolean {
   return /^[!-~]+( [!-~]+)+ ?$/.test(Buffer.from(run, 'base64').toString('latin1'));
 }

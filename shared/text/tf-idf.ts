@@ -1,27 +1,28 @@
-/** The number of times that each word of a text occurs. */
+/** Number of occurrences of each word of a text. */
 export type Counts = ReadonlyMap<string, number>;
 
-/** All words of some texts. */
+/** Adds up the word counts of texts. */
 export function sumOf(texts: readonly Counts[]): Counts {
   const sum = new Map<string, number>();
   for (const counts of texts) for (const [word, count] of counts) sum.set(word, (sum.get(word) ?? 0) + count);
   return sum;
 }
 
-/** Compares texts of a collection. How much a word says there: ln(texts / texts with the word) (Spärck Jones 1972). */
+/** Compares the texts of a collection. The weight of a word is ln(texts / texts with the word) (Spärck Jones 1972). */
 export class TfIdf {
-  readonly #texts: number;
-  readonly #withWord = new Map<string, number>();
-  /** Lengths of the vectors that were compared before. */
+  readonly #textCount: number;
+  readonly #textsWithWord = new Map<string, number>();
+  /** Lengths of the vectors that have already been compared. */
   readonly #lengths = new WeakMap<Counts, number>();
 
   constructor(texts: readonly Counts[]) {
-    this.#texts = texts.length;
+    this.#textCount = texts.length;
     for (const counts of texts)
-      for (const word of counts.keys()) this.#withWord.set(word, (this.#withWord.get(word) ?? 0) + 1);
+      for (const word of counts.keys())
+        this.#textsWithWord.set(word, (this.#textsWithWord.get(word) ?? 0) + 1);
   }
 
-  /** The cosine of the tf-idf vectors, from 0 to 1; undefined when one of them has no direction. */
+  /** Returns the cosine of two tf-idf vectors, from 0 to 1; undefined when one of them has length 0. */
   cosine(one: Counts, other: Counts): number | undefined {
     const [left, right] = [this.#length(one), this.#length(other)];
     if (left === 0 || right === 0) return undefined;
@@ -41,6 +42,6 @@ export class TfIdf {
   }
 
   #weight(word: string): number {
-    return Math.log(this.#texts / (this.#withWord.get(word) ?? this.#texts));
+    return Math.log(this.#textCount / (this.#textsWithWord.get(word) ?? this.#textCount));
   }
 }

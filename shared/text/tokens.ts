@@ -1,26 +1,29 @@
 import { isLowSurrogate } from './cut.ts';
 
 /**
- * Estimates, in quarters of a token, what a code point costs with the usual tokenizers: a token is four Latin letters, two
- * of other alphabets, or one character of Chinese, Japanese or Korean, or emoji.
+ * Estimates how many quarters of a token a code point takes with the usual tokenizers: a token is four Latin letters,
+ * two letters of other alphabets, or one emoji or Chinese, Japanese or Korean character.
  */
 function quarterTokens(codePoint: number): number {
   if (codePoint < 0x250) return 1;
   return codePoint < 0x2e80 ? 2 : 4;
 }
 
-/** A code point of more than a quarter. Most texts have none, which a pattern finds out without running code for each. */
-const DEAR = /[^\0-\u024f]/;
+/**
+ * Matches a code point that takes more than a quarter. Most texts have none, and a pattern finds that out faster than a
+ * loop.
+ */
+const COSTLY_CODE_POINT = /[^\0-\u024f]/;
 
-/** The same for a text, in whole tokens. */
+/** Estimates how many tokens a text takes, rounded up. */
 export function estimateTokens(text: string): number {
   let quarters = 0;
-  if (!DEAR.test(text)) quarters = text.length;
+  if (!COSTLY_CODE_POINT.test(text)) quarters = text.length;
   else for (const character of text) quarters += quarterTokens(character.codePointAt(0) ?? 0);
   return Math.ceil(quarters / 4);
 }
 
-/** A number of tokens that texts take from. */
+/** A budget of tokens, from which texts are taken. */
 export class TokenBudget {
   /** True once something did not fit. */
   isExceeded = false;
@@ -36,18 +39,20 @@ export class TokenBudget {
     return this.#taken / 4;
   }
 
-  /** Takes more, up to a multiple of so many tokens, as far as there is room. */
+  /** Rounds the taken tokens up to a multiple of `tokens`, as far as there is room. */
   roundUp(tokens: number): void {
     const step = 4 * tokens;
     this.#taken = Math.max(this.#taken, Math.min(Math.ceil(this.#taken / step) * step, this.#quarters));
   }
 
-  /** Takes a whole text, if it fits. */
+  /** Takes a whole text, if it fits. Returns whether it did. */
   takes(text: string): boolean {
     return this.#take(4 * estimateTokens(text));
   }
 
-  /** Takes as much of the beginning of a text as fits; after something that did not fit, nothing does. */
+  /**
+   * Takes and returns as much of the beginning of a text as fits. Once anything has not fitted, nothing more is taken.
+   */
   beginning(text: string): string {
     if (this.#takesCheap(text)) return text;
     let at = 0;
@@ -59,7 +64,7 @@ export class TokenBudget {
     return text.slice(0, at);
   }
 
-  /** Takes as much of the end of a text as fits; after something that did not fit, nothing does. */
+  /** Takes and returns as much of the end of a text as fits. Once anything has not fitted, nothing more is taken. */
   end(text: string): string {
     if (this.#takesCheap(text)) return text;
     let at = text.length;
@@ -75,7 +80,7 @@ export class TokenBudget {
     return (
       !this.isExceeded &&
       this.#taken + text.length <= this.#quarters &&
-      !DEAR.test(text) &&
+      !COSTLY_CODE_POINT.test(text) &&
       this.#take(text.length)
     );
   }

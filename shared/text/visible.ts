@@ -1,6 +1,9 @@
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A text that a stranger chose, as an operator sees it: it must neither command a terminal, forge a row nor turn what stands beside it. */
+/**
+ * Escapes invisible characters in a text that a stranger chose, so that an operator can see it safely: it must not
+ * control a terminal, forge a row or reverse the text beside it.
+ */
 export function visible(text: string): string {
-  return text.replaceAll(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return text.replaceAll(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

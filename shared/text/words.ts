@@ -1,36 +1,40 @@
-/** No language has so many combining marks in a row. */
+/** More combining marks in a row than any language has. */
 const LONG_RUN = /\p{M}{30}(?=\p{M})/gu;
-/** Combines with nothing: marks before it and after it keep their places. */
+/** The combining grapheme joiner: normalization moves no marks across it. */
 const JOINER = '\u034f';
 
 /**
- * A text in a normal form, in linear time. To put a run of marks in order takes quadratic time, seconds for the longest
- * texts that are taken, so long runs are broken as in the Stream-Safe Text Format (Unicode Standard Annex 15, 13).
+ * Returns a text in a normal form, in linear time. Sorting a run of combining marks takes quadratic time, seconds for
+ * the longest accepted texts, so long runs are broken up as in the Stream-Safe Text Format (Unicode Standard Annex 15,
+ * 13).
  */
 export function normalForm(text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
   return text.replaceAll(LONG_RUN, `$&${JOINER}`).normalize(form);
 }
 
-/** Scripts without spaces between words, for a class of a regular expression: each of their characters counts as a word. */
+/**
+ * Scripts without spaces between words, for a character class of a regular expression. Each of their characters counts
+ * as a word.
+ */
 export const UNSPACED =
   '\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmer}\\p{sc=Myanmar}';
-const SIGN = new RegExp(`^[${UNSPACED}]`, 'v');
+const UNSPACED_CHARACTER = new RegExp(`^[${UNSPACED}]`, 'v');
 const WORD = new RegExp(`[${UNSPACED}]\\p{M}*|(?:[[\\p{L}\\p{N}]--[${UNSPACED}]]\\p{M}*)+`, 'gv');
 
-/** The words of a text, without regard to case, marks, compatibility forms and punctuation. */
+/** Returns the words of a text, without regard to case, marks, compatibility forms and punctuation. */
 export function wordsOf(text: string): string[] {
   // Most texts are ASCII, for which this is much faster.
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
-  return folded(text).match(WORD) ?? [];
+  return foldCase(text).match(WORD) ?? [];
 }
 
 /**
- * The distinct terms of a text by which it is compared with others: its words, but in scripts without spaces every two
- * characters in a row, because single ones are in most texts.
+ * Returns the distinct terms by which a text is compared with others: its words or, in scripts without spaces, every
+ * pair of adjacent characters, because single characters occur in most texts.
  */
 export function termsOf(text: string): Set<string> {
   const words = wordsOf(text);
-  const isUnspaced = words.map((word) => SIGN.test(word));
+  const isUnspaced = words.map((word) => UNSPACED_CHARACTER.test(word));
   const terms = words.flatMap((word, at) => {
     if (!isUnspaced[at]) return word;
     if (isUnspaced[at + 1]) return `${word}${words[at + 1]}`;
@@ -46,16 +50,16 @@ export interface PlacedWord {
   end: number;
 }
 
-/** The same with their places, but that a sign that stands for several words counts as one. */
+/** Returns the words of a text with their places. A character that stands for several words counts as one word. */
 export function placedWords(text: string): PlacedWord[] {
   return [...text.matchAll(WORD)].map(({ 0: word, index }) => ({
-    word: folded(word),
+    word: foldCase(word),
     start: index,
     end: index + word.length,
   }));
 }
 
-function folded(text: string): string {
+function foldCase(text: string): string {
   return normalForm(text, 'NFKD').replaceAll(/\p{M}/gu, '').toLowerCase();
 }
 
@@ -66,7 +70,7 @@ export function countsOf(words: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Every `length` words in a row. */
+/** Returns every run of `length` consecutive words. */
 export function runsOf(words: readonly string[], length: number): string[] {
   const runs = Math.max(0, words.length - length + 1);
   return Array.from({ length: runs }, (_, at) => words.slice(at, at + length).join(' '));

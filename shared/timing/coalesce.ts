@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Runs `work` one run at a time: callers that come during a run share one more. Starts at once when nothing runs, and
- * pauses for `gapMs` after each run, which a function may say anew each time.
+ * Runs `work` one run at a time: callers that come during a run share the next one. Starts at once when nothing runs,
+ * and pauses for `gapMs` after each run. If `gapMs` is a function, it is called after each run.
  */
 export class Coalesced<T> {
   readonly #work: () => Promise<T>;
   readonly #gapMs: () => number;
-  /** The run under way, with its pause; never rejects. */
+  /** The present run and the pause after it. Never rejects. */
   #current: Promise<void> | undefined;
   #next: Promise<T> | undefined;
 
@@ -20,7 +20,7 @@ export class Coalesced<T> {
     return this.#current !== undefined;
   }
 
-  /** Settles as the run does that begins after this call. */
+  /** Settles as the first run does that begins after this call. */
   run(): Promise<T> {
     if (this.#current === undefined) return this.#start();
     this.#next ??= this.#current.then(() => this.#start());
@@ -42,7 +42,10 @@ export class Coalesced<T> {
   }
 }
 
-/** Pauses of `ms` that end together, however late they begin, so that what follows them shares statements. */
+/**
+ * Returns a function that pauses for `ms`, or less if a pause is in progress: all end together, so that what follows
+ * can share statements.
+ */
 export function sharedPause(ms: number): () => Promise<void> {
   let pause: Promise<void> | undefined;
   return () => {

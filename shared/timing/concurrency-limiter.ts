@@ -1,50 +1,50 @@
 import { AppError } from '../errors/app-error.ts';
 
 export interface ConcurrencyLimiterOptions {
-  /** Sum of weights that may run at once: pieces of work, or whatever else they count. */
+  /** Maximum total weight of what runs at once. */
   atOnce: number;
-  /** Share of it that one party may hold; all of it by default. */
+  /** Maximum total weight that one party may hold; `atOnce` by default. */
   each?: number;
-  /** Number of one party that may wait in its line; unbounded by default. */
+  /** Maximum number of one party's pieces that may wait in its line; unbounded by default. */
   longest?: number;
 }
 
-/** Limits of a piece of work. */
+/** A piece of work, as the limiter sees it. */
 export interface Piece {
-  /** Parties take turns. */
+  /** Name of its party. Parties take turns. */
   party?: string;
-  /** Its share of `atOnce`; 1 by default. A weight above `each` never gets in. */
+  /** Its part of `atOnce`; 1 by default. A piece that weighs more than `each` never starts. */
   weight?: number;
-  /** Aborts when nobody waits for the work any longer. */
+  /** Aborts when nobody waits for the work any more. */
   gone?: AbortSignal | undefined;
-  /** Time that it may wait for its turn; unlimited by default. */
+  /** Maximum time to wait for its turn; unlimited by default. */
   waitMs?: number;
 }
 
-/** Held while the work runs. */
+/** Permission to run, held while the work runs. */
 export interface Permit {
-  /** Adds to its weight; false if that does not fit at once. */
+  /** Adds to its weight. Returns false, and adds nothing, if that does not fit at once. */
   grow(by: number): boolean;
-  /** Takes from its weight, at most all of it. */
+  /** Subtracts from its weight, at most all of it. */
   shrink(by: number): void;
-  /** The second time it does nothing. */
+  /** Releases its weight. A second call does nothing. */
   release(): void;
 }
 
-interface Waiting {
+interface WaitingPiece {
   weight: number;
   enter(): void;
 }
 
 interface Party {
   held: number;
-  line: Set<Waiting>;
+  line: Set<WaitingPiece>;
 }
 
 /**
- * A concurrency limiter, or weighted semaphore, for work that costs memory, a core or a connection. What waits stands
- * in bounded lines, one for each party, which take turns; what a storm brings beyond that is refused. p-queue and
- * p-limit know neither parties nor weights nor a bound on what waits.
+ * A concurrency limiter, or weighted semaphore, for work that costs memory, a core or a connection. Pieces of work wait
+ * in bounded lines, one for each party, and the parties take turns; a piece that finds its party's line full is
+ * refused. p-queue and p-limit have no parties, weights or bound on the waiting work.
  */
 export class ConcurrencyLimiter {
   #atOnce: number;
@@ -60,10 +60,10 @@ export class ConcurrencyLimiter {
     this.#longest = longest;
   }
 
-  /** Changes how much may run at once. What runs already goes on. */
+  /** Changes `atOnce`. Running work goes on. */
   setAtOnce(atOnce: number): void {
     this.#atOnce = atOnce;
-    this.#next();
+    this.#startNext();
   }
 
   /** Does the work when its turn comes. Throws as `acquire` does. */
@@ -77,26 +77,30 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Resolves when its turn comes. Throws `overloaded` at once if the party's line is full, and when the caller is gone or
-   * has waited too long before its turn.
+   * Resolves when its turn comes. Throws `overloaded`: at once if the party's line is full, and later if before its
+   * turn the caller has gone or the waiting time is over.
    */
   async acquire({ party: name = '', weight = 1, ...limits }: Piece = {}): Promise<Permit> {
     const party = this.#parties.get(name) ?? { held: 0, line: new Set() };
     this.#parties.set(name, party);
-    await this.#turn(party, weight, limits);
+    await this.#waitForTurn(party, weight, limits);
     return this.#permit(name, party, weight);
   }
 
-  async #turn(party: Party, weight: number, { gone, waitMs }: Pick<Piece, 'gone' | 'waitMs'>): Promise<void> {
+  async #waitForTurn(
+    party: Party,
+    weight: number,
+    { gone, waitMs }: Pick<Piece, 'gone' | 'waitMs'>,
+  ): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const waiting = { weight, enter: resolve };
     party.line.add(waiting);
     const leave = () => {
       if (!party.line.delete(waiting)) return;
       reject(new AppError('overloaded', { cause: gone?.reason }));
-      this.#next();
+      this.#startNext();
     };
-    this.#next();
+    this.#startNext();
     if (!party.line.has(waiting)) return;
     if (gone?.aborted || party.line.size > this.#longest) leave();
     gone?.addEventListener('abort', leave);
@@ -114,7 +118,7 @@ export class ConcurrencyLimiter {
     const shrink = (by: number) => {
       this.#take(party, -by);
       held -= by;
-      this.#next();
+      this.#startNext();
     };
     return {
       shrink,
@@ -128,8 +132,8 @@ export class ConcurrencyLimiter {
         if (held === 0) return;
         this.#take(party, -held);
         held = 0;
-        this.#toEnd(name, party);
-        this.#next();
+        this.#moveToEnd(name, party);
+        this.#startNext();
       },
     };
   }
@@ -143,8 +147,8 @@ export class ConcurrencyLimiter {
     this.#held += weight;
   }
 
-  /** Lets in what fits. Nothing overtakes work that waits for `atOnce`, or heavy work would never get in. */
-  #next(): void {
+  /** Starts what fits. Nothing overtakes a piece that `atOnce` has no room for, or heavy pieces would never start. */
+  #startNext(): void {
     for (const [name, party] of this.#parties) {
       const [first] = party.line;
       if (first === undefined) {
@@ -155,13 +159,13 @@ export class ConcurrencyLimiter {
       if (this.#held + first.weight > this.#atOnce) return;
       party.line.delete(first);
       this.#take(party, first.weight);
-      // Moved to the end, where this loop meets it again.
-      this.#toEnd(name, party);
+      // The party moves to the end, where this loop meets it again.
+      this.#moveToEnd(name, party);
       first.enter();
     }
   }
 
-  #toEnd(name: string, party: Party): void {
+  #moveToEnd(name: string, party: Party): void {
     this.#parties.delete(name);
     this.#parties.set(name, party);
   }

@@ -1,5 +1,5 @@
 export interface EveryOptions {
-  /** Handles a run that failed; without it a failure is a defect that ends the process. */
+  /** Handles a failed run. Without it, a failure is a defect that ends the process. */
   onError?: (error: unknown) => void;
   /** True if the first run starts now instead of after the first interval. */
   atOnce?: boolean;
@@ -8,14 +8,14 @@ export interface EveryOptions {
 }
 
 export interface Repeated {
-  /** No run starts any more. Resolves when the one under way has ended. */
+  /** Starts no further runs. Resolves when the present run, if any, has ended. */
   stop(): Promise<void>;
 }
 
-/** Pause before the next run after one that took longer than the interval. */
+/** Pause after a run that took longer than the interval. */
 const GAP_MS = 10;
 
-/** Runs `work` every `ms`, counted from start to start, and never twice at once. One failure does not stop it. */
+/** Runs `work` every `ms`, counted from start to start, one run at a time. A failed run does not end the repetition. */
 export function every(
   ms: number,
   work: () => unknown,

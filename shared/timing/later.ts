@@ -1,4 +1,4 @@
-/** Puts something off: it is done once, at the earliest of the times asked for. */
+/** Postpones work. It runs once, at the earliest of the requested times. */
 export class Later {
   readonly #work: () => void;
   #next: { at: number; timer: Disposable } | undefined;
@@ -7,7 +7,7 @@ export class Later {
     this.#work = work;
   }
 
-  /** Does it in that many milliseconds, or as soon as was asked for before; below 1, after this turn of the event loop. */
+  /** Runs the work in `ms`, or earlier if that was already requested; below 1 ms, after this turn of the event loop. */
   within(ms: number): void {
     const at = performance.now() + ms;
     if (this.#next !== undefined && this.#next.at <= at) return;

@@ -6,17 +6,17 @@ export interface Backoff {
 }
 
 export interface RetryOptions extends Backoff {
-  /** True if another try can help; `tries` have failed so far. By default it always can. */
+  /** True if another try can help after `tries` failed ones. By default it always can. */
   when?: (error: unknown, tries: number) => boolean;
-  /** The moment of `performance.now()` after which no try starts. */
+  /** Time, by `performance.now()`, after which no try starts. */
   until?: number;
-  /** Aborts while waiting for the next try. */
+  /** Aborts the wait for the next try. */
   signal?: AbortSignal;
 }
 
 /**
- * Retries with backoff until `work` succeeds; rejects with its last error when another try cannot help or comes too
- * late, and with the signal's reason when that aborts. Only for work that is safe to repeat.
+ * Retries with backoff until `work` succeeds. Rejects with its last error when another try cannot help or would come
+ * too late, and with the signal's reason when the signal aborts. Only for work that is safe to repeat.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { when = () => true, until = Number.POSITIVE_INFINITY, signal } = options;
@@ -32,7 +32,9 @@ export async function retry<T>(work: () => Promise<T>, options: RetryOptions): P
   }
 }
 
-/** Time to wait after so many failed tries: twice as long each time, with jitter so that processes spread out. */
+/**
+ * Returns the time to wait after `tries` failed tries. It doubles each time, with jitter so that processes spread out.
+ */
 export function backoffMs(tries: number, { firstMs, longestMs }: Backoff): number {
   return Math.min(firstMs * 2 ** (tries - 1), longestMs) * (0.5 + Math.random() / 2);
 }

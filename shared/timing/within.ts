@@ -1,4 +1,4 @@
-/** Settles as `work` does, or rejects with the signal's reason as soon as that aborts. */
+/** Settles as `work` does, or rejects with the signal's reason as soon as the signal aborts. */
 export async function orAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const abort = () => reject(signal.reason);
@@ -12,7 +12,10 @@ export async function orAbort<T>(signal: AbortSignal, work: Promise<T>): Promise
   }
 }
 
-/** `AbortSignal.any` for signals that live no longer than what it makes: that one keeps weak references, which takes 10 µs. */
+/**
+ * Returns a signal that aborts as soon as one of these does. Replaces `AbortSignal.any`, whose weak references take 10
+ * µs, for signals that live no longer than the returned one.
+ */
 export function whenAny(...signals: readonly AbortSignal[]): AbortSignal {
   const any = new AbortController();
   for (const signal of signals) {
@@ -22,7 +25,10 @@ export function whenAny(...signals: readonly AbortSignal[]): AbortSignal {
   return any.signal;
 }
 
-/** Settles as `work` does, or rejects after `ms`: with `late()`, with which its signal aborts as well. */
+/**
+ * Settles as `work` does, or rejects after `ms` with `late()`; then the signal that `work` gets aborts with the same
+ * error.
+ */
 export async function within<T>(
   ms: number,
   work: (late: AbortSignal) => Promise<T>,

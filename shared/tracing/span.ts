@@ -11,25 +11,25 @@ import {
   trace,
 } from '@opentelemetry/api';
 
-/** Without the SDK, which `start.ts` loads, everything here does nothing. */
+/** The source of spans. Without the SDK, which `start.ts` loads, everything in this file does nothing. */
 const tracer = trace.getTracer('forecue');
 
-/** Names a span of another process, as W3C Trace Context does in a header. Nothing else of a header is taken over. */
+/** Header by which another process names its span (W3C Trace Context). No other trace header is used. */
 export interface TraceHeaders {
   traceparent?: string | undefined;
 }
 
 interface SpanOptions {
   kind: keyof typeof SpanKind;
-  /** Names, numbers and ids; never a text of a person, a key or a token. */
+  /** Names, numbers and ids; never a person's text, a key or a token. */
   attributes?: Attributes;
-  /** Its parent in another process. Left out: the current span. */
+  /** The parent span, in another process; by default the current span. */
   from?: TraceHeaders;
 }
 
 /**
- * Runs `work` within a new span, which ends with it. Where the trace is not sampled, only its first span in this system is
- * made: every standard sampler decides alike for the others, and most calls are not sampled.
+ * Runs `work` within a new span, which ends with it. If the trace is not sampled, only spans of kind `SERVER` are made:
+ * every standard sampler decides alike for the others, and making them would be wasted on most calls.
  */
 export function inSpan<Result>(
   name: string,
@@ -47,7 +47,7 @@ export function inSpan<Result>(
   });
 }
 
-/** Adds a span of the milliseconds that have just passed. */
+/** Adds a span that began `ms` ago and ends now. */
 export function addPastSpan(
   name: string,
   { kind, attributes = {}, from = {} }: SpanOptions,
@@ -60,7 +60,7 @@ export function addPastSpan(
   tracer.startSpan(name, options, parent).end(now);
 }
 
-/** Describes the current span. */
+/** Sets attributes of the current span, and its name if given. */
 export function describeSpan(attributes: Attributes, name?: string): void {
   const span = trace.getActiveSpan();
   span?.setAttributes(attributes);
@@ -83,19 +83,19 @@ export function isTraced(): boolean {
   return trace.getActiveSpan()?.isRecording() ?? false;
 }
 
-/** Headers that name the current span to another process; empty when there is none. */
+/** Returns the headers that name the current span to another process; empty when there is no span. */
 export function traceHeaders(): { traceparent?: string } {
   const headers = {};
   propagation.inject(context.active(), headers);
   return headers;
 }
 
-/** The id by which the log joins the current trace. */
+/** Returns the id of the current trace, by which log lines refer to it. */
 export function traceId(): string | undefined {
   return trace.getActiveSpan()?.spanContext().traceId;
 }
 
-/** Checks whether a span was left out of the export. False without a span. */
+/** Checks whether a context's span is left out of the export. Returns false without a span. */
 function isUnsampled(of: Context): boolean {
   const span = trace.getSpanContext(of);
   return span !== undefined && (span.traceFlags & TraceFlags.SAMPLED) === 0;

@@ -14,8 +14,8 @@ import { STOP_LIMITS } from '../process/stop-limits.ts';
 import { within } from '../timing/within.ts';
 
 /**
- * Exports the spans of this process by OTLP. The SDK reads from the environment where to, how many of them, and what else
- * the standard variables set. Loaded only where there is a collector: it takes memory, and time at the start.
+ * Exports the spans of this process by OTLP. The SDK reads the address, the sampling and the other standard settings
+ * from the environment. Loaded only if there is a collector, because it takes memory, and time at the start.
  */
 export function startTracing(kind: string, log: Log): { stop(): Promise<void> } {
   const report = (reason: string) => log.warn({ reason }, 'a setting of the traces');
@@ -24,19 +24,22 @@ export function startTracing(kind: string, log: Log): { stop(): Promise<void> } 
   const detected = detectResources({ detectors: [serviceInstanceIdDetector, envDetector] });
   const provider = new NodeTracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(own)).merge(detected),
-    spanProcessors: [new BatchSpanProcessor(reporting(new OTLPTraceExporter(), log))],
+    spanProcessors: [new BatchSpanProcessor(loggingOutages(new OTLPTraceExporter(), log))],
   });
-  // It has read its settings; `reporting` says what happens from now on.
+  // The SDK has read its settings. From now on `loggingOutages` reports faults.
   diag.disable();
   provider.register();
   return {
-    // A collector that is down keeps no process from stopping.
+    // A collector that is down must not keep the process from stopping.
     stop: () => within(STOP_LIMITS.traces, () => provider.shutdown()).catch(() => {}),
   };
 }
 
-/** Logs once when the collector is out of reach, and when it is back. Spans that it does not take are lost. */
-function reporting(exporter: SpanExporter, log: Log): SpanExporter {
+/**
+ * Wraps an exporter so that it logs once when the collector becomes unreachable, and when it is back. Spans in between
+ * are lost.
+ */
+function loggingOutages(exporter: SpanExporter, log: Log): SpanExporter {
   let isDown = false;
   return {
     export(spans, done) {

@@ -4,64 +4,65 @@ import { withoutMiddle } from '../text/cut.ts';
 import { masked } from '../text/secrets.ts';
 import type { Entry, Session } from './format.ts';
 
-/** A recording event, as it would be posted. */
+/** A recording event, in the form in which it would be posted. */
 export type ImportedEvent = Readonly<Record<string, string | undefined>> & { id: string; type: string };
 
 type Utterance = Extract<Entry, { text: string }>;
 
-/** A session in which nothing was said for so long has stopped. */
+/** Silence after which a session counts as stopped. */
 const IDLE_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Turns what a session's transcript says into recording events. The agent's last words of a turn await the person: they
- * are an `agent.prompt`, its others `agent.message`s. They are held back until it is certain which they are, because a
- * stored event never changes; so a transcript that has grown gives the events that it gave before, then more.
+ * Turns the entries of a session's transcript into recording events. The agent's last words of a turn await the
+ * person's answer: they become an `agent.prompt`, its other words `agent.message`s. The agent's words are held back
+ * until their type is certain, because a stored event never changes; so a transcript that has grown yields the same
+ * events as before, then more.
  */
 export class Conversation {
   readonly #session: Session;
   readonly #source: string;
   readonly #now: number;
   #started = false;
-  /** The last good time that the transcript gave. */
+  /** The last valid time in the transcript. */
   #at: string | undefined;
   #lastMoment = 0;
-  /** The agent's last words, as long as their kind is open. */
-  #open: Utterance | undefined;
-  /** The id of the prompt that awaits the person. */
-  #asked: string | undefined;
+  /** The agent's last words, as long as the type of their event is undecided. */
+  #undecided: Utterance | undefined;
+  /** The id of the prompt that awaits the person's answer. */
+  #promptId: string | undefined;
 
-  /** `now` is in milliseconds. */
+  /** `now` is in Unix milliseconds. */
   constructor(session: Session, source: string, now: number) {
     this.#session = session;
     this.#source = source;
     this.#now = now;
   }
 
-  /** The events that the entry completes. */
+  /** Returns the events that an entry completes. */
   read(entry: Entry): ImportedEvent[] {
     switch (entry.kind) {
       case 'user':
         return this.#fromPerson(entry);
       case 'agent': {
-        const events = this.#close('agent.message');
-        this.#open = { ...entry, at: this.#timeOf(entry) };
+        const events = this.#decide('agent.message');
+        this.#undecided = { ...entry, at: this.#timeOf(entry) };
         return events;
       }
       case 'question': {
-        const events = [...this.#close('agent.message'), ...this.#event('agent.prompt', entry)];
-        this.#asked = entry.id;
+        const events = [...this.#decide('agent.message'), ...this.#event('agent.prompt', entry)];
+        this.#promptId = entry.id;
         return events;
       }
       case 'working':
-        return this.#close('agent.message');
+        return this.#decide('agent.message');
       case 'turn-end':
-        return this.#open === undefined ? [] : this.#close('agent.prompt');
+        return this.#undecided === undefined ? [] : this.#decide('agent.prompt');
       case 'skipped':
         return [];
     }
   }
 
-  /** The session's end, if it is over, or nothing was said for a day. */
+  /** Returns the event of the session's end, if it is over or nothing was said for a day. */
   end(isOver = false): ImportedEvent[] {
     const isIdle = this.#lastMoment <= this.#now - IDLE_MS;
     if (!this.#started || !(isOver || isIdle)) return [];
@@ -70,18 +71,18 @@ export class Conversation {
   }
 
   #fromPerson(entry: Extract<Entry, { kind: 'user' }>): ImportedEvent[] {
-    const events = this.#open === undefined ? [] : this.#close('agent.prompt');
-    const asked = entry.answers ?? this.#asked;
-    this.#asked = undefined;
-    const said = this.#event(asked === undefined ? 'user.message' : 'user.reply', entry, asked);
+    const events = this.#undecided === undefined ? [] : this.#decide('agent.prompt');
+    const promptId = entry.answers ?? this.#promptId;
+    this.#promptId = undefined;
+    const said = this.#event(promptId === undefined ? 'user.message' : 'user.reply', entry, promptId);
     return [...events, ...said];
   }
 
-  /** Decides about the agent's last words. Only a prompt awaits an answer. */
-  #close(type: 'agent.prompt' | 'agent.message'): ImportedEvent[] {
-    const utterance = this.#open;
-    this.#open = undefined;
-    this.#asked = type === 'agent.prompt' ? utterance?.id : undefined;
+  /** Decides the type of the agent's last words, and returns their event. Only a prompt awaits an answer. */
+  #decide(type: 'agent.prompt' | 'agent.message'): ImportedEvent[] {
+    const utterance = this.#undecided;
+    this.#undecided = undefined;
+    this.#promptId = type === 'agent.prompt' ? utterance?.id : undefined;
     return utterance === undefined ? [] : this.#event(type, utterance);
   }
 
@@ -99,7 +100,7 @@ export class Conversation {
     return this.#started ? [event] : [...this.#start(at), event];
   }
 
-  /** The session starts with the first event whose time is good. */
+  /** Returns the session's start, at the first event with a valid time. */
   #start(at: string | undefined): ImportedEvent[] {
     this.#started = true;
     const { id, detail } = this.#session;
@@ -111,13 +112,13 @@ export class Conversation {
     return { id, session_id: this.#session.id, type, source: this.#source, occurred_at: at };
   }
 
-  /** The entry's time, else the last good one. */
+  /** Returns the entry's time or, if it has none, the last valid one. */
   #timeOf({ at }: Utterance): string | undefined {
     if (this.#momentOf(at) !== undefined) this.#at = at;
     return at ?? this.#at;
   }
 
-  /** The moment, in milliseconds, if an event may have it. */
+  /** Returns a time in Unix milliseconds; undefined when an event may not have it. */
   #momentOf(at: string | undefined): number | undefined {
     const moment = at === undefined ? undefined : momentOf(at);
     return moment !== undefined && moment >= EARLIEST && moment <= this.#now + AHEAD_MAX_MS
@@ -133,7 +134,10 @@ const TEXT_FIELDS = {
   'user.message': 'text',
 } as const;
 
-/** A text as it may be stored: no credentials, no NUL or lone surrogate, cut to what an event holds. */
+/**
+ * Returns a text that may be stored: without credentials, NULs and lone surrogates, cut to the length that an event may
+ * have.
+ */
 function storable(text: string): string {
   return withoutMiddle(masked(text).replaceAll('\0', '').toWellFormed(), EVENT_TEXT_MAX);
 }

@@ -3,13 +3,16 @@ import { join } from 'node:path';
 
 const ENDINGS = ['.jsonl', '.json', '.md'];
 
-/** A file to import. One that was found in a directory may be no transcript. */
+/** A file to import. `named` is false for a file found in a directory, which may be no transcript. */
 export interface FoundFile {
   path: string;
   named: boolean;
 }
 
-/** The named files, and in named directories, at any depth, every file that may be a transcript; in order of their paths. */
+/**
+ * Returns the named files, in the given order. In place of a directory: every file in it, at any depth, that may be a
+ * transcript, in order of path.
+ */
 export async function findFiles(paths: readonly string[]): Promise<FoundFile[]> {
   const found = await Promise.all(paths.map(filesAt));
   return found.flat();
@@ -17,14 +20,15 @@ export async function findFiles(paths: readonly string[]): Promise<FoundFile[]> 
 
 async function filesAt(path: string): Promise<FoundFile[]> {
   const stats = await stat(path).catch(() => undefined);
-  // A path that does not exist fails, as a file, when it is read.
+  // A missing path counts as a file, and fails when it is read.
   if (!stats?.isDirectory()) return [{ path, named: true }];
   const found = await filesIn(path);
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /**
- * Searches at any depth, but follows no symbolic link. A directory that cannot be read fails, as a file, when it is read.
+ * Searches at any depth, but follows no symbolic links. An unreadable directory counts as a file, and fails when it is
+ * read.
  */
 async function filesIn(directory: string): Promise<FoundFile[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => undefined);

@@ -7,13 +7,13 @@ export interface Session {
   /** The id of the recorded session. */
   id: string;
   agent: string;
-  /** The agent's folder, or something else that tells the session apart. */
+  /** The agent's working folder, or something else by which people recognise the session. */
   detail?: string | undefined;
 }
 
 /** Something that was said. */
 interface Utterance {
-  /** The id of the recorded event: the same whenever the same words are read again, and no other words'. */
+  /** The id of the recorded event. Words have the same id each time they are read, and other words never have it. */
   id: string;
   /** RFC 3339, as the transcript has it; undefined when it has none. */
   at: string | undefined;
@@ -24,48 +24,48 @@ interface Utterance {
 export type Entry =
   /** The person's words; `answers` names the question, where the transcript does. */
   | ({ kind: 'user'; answers?: string } & Utterance)
-  /** The agent's words. Whether they end its turn is known from what follows. */
+  /** The agent's words. Later entries show whether they end its turn. */
   | ({ kind: 'agent' } & Utterance)
-  /** A question that the agent asks by a tool, and waits for. */
+  /** A question that the agent asks by a tool, and whose answer it waits for. */
   | ({ kind: 'question' } & Utterance)
-  /** The agent goes on by itself, or was interrupted: what it said last awaits no answer. */
+  /** The agent goes on by itself, or was interrupted: its last words await no answer. */
   | { kind: 'working' }
   /** The agent waits for the person. */
   | { kind: 'turn-end' }
-  /** A record in a person's or an agent's place that holds no words of theirs. */
+  /** A record in place of a person's or an agent's message that contains no words of theirs. */
   | { kind: 'skipped' };
 
-/** The entries of one session. */
+/** Entries of one session. */
 export interface Passage {
   session: Session;
   entries: Entry[];
 }
 
-/** Reads one transcript, line by line. Of a transcript that has grown it gives the same entries first. */
+/** Reads one transcript, line by line. A transcript that has grown yields the same entries as before, then more. */
 export interface Reader {
   /** Returns the entries that the line completes, if any. Throws for a line that is broken. */
   read(line: string): Passage | undefined;
 }
 
-/** A format of transcripts. */
+/** A transcript format. */
 export interface Format {
-  /** The source of the recorded events. */
+  /** The `source` of the recorded events. */
   name: string;
-  /** The name that people know. */
+  /** A name for people. */
   title: string;
   /** Reports whether a line, near the start of a file, is of this format and no other. */
   recognises(line: string): boolean;
   open(): Reader;
 }
 
-/** A short fingerprint of a text. Of its masked form, so that no id depends on a secret. */
+/** Returns a short fingerprint of a text's masked form, so that no id depends on a secret. */
 export function digest(text: string): string {
   return createHash('sha256').update(masked(text)).digest('base64url').slice(0, 22);
 }
 
 /**
- * Ids for words that have none in their transcript: a fingerprint, and which occurrence of the same words it is. A line
- * that was broken once, and is whole the next time, shifts no other's id.
+ * Makes ids for words that have none in their transcript: a fingerprint, and the number of the occurrence of these
+ * words. A line that was broken at one reading and is whole at the next does not shift the ids of other words.
  */
 export class WordIds {
   readonly #occurrences = new Map<string, number>();
@@ -78,7 +78,7 @@ export class WordIds {
   }
 }
 
-/** A question with the answers that it offers, as one text. */
+/** Returns a question and the answers that it offers as one text. */
 export function questionText(question: string, options: unknown): string {
   const lines = objectsOf(options).flatMap(({ label, description }) => {
     const name = textOf(label);

@@ -8,7 +8,7 @@ import { specstory } from './formats/specstory.ts';
 /** Every format that can be imported. */
 export const FORMATS: readonly Format[] = [claudeCode, codex, geminiCli, geminiCliDocument, cline, specstory];
 
-/** The format that a line belongs to. A line that no format can read belongs to none. */
+/** Returns the format of a line; undefined when no format recognises or can read it. */
 export function formatOf(line: string): Format | undefined {
   return FORMATS.find((format) => {
     try {

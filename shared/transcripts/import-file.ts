@@ -8,17 +8,17 @@ import { Recorder, type Store } from './recorder.ts';
 import type { FileReport } from './report.ts';
 import { LINE_MAX, type Line, Transcript } from './transcript.ts';
 
-/** How a file is read. */
+/** Options for reading a file. */
 interface Reading {
-  /** Ends it after the line that is being read. */
+  /** Ends the reading after the present line. */
   signal: AbortSignal;
-  /** Called for each line. */
+  /** Called with the size of each line. */
   progress?(bytes: number): void;
-  /** The sessions in it are over. */
+  /** True if the sessions in the file are over. */
   isOver?: boolean;
 }
 
-/** Imports one file, of whatever size, and reports what became of it. Throws what reading and storing throw. */
+/** Imports one file of any size, and counts in the report what became of it. Throws what reading and storing throw. */
 export async function importFile(
   path: string,
   report: FileReport,
@@ -32,7 +32,10 @@ export async function importFile(
   await recorder.flush();
 }
 
-/** The events of a file, each with the line that completed it. The report says what was left out, and why it ended early. */
+/**
+ * Yields the events of a file, each with the line that completed it. The report says what was left out, and why reading
+ * ended early.
+ */
 export async function* eventsOf(
   path: string,
   report: FileReport,
@@ -59,7 +62,7 @@ export async function* eventsOf(
 
 const NEWLINE = 0x0a;
 
-/** Reads a file line by line, of whatever size, holding one line at a time. Throws what reading the file throws. */
+/** Reads a file of any size line by line, with one line in memory at a time. Throws what reading the file throws. */
 export async function* linesOf(path: string, lineMax = LINE_MAX): AsyncGenerator<Line> {
   let number = 0;
   let parts: Buffer[] = [];
@@ -80,7 +83,7 @@ export async function* linesOf(path: string, lineMax = LINE_MAX): AsyncGenerator
       from = at + 1;
     }
     bytes += chunk.length - from;
-    // A line that is too long is not kept.
+    // The parts of a line that is too long are not kept.
     if (bytes > lineMax) parts = [];
     else if (from < chunk.length) parts.push(chunk.subarray(from));
   }

@@ -3,7 +3,7 @@ import type { RecordingReceipt } from '../schemas/recording.ts';
 import type { ImportedEvent } from './conversation.ts';
 import type { FileReport } from './report.ts';
 
-/** UTF-16 code units of a batch: as JSON, it has at most six times as many bytes. */
+/** Length from which on a batch is full, in UTF-16 code units. As JSON it has at most six times as many bytes. */
 const BATCH_LENGTH_MAX = 2 * MIB;
 
 /** Stores a batch, whole or not at all, by the rules of `POST /api/recording/events/`. */
@@ -11,7 +11,7 @@ export type Store = (events: ImportedEvent[]) => Promise<RecordingReceipt>;
 
 interface Row {
   event: ImportedEvent;
-  /** The line that completed it. */
+  /** The line that completed the event. */
   line: number;
 }
 
@@ -36,7 +36,7 @@ export class Recorder {
     for (const value of Object.values(event)) this.#length += value?.length ?? 0;
   }
 
-  /** Stores what was added. Throws what storing throws; then none of it was stored. */
+  /** Stores the added events. Throws what storing throws; then none of them was stored. */
   async flush(): Promise<void> {
     const rows = this.#rows;
     this.#rows = [];

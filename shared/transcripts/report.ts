@@ -9,17 +9,17 @@ export class FileReport {
   format: string | null = null;
   stored = 0;
   duplicates = 0;
-  /** Events that the rules of recording refuse. */
+  /** Number of events that the rules of recording refuse. */
   invalid = 0;
-  /** Records that hold nobody's words. */
+  /** Number of records without words of a person or an agent. */
   skipped = 0;
-  /** Lines that cannot be read. */
+  /** Number of lines that cannot be read. */
   broken = 0;
-  /** The first of what is wrong, by line, never with the text of one. */
+  /** The first problems, with their lines' numbers but never their text. */
   readonly problems: string[] = [];
   /** Number of further problems. */
   more = 0;
-  /** Why the file was not imported to its end; null: it was. */
+  /** Reason why the file was not imported to its end; null: it was. */
   failed: string | null = null;
 
   constructor(file: string) {
@@ -32,7 +32,7 @@ export class FileReport {
   }
 }
 
-/** Faults of the files, one a line. */
+/** Lists the faults of the files, one per line. */
 export function faultsIn(reports: readonly FileReport[]): string[] {
   return reports.flatMap(({ file, problems, more, failed }) => [
     ...problems.map((problem) => `${file}, ${problem}`),
@@ -41,9 +41,9 @@ export function faultsIn(reports: readonly FileReport[]): string[] {
   ]);
 }
 
-const EVERY_MS = 2000;
+const PROGRESS_EVERY_MS = 2000;
 
-/** Reports the progress of a long import on standard error, and nothing of a short one. */
+/** Writes a line about the progress of a long import every 2 s, and none about a short one. */
 export class Progress {
   readonly #files: number;
   readonly #write: (line: string) => void;
@@ -55,11 +55,11 @@ export class Progress {
     this.#write = write;
   }
 
-  /** Counts bytes that were read; `reports` has one of each file so far. */
+  /** Counts bytes that were read. `reports` has one report per file so far. */
   add(bytes: number, reports: readonly FileReport[]): void {
     this.#bytes += bytes;
     const now = performance.now();
-    if (now - this.#reported < EVERY_MS) return;
+    if (now - this.#reported < PROGRESS_EVERY_MS) return;
     this.#reported = now;
     const stored = reports.reduce((sum, report) => sum + report.stored, 0);
     const read = `${(this.#bytes / MIB).toFixed(1)} MiB`;

@@ -4,42 +4,42 @@ import type { Format, Passage, Reader } from './format.ts';
 import { formatOf } from './formats.ts';
 import type { FileReport } from './report.ts';
 
-/** A line of a file; without a text it cannot be read, for this reason. */
+/** A line of a file. Without a text it cannot be read; `fault` is the reason. */
 export type Line = { number: number; bytes: number } & (
   | { text: string }
   | { text: undefined; fault: string }
 );
 
-/** Bytes of a line. Longer ones hold images, not words. */
+/** Maximum size of a line, in bytes. Longer lines hold images, not words. */
 export const LINE_MAX = 64 * MIB;
 
-/** Bounds of the part of a file in which its format must show. */
+/** Bounds of the part at the beginning of a file in which its format must be recognised. */
 const SNIFF_LINES = 200;
 const SNIFF_BYTES = 16 * MIB;
 
-/** A transcript of a format that shows in one of its first lines. */
+/** A transcript whose format is recognised by one of its first lines. */
 export class Transcript {
   readonly #report: FileReport;
   readonly #now: number;
   readonly #conversations = new Map<string, Conversation>();
   #format: Format | undefined;
   #reader: Reader | undefined;
-  /** The lines before the one that shows the format. */
+  /** The lines before the one by which the format is recognised. */
   #early: Line[] = [];
   #earlyBytes = 0;
 
-  /** `now` is in milliseconds. Counts what it leaves out in the report. */
+  /** `now` is in Unix milliseconds. What is left out is counted in `report`. */
   constructor(report: FileReport, now: number) {
     this.#report = report;
     this.#now = now;
   }
 
-  /** True once so much was read without a sign of a format that none will come. */
+  /** True once the format has not been recognised within the bounds. */
   get isUnknown(): boolean {
     return this.#early.length >= SNIFF_LINES || this.#earlyBytes >= SNIFF_BYTES;
   }
 
-  /** The events that the line completes. */
+  /** Returns the events that a line completes. */
   read(line: Line): ImportedEvent[] {
     if (this.#reader !== undefined) return this.#readLine(this.#reader, line);
     this.#early.push(line);
@@ -53,22 +53,22 @@ export class Transcript {
     return early.flatMap((one) => this.#readLine(reader, one));
   }
 
-  /** The events that the end of the transcript completes. */
+  /** Returns the events that the end of the transcript completes. */
   end(isOver?: boolean): ImportedEvent[] {
     return [...this.#conversations.values()].flatMap((conversation) => conversation.end(isOver));
   }
 
   #readLine(reader: Reader, line: Line): ImportedEvent[] {
     if (line.text === undefined) {
-      this.#breaks(line.number, line.fault);
+      this.#noteBroken(line.number, line.fault);
       return [];
     }
     let passage: Passage | undefined;
     try {
       passage = reader.read(line.text);
     } catch {
-      // A blank line is none of JSON, and nothing is lost with it.
-      if (line.text.trim() !== '') this.#breaks(line.number, 'is broken');
+      // A blank line is not JSON either, but nothing is lost with it.
+      if (line.text.trim() !== '') this.#noteBroken(line.number, 'is broken');
     }
     return passage === undefined ? [] : this.#eventsOf(passage);
   }
@@ -81,7 +81,7 @@ export class Transcript {
     return entries.flatMap((entry) => conversation.read(entry));
   }
 
-  #breaks(line: number, fault: string): void {
+  #noteBroken(line: number, fault: string): void {
     this.#report.broken += 1;
     this.#report.note(line, fault);
   }

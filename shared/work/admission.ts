@@ -7,11 +7,11 @@ import type { NoFacts } from './kinds.ts';
 
 /** The terms of a process that admits work. */
 interface Terms extends Pick<AdmissionTerms, 'process' | 'timeoutMs' | 'recoveryWindowS'> {
-  /** The price of kinds that are charged; a process that admits none needs none. */
+  /** The price of charged kinds; a process that admits no such kind need not give it. */
   units?: Pick<AdmissionTerms, 'sandboxUnits' | 'unitPriceMicrocents'>;
 }
 
-/** The terms of every admission of a kind in a process. */
+/** Returns the terms of every admission of a kind in a process. */
 export function admissionTerms(kind: Kind, { units, ...terms }: Terms): AdmissionTerms {
   return {
     kind: kind.name,
@@ -22,26 +22,26 @@ export function admissionTerms(kind: Kind, { units, ...terms }: Terms): Admissio
   };
 }
 
-/** A piece of work that another one is made of. */
+/** A piece of work that is a part of another one. */
 export interface Part<Facts = object> {
-  /** Names it: the same again is the same part. */
+  /** Id of the part: the same id again means the same part. */
   id: string;
-  /** The input of its handler. */
+  /** Input of the part's handler. */
   body: object;
   facts: Facts;
 }
 
-/** A job of an account, whoever asks for it, or a part of one. */
+/** A request for a job of an account, whoever makes it, or for a part of a job. */
 interface JobRequest<Facts> extends Partial<Part<Facts>> {
   accountId: string;
   body: object;
-  /** Names the request: the same again is the same job. By default every request is new. */
+  /** Name of the request: the same name again means the same job. By default every request is new. */
   requestId?: string | undefined;
-  /** Wait where the same request still runs. */
+  /** True to wait if the same request is still live, even while others wait for it. */
   wait?: boolean;
 }
 
-/** The admission of a job, before anything is known of the load. */
+/** Makes the admission of a job. */
 export function jobAdmission<Facts = NoFacts>(
   kind: Pick<Kind, 'name'>,
   { accountId, body, id = newId(), requestId = id, wait = false, facts }: JobRequest<Facts>,

@@ -6,32 +6,35 @@ import { type Completion, complete, completeAndClaim } from '../db/stores/work/c
 import { batches } from '../metrics/work.ts';
 import type { WakeUps } from './wake-ups.ts';
 
-/** The most completions in one statement, and the most bytes of their answers. */
-const MOST = 100;
-const MOST_BYTES = 256 * 1024;
+/** Maximum number of completions in one statement, and maximum size of their answers. */
+const COMPLETIONS_MAX = 100;
+const ANSWER_BYTES_MAX = 256 * 1024;
 /**
- * While its worker is busy, an end waits for others to share its statement, and the wake-up of its callers for others
- * to share a message: at most a tenth of the time for which the work was queued, and at most these milliseconds.
+ * Longest waits in a busy worker, in milliseconds: of a completion for others to share its statement, and of the
+ * wake-up of its callers for others to share a message. Each is also at most a tenth (`ofQueueing`) of the work's time
+ * in the queue.
  */
 const PATIENCE_MS = { statement: 5, wakeUp: 25, ofQueueing: 0.1 };
-/** The most that wait for others to end, and that claim in the same statement: more are busy enough alone. */
-const FEW = 32;
+/**
+ * Number of completions beyond which none waits for more, and none claims in its statement: they fill it by themselves.
+ */
+const FEW_COMPLETIONS = 32;
 
-/** Ends a piece of work; false if its guard failed. Wakes whoever waits for it or runs it, after the commit. */
+/** Ends a piece of work; false if its guard failed. After the commit it wakes whoever waits for the work or runs it. */
 export type Complete = (completion: Completion) => Promise<boolean>;
 
-/** A claim in the statement that ends attempts, for the slots that these leave. */
+/** A claim that is made in the statement that ends attempts, for the slots that these free. */
 export interface NextClaim extends ClaimTerms {
   onClaimed(claimed: Claimed): void;
-  /** The statement failed, but may have taken effect. */
+  /** Called if the statement failed, but may have taken effect. */
   onLost(): void;
 }
 
-/** The part of a worker in the end of its attempts. */
+/** Steps that a worker contributes to the end of its attempts. */
 export interface WorkerSteps {
   /** Checks whether attempts end so often that they may share a statement. */
   isBusy(): boolean;
-  /** Undefined when it claims nothing together with the end of these. */
+  /** Returns the claim to make in the statement that ends these; undefined for none. */
   nextAfter(ended: readonly Completion[]): NextClaim | undefined;
 }
 
@@ -45,7 +48,7 @@ export interface CompletionParts {
 
 export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: CompletionParts): Complete {
   async function end(batch: readonly Completion[]): Promise<boolean[]> {
-    const next = batch.length > FEW ? undefined : worker?.nextAfter(batch);
+    const next = batch.length > FEW_COMPLETIONS ? undefined : worker?.nextAfter(batch);
     if (next === undefined) return complete(pool, batch, recoveryWindowS);
     try {
       const { ended, claimed } = await completeAndClaim(pool, batch, recoveryWindowS, next);
@@ -54,7 +57,7 @@ export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: Com
     } catch (error) {
       next.onLost();
       if (isUnavailable(error) || isLockTimeout(error)) throw error;
-      // The claim may be at fault: it must not cost an answer.
+      // Retries without the claim, which may be at fault: it must not cost an answer.
       return complete(pool, batch, recoveryWindowS);
     }
   }
@@ -73,19 +76,20 @@ export function createCompletion({ pool, recoveryWindowS, wakeUps, worker }: Com
       return ended;
     },
     {
-      most: MOST,
-      maxBytes: MOST_BYTES,
+      most: COMPLETIONS_MAX,
+      maxBytes: ANSWER_BYTES_MAX,
       partyOf: ({ party }) => party,
       bytesOf: ({ answer }) => answer?.length ?? 0,
       keysOf: ({ id }) => [id],
       isBusy: () => worker?.isBusy() ?? false,
-      patienceMs: (one, waiting) => (waiting > FEW ? 0 : patienceOf([one], PATIENCE_MS.statement)),
+      patienceMs: (one, waiting) =>
+        waiting > FEW_COMPLETIONS ? 0 : patienceOf([one], PATIENCE_MS.statement),
     },
   );
 }
 
 function patienceOf(ended: readonly Completion[], mostMs: number): number {
-  if (ended.length > FEW) return 0;
+  if (ended.length > FEW_COMPLETIONS) return 0;
   const queuedMs = Math.min(...ended.map((one) => one.queuedMs ?? 0));
   return Math.min(mostMs, PATIENCE_MS.ofQueueing * queuedMs);
 }

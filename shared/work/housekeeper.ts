@@ -23,68 +23,69 @@ import type { Complete } from './completion.ts';
 import { type Kind, type Kinds, kindNamed } from './kind.ts';
 import type { WakeUps } from './wake-ups.ts';
 
-/** The lease of the leader, with its rounds. */
+/** Name of the leader's lease, which also stores its rounds. */
 export const HOUSEKEEPING = 'housekeeping';
 const LEASE_MS = 3000;
 const LEAD_EVERY_MS = 1500;
 const SWEEP_EVERY_MS = 1000;
 const END_EVERY_MS = 2000;
-/** Time that a repair looks back. A leader's first one, and one in as long, look at everything. */
+/** Time that a repair looks back. A leader's first repair looks at everything, and so does one in each such time. */
 const REACH_MS = 60_000;
 const ERASE_EVERY_MS = 5000;
 const FORGET_EVERY_MS = 60_000;
-/** Time for which one step continues to erase accounts. */
 const ERASE_ACCOUNTS_EVERY_MS = 4000;
+/** Time for which one step continues to erase accounts. */
 const ERASE_FOR_MS = 3700;
-/** Time for which the work of a dead process is looked for, after a lease and the callers' grace period. */
+/** Time for which a dead process's work is searched for, beyond a lease and the callers' grace period. */
 const SWEEP_FOR_MS = 10_000;
-/** Pieces of work that one line of the log names. */
-const NAMED = 20;
-/** Time beyond a lease for which a new leader looks for what died unseen. */
-const NEW_MS = 2000;
+/** Maximum number of pieces of work that one log line names. */
+const LOGGED_IDS_MAX = 20;
+/** Time beyond a lease for which a new leader searches for work of processes whose death no leader may have seen. */
+const NEW_LEADER_MS = 2000;
 
 export interface HousekeeperSteps {
   pool: Pool;
   kinds: Kinds;
-  /** This process, and the silence after which a process counts as dead. */
+  /** Id of this process; `leaseMs`: the silence after which a process counts as dead. */
   process: string;
   leaseMs: number;
   recoveryWindowS: number;
   complete: Complete;
   wakeUps: Pick<WakeUps, 'admitted'>;
-  /** Goes on with the erasure of accounts, for about that time. */
+  /** Continues the erasure of accounts for about `withinMs`. */
   eraseAccounts(withinMs: number): Promise<unknown>;
   log: Log;
 }
 
 export interface HousekeeperParts extends Omit<HousekeeperSteps, 'eraseAccounts'> {
-  /** Address of PostgreSQL itself. */
+  /** Address of PostgreSQL itself, not of a pooler. */
   directUrl: string;
   em: () => EntityManager;
   wakeUps: WakeUps;
 }
 
 /**
- * The reaper: ends or queues again what dead processes leave behind, and erases what has expired. Every process can do it;
- * a lease lets one at a time, the leader. So it costs the same however many processes there are, and goes on without any
- * worker. Each step is safe to repeat, and reads a bounded number of rows.
+ * The reaper: ends or queues again the work that dead processes leave behind, and erases what has expired. Every
+ * process has one, but a lease lets only one of them work at a time, the leader. So housekeeping costs the same however
+ * many processes there are, and goes on without any worker. Each step is safe to repeat, and reads a bounded number of
+ * rows.
  */
 export class Housekeeper {
   readonly #steps: HousekeeperSteps;
   readonly #loops: Repeated[];
-  /** The end of the lead by this process's clock, no later than the lease itself ends. */
+  /** End of this process's lead by its own clock, no later than the lease itself ends. */
   #leadsUntil = Number.NEGATIVE_INFINITY;
   #ledSince = Number.NEGATIVE_INFINITY;
   /** The rounds of this process, for operators. */
   readonly #rounds: LeaseRounds = {};
-  /** The endings under way, by party; while they last, a round starts no more of that party. */
+  /** Endings of work under way, by party; while they last, no round starts more for that party. */
   readonly #endings = new Map<string, Promise<unknown>>();
-  /** The times when each repair last looked at everything, since this process leads. */
+  /** Time at which each repair last looked at everything since this process became the leader. */
   readonly #lookedAtAll = new Map<string, number>();
 
   constructor(steps: HousekeeperSteps) {
     this.#steps = steps;
-    // Repair never waits for erasure.
+    // Each step has a loop of its own, so that repair never waits for erasure.
     this.#loops = [
       every(LEAD_EVERY_MS, () => this.#lead(), { onError: this.#onError('lead'), atOnce: true }),
       this.#every(END_EVERY_MS, 'end overdue', () => this.#endOverdue()),
@@ -105,7 +106,7 @@ export class Housekeeper {
     );
   }
 
-  /** Repeats a step while this process leads. */
+  /** Repeats a step whenever this process leads. */
   #every(everyMs: number, name: string, step: () => Promise<unknown>): Repeated {
     const work = async () => {
       if (!this.#leads) return;
@@ -122,7 +123,7 @@ export class Housekeeper {
     };
   }
 
-  /** The rounds of this process while it leads. */
+  /** The rounds of this process; undefined while it does not lead. */
   rounds(): LeaseRounds | undefined {
     return this.#leads ? this.#rounds : undefined;
   }
@@ -156,7 +157,7 @@ export class Housekeeper {
     );
   }
 
-  /** Looks as far back as is needed now; null: at everything. */
+  /** Runs a repair, with how far back it has to look now; null: it looks at everything. */
   async #within(name: string, look: (reachMs: number | null) => Promise<void>): Promise<void> {
     const at = performance.now();
     const isDue = at >= (this.#lookedAtAll.get(name) ?? Number.NEGATIVE_INFINITY) + REACH_MS;
@@ -164,12 +165,12 @@ export class Housekeeper {
     if (isDue) this.#lookedAtAll.set(name, at);
   }
 
-  /** Looks through all live work for as long as a process may just have died with it, or a leader before this one. */
+  /** Searches all live work while a process may just have died with some of it; so may the leader before this one. */
   async #sweepAfterDeaths(): Promise<void> {
     const { pool, kinds, process: judge, leaseMs } = this.#steps;
     const forMs = SWEEP_FOR_MS + leaseMs + ABANDON_AFTER_MS;
-    // A process may judge others once its own heartbeats have been unbroken for a lease.
-    const isNew = performance.now() < this.#ledSince + leaseMs + NEW_MS;
+    // `sweep` finds nothing before this process may judge others: when its heartbeats have been unbroken for a lease.
+    const isNew = performance.now() < this.#ledSince + leaseMs + NEW_LEADER_MS;
     if (!isNew && !(await hasDeathsWithin(pool, forMs))) return;
     for (const kind of Object.keys(kinds))
       for await (const page of sweep(pool, kind, { judge, leaseMs })) {
@@ -183,7 +184,7 @@ export class Housekeeper {
     if (orphans.length === 0) return;
     const flows = await takeOver(this.#steps.pool, orphans);
     repairs.inc({ verdict: 'orphaned' }, flows.length);
-    const some = orphans.slice(0, NAMED);
+    const some = orphans.slice(0, LOGGED_IDS_MAX);
     this.#steps.log.warn({ count: flows.length, some }, 'took over from a dead worker');
     this.#steps.wakeUps.admitted(flows);
   }
@@ -192,7 +193,7 @@ export class Housekeeper {
     for (const [party, ofParty] of Map.groupBy(casualties, (one) => one.party)) this.#end(party, ofParty);
   }
 
-  /** Returns at once: no other party's repair waits until the rows of this one are free. */
+  /** Begins to end a party's casualties, and returns at once: other parties do not wait for this one's locked rows. */
   #end(party: string, casualties: readonly Casualty[]): void {
     if (this.#endings.has(party)) return;
     const ended = casualties.map(async ({ verdict, ...subject }) => {
@@ -213,7 +214,7 @@ function endOf(verdict: Exclude<Casualty['verdict'], 'orphaned'>, { codes }: Kin
   return { state: 'failed', code: verdict === 'overdue' ? codes.timeout : 'abandoned' };
 }
 
-/** Opens the reaper of a process, and registers it for disposal. Returns how the process ends the work of accounts. */
+/** Opens a process's reaper, and registers it for disposal. Returns the terms on which it ends the work of accounts. */
 export function openHousekeeper(
   opening: AsyncDisposableStack,
   { em, directUrl, ...steps }: HousekeeperParts,
@@ -225,7 +226,7 @@ export function openHousekeeper(
   return terms;
 }
 
-/** Says how the work of an account ends: parts last, because callers wait for the whole. */
+/** Returns the terms on which an account's work is ended: parts last, because callers wait for the whole. */
 export function endingTerms(
   kinds: Kinds,
   wakeUps: Pick<WakeUps, 'ended'>,

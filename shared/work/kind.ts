@@ -2,33 +2,33 @@ import type { Static, TSchema } from 'typebox';
 import type { Deadlines, PoolName } from '../config/config.ts';
 import type { ErrorCode } from '../errors/catalogue.ts';
 
-/** Apps have keys made by operators; accounts may be free, and anybody can sign up for several. */
+/** Class of parties. Operators make the keys of apps; accounts may be free, and anybody can sign up for several. */
 export type PartyClass = 'apps' | 'accounts';
 
 /**
- * One sort of queued work, declared once. Its types go with it, from admission to handler to the waiting caller:
- * `Input` is what its handler works on, `Facts` what is known at admission and stays with its history, `Report` what its
+ * One kind of queued work, declared once. Its types follow the work from admission to handler to the waiting caller:
+ * `Input` is what its handler works on, `Facts` what is known at admission and stays in the history, `Report` what its
  * handler reports at the end.
  */
 export interface Kind<Input extends TSchema = TSchema, Facts = unknown, Report = unknown> {
   readonly name: string;
-  /** The schema of its input. Each attempt checks that, since an ingress of another version may have written it. */
+  /** Schema of the input. Each attempt checks its input, since an ingress of another version may have written that. */
   readonly input: Input;
-  /** The processes that serve it: `workers/main.ts <pool>`. Kinds of one pool share its slots in one fair order. */
+  /** Pool of workers that serve it: `workers/main.ts <pool>`. Kinds of one pool share its slots in one fair order. */
   readonly pool: PoolName;
-  /** Class of the work's owner. While both wait, apps together get at least half of a pool's slots. */
+  /** Class of its parties. While both classes wait, apps together get at least half of a pool's slots. */
   readonly parties: PartyClass;
   /** True if each piece reserves a unit of the party's plan. */
   readonly charged: boolean;
-  /** The setting for how long a call waits, queue included. The work ends then, whatever state it is in. */
+  /** Setting for the time from admission to deadline, queue included. The work ends then, in whatever state it is. */
   readonly deadline: keyof Deadlines;
-  /** The codes with which it ends at its deadline, and when somebody cancels it. */
+  /** Error codes with which it ends at its deadline, and when it is cancelled. */
   readonly codes: { readonly timeout: ErrorCode; readonly cancelled: ErrorCode };
-  /** True if it runs to its end when no caller waits for it any more; otherwise it is dropped from the queue. */
+  /** True if it goes on when no caller waits for it any more; otherwise it is dropped from the queue. */
   readonly outlivesCallers: boolean;
   /** True if a party's work of this kind runs one piece after the other, over all workers. */
   readonly oneAtATime: boolean;
-  /** The kind of its parts, if its handler admits some and waits for them. */
+  /** Kind of its parts, if its handler admits parts and waits for them. */
   readonly parts?: Kind;
   /** Never set: it carries the types. */
   readonly types?: { facts: Facts; report: Report };
@@ -41,14 +41,14 @@ export type ReportOf<K> = K extends Kind<TSchema, unknown, infer Report> ? Repor
 /** A table of kinds by their names. */
 export type Kinds = Readonly<Record<string, Kind>>;
 
-/** The kind of that name. Throws when there is none: work of a kind never reaches a process that does not know it. */
+/** Returns the kind of a name. Throws if there is none: work never reaches a process that does not know its kind. */
 export function kindNamed(kinds: Kinds, name: string): Kind {
   const kind = kinds[name];
   if (kind === undefined) throw new Error(`no such kind of work: ${name}`);
   return kind;
 }
 
-/** The kinds that a pool serves. */
+/** Returns the kinds that a pool serves, by their names. */
 export function servedBy(kinds: Kinds, pool: PoolName): Kinds {
   return Object.fromEntries(Object.entries(kinds).filter(([, kind]) => kind.pool === pool));
 }

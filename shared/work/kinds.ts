@@ -7,7 +7,7 @@ import { PredictionRequest } from '../schemas/predictions.ts';
 import { BatchRequest, ReplyRequest } from '../schemas/replies.ts';
 import type { Kind } from './kind.ts';
 
-/** No facts: the input says what the party asked for. */
+/** Facts of a kind that needs none: the input says all that the party asked for. */
 export type NoFacts = Record<never, never>;
 
 const prediction = {
@@ -16,7 +16,7 @@ const prediction = {
   oneAtATime: false,
 } as const;
 
-/** A completion of a draft, or the next prompt, for an app's user: `POST /v1/predictions`. */
+/** Completes a draft, or predicts the next prompt, of an app's user: `POST /v1/predictions`. */
 export const predict: Kind<typeof PredictionRequest, PredictionFacts, PredictionReport> = {
   ...prediction,
   name: 'predict',
@@ -28,7 +28,7 @@ export const predict: Kind<typeof PredictionRequest, PredictionFacts, Prediction
   outlivesCallers: false,
 };
 
-/** A reply that an account's person would give to an agent: `POST /api/predictions/predict/`. */
+/** Predicts the reply that an account's person would give to an agent: `POST /api/predictions/predict/`. */
 export const reply: Kind<typeof ReplyRequest, NoFacts, ReplyReport> = {
   ...prediction,
   name: 'reply',
@@ -50,7 +50,7 @@ export const draft: Kind<typeof DraftRequest, NoFacts, DraftReport> = {
   outlivesCallers: false,
 };
 
-/** One reply of a batch, with which it ends. */
+/** Predicts one reply of a batch. It is a part of the batch's work, and has the same deadline setting. */
 export const batchReply: Kind<typeof ReplyRequest, BatchReplyFacts, ReplyReport> = {
   ...prediction,
   name: 'batch_reply',
@@ -81,13 +81,13 @@ export const sync: Kind<typeof SyncRequest, NoFacts, JobReport<SyncResult>> = {
 type Promotion = Kind<typeof PromoteInput, NoFacts, JobReport<PromoteResult>>;
 const promotion = { ...job, input: PromoteInput, deadline: 'promoteTimeoutMs' } as const;
 
-/** Makes episodes of an account's raw rows: `POST /api/memory/promote/episodes/`. */
+/** Makes episodes from an account's raw rows: `POST /api/memory/promote/episodes/`. */
 export const promoteEpisodes: Promotion = { ...promotion, name: 'promote_episodes' };
 
 /** Distils facts from an account's episodes: `POST /api/memory/promote/facts/`. */
 export const promoteFacts: Promotion = { ...promotion, name: 'promote_facts' };
 
-/** Replies to many prompts, from one memory bundle: `POST /api/predictions/predict/batch/`. */
+/** Predicts the replies to many prompts, from one memory bundle: `POST /api/predictions/predict/batch/`. */
 export const predictBatch: Kind<typeof BatchRequest, NoFacts, JobReport<BatchReport>> = {
   ...job,
   pool: 'batch',
@@ -98,7 +98,7 @@ export const predictBatch: Kind<typeof BatchRequest, NoFacts, JobReport<BatchRep
   parts: batchReply,
 };
 
-/** The kinds that an account's `/api/jobs/` shows, by the names that it shows. */
+/** The kinds that an account's `/api/jobs/` shows, by the names under which it shows them. */
 export const jobKinds = {
   sync,
   promote_episodes: promoteEpisodes,

@@ -18,16 +18,18 @@ import { kindsOf } from './kind.ts';
 import { kinds } from './kinds.ts';
 import { type RoundStep, SCHEDULES } from './schedules.ts';
 
-/** Workers beat each half second. */
+/** Time in which workers are to notice a pause: their heartbeats, which read it, are at most 0.7 seconds apart. */
 const AWARE_WITHIN_MS = 3000;
 const LOOK_EVERY_MS = 50;
 
-/** Makes the workers of these pools claim nothing new. Resolves with the number of them that did not notice in time. */
+/**
+ * Makes the workers of these pools claim nothing new. Resolves with the number of workers that did not notice in time.
+ */
 export async function pause(database: Pool, pools: readonly PoolName[]): Promise<number> {
   await pausePools(database, pools);
   const until = performance.now() + AWARE_WITHIN_MS;
   let late = 0;
-  // A heartbeat on its way may have read before the change; the one after it has not.
+  // A heartbeat that is under way may have read the pauses before this one was stored; the heartbeat after it has not.
   for (const _ of ['on its way', 'after it']) {
     const before = await workerBeats(database, pools);
     do {
@@ -43,46 +45,46 @@ export async function pause(database: Pool, pools: readonly PoolName[]): Promise
 /** Lets paused workers claim again. */
 export const resume = resumePools;
 
-/** Ends what waits in a pool as `service_unavailable`. Resolves with how much it ended. */
+/** Ends the queued work of a pool as `service_unavailable`. Resolves with the number of pieces that it ended. */
 export async function drain(database: Pool, pool: PoolName, recoveryWindowS: number): Promise<number> {
   const before = await databaseNow(database);
   return drainQueued(database, kindsOf(kinds, pool), { before, recoveryWindowS });
 }
 
-/** Accounts of one page. */
-const PAGE = 100;
-const START = '00000000-0000-0000-0000-000000000000';
-/** Jobs that work on whatever is new: their input says nothing that is lost with them. */
-const REPEATABLE = Object.values(SCHEDULES).flat();
+const ACCOUNTS_PER_PAGE = 100;
+/** Id before those of all accounts. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+/** Steps whose jobs work on whatever is new: a failed job can be replaced without its input. */
+const REPEATABLE_STEPS = Object.values(SCHEDULES).flat();
 
 export interface Retried {
   queued: number;
-  /** Their admission needs what somebody held a lock on. */
+  /** Number of accounts whose job was not admitted because somebody held a lock that this needs. */
   locked: number;
 }
 
 export interface RetryTerms {
   deadlines: Deadlines;
   recoveryWindowS: number;
-  /** Hears after each page how far a kind is. */
+  /** Called after each page but the last with a kind's counts so far. */
   onPage?(kind: string, so: Retried): void;
 }
 
 /**
- * Queues a new job for each account whose latest one failed, each in a transaction of its own. Safe to interrupt and to
- * repeat: an account that has been given a job is not found again. Resolves with what was done by kind, and with the
- * failures of the kinds that cannot be repeated.
+ * Queues a new job for each account whose latest job of a kind failed, each in a transaction of its own. Safe to
+ * interrupt and to repeat: an account that has got a new job is not found again. Resolves with what was done for each
+ * kind, and with the numbers of failures of those kinds that cannot be retried.
  */
 export async function retryFailed(
   database: Pool,
   pools: readonly PoolName[],
   terms: RetryTerms,
 ): Promise<{ retried: Record<string, Retried>; left: Record<string, number> }> {
-  const named = pools.flatMap((one) => kindsOf(kinds, one));
-  const repeatable = REPEATABLE.filter(({ kind }) => named.includes(kind.name));
+  const kindNames = pools.flatMap((one) => kindsOf(kinds, one));
+  const repeatable = REPEATABLE_STEPS.filter(({ kind }) => kindNames.includes(kind.name));
   const retried: Record<string, Retried> = {};
   for (const step of repeatable) retried[step.kind.name] = await retryStep(database, step, terms);
-  const others = named.filter((name) => !repeatable.some(({ kind }) => kind.name === name));
+  const others = kindNames.filter((name) => !repeatable.some(({ kind }) => kind.name === name));
   const counts = await countKinds(database, others);
   return { retried, left: Object.fromEntries(counts.map(({ kind, failed }) => [kind, failed])) };
 }
@@ -95,8 +97,8 @@ async function retryStep(database: Pool, { kind, body }: RoundStep, terms: Retry
     recoveryWindowS,
   });
   const counts = { queued: 0, locked: 0 };
-  for (let after: string | undefined = START; after !== undefined; ) {
-    const page = await failedJobs(database, kind.name, after, PAGE);
+  for (let after: string | undefined = FIRST_ID; after !== undefined; ) {
+    const page = await failedJobs(database, kind.name, after, ACCOUNTS_PER_PAGE);
     for (const { id, party } of page.failed) {
       const job = jobAdmission(kind, { accountId: party, body, requestId: `retry ${id}` });
       try {

@@ -4,7 +4,7 @@ import { type LoadRow, readLoad } from '../db/stores/work/load.ts';
 import { desiredWorkers, type PoolLoad } from '../domain/scaling.ts';
 import { type Kinds, servedBy } from './kind.ts';
 
-/** The load of a pool, from that of its kinds. */
+/** Computes the load of a pool from that of its kinds. */
 export function poolLoad(rows: readonly LoadRow[]): PoolLoad {
   const { workers, slots } = rows[0] ?? { workers: 0, slots: 0 };
   return {
@@ -16,7 +16,7 @@ export function poolLoad(rows: readonly LoadRow[]): PoolLoad {
   };
 }
 
-/** Reads how many workers a pool should have; undefined when there is no such pool. */
+/** Reads the load of a pool and returns how many workers it should have; undefined if there is no such pool. */
 export async function readDesiredWorkers(
   pool: Pool,
   kinds: Kinds,

@@ -7,7 +7,7 @@ import { SCHEDULES } from './schedules.ts';
 /** Recurring work as operators see it. Times are Unix milliseconds. */
 export interface Recurring {
   name: string;
-  /** A cron pattern, seconds, or `off`. */
+  /** Cron pattern, interval in seconds, or `off`. */
   every: string;
   last: number | null;
   next: number | null;
@@ -15,9 +15,9 @@ export interface Recurring {
 
 /** Lists the schedules, and the rounds of the housekeeping, which have no ticks. */
 export async function listRecurring(pool: Pool): Promise<Recurring[]> {
-  const [planted, rounds] = await Promise.all([listSchedules(pool), leaseRounds(pool, HOUSEKEEPING)]);
+  const [storedSchedules, rounds] = await Promise.all([listSchedules(pool), leaseRounds(pool, HOUSEKEEPING)]);
   const schedules = Object.keys(SCHEDULES).map((name) => {
-    const { pattern, lastTick, nextTick } = planted.find((one) => one.name === name) ?? {};
+    const { pattern, lastTick, nextTick } = storedSchedules.find((one) => one.name === name) ?? {};
     return { name, every: pattern ?? 'off', last: lastTick ?? null, next: nextTick ?? null };
   });
   const maintenance = Object.entries(rounds)

@@ -4,7 +4,7 @@ import type { PromoteInput, SyncRequest } from '../schemas/jobs.ts';
 import type { Kind } from './kind.ts';
 import { promoteEpisodes, promoteFacts, sync } from './kinds.ts';
 
-/** A part of a round: each account with something new for the kind gets such a job. */
+/** A step of a round: it gives a job of this kind and input to each account with something new for the kind. */
 export interface RoundStep {
   kind: Kind;
   due: DueKind;
@@ -13,7 +13,7 @@ export interface RoundStep {
 
 const PROMOTION: PromoteInput = { settled_only: true, limit: 500 };
 
-/** The recurring work of accounts. The steps of a round come one after the other, over all accounts. */
+/** The recurring work of accounts. A round takes its steps one after the other, each over all accounts. */
 export const SCHEDULES: Readonly<Record<keyof Recurrence, readonly RoundStep[]>> = {
   sync: [{ kind: sync, due: 'sync', body: {} }],
   promotion: [
@@ -22,7 +22,7 @@ export const SCHEDULES: Readonly<Record<keyof Recurrence, readonly RoundStep[]>>
   ],
 };
 
-/** The steps of a schedule's round; none for one that is not known. */
+/** Returns the steps of a schedule's round; none for an unknown schedule. */
 export function stepsOfRound(schedule: string): readonly RoundStep[] {
   return Object.entries(SCHEDULES).find(([name]) => name === schedule)?.[1] ?? [];
 }

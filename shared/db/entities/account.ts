@@ -11,24 +11,24 @@ export const Account = defineEntity({
   tableName: 'accounts',
   properties: {
     id: p.uuid().primary(),
-    /** As the person wrote it, in NFC, trimmed. */
+    /** The address as the person wrote it, in NFC, trimmed. */
     email: p.text(),
-    /** The same in the form that is compared. */
+    /** The address in the form that is compared. */
     emailKey: p.text().unique(),
     name: p.text().default(''),
     /** argon2id, with its parameters and salt. */
     passwordHash: p.text(),
-    /** Share of predicted replies that are to be right from the suggested threshold on; null for the default. */
+    /** Share of the predicted replies at or above the suggested threshold that is to be right; null for the default. */
     precisionTarget: p.double().$type<number>().nullable(),
-    /** False when an operator disabled the account or it is being erased: its credentials do not work. */
+    /** False if an operator has disabled the account, or it is being erased: its credentials do not work. */
     active: p.boolean().default(true),
-    /** Counts how often all log-ins were ended: an access token of an earlier generation does not work. */
+    /** Number of times that all log-ins were ended: an access token of an earlier generation does not work. */
     loginGeneration: p.integer().default(0),
-    /** Counts changes of the account's profile and facts. */
+    /** Number of changes to the account's profile and facts. */
     memoryRevision: p.bigint('number').default(0),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
-    /** Set for good when its erasure begins; then the lease of the process that erases it. */
+    /** Not null from the beginning of its erasure on; renewed as the lease of the process that erases the account. */
     erasingAt: p.datetime(3).nullable(),
   },
   indexes: [
@@ -41,8 +41,8 @@ export const Account = defineEntity({
 export type Account = InferEntity<typeof Account>;
 
 /**
- * Use of an account's quotas. Whoever stores or deletes what is counted writes it in the same transaction:
- * shared/db/sql/account-usage.sql.
+ * An account's usage, which quotas limit. Whoever stores or deletes something that counts updates this row in the same
+ * transaction: shared/db/sql/account-usage.sql.
  */
 export const AccountUsage = defineEntity({
   name: 'AccountUsage',
@@ -56,7 +56,7 @@ export const AccountUsage = defineEntity({
   },
 });
 
-/** Renews access tokens. Revoked by deletion. */
+/** A token that renews access tokens. Revoked by deletion. */
 export const RefreshToken = defineEntity({
   name: 'RefreshToken',
   tableName: 'refresh_tokens',
@@ -77,13 +77,13 @@ export const ServiceKey = defineEntity({
     id: p.uuid().primary(),
     account: () => p.manyToOne(Account).deleteRule('cascade').index(),
     hash: p.blob().unique(),
-    /** Its first characters, so that people can tell keys apart. */
+    /** First characters of the key, so that people can tell keys apart. */
     prefix: p.text(),
     label: p.text(),
-    /** Null: all of them. */
+    /** Null: all scopes. */
     scopes: p.type(TextArray).$type<Scope[]>().nullable(),
     createdAt: p.datetime(3),
-    /** To the minute, so that a busy key does not cost a write for each call. */
+    /** Precise to the minute, so that a busy key does not cost a write for each call. */
     lastUsedAt: p.datetime(3).nullable(),
   },
 });
@@ -102,7 +102,7 @@ export const WebSession = defineEntity({
 });
 export type WebSession = InferEntity<typeof WebSession>;
 
-/** A one-time link to a new password. Every end of the account's log-ins deletes it, so a new password uses it up. */
+/** A one-time link to set a new password. Deleted whenever all log-ins are ended, so a new password uses it up. */
 export const PasswordReset = defineEntity({
   name: 'PasswordReset',
   tableName: 'password_resets',
@@ -138,7 +138,7 @@ export const WaitlistEntry = defineEntity({
   },
 });
 
-/** A network from which an account logged in: strangers' wrong passwords do not shut it out. */
+/** A network from which an account has logged in: wrong passwords from strangers elsewhere do not lock it out. */
 export const LoginNetwork = defineEntity({
   name: 'LoginNetwork',
   tableName: 'login_networks',

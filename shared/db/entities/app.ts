@@ -13,12 +13,12 @@ export const App = defineEntity({
     capCents: p.bigint('number').nullable(),
     active: p.boolean().default(true),
     redirectUris: p.array(),
-    /** A prediction with less confidence abstains. */
+    /** Confidence below which a prediction abstains. */
     minConfidence: p.double().default(MIN_CONFIDENCE),
     supersede: p.boolean().default(true),
     onDisconnect: p.enum(['continue', 'cancel']).default('continue'),
     disabled: p.array(),
-    /** Random key of the fingerprints, which outlive the texts and must reveal nothing about them. */
+    /** Random key of the requests' fingerprints, which outlive the texts and must reveal nothing about them. */
     fingerprintKey: p.blob(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
@@ -37,15 +37,15 @@ export const AppKey = defineEntity({
     hash: p.blob().unique(),
     prefix: p.text(),
     createdAt: p.datetime(3),
-    /** When a rotated key stops working; in the past for a revoked one. */
+    /** Time at which a rotated key stops working; in the past for a revoked key. */
     expiresAt: p.datetime(3).nullable(),
   },
 });
 export type AppKey = InferEntity<typeof AppKey>;
 
 /**
- * An app's units in a UTC month (`YYYY-MM`). `reserved` and `settled` count both plans, `paid…` only paid units;
- * amounts are millionths of a cent, at the price when each unit was admitted.
+ * An app's units in a UTC month (`YYYY-MM`). `reserved` and `settled` count the units of both plans, `paid...` only
+ * paid units; amounts are millionths of a cent, at the price when each unit was admitted.
  */
 export const Usage = defineEntity({
   name: 'Usage',
@@ -73,7 +73,7 @@ export const Usage = defineEntity({
 });
 export type Usage = InferEntity<typeof Usage>;
 
-/** Calls of an app that ended with an error, by the hour and the error's code. Kept for a week. */
+/** Number of an app's calls that ended with an error, by hour and error code. Kept for a week. */
 export const Refusal = defineEntity({
   name: 'Refusal',
   tableName: 'refusals',
@@ -86,7 +86,7 @@ export const Refusal = defineEntity({
   },
 });
 
-/** Event of a prediction that was shown. Kept for as long as the prediction's tombstone. */
+/** An event that an app reported about a prediction. Kept for as long as the prediction's tombstone. */
 export const PredictionEvent = defineEntity({
   name: 'PredictionEvent',
   tableName: 'prediction_events',

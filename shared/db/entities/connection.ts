@@ -15,7 +15,7 @@ export const Connection = defineEntity({
     /** Null when the account was erased. */
     account: () => p.manyToOne(Account).nullable().deleteRule('set null').index(),
     status: p.enum(['connected', 'revoked']),
-    /** Counts the grants, from 1. */
+    /** Number of grants so far: the present grant's number, from 1. */
     grantRevision: p.integer(),
     createdAt: p.datetime(3),
     grantedAt: p.datetime(3),
@@ -38,17 +38,17 @@ export const ConnectionAttempt = defineEntity({
     userId: p.text(),
     redirectUri: p.text(),
     state: p.text(),
-    /** S256 of the app's verifier. */
+    /** S256 hash of the app's code verifier. */
     codeChallenge: p.string().length(43),
     status: p.enum(['pending', 'approved', 'denied', 'exchanged', 'burned']).default('pending'),
     createdAt: p.datetime(3),
-    /** Until when the person may decide. */
+    /** End of the time in which the person may decide. */
     expiresAt: p.datetime(3),
     account: () => p.manyToOne(Account).nullable().deleteRule('cascade').index(),
     /** SHA-256 of the code. */
     codeHash: p.blob().nullable(),
     codeExpiresAt: p.datetime(3).nullable(),
-    /** Wrong exchanges after the approval. */
+    /** Number of exchanges with wrong values after the approval. */
     mismatches: p.smallint().default(0),
     connection: () => p.manyToOne(Connection).nullable(),
     grantRevision: p.integer().nullable(),
@@ -64,7 +64,7 @@ export const ConnectionAttempt = defineEntity({
 });
 export type ConnectionAttempt = InferEntity<typeof ConnectionAttempt>;
 
-/** A connection whose grant ended while more ran under it than one step ends: what was admitted until then has to end. */
+/** A connection whose grant ended with more work than one step can end: work admitted until `endedAt` has to end. */
 export const EndingConnection = defineEntity({
   name: 'EndingConnection',
   tableName: 'ending_connections',
@@ -85,9 +85,9 @@ export const ErasingGrant = defineEntity({
   properties: {
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     connectionId: p.uuid().primary(),
-    /** The grant, when the connection belongs to another account now; 0 for all grants. */
+    /** Number of the grant, if the connection now belongs to another account; 0 for all grants. */
     grantRevision: p.integer().primary(),
-    /** When the grant had ended; during the erasure, the time of the latest prediction that it has not come to. */
+    /** Time by which the grant had ended; lowered during the erasure: no prediction admitted later is left to erase. */
     endedAt: p.datetime(3),
   },
   indexes: [{ name: 'erasing_grants_connection', properties: ['connectionId'] }],

@@ -2,10 +2,10 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { Account } from './account.ts';
 import { TextArray } from './text-array.ts';
 
-/** An index of expressions or of some rows. */
+/** Defines an index on expressions, or on some of the rows. */
 const indexOf = (name: string, on: string) => ({ name, expression: `create index "${name}" on ${on}` });
 
-/** One thing that was said or happened, as it was. Only promotion changes it (`promotedAt`). */
+/** One thing that was said or happened, as recorded. Only promotion changes the row, and never its content. */
 export const RawMemory = defineEntity({
   name: 'RawMemory',
   tableName: 'raw_memories',
@@ -27,7 +27,7 @@ export const RawMemory = defineEntity({
     tags: p.type(TextArray).$type<string[]>(),
     metadata: p.json<Record<string, unknown>>(),
     promotedAt: p.datetime(3).nullable(),
-    /** Failures of promotion about it, and when the scheduler's promotion tries again. */
+    /** Number of promotions that failed because of it; `retryAt`: when the scheduler's promotion tries it again. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -88,7 +88,7 @@ export const Episode = defineEntity({
     salience: p.double().$type<number>().default(0.5),
     model: p.text().nullable(),
     promotedAt: p.datetime(3).nullable(),
-    /** Failures of promotion about it, and when the scheduler's promotion tries again. */
+    /** Number of promotions that failed because of it; `retryAt`: when the scheduler's promotion tries it again. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     /** The time at which its text was erased, because one of its sources was deleted. */
@@ -126,7 +126,7 @@ export const Fact = defineEntity({
     /** Empty while the fact is stale. */
     text: p.text(),
     kind: p.text().nullable(),
-    /** The subject that it settles, of which a person has one at a time (`tool.editor`): another value supersedes it. */
+    /** Subject that has one value at a time (`tool.editor`): a fact with another value for it supersedes this one. */
     slot: p.text().nullable(),
     /** The author: `FACT_ORIGINS`. */
     origin: p.text().default('human'),
@@ -137,13 +137,13 @@ export const Fact = defineEntity({
     recordedAt: p.datetime(3).defaultRaw('now()'),
     invalidatedAt: p.datetime(3).nullable(),
     supersededBy: p.uuid().nullable(),
-    /** Set on a former wording: the fact that a PATCH changed, which also supersedes it. */
+    /** On a wording that a PATCH replaced: the fact with the new wording, which also supersedes this row. */
     revisionOf: p.uuid().nullable(),
     /** The time at which its text was erased, because it repeated a deleted source. */
     staleAt: p.datetime(3).nullable(),
     pinned: p.boolean().default(false),
     model: p.text().nullable(),
-    /** Failures of promotion about it, and when the scheduler's promotion tries again. */
+    /** Number of promotions that failed because of it; `retryAt`: when the scheduler's promotion tries it again. */
     failures: p.integer().default(0),
     retryAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
@@ -181,7 +181,7 @@ export const Fact = defineEntity({
 });
 export type Fact = InferEntity<typeof Fact>;
 
-/** A description of the account by itself. */
+/** An account's description of itself. */
 export const Profile = defineEntity({
   name: 'Profile',
   tableName: 'profiles',
@@ -189,7 +189,7 @@ export const Profile = defineEntity({
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     data: p.json<Record<string, unknown>>(),
     summary: p.text().default(''),
-    /** Counts its writes. */
+    /** Number of times that it was written. */
     revision: p.bigint('number').default(1),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
@@ -198,9 +198,9 @@ export const Profile = defineEntity({
 export type Profile = InferEntity<typeof Profile>;
 
 /**
- * A source of a row of memory: `from` is derived from `to`. The only place where provenance is stored; the ids of
- * sources in an answer are read from here. Without foreign keys to the rows, which are in three tables: deletion
- * removes the links of what it deletes (`stores/memory/delete.ts`).
+ * A link from a memory row to one of its sources: `from` is derived from `to`. Provenance is stored only here; the
+ * source ids in an answer are read from here. There are no foreign keys to the rows, which are in three tables:
+ * deletion removes the links of the rows that it deletes (`stores/memory/delete.ts`).
  */
 export const MemoryLink = defineEntity({
   name: 'MemoryLink',
@@ -209,7 +209,7 @@ export const MemoryLink = defineEntity({
     account: () => p.manyToOne(Account).primary().deleteRule('cascade'),
     fromId: p.uuid().primary(),
     toId: p.uuid().primary(),
-    /** `derived_from`; or `forgotten`, from a fact that the person deleted. */
+    /** `derived_from`, or `forgotten` if the person deleted the fact that is `from`. */
     relation: p.text().primary(),
     fromTier: p.text(),
     toTier: p.text(),

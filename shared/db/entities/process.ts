@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { StatedSettings } from '../../config/stated.ts';
 
-/** A living process. Its row is the lease on everything that it runs, and the sign that its callers still wait. */
+/** A process. While it lives, its row is the lease on everything it runs, and the sign that its callers still wait. */
 export const Process = defineEntity({
   name: 'Process',
   tableName: 'processes',
@@ -10,10 +10,10 @@ export const Process = defineEntity({
     kind: p.text(),
     aliveUntil: p.datetime(3),
     /**
-     * Since when its heartbeats are unbroken. A process that was cut off declares nobody dead for a lease after that.
+     * Time since which its heartbeats are unbroken. It declares no other process dead in the first lease after that.
      */
     since: p.datetime(3).nullable(),
-    /** The pools that it serves: name → slots, and how much work it has claimed since it started. */
+    /** The pools that it serves: name -> slots, and number of pieces that it has claimed since it started. */
     pools: p.json<Record<string, { slots: number; claimed: number }>>().nullable(),
     /** Its own configuration, which `admin doctor` compares. */
     settings: p.json<StatedSettings>().nullable(),
@@ -21,7 +21,7 @@ export const Process = defineEntity({
 });
 
 /**
- * A recurring job: what fires it when, and how far its last round has come. A round goes through the accounts by their
+ * A recurring job: when it fires, and how far its latest round has come. A round goes through the accounts by their
  * ids, a page at a time, so that any scheduler process can go on where another one died.
  */
 export const Schedule = defineEntity({
@@ -29,17 +29,17 @@ export const Schedule = defineEntity({
   tableName: 'schedules',
   properties: {
     name: p.text().primary(),
-    /** A cron pattern, in UTC; null: off. */
+    /** Cron pattern, in UTC; null: off. */
     pattern: p.text().nullable(),
     nextTick: p.datetime(3).nullable(),
     lastTick: p.datetime(3).nullable(),
-    /** When the last tick fired, which is later than the tick itself. */
+    /** Time at which the last tick fired: the tick's own time or later. */
     firedAt: p.datetime(3).nullable(),
-    /** The step of the round: the kind that it admits now, by its place. */
+    /** Place of the round's current step, from 0. A step admits jobs of one kind. */
     step: p.smallint().default(0),
-    /** The last account that the round has looked at; null: no round is open. */
+    /** The last account that the round has looked at; null: no round is under way. */
     position: p.uuid().nullable(),
-    /** The process that works on the round, and until when nobody else may. */
+    /** The process that works on the round, and the end of the time in which no other may. */
     holder: p.uuid().nullable(),
     heldUntil: p.datetime(3).nullable(),
   },

@@ -2,18 +2,18 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { TextArray } from './text-array.ts';
 
 /**
- * One request to a language-model provider, as the cost ledger has it: an estimate, not a bill. Nothing references it and
- * it references nothing, so that booking takes no lock of an account. Kept for `LEDGER_DAYS`.
+ * One request to a language-model provider in the cost ledger: an estimate, not a bill. There are no foreign keys to or
+ * from it, so that storing it takes no lock on an account. Kept for `LEDGER_DAYS`.
  */
 export const ProviderCall = defineEntity({
   name: 'ProviderCall',
   tableName: 'provider_calls',
   properties: {
-    /** Time of the worker's clock, close to `at`. */
+    /** Its time (UUID version 7) is from the worker's clock, and close to `at`. */
     id: p.uuid().primary(),
-    /** When it was sent. */
+    /** Time at which it was sent. */
     at: p.datetime(3),
-    /** Account of `/api` work; null as well once the account is erased. */
+    /** Account of `/api` work; null for other work, and once the account is erased. */
     accountId: p.uuid().nullable(),
     /** App of `/v1` work. */
     appId: p.uuid().nullable(),
@@ -26,11 +26,11 @@ export const ProviderCall = defineEntity({
     /** Input tokens from the provider's cache. */
     cachedTokens: p.integer(),
     outputTokens: p.integer(),
-    /** Millionths of a cent by the prices of that time; null when the model had none. */
+    /** Cost in millionths of a cent, at the prices of that time; null if the model had no price. */
     costMicrocents: p.bigint('number').nullable(),
-    /** The provider's count is unknown, because nobody waited for the answer or it came broken: the tokens are estimated. */
+    /** True if the tokens are estimated, because no complete answer with the provider's count was received. */
     aborted: p.boolean(),
-    /** `CALL_OUTCOMES` */
+    /** One of `CALL_OUTCOMES`. */
     outcome: p.text(),
     latencyMs: p.integer(),
   },
@@ -47,22 +47,22 @@ export const ProviderCall = defineEntity({
 });
 export type ProviderCall = InferEntity<typeof ProviderCall>;
 
-/** Shared knowledge of a provider's model: whether it may be called now. */
+/** Circuit breaker of a provider's model, which all processes share: it says whether the model may be called now. */
 export const ProviderCircuit = defineEntity({
   name: 'ProviderCircuit',
   tableName: 'provider_circuits',
   properties: {
     provider: p.text().primary(),
     model: p.text().primary(),
-    /** Since the last success. */
+    /** Number of failures since the last success. */
     failures: p.integer().default(0),
-    /** Parties whose calls failed since then, as hashes. */
+    /** Hashes of the parties whose calls have failed since then. */
     parties: p.type(TextArray).$type<string[]>(),
-    /** Why the last call failed. */
+    /** Reason why the last call failed. */
     fault: p.text(),
-    /** The provider asked to be left alone until then. */
+    /** End of the pause that the provider has asked for. */
     pausedUntil: p.datetime(3).nullable(),
-    /** When one call may probe it; null while the circuit is closed. */
+    /** Time from which one call may probe the model; null while the circuit is closed. */
     probeAt: p.datetime(3).nullable(),
   },
 });

@@ -12,9 +12,9 @@ export const RecordingSession = defineEntity({
     sourceDetail: p.text().nullable(),
     endedAt: p.datetime(3).nullable(),
     createdAt: p.datetime(3),
-    /** The arrival of its latest event. */
+    /** `arrival` of its latest event. */
     lastArrival: p.bigint('number'),
-    /** The latest event that memory has taken in, and all before it. */
+    /** `arrival` up to which memory has taken in its events. */
     syncedArrival: p.bigint('number').default(0),
   },
   indexes: [
@@ -28,8 +28,8 @@ export const RecordingSession = defineEntity({
 export type RecordingSession = InferEntity<typeof RecordingSession>;
 
 /**
- * One event, as it was posted. No foreign keys, whose checks would cost a look-up for each row of a batch: recording
- * locks the account itself, and erasure deletes by session.
+ * One event, as it was posted. There are no foreign keys, because their checks would cost a look-up for each row of a
+ * batch: recording locks the account itself, and erasure deletes by session.
  */
 export const RecordingEvent = defineEntity({
   name: 'RecordingEvent',
@@ -50,8 +50,8 @@ export const RecordingEvent = defineEntity({
     body: p.text(),
   },
   indexes: [
-    // Both by session, which is one account's: with a second index that starts with the account, looking an event up by
-    // its id could come to read all of the account's.
+    // Both start with the session, which belongs to one account: if another index started with the account, the planner
+    // might look an event up by that index, and read all events of the account.
     { name: 'recording_events_arrival', properties: ['sessionId', 'arrival'] },
     { name: 'recording_events_session', properties: ['sessionId', 'occurredAt', 'arrival'] },
   ],

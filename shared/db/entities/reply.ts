@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import type { ReplyContext } from '../../schemas/replies.ts';
 
-/** A candidate as it is stored: with the predictor's own probability beside the confidence that is shown. */
+/** A stored candidate, with the predictor's own probability (`raw`) beside the confidence that is shown. */
 export interface StoredCandidate {
   response: string;
   reasoning: string;
@@ -10,9 +10,10 @@ export interface StoredCandidate {
 }
 
 /**
- * A prediction of what an account's person would reply to an agent. Its id is that of its work: the row appears in the
- * transaction that admits the work, and gets its answer or its error in the one that ends it (triggers `reply_admitted` and
- * `reply_ended`). No foreign key: its check would wait for whoever has locked the account.
+ * A prediction of what an account's person would reply to an agent. Its id is that of its work: the row is created in
+ * the transaction that admits the work, and gets its answer or its error in the one that ends the work (triggers
+ * `reply_admitted` and `reply_ended`). There is no foreign key, whose check would wait for whoever has locked the
+ * account.
  */
 export const Reply = defineEntity({
   name: 'Reply',
@@ -25,7 +26,7 @@ export const Reply = defineEntity({
     sessionId: p.text().nullable(),
     k: p.integer(),
     threshold: p.double().$type<number>(),
-    /** Model that was asked for; after the answer, the one that gave it. */
+    /** Model that was asked for; after the answer, the model that gave it. */
     model: p.text().default(''),
     status: p.text().default('pending'),
     /** The code with which its work ended. */
@@ -34,7 +35,7 @@ export const Reply = defineEntity({
     confidence: p.double().$type<number>().default(0),
     reasoning: p.text().default(''),
     candidates: p.json<StoredCandidate[]>().defaultRaw(`'[]'`),
-    /** Numbers that the confidence in the first candidate was calibrated from; null: it says nothing about others. */
+    /** Numbers that the first candidate's confidence was calibrated from; null: a decision on it teaches nothing. */
     features: p.json<object>().nullable(),
     latencyMs: p.integer().default(0),
     inputTokens: p.integer().default(0),
@@ -43,7 +44,7 @@ export const Reply = defineEntity({
     actedAt: p.datetime(3).nullable(),
     actualResponse: p.text().nullable(),
     feedbackAt: p.datetime(3).nullable(),
-    /** True if the first candidate was right; null: not known, or not to be learned from. */
+    /** True if the first candidate was right; null if that is unknown or must not be learned from. */
     label: p.boolean().nullable(),
     createdAt: p.datetime(3),
   },
@@ -60,18 +61,18 @@ export const Reply = defineEntity({
   ],
 });
 export type Reply = InferEntity<typeof Reply>;
-/** A prediction as lists read it: without what was asked and what it was made from. */
+/** A prediction as lists read it: without the question, the memory it was made from, and the features. */
 export type ListedReply = Pick<Reply, Exclude<keyof Reply & string, 'agentInput' | 'context' | 'features'>>;
 
-/** Calibration of an account's confidences: a function of its labels, kept so that a prediction need not read them all. */
+/** Calibration of an account's confidences. It is fitted to all labels, and stored so that no prediction reads them. */
 export const ReplyCalibrator = defineEntity({
   name: 'ReplyCalibrator',
   tableName: 'reply_calibrators',
   properties: {
     accountId: p.uuid().primary(),
-    /** Counts the changes of labels. */
+    /** Number of changes of the account's labels. */
     revision: p.bigint('number'),
-    /** The revision from which `weights` were made; null before the first time. */
+    /** The revision to whose labels `weights` were fitted; null before the first fit. */
     fitted: p.bigint('number').nullable(),
     weights: p.json<object>().nullable(),
   },

@@ -1,7 +1,7 @@
--- The storage of an account, as far as a quota limits it: one row of `account_usage`, which whoever stores something
--- locks, checks and increases in the same transaction. Another thing to count is another column of it.
+-- Storage that an account uses and quotas limit: one row of `account_usage`. Whoever stores something locks, checks and
+-- increases that row in the same transaction. To count another resource, add a column.
 
--- Locks what an account uses. The caller has locked the account.
+-- Locks an account's usage row, which it creates if missing. The caller has locked the account.
 create or replace function lock_account_usage_v1(_account uuid) returns account_usage
 language plpgsql as $$
 declare
@@ -14,8 +14,8 @@ begin
   return used;
 end $$;
 
--- Returns which of the amounts in `_added` do not fit into `_quotas` (by the names of the columns; one that is missing
--- has no limit): null when all do. What adds nothing always fits, also when less is allowed now than is used.
+-- Returns those amounts in `_added` that do not fit into `_quotas`, or null if all fit. Both have column names as keys;
+-- a resource without a quota is unlimited. Adding nothing always fits, even if the quota is below what is used already.
 create or replace function excess_v1(_used account_usage, _added json, _quotas json) returns json
 language sql immutable as $$
   select json_agg(json_build_object('resource', a.key, 'used', u.used, 'added', a.added, 'quota', u.quota))

@@ -1,6 +1,6 @@
--- The steps of `admit_v1`, which calls each once for a batch, except those that say otherwise.
+-- The steps of `admit_v1`. Each is called once for a batch, unless its comment says otherwise.
 
--- Makes a party's admissions come one at a time, until the end of the transaction.
+-- Locks a party's admissions until the end of the transaction, so that they come one at a time.
 create or replace function lock_admissions_v1(_party uuid) returns void
 language sql as $$
   select pg_advisory_xact_lock(hashtextextended('admissions of ' || _party, 0))
@@ -19,8 +19,8 @@ begin
          order by w.queued_at limit _most) q);
 end $$;
 
--- The items of a batch, each with what is known about it: its connection, live work or the latest end of the same
--- request, and the latest revision of its line.
+-- Returns the items of a batch, each with what is known about it: whether its connection refuses it, the live work or
+-- the latest end of the same request, and the latest revision of its line.
 create or replace function look_up_v1(_party uuid, _batch json)
 returns table (
   place int, id uuid, fingerprint bytea, line uuid, revision bigint, text_hash bytea,
@@ -33,7 +33,7 @@ language plpgsql as $$
 #variable_conflict use_column
 declare
   this_week date := date_trunc('week', now() at time zone 'UTC')::date;
-  -- A week is kept until all of it is old enough.
+  -- A week's partition is kept until all of its rows are old enough.
   first_week date := this_week - 7 - tombstone_age();
 begin
   return query
@@ -52,12 +52,12 @@ begin
     from json_to_recordset(_batch) as i (
       place int, id uuid, key uuid, fingerprint bytea, user_id text, line uuid, revision bigint, text_hash bytea,
       supersedable boolean, connection_id uuid, wait boolean, cancel_on_disconnect boolean)
-    -- `offset 0` keeps each of these a look-up by its key: joined, an empty table's plan reads all of a large one.
+    -- `offset 0` keeps each of these a look-up by key: a join planned for an empty table would read all of a large one.
     left join lateral (
       select n.id, n.user_id, n.status from connections n
        where n.id = i.connection_id and n.app_id = _party offset 0) c on true
     left join lateral (select l.* from work l where l.key = i.key offset 0) w on true
-    -- Orders by id and attempt: by its time an earlier end is the latest, if the clock has gone back in between.
+    -- Orders by id and attempt, not by time: if the clock was set back, an earlier end may have the later time.
     left join lateral (
       select p.* from history p
        where w.id is null and p.key = i.key
@@ -71,8 +71,8 @@ begin
    order by i.place;
 end $$;
 
--- Decides a request whose work is live, and makes this process a waiter of it. When the work has just ended, the whole
--- admission is repeated, as after any other conflict, and sees how. For each such item.
+-- Decides a request whose work is live, and adds this process to its waiters. Fails with a serialization conflict if
+-- the work has just ended: the whole admission is then repeated, and finds the end. Called for each such item.
 create or replace function attach_v1(_item record, _process uuid) returns text
 language plpgsql as $$
 declare
@@ -97,8 +97,8 @@ begin
   return outcome;
 end $$;
 
--- Locks what a request supersedes: live work of its line with an older revision. Units are those of this month. For
--- each item that supersedes something.
+-- Locks the work that a request supersedes: live work of its line with an older revision. Counts the units of this
+-- month only. Called for each item that supersedes something.
 create or replace function lock_victims_v1(_line uuid, _revision bigint, _month text)
 returns table (ids uuid[], units int, paid_units int, paid_microcents numeric, queued int, queued_at timestamptz)
 language plpgsql as $$
@@ -117,7 +117,8 @@ begin
        order by w.id for update) v;
 end $$;
 
--- Ends superseded work, whose units `_used` still counts. Returns the usage without them.
+-- Ends superseded work, whose units `_used` still counts, and returns the usage without them. Called for each item
+-- that supersedes something.
 create or replace function end_superseded_v1(_used usage, _party uuid, _victims uuid[], _window_s int) returns usage
 language plpgsql as $$
 begin
@@ -132,7 +133,7 @@ begin
   return lock_usage_v1(_party, _used.month);
 end $$;
 
--- Remembers the latest revision of each admitted item's line.
+-- Stores the revision of each admitted item as the latest of its line.
 create or replace function remember_drafts_v1(_batch json, _places int[]) returns void
 language plpgsql as $$
 begin

@@ -2,12 +2,13 @@
 -- the contract's order: connection, idempotency, stale context, load shedding, units. No two items of a batch share a
 -- request key or a line.
 --
--- Outcomes: `admitted` (also when this very call admitted it before: the statement is safe to repeat), `attached`,
--- `ended` (its history has the answer), or the code of a refusal, which leaves nothing behind. Work that outlives its
--- callers has `detached_at` infinity from its admission on: it is never abandoned, however long nobody waits for it.
+-- Outcomes: `admitted` (also if this very call admitted it before: the statement is safe to repeat), `attached` (waits
+-- for the same request's live work), `ended` (its history has the answer), or the code of a refusal, which stores
+-- nothing. Work that outlives its callers has `detached_at` infinity from its admission on: it is never abandoned,
+-- however long nobody waits for it.
 --
--- A request is `overloaded` when as much as `_most_queued` of its party waits; null: it never is. A party's admissions
--- come one at a time.
+-- A request is `overloaded` when `_most_queued` pieces of its party and kind wait already; null: never. A party's
+-- admissions come one at a time.
 --
 -- Lock order, here and everywhere: connections by id, the party's admissions, usage by month, work by id.
 create or replace function admit_v1(
@@ -37,14 +38,15 @@ begin
   end if;
   perform lock_admissions_v1(_party);
   if _price is not null then
-    -- Live work that it supersedes may have reserved its unit last month.
+    -- The batch may supersede live work that reserved its unit last month.
     if last_month <> this_month then
       perform lock_usage_v1(_party, last_month);
     end if;
     used := open_usage_v1(_party, this_month);
     select * into strict app from apps a where a.id = _party;
   else
-    -- An erasure begins under the same lock. The account's row has none: changes of its memory hold one for long.
+    -- An erasure begins under the lock on admissions, too. The account's row is not locked here, because changes of its
+    -- memory lock it for long.
     select a.erasing_at into erasing from accounts a where a.id = _party;
   end if;
   queued := case when _most_queued is not null then count_queued_v1(_kind, _party, _timeout_ms, _most_queued) end;
@@ -93,7 +95,7 @@ begin
       end;
     end if;
 
-    -- Units: those of the work that it supersedes count as free.
+    -- Units; those of the work that the request supersedes count as free
     if outcome is null then
       if item.supersedes and item.supersedable and coalesce(app.supersede, true) then
         select * into victims from lock_victims_v1(item.line, item.revision, this_month);
@@ -118,14 +120,14 @@ begin
         used := end_superseded_v1(used, _party, superseded, _window_s);
       end if;
       queued := queued + 1 - victims.queued;
-      -- Takes the place of queued work that it supersedes: a person who goes on typing is answered in turn.
+      -- Takes the queue place of the work that it supersedes, so that a person who goes on typing is answered in turn.
       place_kept := greatest(victims.queued_at, clock_timestamp() - make_interval(secs => _timeout_ms / 1000.0));
       admitted_places := admitted_places || place;
       admitted_ids := admitted_ids || id;
       admitted_attempts := admitted_attempts || attempt;
       admitted_since := admitted_since
         || case when victims.queued_at is null then clock_timestamp() else place_kept end;
-      -- Null for a kind that costs no unit.
+      -- These stay null for a kind that costs no unit.
       used.reserved := used.reserved + 1;
       used.paid_reserved := used.paid_reserved + (app.plan = 'paid')::int;
       used.paid_reserved_microcents := used.paid_reserved_microcents

@@ -1,20 +1,21 @@
--- Checks whether a worker may claim a piece of work. One whose callers have left waits until they come back or it is
--- abandoned. The deadline is written so that no index of deadlines fits, which would read other parties' work.
+-- Checks whether a worker may claim a piece of work. A piece whose callers have all left waits until one comes back or
+-- it is abandoned. The deadline is compared in a form that no index on deadlines serves: such an index would make the
+-- planner read other parties' work.
 create or replace function is_claimable(_work work) returns boolean
 language sql stable as $$
   select _work.state = 'queued' and _work.deadline_at - now() > interval '0'
      and coalesce(_work.detached_at = 'infinity', true)
 $$;
 
--- Claims the oldest queued work of these flows, in their order: at most `_counts` pieces of each and `_slots` in all,
--- each with the latest answer of its line. A row without an id names a flow of which some is left. A flow of a kind in
--- `_one_at_a_time` has one piece running at most, over all workers.
+-- Claims the oldest queued work of the given flows, in the order of the flows: at most `_counts` pieces of each and
+-- `_slots` in all. Returns each piece with the latest answer of its line. A row without an id names a flow that still
+-- has claimable work. A flow of a kind in `_one_at_a_time` has at most one piece running, over all workers.
 --
--- It reads each flow from `_since` on (Unix milliseconds), or as far back as `_reach_ms`: further back are only index
+-- Reads each flow from `_since` on (Unix milliseconds; null: from `_reach_ms` ago). Further back there are only index
 -- entries of ended work, which stay for as long as any old snapshot of the database is open. A claim ends with the
--- piece that reaches 256 KiB of requests, because a worker that parses many large ones serves nobody else meanwhile.
--- The commit does not wait for the disk: when a crash of the server undoes a claim, the work is queued again, and its
--- worker takes it back (`reclaim_v1`).
+-- piece that reaches 256 KiB of requests, because a worker that parses many large requests serves nobody meanwhile.
+-- The commit does not wait for the disk: if a crash of the database server undoes a claim, the work is queued again,
+-- and its worker takes it back (`reclaim_v1`).
 create or replace function claim_v2(
   _kinds text[], _parties uuid[], _counts int[], _since float8[], _slots int, _worker uuid, _one_at_a_time text[],
   _reach_ms int)
@@ -28,7 +29,7 @@ declare
   reach timestamptz := now() - make_interval(secs => _reach_ms / 1000.0);
   ignored text;
 begin
-  -- Called as an expression: `perform` would make it a query.
+  -- An assignment evaluates the call as a simple expression; `perform` would run it as a query.
   ignored := set_config('synchronous_commit', 'off', true);
   return query
   with free as (
@@ -39,7 +40,7 @@ begin
         where w.kind = a.kind and w.party = a.party
           and w.queued_at >= coalesce(to_timestamp(a.since / 1000), reach)
           and is_claimable(w)
-          -- Takes only the first, even if another worker is just claiming it.
+          -- Takes only the first piece, and none if another worker is just claiming that one.
           and (a.kind <> all (_one_at_a_time)
             or w.id = first_of_idle_flow_v1(a.kind, a.party, reach))
         order by w.queued_at limit a.count for update skip locked) f
@@ -67,7 +68,7 @@ begin
    where case
            when a.kind = any (_one_at_a_time)
            then first_of_idle_flow_v1(a.kind, a.party, reach) is not null
-           -- Avoids `exists`, which would drop the order that only the flow's own index has.
+           -- Avoids `exists`, which drops `order by`: only the order makes the planner use the flow's own index.
            else (
              select true from work w
               where w.kind = a.kind and w.party = a.party
@@ -77,7 +78,7 @@ begin
          end;
 end $$;
 
--- The first piece of a flow of which none runs; null when one does, or nothing waits.
+-- Returns the first claimable piece of a flow; null while a piece of the flow runs, or if none is claimable.
 create or replace function first_of_idle_flow_v1(_kind text, _party uuid, _reach timestamptz)
 returns uuid
 language plpgsql stable
@@ -94,8 +95,8 @@ begin
      order by w.queued_at limit 1);
 end $$;
 
--- The latest answer of a line while it is kept, with how it came about, as JSON; null if there is none. An erasure that
--- has not come to an answer yet takes it all the same.
+-- Returns the latest answer of a line, while it is kept, with its facts and report, as JSON; null if there is none. An
+-- answer that an erasure has still to reach counts as erased.
 create or replace function latest_answer_v1(_line uuid, _party uuid)
 returns text
 language plpgsql stable
@@ -120,8 +121,8 @@ begin
             and g.grant_revision in (0, (h.report::json ->> 'grantRevision')::int)));
 end $$;
 
--- The flows among the two hundred and fifty oldest and newest queued pieces of each kind. A worker hears of new work by
--- wake-ups; this finds what it has not heard of, in a bounded number of rows however much is queued.
+-- Returns the flows that own the 250 oldest and the 250 newest queued pieces of each kind. Workers normally learn of
+-- work from wake-ups; this catches what they missed, and reads a bounded number of rows however long the queue is.
 create or replace function queued_flows_v1(_kinds text[]) returns table (kind text, party uuid)
 language plpgsql
 as $$

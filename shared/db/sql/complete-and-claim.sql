@@ -1,8 +1,8 @@
--- Ends work of one party (`complete_v1`) and claims for the slots that it leaves (`claim_v2`), in one transaction. A
--- row has the place of an item that took effect, or is one of a claim's.
+-- Ends work of one party (`complete_v1`) and claims work for the freed slots (`claim_v2`), in one transaction. Each
+-- row is either the place of an item that took effect, or a row of the claim.
 --
--- A claim's commit does not wait for the disk, a completion's does: the setting that this function brings along,
--- whatever its value, confines to it the one that the claim makes.
+-- The commit waits for the disk, as a completion must: `claim_v2` turns that off, but the `set` clause of this
+-- function, whatever its value, undoes such a change when the function returns.
 create or replace function complete_and_claim_v2(
   _party uuid, _batch json, _answers text[], _window_s int, _grace_ms int,
   _kinds text[], _parties uuid[], _counts int[], _since float8[], _slots int, _worker uuid, _one_at_a_time text[],

@@ -1,11 +1,12 @@
 -- Ends work of one party and settles or refunds its units, in one transaction. Each item has a guard: what must still
 -- be true of its row (`Guard` in `stores/work/complete.ts`). An item whose guard fails changes nothing. Returns the
--- places of the items that took effect. Of memory that was deleted while a draft's work ran, no answer is kept.
+-- places of the items that took effect. A draft's answer is not kept if memory that it was made from has been deleted.
 --
--- No index serves `is not distinct from`: on a small table the planner takes the party's order for as good as the ids,
--- and so reads all work that has ended and is not vacuumed yet.
+-- The party is compared with `is not distinct from`, which no index serves: on a small table the planner would rate
+-- the index on parties as good as the ids, and then read all ended work of the party that is not vacuumed yet.
 --
--- The items are an object by id, so that each row finds its own: a join would compare each row with each item.
+-- The items are one object with the ids as keys, so that each row looks its item up: a join would compare each row
+-- with each item.
 create or replace function complete_v1(_party uuid, _batch json, _answers text[], _window_s int, _grace_ms int)
 returns table (place int)
 language plpgsql
@@ -26,8 +27,8 @@ begin
          bool_or(i ->> 'guard' in ('abandoned', 'detached'))
     into ids, items, months, by_callers
     from jsonb_array_elements(_batch::jsonb) i;
-  -- An ingress that misses heartbeats may only be slow: its callers count as waiting for `_grace_ms` more. Read only
-  -- for the guards that need it: heartbeats leave many dead rows while an old snapshot is open.
+  -- An ingress that misses heartbeats may only be slow: its callers count as waiting for `_grace_ms` more. Processes
+  -- are read only for the guards that need them: heartbeats leave many dead rows while an old snapshot is open.
   if by_callers then
     living := array(
       select a.id from processes a where a.alive_until > now() - make_interval(secs => _grace_ms / 1000.0));

@@ -1,5 +1,5 @@
--- Episodes that ended since then: all, or the latest and those about the question, as far as they fit into `_room`
--- bytes.
+-- Returns episodes that ended at `_since` or later: the `_most` latest and those about the question, as many as fit
+-- into `_room` bytes.
 create or replace function context_episodes_v3(_account uuid, _query text, _since timestamptz, _most int, _room int)
 returns json language plpgsql stable as $$
 declare
@@ -15,7 +15,7 @@ declare
     select from episodes e
      where e.account_id = _account and e.ended_at >= _since and e.stale_at is not null
      limit context_count_max()) e);
-  -- By the index alone.
+  -- The index alone answers this count.
   _found int := (select count(*) from (
     select from episodes e where e.account_id = _account and e.ended_at >= _since
      limit context_count_max() + _stale) e);

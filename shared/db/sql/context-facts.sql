@@ -1,11 +1,11 @@
--- Whether a fact is a present wording that holds now and may be shown.
+-- Checks whether a fact is neither superseded nor stale, and valid now.
 create or replace function fact_holds_v1(f facts) returns boolean language sql stable as $$
   select f.superseded_by is null and f.stale_at is null
      and (f.valid_from is null or f.valid_from <= now()) and (f.valid_to is null or f.valid_to > now())
 $$;
 
--- The facts with a text and one of some tags, the latest first. Planned for what is given: a frequent text is found by
--- reading the latest facts, a rare one by the index.
+-- Returns the ids of facts that contain `_goal` and have one of `_tags`, if given, latest first. The statement is
+-- planned for the given values: it finds a frequent text by reading the latest facts, and a rare one by the index.
 create or replace function matching_facts_v1(_account uuid, _goal text, _tags text[])
 returns uuid[] language plpgsql stable as $$
 declare
@@ -20,9 +20,8 @@ begin
   return _ids;
 end $$;
 
--- Facts that hold, with the goal in their text and one of the tags if these are given: all, or the pinned, the latest,
--- those about the question, and those with words that are nearly as in the question, as far as they fit into `_room`
--- bytes.
+-- Returns facts that are valid now, contain `_goal` and have one of `_tags`, if given: the pinned, the latest, and
+-- those about the question, even if it spells a word differently; as many as fit into `_room` bytes.
 create or replace function context_facts_v3(
   _account uuid, _query text, _goal text, _tags text[], _most int, _room int)
 returns json language plpgsql stable as $$
@@ -57,7 +56,7 @@ begin
     _matching := matching_facts_v1(_account, _goal, _tags);
     _latest := _matching[1:_most];
   else
-    -- By the index alone.
+    -- The index alone answers this count.
     _current := (select count(*) from (
       select from facts f where f.account_id = _account and f.superseded_by is null
        limit context_count_max() + _stale + _expired + _not_yet) f);

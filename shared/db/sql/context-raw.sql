@@ -1,5 +1,5 @@
--- Raw rows since then: all, or the latest and those about the question, as far as they fit into `_room` bytes. A
--- prediction is not the person's words, though the person accepted it: it must not teach the next one.
+-- Returns raw rows since `_since`: the `_most` latest and those about the question, as many as fit into `_room` bytes.
+-- Leaves out predictions: even accepted, they are not the person's own words, and must not teach the next prediction.
 create or replace function context_raw_v3(_account uuid, _query text, _since timestamptz, _most int, _room int)
 returns json language plpgsql stable as $$
 declare

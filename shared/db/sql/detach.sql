@@ -1,5 +1,5 @@
--- Detaches this ingress from work that none of its callers waits for any more. Returns the work that no ingress waits
--- for now and whose latest caller wanted it cancelled in that case.
+-- Detaches an ingress from work that none of its callers waits for any more. Returns the work that no ingress waits for
+-- now, and whose latest caller wanted it cancelled in that case.
 create or replace function detach_v1(_ids uuid[], _process uuid)
 returns table (id uuid, party uuid, month text)
 language plpgsql

@@ -1,11 +1,11 @@
--- Erases the texts and the use of the profile in the latest predictions made with an ended grant of an account: of
--- about `_most`, in one transaction. Their recovery window ends too, as there is nothing left to recover. Usage and
--- tombstones stay. A request that ran again has a row for each end, and each may belong to another grant; its answer
--- is that of the end that suggested it. Returns whether older ones are left; the grant's row remembers how far it
--- came.
+-- Erases the answers and the profile revision of the latest predictions made with an ended grant of an account: about
+-- `_most` of them, in one transaction. Their recovery window ends too, since nothing is left to recover. Usage and
+-- tombstones stay. A request that ran again has a history row for each end, and each may belong to another grant; the
+-- answer belongs to the end with the state `suggested`. Returns whether older predictions are left; the grant's row
+-- stores how far the erasure has come.
 --
--- The planner is held to the index on a connection's predictions by their time: few or many, a step reads as much as it
--- erases.
+-- The settings hold the planner to the index on a connection's predictions by time, so that a step reads as many rows
+-- as it erases, whether the connection has few or many.
 create or replace function erase_made_with_v1(_account uuid, _connection uuid, _revision int, _most int) returns boolean
 language plpgsql
 set lock_timeout = '2s' set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off
@@ -31,7 +31,7 @@ begin
     returning h.id, h.state
   )
   delete from answers a where a.id = any (array(select e.id from erased e where e.state = 'suggested'));
-  -- None of these is left at this time, to the millisecond.
+  -- Everything admitted at `earliest` or later is erased now. Stored times are whole milliseconds.
   update erasing_grants g set ended_at = earliest - interval '1 millisecond'
    where g.account_id = _account and g.connection_id = _connection and g.grant_revision = _revision
      and earliest is not null;

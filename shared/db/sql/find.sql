@@ -1,11 +1,12 @@
--- Requests by their keys, each as it is now: live, or as its latest attempt ended, at most `_age` ago. In one snapshot,
--- so that no end, which moves a row, is missed. A key that nothing is found for has a row without an id.
+-- Finds requests by their keys, each as it is now: live, or as its latest attempt ended, at most `_age` ago. Reads one
+-- snapshot, because an end moves a row from `work` to `history`, and must not be missed. A key without a request gets a
+-- row without an id.
 --
--- With `_waited`, for callers that have waited since the admission, live requests are left out. For the others, the
--- answer of a prediction that an erasure has not come to yet is gone already.
+-- `_waited` is for callers that have waited since the admission, and leaves out live requests. Without it, an answer
+-- that an erasure has still to reach counts as erased.
 --
--- The latest end is that of the latest attempt, by id and attempt, whatever the clock said. `offset 0` keeps each
--- look-up one by its key.
+-- The latest end is the one with the highest id and attempt, whatever the clock said. `offset 0` keeps each look-up
+-- a look-up by key.
 create or replace function find_v1(_keys uuid[], _age interval, _waited boolean)
 returns table (
   key uuid, id uuid, kind text, party uuid, month text, state text, code text, source text, attempt int, units smallint,

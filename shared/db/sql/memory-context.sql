@@ -1,8 +1,8 @@
--- Rows that `/api/memory/context/` and predictions choose from: of each tier those that are pinned, that are new, and
--- that are about a question, and how many there are; null when there is no such account. In one snapshot, since all
--- of these functions are stable. `shared/domain/context-bundle.ts` does the choosing: what this returns, and what it
--- costs, is bounded however much the account has. Counts stop at `context_count_max`, the rows of a tier at `_room`
--- bytes of JSON; without room the tables of the tiers are not read at all.
+-- Returns the rows that `/api/memory/context/` and predictions choose from: the pinned rows of each tier, the latest,
+-- and those about a question, with the number of rows that there are; null when there is no such account. All of it is
+-- read in one snapshot, since all of these functions are stable. `shared/domain/context-bundle.ts` chooses. The result
+-- and its cost are bounded, however much the account has: counts stop at `context_count_max`, the rows of a tier at
+-- `_room` bytes of JSON. With a `_room` of 0, the tables of the tiers are not read at all.
 create or replace function memory_context_v3(
   _account uuid, _query text, _goal text, _tags text[], _minutes int, _facts int, _episodes int, _raw int, _room int)
 returns json language plpgsql stable
@@ -41,11 +41,11 @@ begin
          limit context_count_max()) e)));
 end $$;
 
--- Limit to which rows are counted. Beyond it the number has no use, and counting would cost more than the rest.
+-- Number at which counting stops. A larger count would be of no use, and cost more than all the rest.
 create or replace function context_count_max() returns int language sql immutable as $$ select 1000 $$;
 
--- Number of rows that each word of a question leads to.
+-- Maximum number of rows that each word of a question finds.
 create or replace function context_found_max() returns int language sql immutable as $$ select 400 $$;
 
--- Number of rows about a question that are looked at, of each tier.
+-- Maximum number of rows of each tier that are scored as being about a question.
 create or replace function context_hits_max() returns int language sql immutable as $$ select 150 $$;

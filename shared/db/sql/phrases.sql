@@ -1,8 +1,8 @@
--- Words that a person wrote after each tail, the end of a draft from some word on: all of it, or a fair sample of
--- about `_most` phrases. Every eighth phrase has a `sample` of 1 or more, every eighth of these one of 2 or more,
--- up to 4; the sparsest are read first, so that what this costs does not grow with what was written. `scale`
--- is how many phrases each one stands for. What was written in an app of these names, as far as the recorded
--- `source` or `agent` says so, is that app's matter.
+-- Returns what a person wrote after each tail (the end of a draft, from some word on): all such phrases, or a fair
+-- sample of about `_most`. Every eighth phrase has a `sample` of 1 or more, every eighth of these one of 2 or more, and
+-- so on up to 4. The sparsest samples are read first, so that the cost does not grow with the amount written. `scale`
+-- is the number of phrases that each returned one stands for. Phrases written in an app that `_elsewhere` names, as far
+-- as the recorded `source` or `agent` says so, are left out.
 create or replace function phrases_after_v1(_account uuid, _elsewhere text[], _tails text[], _most int)
 returns table (words int, scale int, following text, days float8, source uuid) language plpgsql stable as $$
 declare
@@ -25,7 +25,7 @@ begin
       _sample := _sample - 1;
       exit when cardinality(_found) > _most;
     end loop;
-    -- Longer ends of the draft contain this one.
+    -- The remaining tails are longer and end with this one, so they have no phrases either.
     exit when cardinality(_found) = 0;
     return query
       select _place - 1, (8 ^ (_sample + 1))::int, substr(coalesce(p.written, p.words), length(_tails[_place]) + 1),
@@ -37,7 +37,7 @@ begin
   end loop;
 end $$;
 
--- The same of the person behind a connection, without what they wrote in another connected app.
+-- Returns the same for the person behind a connection, without what they wrote in their other connected apps.
 create or replace function recall_phrases_v1(_connection uuid, _tails text[], _most int)
 returns table (words int, scale int, following text, days float8, source uuid) language plpgsql stable as $$
 declare
@@ -54,14 +54,15 @@ begin
   end if;
 end $$;
 
--- A row takes its phrases along, however it is deleted: a foreign key would look each of them up when it is added.
+-- Deletes the phrases of deleted raw rows, however these are deleted. A foreign key would do so too, but it would cost
+-- a look-up for each phrase added.
 create or replace function forget_phrases() returns trigger language plpgsql as $$
 begin
   delete from phrases p using gone g where p.raw_id = g.id;
   return null;
 end $$;
 
--- Made once, because making a trigger locks its table.
+-- Creates the trigger only if it is missing, because creating one locks its table.
 do $$ begin
   if exists (select from pg_trigger where tgname = 'raw_forgotten' and tgrelid = 'raw_memories'::regclass) then
     return;

@@ -1,5 +1,5 @@
--- Takes back work that this process still runs and nobody else has claimed: a crash of the server undoes the latest
--- claims, whose commits do not wait for the disk. Returns what it holds again.
+-- Takes back work that this process still runs and no other has claimed: a crash of the database server undoes the
+-- latest claims, whose commits do not wait for the disk. Returns the ids of the work that the process holds again.
 create or replace function reclaim_v1(_ids uuid[], _attempts int[], _worker uuid) returns setof uuid
 language sql
 as $$

@@ -5,17 +5,17 @@ exception when duplicate_object then
   null;
 end $$;
 
--- Stores a batch of an account's events, with what they do to their sessions. Takes it as columns: `_bodies` as lines,
--- `_sizes` as their bytes. Returns how many events were stored, and the places, from 0, of those that were not because
--- their session is another account's; the rest were there before. Or, in `excess`, why nothing was stored: what is new
--- in the batch does not fit into the quotas. No row when the account is gone or disabled.
+-- Stores a batch of an account's events, and updates their sessions. Takes the batch as columns: `_bodies` has a line
+-- for each event, `_sizes` the bytes of each line. Returns the number of events stored, and the places (from 0) of
+-- those refused because their session is another account's; the rest were stored before. If the new events do not fit
+-- into the quotas, it stores nothing and says in `excess` why. Returns no row when the account is gone or disabled.
 --
--- Lock order: the account, what it uses, then sessions by id. Batches of one account come one after the other, so that
--- it is certain which events are new, and that `arrival` grows in the order in which an account's events become
--- visible. Batches of different accounts meet only where both make a session of the same id.
+-- Lock order: the account, its usage, then sessions by id. Batches of one account come one after the other: only so is
+-- it certain which events are new, and does `arrival` grow in the order in which an account's events become visible.
+-- Batches of different accounts conflict only if both create a session with the same id.
 --
--- Rows that are there already are looked up one by one, by scalar subqueries: a join's plan would be made for an
--- account of average size, and read all events of a large one.
+-- Existing rows are looked up one by one, by scalar subqueries: a join would be planned for an account of average size,
+-- and read all events of a large one.
 create or replace function record_v2(
   _account uuid, _ids text[], _session_ids text[], _types text[], _times timestamptz[], _sources text[],
   _source_details text[], _bodies text, _sizes int[], _quotas json)
@@ -25,7 +25,7 @@ declare
   used account_usage%rowtype;
   known text[];
   foreign_sessions text[];
-  -- Rows to be stored: of each new id the first row whose session is not another account's.
+  -- Rows to store: for each new id, the first row whose session is not another account's.
   fresh recording_row_v1[];
   fresh_sessions text[];
   new_sessions bigint;
@@ -69,7 +69,7 @@ begin
     from unnest(fresh) f
    order by f.session_id, f.place
       on conflict (id) do nothing;
-  -- Somebody else may have made one of them meanwhile: the caller repeats the statement.
+  -- Another account may just have created one of these sessions: the caller then repeats the statement.
   if exists (
     select from unnest(fresh_sessions) f (id)
      where (select s.account_id from recording_sessions s where s.id = f.id) is distinct from _account)

@@ -1,8 +1,8 @@
--- Repairs by the leader. Everything here reads a bounded number of rows by an index. `_reach_ms`, unless null, is how
--- far back it looks: further back are mostly index entries of ended work, which stay for as long as any old snapshot of
--- the database is open.
+-- Repairs by the housekeeping leader. Each reads a bounded number of rows by an index. `_reach_ms`, unless null, is how
+-- far back it looks: further back there are mostly index entries of ended work, which stay for as long as any old
+-- snapshot of the database is open.
 
--- Queued work whose callers have all left, the longest ago first.
+-- Returns queued work whose callers all left at least `_grace_ms` ago: up to 1000 pieces, longest ago first.
 create or replace function abandoned_v1(_grace_ms int, _reach_ms int)
 returns table (id uuid, kind text, party uuid, month text)
 language plpgsql
@@ -13,19 +13,19 @@ begin
   select w.id, w.kind, w.party, w.month from work w
    where w.detached_at <= now() - make_interval(secs => _grace_ms / 1000.0)
      and w.detached_at > coalesce(now() - make_interval(secs => _reach_ms / 1000.0), '-infinity')
-     -- Repeats the condition of the index.
+     -- Repeats the predicate of the index, so that the index serves.
      and w.detached_at < 'infinity'
      and w.state = 'queued' and w.waiters = '{}'
    order by w.detached_at limit 1000;
 end $$;
 
--- Up to 1000 pieces of live work of each kind after a place in the order of deadlines: those that have to end or to run
--- anew, and why, and the last of the thousand. Without `_judge` it reads those past their deadline, else those before
--- it, which may have lost their worker or all their callers with a process that died.
+-- Reads up to 1000 pieces of live work of each kind, in the order of deadlines, after a given place. Returns those that
+-- have to end or to run anew, with the reason, and always the thousandth. Without `_judge` it reads work past its
+-- deadline; otherwise work before it, which may have lost its worker or all its callers with a process that died.
 --
--- `_judge` is the process that asks: one that was itself cut off from the database declares nobody dead until its own
--- heartbeats have been unbroken for a lease. A process that is only slow comes back with its next heartbeat, so callers
--- have a grace period.
+-- `_judge` is the process that asks. It declares no other process dead until its own heartbeats have been unbroken for
+-- a lease, since it may itself have been cut off from the database. Callers have a grace period, because an ingress
+-- that is only slow comes back with its next heartbeat.
 create or replace function casualties_v1(
   _kinds text[], _after_ms float8[], _after_ids uuid[], _reach_ms int, _judge uuid, _lease_ms int, _grace_ms int)
 returns table (id uuid, kind text, party uuid, month text, verdict text, deadline_ms float8, is_last boolean)

@@ -1,16 +1,17 @@
--- Triggers keep the row of a predicted reply in step with its work, whoever admits or ends that, in the same
--- transaction: so a prediction is never `auto` although its call failed, and a zombie's late answer, which completes
--- nothing, changes nothing. Those of a batch are parts of its work.
+-- Triggers keep the row of a predicted reply in step with its work, in the transaction that admits or ends the work. So
+-- a prediction is never `auto` although its call failed, and the late answer of a worker that has lost the work, which
+-- completes nothing, changes nothing. The replies of a batch are parts of the batch's work.
 
--- A part is only admitted while its batch is live: the batch may end, and its account be erased, while the admission
--- waits. The lock lets the batch be claimed and kept, but not end before its parts are visible.
+-- Admits a part only while its batch is live: while the admission waits, the batch may end and its account be erased.
+-- The lock lets others claim and update the batch, but not end it before its parts are visible.
 create or replace function batch_is_live() returns trigger language plpgsql as $$
 begin
   perform from work w where w.id = (new.facts::json ->> 'batch')::uuid for key share;
   return case when found then new end;
 end $$;
 
--- A request that failed and runs again keeps its row. An account that is being erased gets none.
+-- Creates the row of an admitted reply. A request that failed and runs again keeps its row. An account that is disabled
+-- or being erased gets none.
 create or replace function reply_admitted() returns trigger language plpgsql as $$
 declare
   asked json := new.input;
@@ -23,8 +24,8 @@ begin
   return null;
 end $$;
 
--- True if all rows of memory that a prediction was made from are still there, with their texts. Locks them: a deletion
--- that has begun is waited for, and one that begins later finds the prediction.
+-- Checks whether all memory rows that a prediction was made from still exist, with their texts. Locks them: it waits
+-- for a deletion that has begun, and a deletion that begins later finds the prediction.
 create or replace function is_left(account uuid, context jsonb) returns boolean language sql volatile as $$
   select not exists (
     select from (values ('fact_ids'), ('episode_ids'), ('raw_ids'), ('example_ids')) t (tier)
@@ -37,9 +38,9 @@ create or replace function is_left(account uuid, context jsonb) returns boolean 
        else exists (select from raw_memories r where r.id = used.id::uuid and r.account_id = account for share) end)
 $$;
 
--- The report of work that succeeded is the answer, by column. It moves to the reply: texts do not stay in the
--- history. A decision of the person's on an attempt that failed outlives its repetition. Of memory that was deleted
--- while the work ran, no text comes back.
+-- Moves the answer, which is the report of succeeded work, to the columns of the reply: texts do not stay in the
+-- history. A decision that the person made after a failed attempt outlives the repetition. If memory that the answer
+-- was made from has been deleted meanwhile, the reply gets none of its texts.
 create or replace function reply_ended() returns trigger language plpgsql as $$
 declare
   left_whole boolean;
@@ -69,7 +70,7 @@ begin
   return new;
 end $$;
 
--- Made once, because making a trigger locks its table.
+-- Creates the triggers only if they are missing, because creating one locks its table.
 do $$ begin
   if exists (select from pg_trigger where tgname = 'reply_ended' and tgrelid = 'history'::regclass) then
     return;

@@ -1,5 +1,4 @@
--- The words of a question by which rows are looked up: its last 24, as stems, without those that English has
--- everywhere.
+-- Returns the words of a question by which rows are looked up: the last 24, as stems, without English stop words.
 create or replace function question_words_v1(_query text) returns table (word text, lookup tsquery)
 language sql stable as $$
   select w.lexeme, ('''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery
@@ -7,19 +6,23 @@ language sql stable as $$
    order by w.positions[cardinality(w.positions)] desc limit 24
 $$;
 
--- `facts_about_v1`, `episodes_about_v1` and `raw_about_v1`: the rows of a tier that are about a question, with their
--- relevance, 1 for the most relevant. They look at rows since then, of which there are `_count`, and at no others than
--- `_among`, if given.
+-- `facts_about_v1`, `episodes_about_v1` and `raw_about_v1` return the rows of a tier that are about a question, with
+-- their relevance: 1 for the most relevant row. They look at rows since `_since` (facts: at all), of which there are
+-- `_count`, and only at those in `_among`, if given.
 --
 -- Relevance is the sum of the inverse document frequencies (as in BM25: Robertson and Zaragoza, 2009) of the
--- question's words that the row has. How rare a word is is counted, up to `context_found_max`: one with more rows
--- counts only in rows that have a rarer one or two others of its kind. In a session, a raw row also answers the ends
--- of the two before it, since people do not repeat the words of a question, and gains by the best rows of its session,
--- which show what that was about. A word of five characters that no fact has stands for those that are nearly it: it
--- may be misspelled, or not finished. Scores are rounded, so that no order in which they are summed decides a tie.
+-- question's words that the row has. A word's rows are counted up to `context_found_max`. A word with that many rows
+-- counts only in rows that also have a rarer word of the question, or all of the first three such frequent words.
+-- Scores are rounded, so that no order in which they are summed decides a tie.
 --
--- Only the search index has the account as a text, and a look-up compares nothing else below its `offset 0`. Otherwise
--- the planner may expect an account to have a handful of rows, and compare each of its thousands with each word.
+-- A raw row also gains from the two rows before it in its session that are about the question, because the answer to a
+-- question seldom repeats its words, and from the best rows of its session, which show what the session was about. A
+-- word of at least five characters that no fact has also finds facts with similar words: it may be misspelled or
+-- unfinished.
+--
+-- Look-ups compare the account as text, which only the search index has, and below `offset 0` nothing else but the
+-- words. Otherwise the planner may expect an account to have a handful of rows, and compare all of its thousands with
+-- each word.
 do $do$
 declare
   _tier record;
@@ -143,8 +146,8 @@ begin
   end loop;
 end $do$;
 
--- The ids of two lists, in turn, the first of each first; each id once, with its relevance: 0 for those of the first
--- alone.
+-- Merges two lists of ids by place: the first of both lists, then the second of both, and so on. Returns each id once,
+-- with its relevance, which is 0 for ids of the first list alone.
 create or replace function in_turn_v2(_latest uuid[], _about uuid[], _relevance real[])
 returns table (id uuid, place bigint, relevance real) language sql immutable as $$
   select i.id, min(i.place), max(i.relevance)

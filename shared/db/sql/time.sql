@@ -1,6 +1,6 @@
 create or replace function month_of(_moment timestamptz) returns text language sql stable as
 $$ select to_char(_moment at time zone 'UTC', 'YYYY-MM') $$;
 
--- The end of a window of so many seconds from now, rounded up to a second.
+-- Returns the end of a window of `_window_s` seconds that starts now, rounded up to a whole second.
 create or replace function window_end(_window_s int) returns timestamptz language sql stable as
 $$ select date_trunc('second', now() + make_interval(secs => _window_s) + interval '999999 microseconds') $$;

@@ -1,9 +1,9 @@
 -- An app's usage of a month is one row, which every admission and every completion writes. While any other snapshot is
--- open (a dump, a report), no old version of a row can be pruned, and a look-up reads past all of them. So a new row,
--- the next page, replaces it every 100 writes, and a look-up starts from the newest page: it reads 100 versions at
+-- open (a dump, a report), no old version of a row can be pruned, and a look-up reads past all of them. So every 100
+-- writes a new row, the next page, replaces the row. A look-up starts from the newest page, and reads 100 versions at
 -- most. One page is visible at a time.
 
--- Locks an app's usage of a month; null when there is none.
+-- Locks and returns an app's usage of a month; null when there is none.
 create or replace function lock_usage_v1(_app uuid, _month text) returns usage
 language plpgsql as $$
 declare
@@ -22,14 +22,14 @@ begin
   return used;
 end $$;
 
--- Locks it as well, and creates the row on the app's first use in the month.
+-- Does the same, and creates the row on the app's first use in the month.
 create or replace function open_usage_v1(_app uuid, _month text) returns usage
 language plpgsql as $$
 declare
   used usage%rowtype := lock_usage_v1(_app, _month);
 begin
   if used.app_id is null then
-    -- Lets one in at a time: after the page was turned, a second first page would meet no conflict.
+    -- Lets one transaction in at a time: once the page has been turned, another first page would not conflict with it.
     perform pg_advisory_xact_lock(hashtextextended('usage ' || _app || _month, 0));
     insert into usage (app_id, month)
     select _app, _month where not exists (select from usage u where u.app_id = _app and u.month = _month);
@@ -38,7 +38,7 @@ begin
   return used;
 end $$;
 
--- Writes back what `lock_usage_v1` returned.
+-- Stores the usage that `lock_usage_v1` returned and the caller changed.
 create or replace function store_usage_v1(_used usage) returns void
 language plpgsql as $$
 begin

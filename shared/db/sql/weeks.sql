@@ -1,5 +1,5 @@
--- The partitions of `history` and `drafts`: one for each week (UTC, from Monday), made two weeks ahead. A partition is
--- complete before it is attached.
+-- Creates the partitions of `history` and `drafts`: one for each week (UTC, from Monday), two weeks ahead. A partition
+-- has all its indexes before it is attached.
 create or replace function make_weeks_v1() returns void
 language plpgsql as $$
 declare
@@ -27,8 +27,8 @@ begin
   end loop;
 end $$;
 
--- Drops the partitions in which everything is older than `_days`. Returns how many; one that is in use waits for the
--- next round.
+-- Drops the partitions in which everything is older than `_days`, and returns their number. A partition that is in use
+-- is left for the next round.
 create or replace function drop_weeks_v1(_days int) returns int
 language plpgsql
 set lock_timeout = '100ms'

@@ -9,7 +9,7 @@ import { Reply } from '../entities/reply.ts';
 import { linksOf } from './memory/links.ts';
 import { type Cursor, type EventRow, pageOfEvents } from './recording/read.ts';
 
-/** Rows of one kind that belong to an account. */
+/** A page of an account's rows of one kind. */
 export type AccountPage =
   | { type: 'key'; rows: ServiceKey[] }
   | { type: 'connection'; rows: Loaded<Connection, 'app'>[] }
@@ -23,32 +23,32 @@ export type AccountPage =
   | { type: 'provider_call'; rows: ProviderCall[] }
   | { type: 'prediction'; rows: Reply[] };
 
-/** Rows that are in memory at once. */
-const PAGE = 100;
-/** Links that are. */
-const LINKS = 1000;
-/** Bytes of rows with long texts that are. A larger event comes alone, and without its body. */
+/** Maximum number of rows on a page. */
+const PAGE_ROWS_MAX = 100;
+/** Maximum number of links on a page. */
+const LINK_PAGE_MAX = 1000;
+/** Maximum size of a page of rows with long texts, in bytes. A larger event is a page of its own, without its body. */
 export const PAGE_SIZE_MAX = 1024 * 1024;
-const FIRST = '00000000-0000-0000-0000-000000000000';
-const IN_ORDER = { orderBy: { id: 'asc' }, limit: PAGE } as const;
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+const PAGE_BY_ID = { orderBy: { id: 'asc' }, limit: PAGE_ROWS_MAX } as const;
 
 /**
- * Everything that belongs to an account, page by page: each session followed by its events, each page of episodes or
- * facts by what they are derived from. Reads the next page only when the one before was taken.
+ * Yields everything that belongs to an account, page by page: each session is followed by its events, each page of
+ * episodes or facts by the links to their sources. A page is read only once the previous one has been consumed.
  */
 export async function* accountData(
   em: () => EntityManager,
   accountId: string,
 ): AsyncGenerator<AccountPage, void> {
   const account = accountId;
-  for await (const rows of pages((after) => em().find(ServiceKey, { account, ...after }, IN_ORDER)))
+  for await (const rows of pages((after) => em().find(ServiceKey, { account, ...after }, PAGE_BY_ID)))
     yield { type: 'key', rows };
 
-  const withApp = { ...IN_ORDER, populate: ['app'] } as const;
+  const withApp = { ...PAGE_BY_ID, populate: ['app'] } as const;
   for await (const rows of pages((after) => em().find(Connection, { account, ...after }, withApp)))
     yield { type: 'connection', rows };
 
-  for await (const rows of pages((after) => em().find(RecordingSession, { accountId, ...after }, IN_ORDER)))
+  for await (const rows of pages((after) => em().find(RecordingSession, { accountId, ...after }, PAGE_BY_ID)))
     for (const session of rows) {
       yield { type: 'session', rows: [session] };
       for await (const events of eventsOf(em, session)) yield { type: 'event', rows: events };
@@ -57,39 +57,39 @@ export async function* accountData(
   const profile = await em().findOne(Profile, { account });
   if (profile !== null) yield { type: 'profile', rows: [profile] };
   for await (const id of sizedPages(em, accountId, 'raw_memories'))
-    yield { type: 'raw', rows: await em().find(RawMemory, { account, id }, IN_ORDER) };
+    yield { type: 'raw', rows: await em().find(RawMemory, { account, id }, PAGE_BY_ID) };
   for await (const id of sizedPages(em, accountId, 'episodes')) {
-    yield { type: 'episode', rows: await em().find(Episode, { account, id }, IN_ORDER) };
+    yield { type: 'episode', rows: await em().find(Episode, { account, id }, PAGE_BY_ID) };
     for await (const rows of linkPages(em, accountId, id.$in)) yield { type: 'link', rows };
   }
   for await (const id of sizedPages(em, accountId, 'facts')) {
-    yield { type: 'fact', rows: await em().find(Fact, { account, id }, IN_ORDER) };
+    yield { type: 'fact', rows: await em().find(Fact, { account, id }, PAGE_BY_ID) };
     for await (const rows of linkPages(em, accountId, id.$in)) yield { type: 'link', rows };
   }
-  for await (const rows of pages((after) => em().find(ProviderCall, { accountId, ...after }, IN_ORDER)))
+  for await (const rows of pages((after) => em().find(ProviderCall, { accountId, ...after }, PAGE_BY_ID)))
     yield { type: 'provider_call', rows };
   for await (const id of sizedPages(em, accountId, 'replies'))
-    yield { type: 'prediction', rows: await em().find(Reply, { accountId, id }, IN_ORDER) };
+    yield { type: 'prediction', rows: await em().find(Reply, { accountId, id }, PAGE_BY_ID) };
 }
 
-/** The ids of a table's rows in pages that are bounded in bytes too. A larger row comes alone. */
+/** Yields the ids of a table's rows in pages, which are bounded in bytes too. A larger row is a page of its own. */
 async function* sizedPages(em: () => EntityManager, accountId: string, table: string) {
-  const measured = pages(({ id }) =>
+  const pagesOfSizes = pages(({ id }) =>
     em().execute<{ id: string; size: number }[]>(
       `select r.id, octet_length(to_json(r)::text) as size from ${table} r
         where r.account_id = ? and r.id > ?::uuid order by r.id limit ?`,
-      [accountId, id?.$gt ?? FIRST, PAGE],
+      [accountId, id?.$gt ?? NIL_UUID, PAGE_ROWS_MAX],
     ),
   );
-  for await (const rows of measured) {
+  for await (const rows of pagesOfSizes) {
     let page: string[] = [];
-    let together = 0;
+    let pageBytes = 0;
     for (const { id, size } of rows) {
-      together += size;
-      if (page.length > 0 && together > PAGE_SIZE_MAX) {
+      pageBytes += size;
+      if (page.length > 0 && pageBytes > PAGE_SIZE_MAX) {
         yield { $in: page };
         page = [];
-        together = size;
+        pageBytes = size;
       }
       page.push(id);
     }
@@ -97,17 +97,17 @@ async function* sizedPages(em: () => EntityManager, accountId: string, table: st
   }
 }
 
-/** The links of these rows, in pages: a row may have hundreds. */
+/** Yields the links of these rows in pages: a row may have hundreds. */
 async function* linkPages(em: () => EntityManager, accountId: string, ids: string[]) {
   let page: MemoryLink[] = [];
   do {
     const last = page.at(-1);
-    page = await linksOf(em(), accountId, ids, { limit: LINKS, ...(last && { after: last }) });
+    page = await linksOf(em(), accountId, ids, { limit: LINK_PAGE_MAX, ...(last && { after: last }) });
     if (page.length > 0) yield page;
-  } while (page.length === LINKS);
+  } while (page.length === LINK_PAGE_MAX);
 }
 
-/** A query's rows in pages, each after the last id of the one before. */
+/** Yields a query's rows in pages. Each page starts after the last id of the previous one. */
 async function* pages<Row extends { id: string }>(
   read: (after: { id?: { $gt: string } }) => Promise<Row[]>,
 ): AsyncGenerator<Row[]> {
@@ -115,15 +115,15 @@ async function* pages<Row extends { id: string }>(
   while (page.length > 0) {
     yield page;
     const last = page.at(-1);
-    page = page.length < PAGE || last === undefined ? [] : await read({ id: { $gt: last.id } });
+    page = page.length < PAGE_ROWS_MAX || last === undefined ? [] : await read({ id: { $gt: last.id } });
   }
 }
 
-/** A session's events. Their pages are bounded in bytes too, so that large events do not fill the memory. */
+/** Yields a session's events in pages, which are bounded in bytes too, so that large events do not fill the memory. */
 async function* eventsOf(em: () => EntityManager, session: RecordingSession) {
   let after: Cursor | undefined;
   do {
-    const page = { limit: PAGE, sizeMax: PAGE_SIZE_MAX, after };
+    const page = { limit: PAGE_ROWS_MAX, sizeMax: PAGE_SIZE_MAX, after };
     const { events, next } = await pageOfEvents(em(), session, page);
     yield events;
     after = next ?? undefined;

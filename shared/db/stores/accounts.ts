@@ -9,44 +9,50 @@ import { query } from '../statement.ts';
 import { transaction } from '../transaction.ts';
 import { revokeServiceKeys } from './service-keys.ts';
 
-const BY_ID = {
+const ACCOUNTS_BY_ID = {
   name: 'accounts_by_id_v2',
   text: `select id, login_generation as generation from accounts where id = any ($1::uuid[]) and active`,
 };
 
-/** An active account, and which of its log-ins are current. */
+/** An active account, and the generation of log-ins that is still valid. */
 export interface ActiveAccount {
   id: string;
   generation: number;
 }
 
-/** The active accounts with these ids, in the same order; undefined where there is none. */
+/**
+ * Finds the active accounts with these ids, in the same order; undefined in place of an account that does not exist.
+ */
 export async function findUsers(pool: Pool, ids: string[]): Promise<(ActiveAccount | undefined)[]> {
-  const rows = await query<ActiveAccount>(pool, BY_ID, [ids]);
+  const rows = await query<ActiveAccount>(pool, ACCOUNTS_BY_ID, [ids]);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
 }
 
-/** Characters that `domainToUnicode` takes for the rest of a URL, which it cuts off or decodes. */
-const OF_A_URL = /[/?#\\%]/;
+/** Characters of URL syntax: `domainToUnicode` cuts off or decodes what it takes for the rest of a URL. */
+const URL_SYNTAX = /[/?#\\%]/;
 
-/** The form in which e-mail addresses are compared: full-width and Punycode domains become the same one (UTS #46). */
+/**
+ * Returns the form in which e-mail addresses are compared. Spellings of one domain, such as Punycode, become equal (UTS
+ * #46).
+ */
 export function emailKey(email: string): string {
   const folded = email.normalize('NFC').trim().toLowerCase();
   const start = folded.lastIndexOf('@') + 1;
   const domain = folded.slice(start);
-  const unified = OF_A_URL.test(domain) ? '' : domainToUnicode(domain);
+  const unified = URL_SYNTAX.test(domain) ? '' : domainToUnicode(domain);
   return folded.slice(0, start) + (unified || domain);
 }
 
-/** The account with this e-mail address, even when it is disabled. */
+/** Finds the account with this e-mail address, even if it is disabled. */
 export async function findByEmail(em: EntityManager, email: string): Promise<Account | undefined> {
   return (await em.findOne(Account, { emailKey: emailKey(email) })) ?? undefined;
 }
 
 /**
- * The password's hash of the account with this e-mail address, or `decoy` without one. One row of one text either way: to
- * make an entity takes half a millisecond, and a text takes longer than none, which would tell who has an account.
+ * Reads the password hash of the account with this e-mail address, or returns `decoy` if there is no such account.
+ * Returns one row with one text in both cases: reading a text or making an entity takes time, which would reveal who
+ * has an account.
  */
 export async function findPasswordHash(em: EntityManager, email: string, decoy: string): Promise<string> {
   const [row] = await em.execute<{ hash: string }[]>(
@@ -56,17 +62,17 @@ export async function findPasswordHash(em: EntityManager, email: string, decoy: 
   return row?.hash ?? decoy;
 }
 
-/** The account with this id, even when it is disabled, unless it is being erased. */
+/** Finds the account with this id, even if it is disabled, but not if it is being erased. */
 export async function findById(em: EntityManager, id: string): Promise<Account | undefined> {
   return (await em.findOne(Account, { id, erasingAt: null })) ?? undefined;
 }
 
-/** The account with this id, unless it is disabled. */
+/** Finds the account with this id, unless it is disabled. */
 export async function findAccount(em: EntityManager, id: string): Promise<Account | undefined> {
   return (await em.findOne(Account, { id, active: true })) ?? undefined;
 }
 
-/** All accounts except those being erased, oldest first. */
+/** Lists all accounts except those being erased, oldest first. */
 export async function listAccounts(em: EntityManager): Promise<Account[]> {
   return em.find(Account, { erasingAt: null }, { orderBy: { id: 'asc' } });
 }
@@ -77,7 +83,7 @@ export interface NewAccount {
   passwordHash: string;
 }
 
-/** Creates an account. Throws `email_taken` when another one has the e-mail address. */
+/** Creates an account. Throws `email_taken` when another account has the e-mail address. */
 export async function createAccount(
   em: EntityManager,
   { email, name, passwordHash }: NewAccount,
@@ -103,15 +109,16 @@ export async function createAccount(
 
 interface AccountChanges {
   name?: string | undefined;
-  /** Null for the default. */
+  /** Null: the default. */
   precisionTarget?: number | null | undefined;
-  /** The new hash, `to`. With `from`, it replaces only that one. */
+  /** `to` is the new hash. `from`, if given, must be the present hash. */
   passwordHash?: { from?: string; to: string } | undefined;
   revokeKeys?: boolean | undefined;
 }
 
 /**
- * Changes what is given: name, target, password. A new password ends every log-in, and with `revokeKeys` every key. Throws `access_denied` when `passwordHash.from` is no longer the account's, or the account is gone.
+ * Changes the given fields of an account. A new password ends every log-in; `revokeKeys` revokes every service key.
+ * Throws `access_denied` when `passwordHash.from` is not the account's hash, or the account is gone or disabled.
  */
 export function changeAccount(
   em: EntityManager,
@@ -140,9 +147,9 @@ export function changeAccount(
   });
 }
 
-/** Ends every log-in of the account, with its access tokens and links to a new password, within the caller's transaction. */
+/** Ends every log-in of the account, with its access tokens and password reset links, in the caller's transaction. */
 export async function endSessions(tx: EntityManager, accountId: string): Promise<void> {
-  // First: a log-in at the same time waits for this, and is a new one.
+  // Comes first: a concurrent log-in waits for this update, and then belongs to the new generation.
   await tx.execute('update accounts set login_generation = login_generation + 1 where id = ?', [accountId]);
   await tx.nativeDelete(RefreshToken, { account: accountId });
   await tx.nativeDelete(WebSession, { account: accountId });

@@ -6,7 +6,7 @@ import { REPLY_STATES } from '../../schemas/replies.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 interface Sum {
-  /** When its day began. */
+  /** Beginning of the day. */
   dayMs: number;
   name: string;
   count: number;
@@ -14,21 +14,21 @@ interface Sum {
   microcents: number | null;
 }
 
-/** The newest of an account's rows since a time. An index has them in this order, so that no more are read, however many there are. */
-const newest = (
+/** Selects an account's newestRows rows since a time. An index has this order, so the cost is bounded by the limit. */
+const newestRows = (
   table: string,
   { at = 'created_at', name = `'${table}'`, columns = '0, 0', where = '' } = {},
 ) => `
   (select ${name} as name, ${at} as at, ${columns} from ${table}
     where account_id = ? and ${at} >= ? ${where} order by ${at} desc limit ${ACTIVITY_ROWS_MAX})`;
 
-const SAVED = `case when status in ('auto', 'accepted') then char_length(response) else 0 end`;
+const SAVED_CHARACTERS = `case when status in ('auto', 'accepted') then char_length(response) else 0 end`;
 const SOURCES = [
-  newest('replies', { name: 'status', columns: `${SAVED} as characters, 0 as microcents` }),
-  newest('facts', { where: 'and revision_of is null' }),
-  newest('episodes'),
-  newest('raw_memories'),
-  newest('provider_calls', { at: 'at', columns: '0, cost_microcents' }),
+  newestRows('replies', { name: 'status', columns: `${SAVED_CHARACTERS} as characters, 0 as microcents` }),
+  newestRows('facts', { where: 'and revision_of is null' }),
+  newestRows('episodes'),
+  newestRows('raw_memories'),
+  newestRows('provider_calls', { at: 'at', columns: '0, cost_microcents' }),
 ];
 
 const SUMS = `
@@ -37,7 +37,10 @@ const SUMS = `
          case when bool_and(microcents is not null) then sum(microcents) end::float8 as microcents
     from (select date_bin('1 day', at, ?) as day, r.* from (${SOURCES.join(' union all ')}) r) r group by day, name`;
 
-/** Counts what happened on each of the last days, the earliest first; the newest `ACTIVITY_ROWS_MAX` rows of each kind count. */
+/**
+ * Counts what happened on each of the last days, earliest day first. Only the newest `ACTIVITY_ROWS_MAX` rows of each
+ * kind count.
+ */
 export async function readActivity(
   em: EntityManager,
   accountId: string,

@@ -19,9 +19,9 @@ const FIND_BY_KEY = {
 };
 
 /**
- * The active apps whose current keys have these SHA-256 hashes, in the same order; undefined where there is none.
+ * Finds the active apps whose current keys have these SHA-256 hashes, in the same order; undefined for an unknown hash.
  * Callers may cache the answer for a second: a key that was revoked or rotated out, or whose app was deactivated, stops
- * working within two.
+ * working within two seconds.
  */
 export async function findAppsByKey(pool: Pool, hashes: Buffer[]): Promise<(AppPrincipal | undefined)[]> {
   const rows = await query<AppPrincipal & { hash: string }>(pool, FIND_BY_KEY, [hashes]);
@@ -30,7 +30,7 @@ export async function findAppsByKey(pool: Pool, hashes: Buffer[]): Promise<(AppP
 }
 
 export interface NewApp {
-  /** A new one unless given. */
+  /** A new id by default. */
   id?: string;
   name: string;
   redirectUris: string[];
@@ -38,7 +38,7 @@ export interface NewApp {
   capCents: number | null;
 }
 
-/** Creates an app and its first key. The key is only returned here; its hash is stored. */
+/** Creates an app and its first key. Only a hash of the key is stored, so it cannot be read again. */
 export async function createApp(em: EntityManager, app: NewApp): Promise<{ appId: string; key: string }> {
   return transaction(em, async (tx) => {
     const now = new Date();
@@ -60,7 +60,7 @@ export async function listApps(em: EntityManager): Promise<App[]> {
   return em.find(App, {}, { orderBy: { id: 'asc' } });
 }
 
-/** The app, or undefined when there is none with this id. */
+/** Finds the app with this id. */
 export async function findApp(em: EntityManager, id: string): Promise<App | undefined> {
   return (await em.findOne(App, { id })) ?? undefined;
 }
@@ -85,7 +85,7 @@ export interface AppChange
   disable?: readonly string[];
 }
 
-/** Changes an app; each ingress notices within a second. Returns it, or undefined when there is none with this id. */
+/** Changes an app; each ingress notices within a second. Returns the app; undefined when no app has this id. */
 export async function updateApp(
   em: EntityManager,
   id: string,
@@ -99,18 +99,18 @@ export async function updateApp(
   });
 }
 
-/** Deletes a key: it stops working, and nothing is left of it. */
+/** Deletes a key, so that it stops working and is not listed. */
 export async function deleteKey(em: EntityManager, key: string): Promise<void> {
   await em.execute('delete from app_keys where hash = ?', [hashKey(key)]);
 }
 
-/** The app's keys, oldest first, ended ones included. */
+/** Lists the app's keys, oldest first, including expired and revoked ones. */
 export async function listKeys(em: EntityManager, appId: string): Promise<AppKey[]> {
   return em.find(AppKey, { app: appId }, { orderBy: { id: 'asc' } });
 }
 
 /**
- * Issues a new key; earlier keys stop working after `graceS` seconds, at once with 0. Returns the new key, or undefined
+ * Issues a new key; earlier keys stop working after `graceS` seconds, with 0 at once. Returns the new key; undefined
  * when there is no such app.
  */
 export async function rotateKey(
@@ -131,7 +131,7 @@ export async function rotateKey(
   });
 }
 
-/** Ends the app's keys that start with `prefix`, at once. Returns how many. */
+/** Revokes the app's keys that start with `prefix`, at once. Returns the number of revoked keys. */
 export async function revokeKeys(em: EntityManager, appId: string, prefix: string): Promise<number> {
   const ended = await em.execute<{ id: string }[]>(
     `update app_keys set expires_at = now()
@@ -141,7 +141,10 @@ export async function revokeKeys(em: EntityManager, appId: string, prefix: strin
   return ended.length;
 }
 
-/** Row lock for read-modify-write; with two concurrent rotations the later key wins. */
+/**
+ * Finds an app and locks its row, so that changes of one app run one after another. Of two rotations the later key
+ * stays valid.
+ */
 async function lockApp(em: EntityManager, id: string): Promise<App | undefined> {
   return (await em.findOne(App, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE })) ?? undefined;
 }

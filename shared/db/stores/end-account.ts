@@ -20,12 +20,12 @@ import { removeFromWaitlist } from './invites.ts';
 import { revokeServiceKeys } from './service-keys.ts';
 
 /**
- * Disables an account: its credentials stop working, and its connections end as by a revoke. Returns it, or undefined
- * when there is none with this id or it is being erased. Workers and waiting callers poll each second, so they notice.
+ * Disables an account: its credentials stop working, and its connections are revoked. Returns the account; undefined
+ * when it does not exist or is being erased. Workers and waiting callers poll each second, so they notice.
  *
- * In two transactions: once the first has committed, nobody can approve or exchange for the account any more, so the
- * second finds all there is to revoke. (In one, it would lock the account before attempts, an exchange after its own.)
- * Safe to repeat, when this process dies in between.
+ * Runs two transactions. Once the first has committed, nobody can approve or exchange for the account any more, so the
+ * second finds everything to revoke. (A single one could deadlock with an exchange: it would lock the account before
+ * the attempts, and an exchange locks them in the opposite order.) Safe to repeat if this process dies in between.
  */
 export async function disableAccount(
   em: EntityManager,
@@ -38,8 +38,8 @@ export async function disableAccount(
 }
 
 /**
- * Lets the owner of a disabled account log in again; keys from before stay ended. Returns it, or undefined when there is none
- * with this id or it is being erased.
+ * Lets the owner of a disabled account log in again; its old service keys are revoked. Returns the account; undefined
+ * when it does not exist or is being erased.
  */
 export function enableAccount(em: EntityManager, id: string): Promise<Account | undefined> {
   return transaction(em, async (tx) => {
@@ -68,26 +68,26 @@ function endCredentials(em: EntityManager, id: string): Promise<Account | undefi
 }
 
 /*
- * An account is erased in short transactions, so that no lock is held for long. The first anonymizes the account, for
- * good, the second revokes its connections: then the caller gets the answer. Every later step is safe to repeat, so any
- * process can continue where another stopped; two processes that erase the same account only waste their time.
+ * An account is erased in short transactions, so that no lock is held for long. The first anonymizes the account, which
+ * cannot be undone; the second revokes its connections. Then the caller is answered. Every later step is safe to repeat,
+ * so any process can continue where another stopped; two processes that erase the same account only do needless work.
  */
 
-/** Interval at which the process that erases renews its lease of `LEASE_S`; without a renewal it counts as dead. */
+/** Interval at which the erasing process renews its lease of `LEASE_S`; without a renewal it counts as dead. */
 const RENEW_EVERY_MS = 1000;
 const LEASE_S = 4;
 
 /**
- * Begins to erase an account, for good: no credential of it works any more, nothing can be added to it, its e-mail
- * address is free, its connections are revoked. Throws `not_authenticated` when the account is gone or another call
- * erases it, and `token_expired` when the caller's log-in was ended.
+ * Begins to erase an account, which cannot be undone: its credentials stop working, nothing can be added to it, its
+ * e-mail address is free, its connections are revoked. Throws `not_authenticated` when the account is gone or already
+ * being erased, and `token_expired` when the caller's log-in has been ended.
  */
 export async function beginErasure(em: EntityManager, { id, login }: UserPrincipal): Promise<void> {
   await transaction(em, async (tx) => {
-    // Waits for an admission under way, so the erasure finds what that adds; later ones are refused.
+    // Waits for admissions in progress, so that the erasure finds the work that they add; later ones are refused.
     await tx.execute('select lock_admissions_v1(?)', [id]);
     await removeFromWaitlist(tx, id);
-    // The key of an address has an @, so this one is nobody's.
+    // No address has this key: it has no @.
     const [erasing] = await tx.execute<{ generation: number }[]>(
       `update accounts
           set active = false, erasing_at = now(), email = '', email_key = id::text, name = '', password_hash = '',
@@ -103,14 +103,17 @@ export async function beginErasure(em: EntityManager, { id, login }: UserPrincip
   await endGrants(em, id);
 }
 
-/** Continues an erasure that this process began or took over, for about so long. False when it is not finished. */
+/**
+ * Continues an erasure that this process began or took over, for about `withinMs`. Returns false if it is unfinished;
+ * then any process may take it over at once.
+ */
 export async function continueErasure(
   em: EntityManager,
   id: string,
   terms: EndingTerms,
   withinMs: number,
 ): Promise<boolean> {
-  const finished = await takeSteps(renewing(em, id, shortSteps(em, id, terms)), withinMs);
+  const finished = await takeSteps(renewingLease(em, id, erasureSteps(em, id, terms)), withinMs);
   if (!finished)
     await em.execute(`update accounts set erasing_at = now() - make_interval(secs => ?) where id = ?`, [
       LEASE_S,
@@ -119,7 +122,11 @@ export async function continueErasure(
   return finished;
 }
 
-async function* renewing(em: EntityManager, id: string, steps: AsyncIterable<void>): AsyncGenerator<void> {
+async function* renewingLease(
+  em: EntityManager,
+  id: string,
+  steps: AsyncIterable<void>,
+): AsyncGenerator<void> {
   let renewedAt = performance.now();
   for await (const _ of steps) {
     if (performance.now() - renewedAt > RENEW_EVERY_MS) {
@@ -131,8 +138,9 @@ async function* renewing(em: EntityManager, id: string, steps: AsyncIterable<voi
 }
 
 /**
- * Finishes what other processes left when they died or ran out of time: erasures, and ends under revoked connections; works
- * for about `withinMs`. Any number of processes may call it, at any time.
+ * Finishes what other processes left unfinished when they died or ran out of time: ending the work under revoked
+ * connections, and erasures. Takes about `withinMs` for each of the two. Any number of processes may call it at any
+ * time.
  */
 export async function finishEndings(em: EntityManager, terms: EndingTerms, withinMs: number): Promise<void> {
   try {
@@ -145,14 +153,14 @@ export async function finishEndings(em: EntityManager, terms: EndingTerms, withi
 async function finishErasures(em: EntityManager, terms: EndingTerms, withinMs: number): Promise<void> {
   const until = performance.now() + withinMs;
   for (;;) {
-    const id = await takeOver(em);
+    const id = await takeOverErasure(em);
     if (id === undefined) return;
     const finished = await continueErasure(em, id, terms, until - performance.now());
     if (!finished) return;
   }
 }
 
-async function takeOver(em: EntityManager): Promise<string | undefined> {
+async function takeOverErasure(em: EntityManager): Promise<string | undefined> {
   const [taken] = await em.execute<{ id: string }[]>(
     `update accounts set erasing_at = now()
       where id = (
@@ -164,8 +172,8 @@ async function takeOver(em: EntityManager): Promise<string | undefined> {
   return taken?.id;
 }
 
-/** Everything after `beginErasure`, all of which a crash may have left. What people wait for comes first. */
-async function* shortSteps(em: EntityManager, id: string, terms: EndingTerms): AsyncGenerator<void> {
+/** Erases step by step what `beginErasure` left, or a crash. The first steps end work that callers wait for. */
+async function* erasureSteps(em: EntityManager, id: string, terms: EndingTerms): AsyncGenerator<void> {
   await endGrants(em, id);
   yield* endAttempts(em, id);
   yield* endRunningPredictions(em, id, terms);
@@ -176,6 +184,6 @@ async function* shortSteps(em: EntityManager, id: string, terms: EndingTerms): A
   yield* eraseJobs(em, id);
   yield* anonymizeProviderCalls(em, id);
   yield* eraseReplies(em, id);
-  // The remaining tables reference it with `on delete cascade`.
+  // The remaining tables reference the account with `on delete cascade`.
   await em.execute(`delete from accounts where id = ?`, [id]);
 }

@@ -1,21 +1,23 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** State of the whole installation that an operator watches, besides its queues. */
+/** State of the whole installation, apart from its queues, as operators watch it. */
 export interface Installation {
-  /** Accounts that are being erased, and since when the oldest of them is. */
+  /** Number of accounts that are being erased. */
   erasing: number;
+  /** Age of the oldest erasure; 0 if there is none. */
   oldestErasureS: number;
-  /** Units of this month, of all apps. */
+  /** Units that all apps have reserved and used this month. */
   reserved: number;
   settled: number;
   /**
-   * Sessions that PostgreSQL has, those of autovacuum too, and how many it takes of roles that are not superusers. In
-   * pg_stat_activity an ordinary role cannot tell the sessions of others.
+   * Number of PostgreSQL sessions, including those of autovacuum. Not read from pg_stat_activity, where an ordinary
+   * role cannot tell what the sessions of other roles are.
    */
   sessions: number;
+  /** Number of sessions that roles other than superusers may open. */
   sessionsMost: number;
-  /** Living processes, by their kind. */
+  /** Number of live processes, by kind. */
   processes: Record<string, number>;
 }
 

@@ -16,20 +16,23 @@ const TAKE = {
          returning holder`,
 };
 
-/** The rounds of a lease's holder: how often each comes, and when it last ended, in Unix milliseconds. */
+/**
+ * The recurring rounds that a lease's holder runs, by name: their interval, and when the last one ended, in Unix
+ * milliseconds.
+ */
 export type LeaseRounds = Record<string, { everyMs: number; last: number }>;
 
 /**
- * Takes or renews a lease for `ms`, and notes the holder's rounds for operators; false while another process holds it. `renews`: this
- * process held it just now. A row and not an advisory lock, because those
- * belong to sessions, which a pooler shares among clients.
+ * Takes or renews a lease for `ms`, and stores the holder's rounds, which operators see. Returns false while another
+ * process holds it. `renews`: this process has just held it. A lease is a row rather than an advisory lock,
+ * because such locks belong to sessions, which a pooler shares among clients.
  */
 export async function takeLease(
   pool: Pool,
   name: string,
   { holder, ms, rounds, renews }: { holder: string; ms: number; rounds: LeaseRounds; renews: boolean },
 ): Promise<boolean> {
-  // A process that cannot have it writes nothing.
+  // Looks first, so that a process that cannot have the lease writes nothing.
   const lease = renews ? undefined : (await query<{ holder: string; over: boolean }>(pool, LOOK, [name]))[0];
   if (lease !== undefined && lease.holder !== holder && !lease.over) return false;
   return (await query(pool, TAKE, [name, holder, ms, JSON.stringify(rounds)])).length > 0;
@@ -40,7 +43,7 @@ const YIELD = {
   text: 'update leases set until = now() where name = $1 and holder = $2::uuid',
 };
 
-/** Gives the lease up at once, so that another process need not wait for it to expire. */
+/** Gives up the lease, so that another process need not wait until it expires. */
 export async function yieldLease(pool: Pool, name: string, holder: string): Promise<void> {
   await query(pool, YIELD, [name, holder]);
 }
@@ -50,7 +53,7 @@ const ROUNDS = {
   text: 'select rounds from leases where name = $1 and rounds is not null',
 };
 
-/** The rounds that the holders of a lease have noted. */
+/** Reads the rounds that the holders of a lease have stored. */
 export async function leaseRounds(pool: Pool, name: string): Promise<LeaseRounds> {
   const [row] = await query<{ rounds: LeaseRounds }>(pool, ROUNDS, [name]);
   return row?.rounds ?? {};

@@ -3,21 +3,21 @@ import { AppError } from '../../errors/app-error.ts';
 import { hashKey, newToken } from '../../security/keys.ts';
 import { type Account, RefreshToken } from '../entities/account.ts';
 
-/** Most tokens of a kind that an account has: more devices and browsers than a person uses. */
-const LOGINS_MAX = 100;
-/** Number of tokens of an account with more that are ended at a time. */
-const ENDED_AT_ONCE = 1000;
+/** Maximum number of tokens of one kind that an account has: more than a person has devices and browsers. */
+const TOKENS_MAX = 100;
+/** Maximum number of surplus tokens that one log-in deletes. */
+const DELETED_TOKENS_MAX = 1000;
 
-/** A new token, and the generation of the account's log-ins that it belongs to. */
+/** A new token, and the generation of log-ins that it belongs to. */
 interface LoginToken {
   token: string;
   generation: number;
 }
 
 /**
- * Issues a token of the kind for the account as it was read. Undefined when the password has changed since, or the
- * account is disabled or gone: no login by an old password survives its change.
- * Ends the oldest ones beyond `LOGINS_MAX`; logins at the same moment may leave one more each, until the next.
+ * Issues a token of a kind. Returns undefined if the password has changed since the account was read, or the account is
+ * disabled or gone: so no log-in with an old password survives its change. Deletes the oldest tokens beyond
+ * `TOKENS_MAX`; each concurrent log-in may leave one more, which the next log-in deletes.
  */
 async function issueLoginToken(
   em: EntityManager,
@@ -38,7 +38,7 @@ async function issueLoginToken(
        select t.hash from issued i
         cross join lateral (
           select o.hash from ${kind} o where o.account_id = i.account_id
-           order by o.created_at desc offset ${LOGINS_MAX - 1} limit ${ENDED_AT_ONCE}) t
+           order by o.created_at desc offset ${TOKENS_MAX - 1} limit ${DELETED_TOKENS_MAX}) t
      ), ended as (
        delete from ${kind} where hash = any (array(
          select t.hash from ${kind} t where t.hash in (select hash from old) for update skip locked))
@@ -49,28 +49,30 @@ async function issueLoginToken(
   return issued && { token, ...issued };
 }
 
-const LIFETIME_HOURS = 30 * 24;
+const REFRESH_TOKEN_HOURS = 30 * 24;
 
 /** Issues a refresh token. Throws `invalid_credentials` when the account has changed since it was read. */
 export async function issueRefreshToken(
   em: EntityManager,
   account: Pick<Account, 'id' | 'passwordHash'>,
 ): Promise<LoginToken> {
-  const issued = await issueLoginToken(em, 'refresh_tokens', account, LIFETIME_HOURS);
+  const issued = await issueLoginToken(em, 'refresh_tokens', account, REFRESH_TOKEN_HOURS);
   if (issued === undefined) throw new AppError('invalid_credentials');
   return issued;
 }
 
-/** The account that a refresh token belongs to, when it logged in, in Unix seconds, and in which generation. */
-interface Owner {
+/** The account of a refresh token. */
+interface TokenOwner {
   accountId: string;
+  /** Unix seconds. */
   loggedInAt: number;
+  /** The account's current generation of log-ins. */
   generation: number;
 }
 
 /** Finds the account of a refresh token; undefined when it is unknown, revoked or expired. */
-export async function ownerOfRefreshToken(em: EntityManager, token: string): Promise<Owner | undefined> {
-  const [owner] = await em.execute<Owner[]>(
+export async function ownerOfRefreshToken(em: EntityManager, token: string): Promise<TokenOwner | undefined> {
+  const [owner] = await em.execute<TokenOwner[]>(
     `select a.id as "accountId", extract(epoch from t.created_at)::float8 as "loggedInAt",
             a.login_generation as generation
        from refresh_tokens t join accounts a on a.id = t.account_id
@@ -80,16 +82,16 @@ export async function ownerOfRefreshToken(em: EntityManager, token: string): Pro
   return owner;
 }
 
-/** Revokes a refresh token of the account; another account's token is left alone. */
+/** Revokes a refresh token, if it belongs to the account. */
 export async function revokeRefreshToken(em: EntityManager, accountId: string, token: string): Promise<void> {
   await em.nativeDelete(RefreshToken, { hash: hashKey(token), account: accountId });
 }
 
-/** A working day, so that a person signs in once. */
+/** Lifetime of a browser session: a working day, so that people sign in once a day. */
 const SESSION_HOURS = 8;
 
 /**
- * Signs a browser in to the consent page. Returns its token; undefined when the account has changed since it was read.
+ * Signs in a browser on the consent page. Returns its token; undefined when the account has changed since it was read.
  */
 export async function startWebSession(
   em: EntityManager,
@@ -104,7 +106,9 @@ interface SignedIn {
   email: string;
 }
 
-/** Finds the account that is signed in with this token; undefined when none is, or the account has been disabled. */
+/**
+ * Finds the account that is signed in with this token; undefined for an unknown or expired token or a disabled account.
+ */
 export async function findWebSession(em: EntityManager, token: string): Promise<SignedIn | undefined> {
   const [found] = await em.execute<SignedIn[]>(
     `select a.id as "accountId", a.email from web_sessions s join accounts a on a.id = s.account_id
@@ -114,14 +118,12 @@ export async function findWebSession(em: EntityManager, token: string): Promise<
   return found;
 }
 
-/** Signs out the browser with this token; safe to repeat. */
+/** Signs out the browser with this token. Safe to repeat. */
 export async function endWebSession(em: EntityManager, token: string): Promise<void> {
   await em.execute('delete from web_sessions where hash = ?', [hashKey(token)]);
 }
 
-/**
- * Issues the token of a link to a new password, good for so long. Undefined when the account has changed since it was read.
- */
+/** Issues the token of a password reset link; undefined when the account has changed since it was read. */
 export async function issuePasswordReset(
   em: EntityManager,
   account: Pick<Account, 'id' | 'passwordHash'>,
@@ -132,8 +134,8 @@ export async function issuePasswordReset(
 }
 
 /**
- * The account that a link to a new password is for; undefined when the link was used, has ended or never was. In one
- * statement: a password that is read after the link was used would be the new one.
+ * Finds the account of a password reset link; undefined when the link was used, has expired or never existed. One
+ * statement reads both: if the link were used in between, the hash that is read would already be the new one.
  */
 export async function findPasswordReset(
   em: EntityManager,
@@ -147,20 +149,26 @@ export async function findPasswordReset(
   return found;
 }
 
-const KEPT_DAYS = 90;
+const NETWORK_DAYS = 90;
 
-/** Remembers that the account logged in from the network with this hash, for 90 days. At most one write a day for each. */
+/**
+ * Remembers for 90 days that the account logged in from the network with this hash. Writes at most once a day per
+ * network.
+ */
 export async function rememberNetwork(em: EntityManager, accountId: string, hash: Buffer): Promise<void> {
   await em.execute(
     `insert into login_networks as n (account_id, hash, expires_at)
      select a.id, ?, now() + make_interval(days => ?) from accounts a where a.id = ? and a.active for key share of a
      on conflict (account_id, hash) do update set expires_at = excluded.expires_at
        where n.expires_at < excluded.expires_at - interval '1 day'`,
-    [hash, KEPT_DAYS, accountId],
+    [hash, NETWORK_DAYS, accountId],
   );
 }
 
-/** True if the account with this e-mail address logged in from the network with this hash. */
+/**
+ * Reports whether the account with this e-mail address has logged in from the network with this hash in the last 90
+ * days.
+ */
 export async function isKnownNetwork(em: EntityManager, emailKey: string, hash: Buffer): Promise<boolean> {
   const known = await em.execute<object[]>(
     `select from login_networks n join accounts a on a.id = n.account_id

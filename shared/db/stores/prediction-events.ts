@@ -6,8 +6,8 @@ import { TOMBSTONE_DAYS } from '../../schemas/limits.ts';
 import type { PredictionEventRequest, PredictionRequest } from '../../schemas/predictions.ts';
 import { query } from '../statement.ts';
 
-/** Most events that a prediction takes. Events of the same moment may be a few more. */
-const PER_PREDICTION = 100;
+/** Maximum number of events of a prediction. Concurrent requests may exceed it by a few. */
+const PREDICTION_EVENTS_MAX = 100;
 
 const RECORD = {
   name: 'record_event_v4',
@@ -19,10 +19,10 @@ const RECORD = {
       select f.id, f.facts::json ->> 'userId' = $4 as own, f.state in ('queued', 'running') as live
         from find_v1(array[$6::uuid], tombstone_age(), false) f where f.id is not null
     ), others as (
-      select count(*) >= ${PER_PREDICTION} as are_enough,
+      select count(*) >= ${PREDICTION_EVENTS_MAX} as are_enough,
              extract(epoch from min(o.recorded_at) + interval '${TOMBSTONE_DAYS} days' - now())::float8 as left_s
         from (select e.recorded_at from shown s join prediction_events e on e.prediction_id = s.id
-               limit ${PER_PREDICTION}) o
+               limit ${PREDICTION_EVENTS_MAX}) o
     ), stored as (
       insert into prediction_events (app_id, event_id, prediction_id, request_id, user_id, kind, recorded_at)
       select $1::uuid, $2, s.id, $3, $4, $5, now() from shown s, others o
@@ -47,13 +47,14 @@ type Refusal = Extract<
 
 interface Outcome {
   outcome: 'recorded' | Refusal | null;
-  /** Until the prediction's oldest event is deleted. */
+  /** Seconds until the prediction's oldest event is deleted. */
   retryAfterS: number;
 }
 
 /**
- * Records what became of a finished prediction, once for each event id of the app. Throws `event_conflict`, `not_found`,
- * `access_denied`, `request_in_flight`, or `rate_limited` when the prediction has `PER_PREDICTION` events.
+ * Records what became of a finished prediction. Repeating an event id of the app changes nothing. Throws
+ * `event_conflict`, `not_found`, `access_denied`, `request_in_flight`, or `rate_limited` when the prediction has
+ * `PREDICTION_EVENTS_MAX` events.
  */
 export async function recordEvent(
   pool: Pool,
@@ -65,34 +66,36 @@ export async function recordEvent(
     const [row] = await query<Outcome>(pool, RECORD, values);
     if (row?.outcome === 'recorded') return;
     if (row?.outcome === 'rate_limited') throw new AppError('rate_limited', { retryAfterS: row.retryAfterS });
-    // Null: a twin was stored first that this statement could not see yet. The next one sees it.
+    // Null: the same event was stored concurrently, which this statement could not see yet. The next one sees it.
     if (row?.outcome) throw new AppError(row.outcome);
   }
 }
 
-/** Recent reactions of a person to an app's suggestions. */
+/** A person's recent reactions to an app's suggestions. */
 export interface Verdicts {
+  /** Number of accepted or edited suggestions. */
   taken: number;
   dismissed: number;
-  /** Completions that they dismissed while they typed the message that they are typing now. */
+  /** Completions that the person dismissed in the message that they are typing. */
   refused: string[];
 }
 
 export const NO_VERDICTS: Verdicts = { taken: 0, dismissed: 0, refused: [] };
 
-/** Number of a person's latest events that are counted, and of those whose suggestions are listed. */
-const LATELY = 200;
-const REFUSED_MAX = 20;
+/** Number of a person's latest events that are counted. */
+const LATEST_EVENTS_MAX = 200;
+/** Number of latest dismissed suggestions whose texts are looked up. */
+const DISMISSED_MAX = 20;
 
 const VERDICTS = {
   name: 'verdicts_v1',
   text: `
     select kind, request_id as "requestId" from prediction_events
      where app_id = $1::uuid and user_id = $2 and kind in ('accepted', 'edited', 'dismissed')
-     order by recorded_at desc limit ${LATELY}`,
+     order by recorded_at desc limit ${LATEST_EVENTS_MAX}`,
 };
 
-const REFUSED = {
+const DISMISSED_ANSWERS = {
   name: 'refused_v1',
   text: `
     select a.answer from history h join answers a on a.id = h.id
@@ -100,7 +103,9 @@ const REFUSED = {
        and h.facts::json ->> 'contextRevision' = $3`,
 };
 
-/** Reads them for a request: a message is known by its session and the revision of its context. */
+/**
+ * Reads a person's verdicts for a request. The message being typed is identified by its session and context revision.
+ */
 export async function verdictsFor(
   pool: Pool,
   appId: string,
@@ -108,11 +113,11 @@ export async function verdictsFor(
 ): Promise<Verdicts> {
   const events = await query<{ kind: string; requestId: string }>(pool, VERDICTS, [appId, user_id]);
   const dismissed = events.filter(({ kind }) => kind === 'dismissed');
-  const keys = dismissed.slice(0, REFUSED_MAX).map(({ requestId }) => predictionKey(appId, requestId));
+  const keys = dismissed.slice(0, DISMISSED_MAX).map(({ requestId }) => predictionKey(appId, requestId));
   const refused =
     keys.length === 0
       ? []
-      : await query<{ answer: string }>(pool, REFUSED, [keys, session_id, context_revision]);
+      : await query<{ answer: string }>(pool, DISMISSED_ANSWERS, [keys, session_id, context_revision]);
   return {
     taken: events.length - dismissed.length,
     dismissed: dismissed.length,

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import { type CallOutcome, LEDGER_DAYS, NOTHING_SPENT, type Spending } from '../../domain/provider-call.ts';
 import { query } from '../statement.ts';
 
-/** A request to a provider that has ended. */
+/** A finished request to a provider. */
 export interface BookedCall {
   id: string;
   account_id: string | null;
@@ -38,17 +38,17 @@ const BOOK = {
     on conflict (id) do nothing`,
 };
 
-const BOOK_WITHIN_MS = 5000;
+const BOOK_TIMEOUT_MS = 5000;
 
 /**
- * Books calls; `age_ms` is how long ago each was sent. Safe to repeat. A call of an account that was erased meanwhile is
- * booked on nobody.
+ * Adds calls to the ledger. `age_ms` is the time since a call was sent. Safe to repeat. A call of an account that has
+ * been erased meanwhile is stored without the account.
  */
 export async function bookCalls(
   pool: Pool,
   calls: readonly (BookedCall & { age_ms: number })[],
 ): Promise<void> {
-  await query(pool, BOOK, [JSON.stringify(calls)], { withinMs: BOOK_WITHIN_MS });
+  await query(pool, BOOK, [JSON.stringify(calls)], { withinMs: BOOK_TIMEOUT_MS });
 }
 
 const SUMS = `count(*)::int as "calls", coalesce(sum(input_tokens), 0)::float8 as "inputTokens",
@@ -56,11 +56,11 @@ const SUMS = `count(*)::int as "calls", coalesce(sum(input_tokens), 0)::float8 a
   coalesce(sum(cost_microcents), 0)::float8 as "costMicrocents",
   (count(*) filter (where cost_microcents is null))::int as "unpriced"`;
 
-/** A UTC month, given twice. */
+/** Condition for calls in a UTC month. Takes the month twice. */
 const IN_MONTH = `at >= (? || '-01')::timestamp at time zone 'UTC'
   and at < ((? || '-01')::timestamp + interval '1 month') at time zone 'UTC'`;
 
-/** Sums an account's calls of a month (`YYYY-MM`). */
+/** Sums up an account's calls in a month (`YYYY-MM`). */
 export async function accountSpending(em: EntityManager, id: string, month: string): Promise<Spending> {
   const [found] = await em.execute<Spending[]>(
     `select ${SUMS} from provider_calls where account_id = ? and ${IN_MONTH}`,
@@ -69,7 +69,7 @@ export async function accountSpending(em: EntityManager, id: string, month: stri
   return found ?? NOTHING_SPENT;
 }
 
-/** Sums the calls of each of these apps in a month (`YYYY-MM`): by app. */
+/** Sums up the calls of these apps in a month (`YYYY-MM`), by app id. */
 export async function appSpending(
   em: EntityManager,
   ids: readonly string[],
@@ -84,7 +84,10 @@ export async function appSpending(
   return new Map(found.map(({ id, ...spending }) => [id, spending]));
 }
 
-/** An id begins with its time (UUID version 7), so the primary key has the oldest calls side by side. */
+/**
+ * Statement that deletes up to `most` calls older than `LEDGER_DAYS`. Ids begin with a time (UUID version 7), so the
+ * primary key finds the oldest calls.
+ */
 export const oldCalls = (most: number) => ({
   name: 'old_provider_calls_v1',
   text: `

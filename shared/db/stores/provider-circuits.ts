@@ -1,13 +1,16 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** Statements that a call waits for. Longer than that, and the worker decides alone. */
-const WITHIN_MS = 1000;
+/** Time limit of a statement that a call waits for. If it takes longer, the worker decides without it. */
+const STATEMENT_TIMEOUT_MS = 1000;
 
-/** One more than the workers distinguish. */
-const PARTIES_KEPT = 101;
+/**
+ * Maximum number of parties that are stored: one more than workers tell apart, so that they see when there are too
+ * many.
+ */
+const STORED_PARTIES_MAX = 101;
 
-/** Terms on which a circuit opens, and is probed while it is open. */
+/** Settings of a circuit: when it opens, and how often it is probed while it is open. */
 export interface CircuitTerms {
   /** Hash of a provider's address. */
   provider: string;
@@ -15,28 +18,28 @@ export interface CircuitTerms {
   probeEveryMs: number;
 }
 
-/** Calls of a model that a worker has seen since its last report. */
+/** Outcomes of calls to a model that a worker has seen since its last report. */
 export interface CircuitNews {
   model: string;
   /** True if a call succeeded. */
   succeeded: boolean;
-  /** Failures since then, or since the last report. */
+  /** Number of failures since the last success, or since the last report if no call succeeded. */
   failures: number;
   /** Parties whose calls failed. */
   parties: readonly string[];
   fault: string;
-  /** For how long the provider asked to be left alone; null: it did not. */
+  /** Pause that the provider has asked for; null: none. */
   pauseMs: number | null;
 }
 
-/** A model's circuit as all workers see it. Times are milliseconds from now, negative in the past. */
+/** The circuit of a model that all workers share. Times are milliseconds from now; negative ones are in the past. */
 export interface CircuitState {
   model: string;
   failures: number;
   parties: readonly string[];
   fault: string;
   pausedMs: number | null;
-  /** When it may be probed; null: it is closed. */
+  /** Time until it may be probed; null: the circuit is closed. */
   probeMs: number | null;
 }
 
@@ -50,7 +53,7 @@ const REPORT = {
        set failures = least(case when $6::bool then 0 else c.failures end + excluded.failures, 1000000),
            fault = excluded.fault,
            parties = array(select distinct p from unnest(case when not $6 then c.parties end || excluded.parties) p
-                            limit ${PARTIES_KEPT}),
+                            limit ${STORED_PARTIES_MAX}),
            paused_until = greatest(c.paused_until, excluded.paused_until),
            probe_at =
              case when case when $6 then 0 else c.failures end + excluded.failures >= $7
@@ -59,7 +62,7 @@ const REPORT = {
     returning failures`,
 };
 
-/** Adds what a worker has seen. Returns the failures in a row that are known now. */
+/** Adds what a worker has seen to the circuit. Returns the number of failures in a row, of all workers. */
 export async function reportCircuit(
   pool: Pool,
   { provider, failuresToOpen, probeEveryMs }: CircuitTerms,
@@ -67,7 +70,7 @@ export async function reportCircuit(
 ): Promise<number> {
   const terms = [failuresToOpen, probeEveryMs];
   const values = [provider, model, failures, fault, pauseMs, succeeded, ...terms, parties];
-  const [row] = await query<{ failures: number }>(pool, REPORT, values, { withinMs: WITHIN_MS });
+  const [row] = await query<{ failures: number }>(pool, REPORT, values, { withinMs: STATEMENT_TIMEOUT_MS });
   return row?.failures ?? 0;
 }
 
@@ -80,14 +83,14 @@ const READ = {
       from provider_circuits where provider = $1`,
 };
 
-/** The circuits of a provider's models, as far as any ever failed. */
+/** Reads the circuits of a provider's models. A model whose calls never failed has none. */
 export function readCircuits(pool: Pool, { provider }: CircuitTerms): Promise<CircuitState[]> {
-  return query<CircuitState & object>(pool, READ, [provider], { withinMs: WITHIN_MS });
+  return query<CircuitState & object>(pool, READ, [provider], { withinMs: STATEMENT_TIMEOUT_MS });
 }
 
 const PROBE = {
   name: 'probe_circuit_v3',
-  // Further off than one interval, and than what its column rounds, only after the clock has gone back.
+  // A `probe_at` more than one interval ahead (and 1 ms, for rounding) means that the clock was set back.
   text: `
     update provider_circuits set probe_at = clock_timestamp() + make_interval(secs => $3::float8 / 1000)
      where provider = $1 and model = $2
@@ -95,10 +98,10 @@ const PROBE = {
     returning model`,
 };
 
-/** Claims the probe of an open circuit: of all workers one gets it, once per interval. */
+/** Claims the probe of an open circuit. Returns true to one worker per interval. */
 export async function claimProbe(pool: Pool, terms: CircuitTerms, model: string): Promise<boolean> {
   const values = [terms.provider, model, terms.probeEveryMs];
-  return (await query(pool, PROBE, values, { withinMs: WITHIN_MS })).length > 0;
+  return (await query(pool, PROBE, values, { withinMs: STATEMENT_TIMEOUT_MS })).length > 0;
 }
 
 const WORKERS = {
@@ -108,8 +111,8 @@ const WORKERS = {
      where kind = 'worker' and pools <> '{}' and alive_until > clock_timestamp()`,
 };
 
-/** Counts the worker processes that serve a pool. */
+/** Counts the live worker processes that serve any pool. */
 export async function countWorkers(pool: Pool): Promise<number> {
-  const [row] = await query<{ workers: number }>(pool, WORKERS, [], { withinMs: WITHIN_MS });
+  const [row] = await query<{ workers: number }>(pool, WORKERS, [], { withinMs: STATEMENT_TIMEOUT_MS });
   return row?.workers ?? 0;
 }

@@ -1,12 +1,12 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** By the database's clock, so that the ingresses' clocks need not agree. */
+/** The present time by the database's clock, so that the clocks of the ingresses need not agree. */
 const NOW_MS = '(extract(epoch from now()) * 1000)::bigint';
 
 /**
- * Locks rows in the order of their keys, as every statement on them must. Points for a window that is over begin none: a
- * row that only they would begin ends at once.
+ * Locks rows in the order of their keys, as every statement on them must. Points for a window that is over do not begin
+ * a new window: a row inserted for them alone expires at once.
  */
 const COUNT = {
   name: 'count_points_v2',
@@ -30,28 +30,28 @@ const COUNT = {
     returning key, points, (expire - ${NOW_MS})::int as "leftMs", expire::float8 as window`,
 };
 
-/** Points to be counted for a key, in its current window; if there is none, in one that begins with them. */
+/** Points to count for a key, in its current window or, if it has none, in a new one. */
 export interface Points {
   key: string;
-  /** Negative when they are refunded. */
+  /** Negative for a refund. */
   points: number;
-  /** Length of a window that begins with them. */
+  /** Length of the window, if these points begin one. */
   windowMs: number;
-  /** Counts them in this window alone: once it is over they count nowhere. */
+  /** Counts the points only in this window. Once it is over, they are dropped. */
   window?: number | undefined;
 }
 
 /** A key's current window. */
 export interface Count {
-  /** Points so far; those just counted included, unless they were for another window. */
+  /** Points so far, including those just counted, unless these were for another window. */
   points: number;
-  /** 0 or less when there is no window. */
+  /** Time until the window ends; 0 or less when there is no window. */
   leftMs: number;
-  /** Names the window among those of its key: its end, by the store's clock. */
+  /** Id of the window among those of its key: its end, by the database's clock. */
   window: number;
 }
 
-/** Counts points of any keys, in order. Gives up after `withinMs`. */
+/** Counts points. Returns, for each entry, its key's count after the entries up to it. Gives up after `withinMs`. */
 export async function countPoints(
   pool: Pool,
   batch: readonly Points[],
@@ -65,7 +65,7 @@ export async function countPoints(
   ];
   const rows = await query<Count & { key: string }>(pool, COUNT, columns, { withinMs });
   const after = new Map(rows.map(({ key, ...count }) => [key, count]));
-  // From last to first: each entry's count excludes those after it.
+  // Goes from last to first, and takes the points of each entry off the count of those before it.
   return batch
     .toReversed()
     .map(({ key, points, window }) => {

@@ -1,14 +1,14 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** Calls of an app that ended with an error's code. */
+/** Number of an app's calls that ended with one error code. */
 export interface RefusalCount {
   appId: string;
   code: string;
   calls: number;
 }
 
-/** In the order of the keys: several ingresses add to the same rows. */
+/** Adds in key order, because several ingresses lock the same rows. */
 const ADD = {
   name: 'add_refusals_v1',
   text: `
@@ -20,50 +20,50 @@ const ADD = {
        set calls = r.calls + excluded.calls, last_at = excluded.last_at`,
 };
 
-/** Not repeated when its answer is lost: it would count twice. */
-const WITHIN_MS = 2000;
+/** Time limit for adding. The statement is not repeated when its answer is lost, because it might count twice. */
+const ADD_TIMEOUT_MS = 2000;
 
-/** Adds to the counts of this hour. */
+/** Adds to this hour's counts. */
 export async function addRefusals(pool: Pool, counts: readonly RefusalCount[]): Promise<void> {
   const columns = [
     counts.map(({ appId }) => appId),
     counts.map(({ code }) => code),
     counts.map(({ calls }) => calls),
   ];
-  await query(pool, ADD, columns, { withinMs: WITHIN_MS });
+  await query(pool, ADD, columns, { withinMs: ADD_TIMEOUT_MS });
 }
 
-/** The errors with one code of an app's calls. */
+/** An app's refused calls that ended with one error code. */
 export interface Refusals {
   code: string;
   calls: number;
   lastAt: Date;
 }
 
-/** The hours that are looked at; this one is not over. */
-const HOURS = (most: number) => `
+/** Condition for the current hour and the `most` hours before it. */
+const inLastHours = (most: number) => `
   hour = any (array(select date_trunc('hour', now(), 'UTC') - make_interval(hours => n) from generate_series(0, ${most}) n))`;
 
-const OF_APP = {
+const REFUSALS_OF_APP = {
   name: 'refusals_of_app_v1',
   text: `
     select code, sum(calls)::int as calls, max(last_at) as "lastAt" from refusals
-     where ${HOURS(23)} and app_id = $1::uuid
+     where ${inLastHours(23)} and app_id = $1::uuid
      group by code order by max(last_at) desc, code`,
 };
 
-/** An app's errors of the last 24 hours by code, the latest first. */
+/** Reads an app's refused calls in the last 24 hours by error code, the latest code first. */
 export function refusalsOf(pool: Pool, appId: string): Promise<Refusals[]> {
-  return query<Refusals>(pool, OF_APP, [appId]);
+  return query<Refusals>(pool, REFUSALS_OF_APP, [appId]);
 }
 
-const BY_APP = {
+const REFUSALS_BY_APP = {
   name: 'refusals_by_app_v1',
-  text: `select app_id as "appId", sum(calls)::int as calls from refusals where ${HOURS(1)} group by app_id`,
+  text: `select app_id as "appId", sum(calls)::int as calls from refusals where ${inLastHours(1)} group by app_id`,
 };
 
-/** How many calls of each app ended with an error in this hour and the one before. */
+/** Counts, by app id, the calls that ended with an error in this hour and the one before. */
 export async function refusalsByApp(pool: Pool): Promise<Map<string, number>> {
-  const rows = await query<{ appId: string; calls: number }>(pool, BY_APP, []);
+  const rows = await query<{ appId: string; calls: number }>(pool, REFUSALS_BY_APP, []);
   return new Map(rows.map(({ appId, calls }) => [appId, calls]));
 }

@@ -1,13 +1,17 @@
 import type { Pool } from 'pg';
 import { query } from '../statement.ts';
 
-/** The silence of a process that has taken a page after which another one takes the page again. */
+/**
+ * Time for which a process holds a page that it has taken. If it is silent for longer, another process may take the
+ * page.
+ */
 const HOLD_MS = 5000;
 
-/** A recurring job as its row has it. Times are Unix milliseconds, or milliseconds from now, by the database's clock. */
+/** A recurring job. Times are by the database's clock. */
 export interface ScheduleRow {
   name: string;
   pattern: string;
+  /** Unix milliseconds. */
   nextTick: number;
   untilTickMs: number;
   /** Time until any process may continue the open round; null: no round is open. */
@@ -24,7 +28,7 @@ const READ = {
            from schedules where pattern is not null and next_tick is not null`,
 };
 
-/** Reads the schedules that are on. */
+/** Reads the schedules that are turned on. */
 export function readSchedules(pool: Pool): Promise<ScheduleRow[]> {
   return query<ScheduleRow>(pool, READ, []);
 }
@@ -32,7 +36,7 @@ export function readSchedules(pool: Pool): Promise<ScheduleRow[]> {
 /** A recurring job as operators see it. Times are Unix milliseconds. */
 export interface ListedSchedule {
   name: string;
-  /** Null: off. */
+  /** A cron pattern; null: the job is turned off. */
   pattern: string | null;
   lastTick: number | null;
   nextTick: number | null;
@@ -51,7 +55,7 @@ export function listSchedules(pool: Pool): Promise<ListedSchedule[]> {
 
 const NOW = { name: 'now_v1', text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now' };
 
-/** The database's time in Unix milliseconds: the clock by which ticks are due. */
+/** Reads the database's clock, by which ticks are due, in Unix milliseconds. */
 export async function databaseNow(pool: Pool): Promise<number> {
   const [row] = await query<{ now: number }>(pool, NOW, []);
   if (row === undefined) throw new Error('the database answered nothing');
@@ -67,7 +71,7 @@ const PLANT = {
           where s.pattern is distinct from excluded.pattern`,
 };
 
-/** Sets what fires a recurring job; a pattern that it has already changes nothing. Null turns it off, and ends its round. */
+/** Sets the pattern of a recurring job, unless it already has this one. Null turns the job off, and ends its round. */
 export async function plantSchedule(
   pool: Pool,
   name: string,
@@ -89,8 +93,8 @@ const FIRE = {
 };
 
 /**
- * Fires a tick: opens a round, unless one is still open, which then goes on. Promise: of all processes and deliveries, one
- * fires a tick, and no tick fires after a later one. Resolves with whether this call did.
+ * Fires a tick: opens a round, or lets one that is still open go on. Each tick is fired once, whatever the number of
+ * processes and attempts, and never after a later tick. Returns whether this call fired it.
  */
 export async function fire(
   pool: Pool,
@@ -99,12 +103,12 @@ export async function fire(
   return (await query(pool, FIRE, [name, tick, nextTick, pattern])).length > 0;
 }
 
-/** A part of a round, which one process works on. */
+/** A part of a round, on which one process works. */
 export interface Page {
-  /** The tick that it belongs to, in Unix milliseconds. */
+  /** The tick of the round, in Unix milliseconds. */
   tick: number;
   step: number;
-  /** The account after which it begins. */
+  /** Id of the account after which the page begins. */
   position: string;
   untilTickMs: number;
 }
@@ -119,7 +123,7 @@ const TAKE = {
                    (extract(epoch from next_tick - clock_timestamp()) * 1000)::float8 as "untilTickMs"`,
 };
 
-/** Takes the round's next page; undefined when none is open or another process is at it. */
+/** Takes the round's next page; undefined when no round is open or another process holds it. */
 export async function takePage(pool: Pool, name: string, holder: string): Promise<Page | undefined> {
   const [page] = await query<Page>(pool, TAKE, [name, holder, HOLD_MS]);
   return page;
@@ -135,8 +139,8 @@ const TURN = {
 };
 
 /**
- * Moves the round on, and keeps it for the pause before its next page; a null position ends it. False when another process
- * has taken it over.
+ * Moves the round to its next page, and holds it during the pause before that; a null position ends the round. Returns
+ * false when another process has taken it over.
  */
 export async function turnPage(
   pool: Pool,
@@ -152,7 +156,7 @@ const RELEASE = {
   text: 'update schedules set held_until = clock_timestamp() where holder = $1::uuid and position is not null',
 };
 
-/** Leaves open rounds to other processes at once. */
+/** Releases the open rounds that a process holds, so that others can continue them at once. */
 export async function releaseRounds(pool: Pool, holder: string): Promise<void> {
   await query(pool, RELEASE, [holder]);
 }

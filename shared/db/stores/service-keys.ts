@@ -10,32 +10,37 @@ import { ServiceKey } from '../entities/account.ts';
 import { query } from '../statement.ts';
 import { transaction } from '../transaction.ts';
 
-const BY_KEY = {
+const ACCOUNTS_BY_KEY = {
   name: 'accounts_by_key_v2',
   text: `select encode(k.hash, 'hex') as hash, a.id, k.scopes
            from service_keys k join accounts a on a.id = k.account_id
           where k.hash = any ($1::bytea[]) and a.active`,
 };
 
-/** The active accounts whose keys have these SHA-256 hashes, in the same order; undefined where there is none. */
+/** Finds the active accounts whose keys have these SHA-256 hashes, in the same order; undefined for an unknown hash. */
 export async function findUsersByKey(pool: Pool, hashes: Buffer[]): Promise<(UserPrincipal | undefined)[]> {
-  const rows = await query<{ hash: string; id: string; scopes: Scope[] | null }>(pool, BY_KEY, [hashes]);
+  const rows = await query<{ hash: string; id: string; scopes: Scope[] | null }>(pool, ACCOUNTS_BY_KEY, [
+    hashes,
+  ]);
   const byHash = new Map(rows.map(({ hash, id, scopes }) => [hash, { id, ...(scopes && { scopes }) }]));
   return hashes.map((hash) => byHash.get(hash.toString('hex')));
 }
 
-const USED = {
+const MARK_KEYS_USED = {
   name: 'keys_used_v1',
   text: `update service_keys set last_used_at = now() where hash = any ($1::bytea[])`,
 };
 
 /** Records that the keys with these hashes were used. */
 export async function markKeysUsed(pool: Pool, hashes: Buffer[]): Promise<undefined[]> {
-  await query(pool, USED, [hashes]);
+  await query(pool, MARK_KEYS_USED, [hashes]);
   return hashes.map(() => undefined);
 }
 
-/** At most `limit` of the account's keys, newest first: those issued before the one with the id `before`, if given. */
+/**
+ * Lists at most `limit` of the account's keys, newest first; with `before`, only those issued before the key with that
+ * id.
+ */
 export async function listServiceKeys(
   em: EntityManager,
   accountId: string,
@@ -45,7 +50,7 @@ export async function listServiceKeys(
   return em.find(ServiceKey, { account: accountId, ...older }, { orderBy: { id: 'desc' }, limit });
 }
 
-/** One of the account's keys; undefined when there is none with this id, or it is another account's. */
+/** Finds one of the account's keys. */
 export async function findServiceKey(
   em: EntityManager,
   accountId: string,
@@ -55,9 +60,9 @@ export async function findServiceKey(
 }
 
 /**
- * Issues a key to a log-in. Only its hash is stored. Throws `not_authenticated` when the account was erased or disabled
- * meanwhile, `token_expired` when the log-in was ended, which the key would outlive, and `quota_exceeded` when the account
- * has as many as it may.
+ * Issues a key to a logged-in user. Only its hash is stored. Throws `not_authenticated` when the account has been
+ * erased or disabled meanwhile, `token_expired` when the log-in has been ended, and `quota_exceeded` when the account
+ * has `KEYS_MAX` keys.
  */
 export function issueServiceKey(
   em: EntityManager,
@@ -67,7 +72,7 @@ export function issueServiceKey(
   const { key, hash, prefix } = newServiceKey();
   const { id: accountId } = user;
   return transaction(em, async (tx) => {
-    // Another issue of a key of the account at the same time waits here, then counts this one.
+    // Another call that issues a key to this account waits here, and then counts this key.
     const [held] = await tx.execute<{ generation: number }[]>(
       `select login_generation as generation from accounts where id = ? and active for no key update`,
       [accountId],
@@ -83,12 +88,12 @@ export function issueServiceKey(
   });
 }
 
-/** Revokes every key of the account, within the caller's transaction. */
+/** Revokes every key of the account, in the caller's transaction. */
 export async function revokeServiceKeys(tx: EntityManager, accountId: string): Promise<void> {
   await tx.nativeDelete(ServiceKey, { account: accountId });
 }
 
-/** Revokes one of the account's keys. Throws `not_found` when it has none of that id. */
+/** Revokes one of the account's keys. Throws `not_found` when it has no key with this id. */
 export async function revokeServiceKey(em: EntityManager, accountId: string, id: string): Promise<void> {
   const revoked = await em.nativeDelete(ServiceKey, { id, account: accountId });
   if (revoked === 0) throw new AppError('not_found');

@@ -2,7 +2,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { UsageCounts } from '../../domain/usage.ts';
 import { App, Usage } from '../entities/app.ts';
 
-/** An app with its counts of a month (`YYYY-MM`), by default the current one by the database's clock. */
+/** Reads an app and its usage in a month (`YYYY-MM`), by default the current month by the database's clock. */
 export async function readUsage(
   em: EntityManager,
   appId: string,
@@ -10,24 +10,24 @@ export async function readUsage(
 ): Promise<{ app: App; month: string; counts: UsageCounts | undefined } | undefined> {
   const app = await em.findOne(App, { id: appId });
   if (app === null) return undefined;
-  const asked = month ?? (await currentMonth(em));
-  const counts = await em.findOne(Usage, { appId, month: asked }, { orderBy: { page: 'desc' } });
-  return { app, month: asked, counts: counts ?? undefined };
+  const chosenMonth = month ?? (await currentMonth(em));
+  const counts = await em.findOne(Usage, { appId, month: chosenMonth }, { orderBy: { page: 'desc' } });
+  return { app, month: chosenMonth, counts: counts ?? undefined };
 }
 
-/** Every app with its counts of a month (`YYYY-MM`), by default the current one by the database's clock. */
+/** Lists every app with its usage in a month (`YYYY-MM`), by default the current month by the database's clock. */
 export async function listUsage(
   em: EntityManager,
   month?: string,
 ): Promise<{ app: App; month: string; counts: UsageCounts | undefined }[]> {
-  const asked = month ?? (await currentMonth(em));
+  const chosenMonth = month ?? (await currentMonth(em));
   const apps = await em.find(App, {}, { orderBy: { id: 'asc' } });
-  const counts = await em.find(Usage, { month: asked });
+  const counts = await em.find(Usage, { month: chosenMonth });
   const byApp = new Map(counts.map((one) => [one.appId, one]));
-  return apps.map((app) => ({ app, month: asked, counts: byApp.get(app.id) }));
+  return apps.map((app) => ({ app, month: chosenMonth, counts: byApp.get(app.id) }));
 }
 
-/** `YYYY-MM`, by the database's clock. */
+/** Returns the current month, `YYYY-MM`, by the database's clock. */
 export async function currentMonth(em: EntityManager): Promise<string> {
   const [row] = await em.execute<{ month: string }[]>('select month_of(now()) as month');
   if (row === undefined) throw new Error('the database returned no month');

@@ -1,7 +1,7 @@
 import { similarity } from '../../text/similarity.ts';
 import { wordsOf } from '../../text/words.ts';
 
-/** Words that a statement has whatever its value is. */
+/** Words that any statement may have, whatever it says. */
 export const COMMON = wordSet(`
   i me my mine we us our ours you your yours he she they them their it its this that these those there
   a an the and or but so as at by for from in into of on onto to with within without over under per
@@ -17,7 +17,7 @@ export const COMMON = wordSet(`
 const NEGATIONS = wordSet(`
   no not never none nothing neither nor without cannot dont doesnt didnt isnt arent wont cant stopped avoid avoids except
   kein keine keinen nicht nie niemals ohne ne pas jamais sans ni sin nunca non mai senza`);
-/** Words for numbers, days and months, and what orders them. */
+/** Words for numbers, days and months, and for their order. */
 const NUMBERS = wordSet(`
   zero one two three four five six seven eight nine ten eleven twelve first second third once twice half
   monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays
@@ -28,20 +28,20 @@ function wordSet(words: string): Set<string> {
   return new Set(words.trim().split(/\s+/));
 }
 
-const STEM = 5;
+const STEM_CHARS = 5;
 
-/** A word by its first letters, so that its forms count as one. */
+/** Returns the first letters of a word, so that its inflected forms count as one. */
 export function stemOf(word: string): string {
-  return word.slice(0, STEM);
+  return word.slice(0, STEM_CHARS);
 }
 
-/** A text as it is compared: its words, separated by single spaces. */
+/** Returns a text as it is compared: its words, separated by single spaces. */
 export function normalized(text: string): string {
   return wordsOf(text).join(' ');
 }
 
-/** Things that somebody has left: `from npm to …`, `moved from npm`, `instead of npm`, `no longer npm`. */
-const LEFT = [
+/** Phrases for something given up: `from npm to …`, `moved from npm`, `instead of npm`, `no longer npm`. */
+const GIVEN_UP = [
   /\bfrom\s+[^\s,.;!?](?:[^,.;!?]{0,58}?[^\s,.;!?])??\s+(?=to\b)/gi,
   /\b(?:moved|switched|gone|changed|migrated|away)\s+from\s+[^,.;!?]*/gi,
   /\b(?:instead of|rather than|in place of|no longer|formerly|previously|stopped|over|not)\b[^,.;!?]*/gi,
@@ -49,22 +49,22 @@ const LEFT = [
 ];
 const FROM_NOW_ON = /\bfrom now on\b/gi;
 
-/** A statement without what it says was left. */
+/** Returns a statement without what it says was given up. */
 function withoutFormer(text: string): string {
-  return LEFT.reduce((left, pattern) => left.replaceAll(pattern, ' '), text.replaceAll(FROM_NOW_ON, ' '));
+  return GIVEN_UP.reduce((left, pattern) => left.replaceAll(pattern, ' '), text.replaceAll(FROM_NOW_ON, ' '));
 }
 
-/** The similarity above which two statements say the same, if their details are the same. */
-const SAME = 0.85;
+/** Minimum similarity of two statements that say the same. Their details must be the same, too. */
+const SAME_SIMILARITY = 0.85;
 
 /**
- * Reports whether two statements say the same in nearly the same words. Another number, date or negation is another
- * statement, and so is another word that means something: `npm` and `pnpm` are all but alike. So is a change back, which
- * has the words of the change: `npm instead of pnpm`.
+ * Reports whether two statements say the same in nearly the same words. A different number, date or negation makes a
+ * different statement, and so does any other meaningful word: `npm` and `pnpm` look nearly alike. A change back is
+ * different, too, although it has the same words as the change: `npm instead of pnpm`.
  */
 export function isNearDuplicate(a: string, b: string): boolean {
   return (
-    similarity(a, b) >= SAME &&
+    similarity(a, b) >= SAME_SIMILARITY &&
     haveSameDetails(a, b) &&
     haveSameMeanings(a, b) &&
     haveSameMeanings(withoutFormer(a), withoutFormer(b))
@@ -75,7 +75,7 @@ function haveSameMeanings(a: string, b: string): boolean {
   return meaningsOf(a).symmetricDifference(meaningsOf(b)).size === 0;
 }
 
-/** The stems of the words that not every statement has. */
+/** Returns the stems of a text's meaningful words: all that are not in `COMMON`. */
 function meaningsOf(text: string): Set<string> {
   return new Set(
     wordsOf(text)
@@ -84,7 +84,7 @@ function meaningsOf(text: string): Set<string> {
   );
 }
 
-/** The words that turn a statement into another one although nearly all of it is the same. */
+/** Returns the words of which one alone makes a different statement: numbers, dates and negations. */
 export function detailsOf(text: string): Set<string> {
   const words = wordsOf(text.replaceAll(/['’]/g, ''));
   return new Set(words.filter((word) => /\p{N}/u.test(word) || NEGATIONS.has(word) || NUMBERS.has(word)));
@@ -97,9 +97,10 @@ export function haveSameDetails(a: string, b: string): boolean {
 const CHANGE = /\b(?:now|switch(?:ed)?|moved|changed|gone|migrated|instead|no longer|any ?more|replaced)\b/i;
 
 /**
- * Reports whether two statements that fill the same slot name the same value: what is left of one, without the words that
- * any statement has and those of the slot, is in the other one. A statement of a change may name the former value
- * anywhere, so there all of it must be the same. When in doubt they differ, and the newer one supersedes.
+ * Reports whether two statements that fill the same slot name the same value. Words that any statement may have, words
+ * of the slot and given-up values do not count; all other words of one statement must be in the other. If either states
+ * a change, they must be the same words, since it may name the former value anywhere. When in doubt, the values count
+ * as different, and the newer statement supersedes the older.
  */
 export function isSameValue(a: string, b: string, slot: string): boolean {
   const topic = new Set(wordsOf(slot).map(stemOf));
@@ -115,25 +116,25 @@ function valuesIn(text: string, topic: ReadonlySet<string>): Set<string> {
   return new Set(words.filter((word) => !topic.has(stemOf(word))));
 }
 
-/** Words of a value, in a frame of other words. */
-const VALUE_MAX = 3;
-/** Words for something that holds beside something else. */
-const BESIDE = /\b(?:also|too|as well|besides|both|sometimes|in addition)\b/i;
+/** Maximum number of words of a value within a frame of equal words. */
+const VALUE_WORDS_MAX = 3;
+/** Words for something that holds in addition to something else. */
+const ADDITION = /\b(?:also|too|as well|besides|both|sometimes|in addition)\b/i;
 
 /**
- * Reports whether two statements differ in nothing but the value that they give to a slot: `Uses npm as package manager`
- * and `Uses pnpm as package manager`, of `tool.package_manager`. Some of the words that they share must name the slot;
- * else `Likes tea` would be another value of what `Likes climbing` settles.
+ * Reports whether two statements differ only in the value that they give to a slot: `Uses npm as package manager` and
+ * `Uses pnpm as package manager`, for `tool.package_manager`. The words that they share must include the slot's name;
+ * otherwise `Likes tea` would be another value for what `Likes climbing` states.
  */
 export function isOtherValue(a: string, b: string, slot: string): boolean {
-  if (BESIDE.test(a) || BESIDE.test(b)) return false;
+  if (ADDITION.test(a) || ADDITION.test(b)) return false;
   const [one, other] = [wordsOf(a), wordsOf(b)];
-  const start = countSame(one, other);
-  const end = countSame(one.slice(start).toReversed(), other.slice(start).toReversed());
+  const start = countCommonStart(one, other);
+  const end = countCommonStart(one.slice(start).toReversed(), other.slice(start).toReversed());
   const values = [one, other].map((words) => words.slice(start, words.length - end));
   const isValue = (words: readonly string[]) =>
     words.length > 0 &&
-    words.length <= VALUE_MAX &&
+    words.length <= VALUE_WORDS_MAX &&
     !words.some((word) => NEGATIONS.has(word)) &&
     words.some((word) => !COMMON.has(word));
   if (!values.every(isValue)) return false;
@@ -142,8 +143,8 @@ export function isOtherValue(a: string, b: string, slot: string): boolean {
   return named.length > 0 && named.every((word) => frame.has(stemOf(word)));
 }
 
-/** Counts the words that are the same from the first one on. */
-function countSame(one: readonly string[], other: readonly string[]): number {
+/** Counts the words that both lists begin with. */
+function countCommonStart(one: readonly string[], other: readonly string[]): number {
   const differs = one.findIndex((word, at) => word !== other[at]);
   return differs < 0 ? one.length : differs;
 }

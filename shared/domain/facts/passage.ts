@@ -1,12 +1,12 @@
 import { normalForm, type PlacedWord, placedWords, runsOf, wordsOf } from '../../text/words.ts';
 
-/** The share of a quote's word trigrams that must stand in a passage, where the quote is not copied exactly. */
-const CONTAINED = 0.8;
+/** Minimum share of a quote's word trigrams that a passage must have if the quote is not exact. */
+const CONTAINED_SHARE = 0.8;
 
-/** Bounds of the part of a quote that is read: its passage is kept shorter. */
-const QUOTE_READ = { units: 1000, words: 250 };
+/** Limits of the part of a quote that is looked up. The passage that is kept is shorter anyway. */
+const QUOTE_MAX = { units: 1000, words: 250 };
 
-/** A text that is quoted. It is read once, however many quotes are looked for in it. */
+/** A text in which quotes are looked up. It is split into words once, however many quotes follow. */
 export class QuotedText {
   readonly #text: string;
   readonly #placed: readonly PlacedWord[];
@@ -21,30 +21,35 @@ export class QuotedText {
   }
 
   /**
-   * The passage that a quote means, as it stands here: its very words in a row, else as many words that have nearly all of
-   * its word trigrams. Undefined when there is none.
+   * Returns the passage that a quote refers to, as it stands in this text: the quote's very words in a row, or else an
+   * equally long run of words that has nearly all of its word trigrams. Returns undefined if there is none.
    */
   passageOf(quote: string): string | undefined {
-    const wanted = placedWords(quote.slice(0, QUOTE_READ.units))
-      .slice(0, QUOTE_READ.words)
+    const wanted = placedWords(quote.slice(0, QUOTE_MAX.units))
+      .slice(0, QUOTE_MAX.words)
       .map(({ word }) => word);
-    const from = exactly(wanted, this.#words) ?? nearly(wanted, this.#trigrams);
+    const from = findExact(wanted, this.#words) ?? findNear(wanted, this.#trigrams);
     if (from === undefined) return undefined;
     const last = this.#placed[Math.min(from + wanted.length, this.#placed.length) - 1];
     return this.#text.slice(this.#placed[from]?.start, last?.end);
   }
 }
 
-/** Searches the text of the words, which takes no quadratic time in words that repeat. No word has a line break. */
-function exactly(wanted: readonly string[], words: readonly string[]): number | undefined {
+/**
+ * Finds the place where the wanted words stand in a row. Searching the joined text avoids quadratic time for repeated
+ * words. No word contains a line break.
+ */
+function findExact(wanted: readonly string[], words: readonly string[]): number | undefined {
   if (wanted.length === 0) return undefined;
   const text = `\n${words.join('\n')}\n`;
   const at = text.indexOf(`\n${wanted.join('\n')}\n`);
   return at < 0 ? undefined : text.slice(0, at).split('\n').length - 1;
 }
 
-/** Linear in both lengths: the matching trigrams before each place are counted once. */
-function nearly(wanted: readonly string[], present: readonly string[]): number | undefined {
+/**
+ * Finds the place with most of the wanted trigrams. Linear: the matching trigrams before each place are counted once.
+ */
+function findNear(wanted: readonly string[], present: readonly string[]): number | undefined {
   const trigrams = new Set(runsOf(wanted, 3));
   if (trigrams.size === 0) return undefined;
   const matching = [0];
@@ -55,19 +60,19 @@ function nearly(wanted: readonly string[], present: readonly string[]): number |
   for (let from = 0; from <= Math.max(0, last - length); from += 1) {
     const count = (matching[Math.min(from + length, last)] ?? 0) - (matching[from] ?? 0);
     const share = count / trigrams.size;
-    if (share >= CONTAINED && share > (best?.share ?? 0)) best = { from, share };
+    if (share >= CONTAINED_SHARE && share > (best?.share ?? 0)) best = { from, share };
   }
   return best?.from;
 }
 
-/** The share that the passages of one text have in common, above which they count as the same. */
-const SHARED = 0.5;
+/** Minimum share of common trigrams at which two passages of one text count as the same. */
+const OVERLAP_SHARE = 0.5;
 
 /** Reports whether two passages of one text are the same or overlap. */
 export function overlap(a: string, b: string): boolean {
   const [one, other] = [wordsOf(a), wordsOf(b)];
-  if (exactly(one, other) !== undefined || exactly(other, one) !== undefined) return true;
+  if (findExact(one, other) !== undefined || findExact(other, one) !== undefined) return true;
   const [trigrams, others] = [new Set(runsOf(one, 3)), new Set(runsOf(other, 3))];
   const smaller = Math.min(trigrams.size, others.size);
-  return smaller > 0 && trigrams.intersection(others).size / smaller >= SHARED;
+  return smaller > 0 && trigrams.intersection(others).size / smaller >= OVERLAP_SHARE;
 }

@@ -3,7 +3,7 @@ import { haveSameDetails, isNearDuplicate, isOtherValue, isSameValue, normalized
 import { overlap } from './passage.ts';
 import type { Quote, Statement } from './statement.ts';
 
-/** A fact of the account beside which a new statement is put. */
+/** A fact in memory, with which a new statement is compared. */
 export interface KnownFact {
   id: string;
   text: string;
@@ -16,23 +16,27 @@ export interface KnownFact {
   quotes: Quote[];
 }
 
-/** The fate of a statement. `end` is the end of validity that a superseded fact gets; null leaves it alone. */
+/**
+ * The decision about a statement. `end` is the new end of validity of the fact that is superseded, which may be the
+ * statement itself; null leaves its end as it is.
+ */
 export type Decision =
-  /** It is the same as a fact: its evidence is added there. */
+  /** The statement says the same as a fact: its evidence is added to the fact. */
   | { as: 'evidence'; of: KnownFact }
-  /** It is of the same passage as a fact, in other words: it replaces the fact. */
+  /** The statement rewords a fact made from the same passage: it replaces the fact. */
   | { as: 'rewording'; of: KnownFact }
-  /** It is a fact, which replaces others. */
+  /** The statement becomes a fact, which supersedes others. */
   | { as: 'new'; supersedes: { fact: KnownFact; end: Date | null }[] }
-  /** It is a fact that does not hold: another one replaces it. */
+  /** The statement becomes a fact that another one already supersedes. */
   | { as: 'former'; of: KnownFact; end: Date | null }
-  /** Memory has had it before. */
+  /** The statement repeats a superseded fact made from the same passage: it is dropped. */
   | { as: 'known' };
 
 /**
- * Decides how a statement relates to what memory knows. Exact repetitions are found first, then near ones, then what was
- * said of the same passage, then contradictions. A fact that the person wrote or pinned is never changed: what
- * contradicts it is stored as superseded by it, so that it is in no context, and holds once the person's own is gone.
+ * Decides how a statement relates to what memory knows. Looks first for exact repetitions, then near ones, then other
+ * statements made from the same passage, then contradictions. A fact that the person wrote or pinned is never changed:
+ * a statement that contradicts it is stored as superseded by it. So that statement appears in no context until the
+ * person's own fact is gone.
  */
 export function reconcile(statement: Statement, known: readonly KnownFact[]): Decision {
   const current = known.filter(({ supersededBy }) => supersededBy === null);
@@ -45,13 +49,13 @@ export function reconcile(statement: Statement, known: readonly KnownFact[]): De
   const reworded = rewordedAmong(statement, current);
   if (reworded !== undefined) return { as: isProtected(reworded) ? 'evidence' : 'rewording', of: reworded };
   if (rewordedAmong(statement, former) !== undefined) return { as: 'known' };
-  return place(
+  return resolveContradictions(
     statement,
     current.filter((fact) => contradicts(statement, fact)),
   );
 }
 
-/** Reports whether nothing but the person may change a fact. */
+/** Reports whether only the person may change a fact. */
 export function isProtected({ origin, pinned }: Pick<KnownFact, 'origin' | 'pinned'>): boolean {
   return origin === 'human' || pinned;
 }
@@ -65,10 +69,10 @@ function isSlotValue({ text, slot }: Statement, fact: KnownFact): boolean {
   return slot !== null && slot === fact.slot && isSameValue(text, fact.text, slot);
 }
 
-/** Two statements of one passage in words that are less alike are about different things. */
-const ALIKE = 0.4;
+/** Minimum similarity at which two statements made from one passage are about the same thing. */
+const REWORDING_SIMILARITY = 0.4;
 
-/** The fact that another run of promotion has made of the same passage. */
+/** Returns the fact that another promotion made from the same passage. */
 function rewordedAmong(statement: Statement, facts: readonly KnownFact[]): KnownFact | undefined {
   const alike = facts
     .filter((fact) => haveSamePassage(statement, fact))
@@ -76,7 +80,7 @@ function rewordedAmong(statement: Statement, facts: readonly KnownFact[]): Known
       fact,
       likeness: isSameSlot(statement, fact) ? 1 : similarity(statement.text, fact.text),
     }))
-    .filter(({ likeness }) => likeness >= ALIKE);
+    .filter(({ likeness }) => likeness >= REWORDING_SIMILARITY);
   return alike.sort((a, b) => b.likeness - a.likeness)[0]?.fact;
 }
 
@@ -84,7 +88,7 @@ function isSameSlot(a: { slot: string | null }, b: { slot: string | null }): boo
   return a.slot !== null && a.slot === b.slot;
 }
 
-/** Reports whether they fill one slot although a model has named it for one of them only. */
+/** Reports whether both fill one slot, although a model named the slot for only one of them. */
 function fillUnnamedSlot(statement: Statement, fact: KnownFact): boolean {
   const slot = statement.slot ?? fact.slot;
   const isUnnamed = statement.slot === null || fact.slot === null;
@@ -106,15 +110,15 @@ function contradicts(statement: Statement, fact: KnownFact): boolean {
 
 type Span = Pick<KnownFact, 'validFrom' | 'validTo'>;
 
-/** An open end lasts. */
+/** Reports whether there is a time at which both are valid. An open end lasts forever. */
 function haveCommonTime(a: Span, b: Span): boolean {
   const beginsBefore = (one: Span, other: Span) =>
     one.validFrom === null || other.validTo === null || one.validFrom < other.validTo;
   return beginsBefore(a, b) && beginsBefore(b, a);
 }
 
-/** Lets the later statement replace the earlier one, whichever of them was learnt first. */
-function place(statement: Statement, contradicted: readonly KnownFact[]): Decision {
+/** Lets the later statement supersede the earlier one, whichever was learnt first. */
+function resolveContradictions(statement: Statement, contradicted: readonly KnownFact[]): Decision {
   const own = contradicted.find(isProtected);
   if (own !== undefined) return { as: 'former', of: own, end: null };
   const { validFrom, validTo } = statement;

@@ -1,34 +1,36 @@
 import { beginning } from '../../text/cut.ts';
 import { isEvidence, type SourceRow } from './statement.ts';
 
-/** A source of facts: an episode, or a fact whose text was erased, with the raw rows that it is derived from. */
+/** A source of facts: an episode, or a fact whose text was erased; with the raw rows that it is derived from. */
 export interface FactSource {
   tier: 'episode' | 'fact';
   id: string;
-  /** Empty of a fact. */
+  /** Title of an episode; empty for a fact. */
   title: string;
   summary: string;
-  /** The end of an episode, in milliseconds; 0 of a fact. */
+  /** End of an episode in Unix milliseconds; 0 for a fact. */
   endedMs: number;
-  /** Episodes that facts made of it are derived from. */
+  /** Ids of the episodes that facts made from this source are derived from. */
   episodeIds: string[];
   /** Oldest first. */
   rows: SourceRow[];
 }
 
-/** Reports whether a person said anything in it: nothing else can become a fact. */
+/** Reports whether the source has anything that a person said: nothing else can become a fact. */
 export function hasEvidence({ rows }: FactSource): boolean {
   return rows.some(isEvidence);
 }
 
-/** Length of a row that is shown where no person wrote it: the person may have answered to it. */
-const OTHERS_MAX = 400;
+/**
+ * Maximum length of a row not written by the person. Some of it is kept, because the person may have been answering it.
+ */
+const OTHERS_CHARS_MAX = 400;
 
 /**
- * Takes sources from the first on, as long as their rows fit into so many code points; at least one, which then
- * loses first what others said, and then what was said last.
+ * Takes sources, from the first on, as long as their rows fit into `room` UTF-16 units. If even the first does not fit,
+ * it is taken alone and cut: its last rows by others are dropped first, then the person's last rows.
  */
-export function fitted(sources: readonly FactSource[], room: number): FactSource[] {
+export function fitSources(sources: readonly FactSource[], room: number): FactSource[] {
   const short = sources.map(withShortRows);
   const fitting: FactSource[] = [];
   let left = room;
@@ -43,7 +45,7 @@ export function fitted(sources: readonly FactSource[], room: number): FactSource
 
 function withShortRows(source: FactSource): FactSource {
   const rows = source.rows.map((row) =>
-    isEvidence(row) ? row : { ...row, content: beginning(row.content, OTHERS_MAX) },
+    isEvidence(row) ? row : { ...row, content: beginning(row.content, OTHERS_CHARS_MAX) },
   );
   return { ...source, rows };
 }
@@ -65,25 +67,28 @@ function sizeOf(rows: readonly SourceRow[]): number {
   return rows.reduce((size, { content }) => size + content.length, 0);
 }
 
-/** Fenced blocks, forwarded messages to their end, quoted lines; in that order, because one may contain the others. */
+/**
+ * Patterns of pasted text: fenced blocks, forwarded messages up to the end of the text, quoted lines. In this order,
+ * because one may contain the others.
+ */
 const PASTED = [
   /^[ \t]*(```|~~~)[\s\S]*?(?:^[ \t]*\1[ \t]*$|$(?![\s\S]))/gm,
   /^[ \t]*(?:-{3,} ?(?:forwarded|original) message|on .{4,80} wrote:$|begin forwarded message)[\s\S]*/gim,
   /^[ \t]*>.*$/gm,
 ];
-/** Marks what is left out: no quote reaches over it. */
-const CUT = '\f';
+/** Marks a place where text was cut out, so that no quote spans it. */
+const CUT_MARK = '\f';
 
 /**
- * The parts of a message in which a person speaks, without what is plainly pasted into it: quoted lines (`>`), fenced
- * blocks, forwarded messages. These are somebody else's words.
+ * Returns the parts of a message in which the person speaks. Leaves out what is plainly pasted, since it is somebody
+ * else's words: quoted lines (`>`), fenced blocks, forwarded messages.
  */
 export function spokenIn(content: string): string[] {
-  const cut = PASTED.reduce((left, pattern) => left.replaceAll(pattern, CUT), content);
-  return cut.split(CUT).filter((part) => part.trim() !== '');
+  const cut = PASTED.reduce((left, pattern) => left.replaceAll(pattern, CUT_MARK), content);
+  return cut.split(CUT_MARK).filter((part) => part.trim() !== '');
 }
 
-/** The parts of a message that are pasted into it. */
+/** Returns the parts of a message that were pasted into it. */
 export function pastedIn(content: string): string[] {
   return PASTED.flatMap((pattern) => content.match(pattern) ?? []);
 }

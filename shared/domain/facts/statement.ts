@@ -1,4 +1,4 @@
-/** A raw row as evidence is looked for in it. */
+/** A raw row in which evidence is looked for. */
 export interface SourceRow {
   id: string;
   content: string;
@@ -14,29 +14,33 @@ export interface Quote {
 }
 
 export interface CheckedQuote extends Quote {
-  /** True if they are the person's. */
+  /** True if the person wrote the words. */
   own: boolean;
 }
 
-/** Something that was stated about the person, its evidence checked: a fact, if memory has no reason against it. */
+/**
+ * Something stated about the person, with checked evidence. It becomes a fact unless memory has a reason against it.
+ */
 export interface Statement {
   text: string;
   kind: string | null;
-  /** The subject that it settles, of which a person has one at a time: `tool.editor`. */
+  /** The subject that the statement settles, for which a person has one value at a time, such as `tool.editor`. */
   slot: string | null;
   origin: 'model' | 'extractive';
   /** From 0 to 1. */
   confidence: number;
-  /** Since when it holds: as stated, else since the person said so. */
+  /** Time from which on the statement holds: as stated, or else the time when the person said it. */
   validFrom: Date;
   validTo: Date | null;
-  /** One for each row, words of the person first. */
+  /** At most one quote per row, words of the person first. */
   quotes: CheckedQuote[];
-  /** The fact that it repeats or replaces, in the opinion of who stated it. */
+  /** The fact that the statement repeats or supersedes, in the opinion of the model that made the statement. */
   target: { id: string; relation: 'duplicate' | 'supersedes' } | null;
 }
 
-/** Reports whether a person said and wrote it: an accepted prediction is said by a person, but written by us. */
+/**
+ * Reports whether a person both said and wrote a row. An accepted prediction is said by a person, written by Forecue.
+ */
 export function isEvidence({ role, origin }: Pick<SourceRow, 'role' | 'origin'>): boolean {
   return role === 'human' && origin === 'human';
 }
@@ -62,8 +66,8 @@ export function isInstruction(text: string): boolean {
 }
 
 /**
- * Turns a command to an assistant into a statement about the person: `Says: "Never force-push."` A fact is something
- * that is known, wherever it is shown, and commands nobody.
+ * Turns a command to an assistant into a statement about the person: `Says: "Never force-push."` A fact is knowledge,
+ * and must not command anybody, wherever it is shown.
  */
 export function asStatement(text: string): string {
   return isInstruction(text) ? `Says: "${text}"` : text;

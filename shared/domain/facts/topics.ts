@@ -1,8 +1,11 @@
-/** A line with one pattern before the other. `one.*other` alone would look through the line from each `one` on. */
+/**
+ * Matches a line in which `one` stands before `other`. A plain `one.*other` would scan the rest of the line again from
+ * each `one`.
+ */
 const inOrder = (one: string, other: string, flags: string) =>
   new RegExp(`^(?:(?!${one}).)*${one}.*${other}`, `m${flags}`);
 
-/** Topics of which a person has one value at a time, and the words by which a sentence is known to be about them. */
+/** Topics for which a person has one value at a time, with a pattern for the sentences about each. */
 const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] = [
   ['identity.name', 'identity', /\b(?:my name is|call me|i['’]?m called)\b/i],
   ['identity.pronouns', 'identity', /\bpronouns\b/i],
@@ -57,22 +60,25 @@ const TOPICS: readonly (readonly [slot: string, kind: string, about: RegExp])[] 
   ['preference.diet', 'preference', /\b(?:vegetarian|vegan)\b/i],
 ];
 
-/** The first topic that a sentence is about. */
+/** Returns the first topic that a sentence is about. */
 export function topicOf(sentence: string): { slot: string; kind: string } | undefined {
   const topic = TOPICS.find(([, , about]) => about.test(sentence));
   return topic && { slot: topic[0], kind: topic[1] };
 }
 
-/** `My favourite colour is green` names its own topic. */
-const OWN = /\b(?:my|our) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:is|are)\b/iu;
+/** A sentence that names its own topic: `My favourite colour is green`. */
+const OWN_TOPIC = /\b(?:my|our) ((?:[\p{L}-]+ ){0,2}[\p{L}-]+?) (?:is|are)\b/iu;
 const AS_MY = /\bas (?:my|our) ((?:[\p{L}-]+ )?[\p{L}-]+)/iu;
 const NOT_NAMING = /^(?:current|new|old|own|main|only|favou?rite|preferred)$/i;
 
-/** Topic that a sentence settles: one of the known topics, or what it names itself (`own.favourite_colour`). */
+/**
+ * Returns the slot that a sentence fills: a known topic, or one that the sentence names itself
+ * (`own.favourite_colour`). Returns null if there is neither.
+ */
 export function slotOf(sentence: string): string | null {
   const known = topicOf(sentence)?.slot;
   if (known !== undefined) return known;
-  const named = (OWN.exec(sentence) ?? AS_MY.exec(sentence))?.[1]?.toLowerCase().split(' ');
+  const named = (OWN_TOPIC.exec(sentence) ?? AS_MY.exec(sentence))?.[1]?.toLowerCase().split(' ');
   const words = named?.filter((word, place) => place === named.length - 1 || !NOT_NAMING.test(word));
   return words === undefined || words.length === 0 ? null : `own.${words.join('_')}`;
 }

@@ -3,11 +3,11 @@ import { Saying } from '../../text/meaning.ts';
 import { LIKELIHOOD, type Likelihood } from '../likelihood.ts';
 import { isDisplayable } from '../model-text.ts';
 
-/** Code points of what a candidate says, and of the reason that is given for it. */
-const RESPONSE_MAX = 4000;
-const REASONING_MAX = 1000;
-/** Number of proposals that are looked at for each candidate that is wanted: some may say the same. */
-const LOOKED_AT = 4;
+/** Maximum lengths of a candidate's response and of its reasoning, in code points. */
+const RESPONSE_POINTS_MAX = 4000;
+const REASONING_POINTS_MAX = 1000;
+/** Number of proposals considered for each wanted candidate: some may say the same. */
+const PROPOSALS_PER_CANDIDATE = 4;
 
 /** A reply that a model proposes. */
 export interface Proposal {
@@ -26,20 +26,20 @@ export interface RawCandidate {
 }
 
 /**
- * The distinct candidates in what a model proposes, the most probable first, at most `k`. What is blank, or cannot be
- * displayed safely, is dropped. Likelihoods in words become probabilities, which with that of no candidate at all add up
- * to 1 at most. Looks at the first of the proposals only, whatever their number.
+ * Returns the distinct candidates among a model's proposals, the most probable first, at most `k`. Drops those that are
+ * blank or cannot be displayed safely. Likelihoods in words become probabilities; together with `none`, the likelihood
+ * of no candidate at all, they add up to at most 1. Considers only the first proposals, however many there are.
  */
 export function candidatesOf(proposals: readonly Proposal[], none: Likelihood, k: number): RawCandidate[] {
-  const usable = proposals.slice(0, LOOKED_AT * k).flatMap((proposal) => {
+  const usable = proposals.slice(0, PROPOSALS_PER_CANDIDATE * k).flatMap((proposal) => {
     const { reasoning, likelihood, needsUnknownFact } = proposal;
-    const response = beginning(proposal.response.trim(), RESPONSE_MAX);
+    const response = beginning(proposal.response.trim(), RESPONSE_POINTS_MAX);
     const saying = new Saying(response);
     if (saying.isEmpty || !isDisplayable(response)) return [];
-    const reason = isDisplayable(reasoning) ? beginning(reasoning.trim(), REASONING_MAX) : '';
+    const reason = isDisplayable(reasoning) ? beginning(reasoning.trim(), REASONING_POINTS_MAX) : '';
     return { saying, response, reasoning: reason, raw: LIKELIHOOD[likelihood], needsUnknownFact };
   });
-  // Sorting is stable: of equal ones the model's first comes first.
+  // Sorting is stable: of equally likely ones, the model's first stays first.
   const distinct = distinctOf(
     usable.sort((a, b) => b.raw - a.raw),
     k,
@@ -58,7 +58,7 @@ function distinctOf<One extends { saying: Saying }>(candidates: readonly One[], 
   return distinct;
 }
 
-/** The margin of each candidate: its probability without the best of the others'. */
+/** Returns the margin of each candidate: its probability minus the best of the others'. */
 export function marginsOf(candidates: readonly Pick<RawCandidate, 'raw'>[]): number[] {
   return candidates.map(({ raw }, place) => {
     const others = candidates.flatMap((other, n) => (n === place ? [] : other.raw));

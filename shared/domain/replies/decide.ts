@@ -4,15 +4,15 @@ import { marginsOf, type RawCandidate } from './candidates.ts';
 import { dictates, obeys } from './dictation.ts';
 import type { Support } from './support.ts';
 
-/** The proposal of a predictor: candidates, or the reason why there are none. */
+/** A predictor's proposal: candidates, or the reason why there are none. */
 export interface Proposed {
   candidates: readonly RawCandidate[];
-  /** True if an approval or a choice is asked for. */
+  /** True if the prompt asks for an approval or a choice. */
   closed: boolean;
   reason: string;
 }
 
-/** The circumstances that the decision depends on besides. */
+/** Everything else that the decision depends on. */
 export interface Circumstances {
   prompt: string;
   threshold: number;
@@ -23,7 +23,7 @@ export interface Circumstances {
   isDictated: boolean;
   /** The person's earlier replies. */
   history: readonly string[];
-  /** Share of the similar prompts that got this reply. */
+  /** Returns the share of the similar prompts that got this reply. */
   shareOf(response: string): number;
   isSupported: Support;
 }
@@ -35,7 +35,9 @@ export interface Candidate {
   raw: number;
 }
 
-/** The answer to a prediction. `features` are those of the first candidate; null where a decision on it teaches nothing. */
+/**
+ * Answer to a prediction. `features` are those of the first candidate; null if a decision on it would teach nothing.
+ */
 export interface Decided {
   status: 'auto' | 'escalated';
   response: string;
@@ -51,22 +53,25 @@ const SUSPICIONS = {
 };
 
 /**
- * Turns what a predictor proposes into an answer: calibrates each candidate, sorts them, and compares the first with the
- * threshold. What the person's own replies do not support is never sure. What was dictated has no confidence at all; with a threshold of 0, which even that would reach, it has no
+ * Turns a predictor's proposal into an answer: calibrates each candidate, sorts them, and compares the first with the
+ * threshold. A candidate that the person's own replies do not support stays below any sensible threshold. If the reply
+ * was dictated, no candidate has any confidence; with a threshold of 0, which even that would reach, there are no
  * candidates either.
  */
 export function decideReply({ candidates, closed, reason }: Proposed, circumstances: Circumstances): Decided {
   const { prompt, threshold, history } = circumstances;
   const isCopied = copiesOf(prompt, history);
-  const guarded = candidates.map((candidate) => ({
+  const cappedCandidates = candidates.map((candidate) => ({
     ...candidate,
     raw: isCopied(candidate.response) ? Math.min(candidate.raw, COPIED_RAW) : candidate.raw,
   }));
-  const isCommanded = guarded.some(({ response, reasoning }) => obeys(reasoning) || dictates(response));
+  const isCommanded = cappedCandidates.some(
+    ({ response, reasoning }) => obeys(reasoning) || dictates(response),
+  );
   const suspicion = circumstances.isDictated ? 'prompt' : isCommanded ? 'reasoning' : undefined;
-  if (suspicion !== undefined && threshold === 0) return abstained(SUSPICIONS[suspicion]);
-  const margins = marginsOf(guarded);
-  const judged = guarded.map((candidate, place) => {
+  if (suspicion !== undefined && threshold === 0) return abstention(SUSPICIONS[suspicion]);
+  const margins = marginsOf(cappedCandidates);
+  const judged = cappedCandidates.map((candidate, place) => {
     const features = featuresOf(candidate, margins[place] ?? 0, closed, circumstances);
     return {
       ...candidate,
@@ -76,17 +81,17 @@ export function decideReply({ candidates, closed, reason }: Proposed, circumstan
   });
   judged.sort((a, b) => b.confidence - a.confidence || b.raw - a.raw);
   const [first] = judged;
-  if (first === undefined) return abstained(reason);
-  const explained = (reasoning: string) =>
+  if (first === undefined) return abstention(reason);
+  const withSuspicion = (reasoning: string) =>
     suspicion === undefined ? reasoning : `${SUSPICIONS[suspicion]} ${reasoning}`.trim();
   return {
     status: first.confidence >= threshold ? 'auto' : 'escalated',
     response: first.response,
     confidence: first.confidence,
-    reasoning: explained(first.reasoning),
+    reasoning: withSuspicion(first.reasoning),
     candidates: judged.map(({ response, reasoning, confidence, raw }) => ({
       response,
-      reasoning: explained(reasoning),
+      reasoning: withSuspicion(reasoning),
       confidence,
       raw,
     })),
@@ -94,7 +99,7 @@ export function decideReply({ candidates, closed, reason }: Proposed, circumstan
   };
 }
 
-function abstained(reasoning: string): Decided {
+function abstention(reasoning: string): Decided {
   return { status: 'escalated', response: '', confidence: 0, reasoning, candidates: [], features: null };
 }
 
@@ -119,16 +124,16 @@ function confidenceIn(
   return isSupported(response) ? confidence : Math.min(confidence, UNSUPPORTED_CONFIDENCE);
 }
 
-/** Words in a row that a reply hardly shares with a prompt by chance. */
+/** Number of words in a row that a reply hardly shares with a prompt by chance. */
 const COPIED_WORDS = 8;
-/** The raw probability of a reply that only repeats the prompt's words: that of `unlikely`. */
+/** Maximum raw probability of a reply that only repeats the prompt's words: that of `unlikely`. */
 export const COPIED_RAW = 0.25;
-/** The most confidence in a reply that the person has not given before. Below any sensible threshold. */
+/** Maximum confidence in a reply that the person has not given before. It is below any sensible threshold. */
 const UNSUPPORTED_CONFIDENCE = 0.49;
 
 /**
- * Finds out whether a reply has eight words in a row of the prompt which the person has never used. `history`: what they
- * wrote, which is only read for a reply that has some.
+ * Returns a check whether a reply has eight words in a row from the prompt that the person has never used. `history` is
+ * what the person wrote; it is only read for a reply that has such words.
  */
 export function copiesOf(prompt: string, history: readonly string[]): (reply: string) => boolean {
   const asked = copyableRuns(prompt);

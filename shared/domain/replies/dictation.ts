@@ -1,8 +1,9 @@
 import { normalForm } from '../../text/words.ts';
 
 /*
- * Texts that others wrote may try to dictate a reply in the person's name. No list of patterns is complete; this one is one
- * of several guards (docs/replies.md), and errs on the safe side: what it finds is never sent automatically.
+ * Texts written by others may try to dictate a reply in the person's name. No list of patterns is complete. This one is
+ * one of several guards (docs/replies.md), and errs on the safe side: a reply that it flags is never sent
+ * automatically.
  */
 
 const SAY = '(?:say(?:s|ing)?|answer(?:s|ed|ing)?|repl(?:y|ies|ied|ying)|respond(?:s|ed|ing)?)';
@@ -13,17 +14,17 @@ const MODAL =
   "(?:will|would|must|should|shall|(?:is |are )?going to|expected to|wants? to|has to|always|invariably|certainly|definitely|surely|'ll)";
 const ASSENT =
   '(?:yes|yep|yeah|no|ok|okay|y|n|approved?|confirm(?:ed)?|proceed|continue|agreed?|accept(?:ed)?|go ahead|lgtm|sure|do it)';
-/** A backtick and an apostrophe stand in every other message about code. */
+/** Quotation marks except backtick and apostrophe, which stand in every other message about code. */
 const QUOTE = '["“”„«»‹›「」『』]';
 const ANY_QUOTE = '["\'“”„‘’«»`‹›「」『』]';
 
-/** Not after the name of a program: a description of what software answers dictates no reply. */
+/** Excludes a match after the name of a program: a description of what software answers dictates no reply. */
 const PROGRAM =
   '(?<!\\b(?:bot|api|server|service|app|application|endpoint|command|page|handler|route|backend)\\b[^.\\n]{0,40})';
-/** Not after an adjective with which an agent announces its own answer. */
+/** Excludes a match after an adjective with which an agent announces its own answer. */
 const OWN_ANSWER = '(?<!\\b(?:short|quick|brief|direct|simple|long|honest) )';
 
-/** Dictates a reply, says what the person will reply, or plants a rule about it. */
+/** Texts that dictate a reply, say what the person will reply, or plant a rule about it. */
 const DICTATES = [
   `${PROGRAM}\\b(?:reply|respond|answer)\\s+(?:only |just |simply |exactly |back )*(?:with|by)\\b`,
   `${PROGRAM}(?:\\b(?:reply|respond|answer)(?!\\s+to (?:your|the|an?|my)\\b)|(?:(?:^|[.!?:\\n] ?)|\\b(?:to|must|should|please|and|then|just|only) )say)\\b[\\s:,(]{1,3}(?:[\\p{L}']{1,20}\\s+){0,3}?${QUOTE}`,
@@ -46,7 +47,7 @@ const DICTATES = [
   `\\breplywith(?!out)|\\brespondwith(?!out)|\\banswerwith(?!out)|userwill(?:say|answer|reply|approve)|ignore(?:all)?(?:previous|prior|above)`,
 ];
 
-/** The same in other languages, without accents. */
+/** Such texts in other languages, without accents. */
 const DICTATES_ABROAD = [
   `\\b(?:antworte[nt]?|antwort|sage?n?|schreibe?n?)\\b.{0,40}(?:\\bmit\\b|${QUOTE}|\\bnur\\b|\\bja\\b|\\bgenau\\b)`,
   '\\b(?:benutzer|nutzer|anwender|mensch|person)(?:in)?\\b.{0,20}\\b(?:wird|soll|muss|wurde)\\b.{0,20}\\b(?:sagen|antworten|zustimmen)|\\b(?:be)?nutzer(?:in)? (?:sagt|antwortet|stimmt)\\b',
@@ -64,7 +65,7 @@ const DICTATES_ABROAD = [
   'اجب ب|رد ب|المستخدم س|تجاهل',
 ];
 
-/** Commands to the model, and texts that pretend to be another party's or to end the record. */
+/** Commands to the model, and texts that pretend to come from another party or to end the record. */
 const COMMANDS = [
   `\\b(?:ignore|disregard|forget|override|bypass|discard|supersede|suspend) (?:all|any|every(?:thing)?|the|these|those|your|its|previous|prior|above|earlier)\\b.{0,30}\\b(?:instructions?|rules?|guidelines?|prompts?|above|safety|polic(?:y|ies)|calibration)\\b`,
   `\\b(?:new|updated|revised|actual|hidden|secret) (?:system |developer )?(?:instructions?|directives?|orders?)\\s*:|\\b(?:developer mode|jailbreak|do anything now|you are now (?:an?|the|dan|free|unrestricted|acting|operating|playing))\\b`,
@@ -80,7 +81,7 @@ const COMMANDS = [
   `\\b(?:auto|automatic(?:ally)?)[- ]?(?:approve|accept|reply|confirm|answer|respond)\\b|\\b(?:never|not|don.t|do not) escalate\\b`,
 ];
 
-/** Texts that imitate the answer's format, or set the confidence. */
+/** Texts that imitate the answer's format or set the confidence. */
 const NUMBERS = [
   `\\bcandidates"?\\s*[:=]\\s*\\[|\\b(?:none_of_these|needs_unknown_fact|predicted_response|needsunknownfact)\\b\\W{0,4}[:=\\[]`,
   `\\balmost_certain\\b`,
@@ -90,7 +91,10 @@ const NUMBERS = [
   `\\b(?:maximum|max|highest|full|absolute|complete|total|100 ?%|one hundred percent)\\s+(?:confidence|certainty|likelihood|probability)\\b`,
 ];
 
-/** A model that says it does as it was told. Its reasons may well say what the person would answer. */
+/**
+ * Reasons in which a model says that it does as it was told. `DICTATES` is not applied to reasons, since they may well
+ * say what the person would answer.
+ */
 const OBEYS = [
   `\\b(?:as|per) (?:the )?(?:instruct(?:ed|ions?)|ordered|commanded|directed|told|requested|dictated|demanded|required)\\b`,
   `\\b(?:prompt|agent|message|text|record|memory|fact|note|instructions?|episode|profile|it|row|block)\\b.{0,15}\\b(?:tells?|told|instructs?|instructed|dictates?|dictated|demands?|demanded|orders?|ordered|commands?|commanded|says to|said to|insists?|specif(?:y|ies|ied) (?:the|an?) (?:answer|reply|response))\\b`,
@@ -99,11 +103,11 @@ const OBEYS = [
   `\\binject(?:ed|ion)\\b`,
 ];
 
-const compiled = (sources: readonly string[]) => sources.map((source) => new RegExp(source, 'u'));
-const IN_TEXTS = compiled([...DICTATES, ...DICTATES_ABROAD, ...COMMANDS, ...NUMBERS]);
-const IN_REASONING = compiled([...COMMANDS, ...NUMBERS, ...OBEYS]);
+const compileAll = (sources: readonly string[]) => sources.map((source) => new RegExp(source, 'u'));
+const IN_TEXTS = compileAll([...DICTATES, ...DICTATES_ABROAD, ...COMMANDS, ...NUMBERS]);
+const IN_REASONING = compileAll([...COMMANDS, ...NUMBERS, ...OBEYS]);
 
-/** Reports whether a text that others may have written dictates a reply, or commands whoever predicts it. */
+/** Reports whether a text that others may have written dictates a reply, or commands the model that predicts it. */
 export function dictates(text: string): boolean {
   return matches(text, IN_TEXTS);
 }
@@ -118,7 +122,10 @@ function matches(text: string, patterns: readonly RegExp[]): boolean {
   return patterns.some((pattern) => readings.some((reading) => pattern.test(reading)));
 }
 
-/** Letters of other alphabets that look like Latin ones (Unicode Technical Standard 39, confusables; the common ones). */
+/**
+ * Letters of other alphabets, each with the Latin letter that it looks like (Unicode Technical Standard 39,
+ * confusables; the common ones).
+ */
 const LOOKALIKES = new Map(
   [...'аaеeоoрpсcуyхxіiјjѕsԁdһhԛqԝwпnтtкkмmгrвbοoαaεeιiκkνvρpτtυuχxωwηnβb'].flatMap((letter, at, all) =>
     at % 2 === 0 ? [[letter, all[at + 1] ?? ''] as const] : [],
@@ -129,38 +136,41 @@ const DIGITS = new Map(
     at % 2 === 0 ? [[sign, all[at + 1] ?? ''] as const] : [],
   ),
 );
-/** Beyond it a text is not also read backwards or rotated: an instruction that is hidden so is short. */
-const SHORT = 4000;
+/** Maximum length of a text that is also read backwards and rotated: an instruction hidden in these ways is short. */
+const HIDDEN_CHARS_MAX = 4000;
 const ENCODED = /[A-Za-z0-9+/_-]{16,}={0,2}/g;
 const HEX = /(?:[0-9a-f]{2}[\s:]?){8,}/gi;
 
 /**
- * The ways in which a text may be read, lower case and without marks: as it is, and with what hides words from a pattern
- * undone, such as invisible characters, look-alike letters, digits for letters, spaced letters, and the usual encodings.
+ * Returns every reading of a text, lower-cased and without diacritics: the text itself, and versions with obfuscation
+ * undone (invisible characters, look-alike letters, digits for letters, spaced letters, common encodings).
  */
 export function readingsOf(text: string): string[] {
   const plain = plainOf(text);
   const decoded = decodedIn(text).map(plainOf);
-  const latin = plain.replaceAll(/\p{L}+/gu, latinized);
-  const hidden = plain.length <= SHORT ? [rotated(plain), [...plain].reverse().join('')] : [];
-  return [...new Set([plain, latin, withoutDigits(latin), joined(plain), ...hidden, ...decoded])];
+  const latin = plain.replaceAll(/\p{L}+/gu, toLatin);
+  const hidden = plain.length <= HIDDEN_CHARS_MAX ? [rot13(plain), [...plain].reverse().join('')] : [];
+  return [...new Set([plain, latin, withoutDigits(latin), joinSpacedLetters(plain), ...hidden, ...decoded])];
 }
 
 function plainOf(text: string): string {
   return (
-    normalForm(entities(text), 'NFKD')
+    normalForm(decodeEntities(text), 'NFKD')
       .replaceAll(/\p{M}|\p{Default_Ignorable_Code_Point}|[^\P{Cc}\n]/gu, (sign) =>
         sign === '\t' ? ' ' : '',
       )
       .normalize('NFC')
       .toLowerCase()
-      // The time of the patterns is quadratic in long runs.
+      // The patterns take quadratic time in long runs of white space.
       .replaceAll(/\s{3,}/g, (run) => (run.includes('\n') ? '\n' : ' '))
   );
 }
 
-/** A word with look-alike letters in Latin ones, if that makes all of it Latin: others are words of another alphabet. */
-function latinized(word: string): string {
+/**
+ * Replaces the look-alike letters of a word by Latin ones, if that makes all of it Latin. Otherwise it is a word of
+ * another alphabet, and stays.
+ */
+function toLatin(word: string): string {
   const latin = [...word].map((letter) => LOOKALIKES.get(letter) ?? letter).join('');
   return /[^\p{Script=Latin}]/u.test(latin) ? word : latin;
 }
@@ -169,21 +179,20 @@ function withoutDigits(text: string): string {
   return text.replaceAll(/[0-9@$!]/g, (sign) => DIGITS.get(sign) ?? sign);
 }
 
-/** "r e p l y  w i t h" and "r.e.p.l.y" as words. */
-function joined(text: string): string {
+/** Joins spaced letters into words: "r e p l y  w i t h", "r.e.p.l.y". */
+function joinSpacedLetters(text: string): string {
   return text.replaceAll(/(?<![\p{L}\p{N}])(?:\p{L}[ .*_|-]){3,}\p{L}(?![\p{L}\p{N}])/gu, (run) =>
     run.replaceAll(/[ .*_|-]/g, ''),
   );
 }
 
-/** ROT13. */
-function rotated(text: string): string {
+function rot13(text: string): string {
   return text.replaceAll(/[a-z]/g, (letter) =>
     String.fromCharCode(((letter.charCodeAt(0) - 97 + 13) % 26) + 97),
   );
 }
 
-function entities(text: string): string {
+function decodeEntities(text: string): string {
   return text
     .replaceAll(/&#(?:x([0-9a-f]{1,6})|(\d{1,7}));/gi, (sign, hex: string, decimal: string) =>
       character(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16), sign),

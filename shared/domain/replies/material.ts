@@ -36,19 +36,19 @@ export interface FittedMaterial extends Material {
   truncated: boolean;
 }
 
-/**
- * The share of the budget that the prompt may take, and of that its beginning when it is cut: its question is at its end.
- */
+/** Share of the budget that the prompt may take. */
 const PROMPT_SHARE = 1 / 2;
+/** Share of a cut prompt that its beginning gets. The rest is its end, where the question is. */
 const HEAD_SHARE = 0.3;
-/** Examples that count more than facts. */
+/** Number of examples that take precedence over facts that are not pinned. */
 const FIRST_EXAMPLES = 3;
-/** The share of the budget for what the predictions of a batch have in common, and the prompt. The rest is for examples. */
+/** Share of the budget for a batch's prompt and the material that its predictions share. The rest is for examples. */
 const COMMON_SHARE = 3 / 4;
 
 /**
- * Cuts prompt and material to `budgetTokens`. Rows are whole or left out, in this order: the oldest raw rows
- * first, then episodes, examples, facts that are not pinned, and the profile last.
+ * Cuts prompt and material to `budgetTokens`. Rows are kept whole or left out. They take from the budget in this order:
+ * the profile's summary, pinned facts, the first examples, other facts, the profile's data, other examples, episodes,
+ * raw rows. After the first text that does not fit, none is taken.
  */
 export function fitMaterial(prompt: string, material: Material, budgetTokens: number): FittedMaterial {
   const { head, tail, taken } = fitPrompt(prompt, budgetTokens * PROMPT_SHARE);
@@ -64,7 +64,7 @@ export function fitMaterial(prompt: string, material: Material, budgetTokens: nu
   const episodes = material.episodes.filter(({ title, summary: text }) => takes(`${title} ${text}`));
   const raw = material.raw.filter(({ content }) => takes(content));
   return {
-    prompt: joined(head, tail),
+    prompt: joinHeadAndTail(head, tail),
     profile: profile && { summary, data },
     facts: [...pinned, ...others],
     examples: [...examples, ...more],
@@ -74,7 +74,7 @@ export function fitMaterial(prompt: string, material: Material, budgetTokens: nu
   };
 }
 
-/** The material that the predictions of a batch share: all but the examples, beside any of the prompts. */
+/** Cuts the material shared by the predictions of a batch (all but the examples) to fit beside the longest prompt. */
 export function fitCommon(
   prompts: readonly string[],
   material: Omit<Material, 'examples'>,
@@ -84,7 +84,7 @@ export function fitCommon(
   return fitMaterial(longest, { ...material, examples: [] }, budgetTokens * COMMON_SHARE);
 }
 
-/** One prompt of a batch and its examples, beside what the batch has in common. */
+/** Cuts one prompt of a batch and its examples, and adds the material that the batch shares. */
 export function fitBesideCommon(
   prompt: string,
   common: Omit<FittedMaterial, 'examples' | 'prompt'>,
@@ -96,16 +96,18 @@ export function fitBesideCommon(
   const takes = takingFrom(budget);
   return {
     ...common,
-    prompt: joined(head, tail),
+    prompt: joinHeadAndTail(head, tail),
     examples: examples.filter((pair) => takes(textOfPair(pair))),
     truncated: common.truncated || budget.isExceeded || tail !== undefined,
   };
 }
 
-/** Takes whole texts. After the first that does not fit, none does: what comes later is worth less. */
+/**
+ * Makes a function that takes whole texts. After the first that does not fit it takes none: later ones are worth less.
+ */
 const takingFrom = (budget: TokenBudget) => (text: string) => !budget.isExceeded && budget.takes(text);
 
-const joined = (head: string, tail: string | undefined) =>
+const joinHeadAndTail = (head: string, tail: string | undefined) =>
   tail === undefined ? head : `${head}\n…\n${tail}`;
 
 const textOfPair = ({ prompt, reply }: Pair) => `${prompt} ${reply}`;

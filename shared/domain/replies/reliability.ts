@@ -3,7 +3,7 @@ import type { FeedbackRequest } from '../../schemas/replies.ts';
 import { saysTheSame } from '../../text/meaning.ts';
 import { Faults } from '../faults.ts';
 
-/** A confidence that was shown, and whether it was right. */
+/** A confidence that was shown, and whether its prediction was right. */
 export interface Outcome {
   confidence: number;
   right: boolean;
@@ -14,20 +14,22 @@ export interface Bin {
   hi: number;
   count: number;
   mean_confidence: number;
-  /** Share of those that were right. */
+  /** Share of its predictions that were right. */
   observed: number;
 }
 
-/** The evidence for a suggested threshold. `reason` says why there is none. */
+/** Evidence for a suggested threshold. `reason` says why no threshold is suggested. */
 export interface Evidence {
   target: number;
-  /** Decisions on predictions with at least that confidence, how many of all these are, and how many of them were right. */
+  /** Number of decisions on predictions with at least that confidence. */
   labels: number;
+  /** Share of all decisions that these are. */
   coverage: number | null;
+  /** Share of these predictions that were right. */
   precision: number | null;
   /** One-sided 95 % lower bound of the precision (Wilson 1927). */
   precision_low: number | null;
-  /** The same upper bound. */
+  /** One-sided 95 % upper bound of the precision. */
   precision_high: number | null;
   reason: 'no_feedback' | 'too_little_feedback' | 'not_precise_enough' | null;
 }
@@ -42,17 +44,15 @@ export interface Reliability {
 }
 
 const BINS_MAX = 10;
-const PER_BIN = 15;
-/** Steps of 0.05 from 0.95 down to 0.05. */
+const OUTCOMES_PER_BIN = 15;
+/** Thresholds to test, from 0.95 down to 0.05 in steps of 0.05. */
 const THRESHOLDS = Array.from({ length: 19 }, (_, n) => (95 - 5 * n) / 100);
 /** The 95th percentile of the normal distribution. */
 const Z = 1.6449;
 
-/**
- * Reports how far the confidences shown can be trusted, and the threshold from which on a `target` share of them is right.
- */
+/** Reports how far the confidences shown can be trusted, and from which threshold on a share of `target` is right. */
 export function reliabilityOf(outcomes: readonly Outcome[], target = PRECISION_TARGET): Reliability {
-  // In one order whatever the caller's, so that sums of fractions are the same to the last digit.
+  // Sorted, so that sums of fractions are the same to the last digit whatever the caller's order.
   const sorted = outcomes.toSorted(
     (a, b) => a.confidence - b.confidence || Number(a.right) - Number(b.right),
   );
@@ -66,9 +66,9 @@ export function reliabilityOf(outcomes: readonly Outcome[], target = PRECISION_T
   };
 }
 
-/** Bins of equal mass. Equal confidences may be in two bins. */
+/** Divides the outcomes into bins of equal size. Equal confidences may be in two bins. */
 function binsOf(sorted: readonly Outcome[]): Bin[] {
-  const count = Math.min(BINS_MAX, Math.ceil(sorted.length / PER_BIN));
+  const count = Math.min(BINS_MAX, Math.ceil(sorted.length / OUTCOMES_PER_BIN));
   return Array.from({ length: count }, (_, n) => {
     const of = sorted.slice((n * sorted.length) / count, ((n + 1) * sorted.length) / count);
     return {
@@ -81,14 +81,15 @@ function binsOf(sorted: readonly Outcome[]): Bin[] {
   });
 }
 
-/** A sequence of tests begins where this share of all decisions is: above it a single mistake would end it. */
-const MANY = 0.5;
+/** Share of all decisions with which the second sequence of tests begins: with fewer, a single mistake would end it. */
+const MANY_SHARE = 0.5;
 
 /**
- * Fixed-sequence tests (Westfall and Krishen 2001): thresholds from high to low, while the lower bound of the precision
- * reaches the target; the last that passes. So testing many of them does not raise the risk of a wrong one. There are two
- * sequences, from the highest threshold and from the first that has many decisions: the lower result of both.
- * Thresholds with fewer decisions above them than a perfect record would need are left out: they could only fail.
+ * Suggests a threshold by fixed-sequence tests (Westfall and Krishen 2001). A sequence goes from high to low thresholds
+ * while the lower bound of the precision reaches the target; its result is the last threshold that passes. So testing
+ * many thresholds does not raise the risk of a wrong one. There are two sequences: one from the highest threshold, one
+ * from the first with many decisions. The lower result of both counts. Thresholds with so few decisions above them that
+ * even a perfect record would fail are left out.
  */
 function suggest(
   outcomes: readonly Outcome[],
@@ -102,7 +103,7 @@ function suggest(
   })).filter(({ above }) => lowerBound(above.length, above.length) >= target);
   const passes = ({ above }: { above: readonly Outcome[] }) =>
     lowerBound(above.filter(({ right }) => right).length, above.length) >= target;
-  const many = tests.findIndex(({ above }) => above.length >= MANY * outcomes.length);
+  const many = tests.findIndex(({ above }) => above.length >= MANY_SHARE * outcomes.length);
   const results = [0, Math.max(0, many)].flatMap((start) => {
     const sequence = tests.slice(start);
     const failed = sequence.findIndex((test) => !passes(test));
@@ -141,7 +142,7 @@ function evidenceOf(
   };
 }
 
-/** The lower bound of a share, from a sample (Wilson's score interval, one-sided); 0 for none. */
+/** Returns the lower bound of a share, from a sample (Wilson's score interval, one-sided); 0 for an empty sample. */
 function lowerBound(right: number, labels: number): number {
   if (labels === 0) return 0;
   const share = right / labels;
@@ -156,7 +157,7 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The prediction that a decision is about. */
+/** A prediction on which the person has decided. */
 interface Decided {
   response: string;
   error?: string | null | undefined;
@@ -165,14 +166,14 @@ interface Decided {
 
 interface Feedback {
   actualResponse: string | null;
-  /** True if the prediction was right; null where it teaches nothing. */
+  /** True if the prediction was right; null if the decision teaches nothing. */
   label: boolean | null;
 }
 
 /**
- * Interprets a person's decision on a prediction. To accept means to have replied what was predicted, unless another
- * reply is given; an edit that changes next to nothing counts as right. Throws a `ValidationError` when the reply is
- * missing: an edit needs it, and so does accepting a prediction that failed.
+ * Interprets a person's decision on a prediction. Accepting means having replied what was predicted, unless another
+ * reply is given. An edit that changes next to nothing counts as right. Throws a `ValidationError` when the reply is
+ * missing: it is required for an edit, and for accepting a prediction that failed.
  */
 export function feedbackOf(
   { response, error, features }: Decided,

@@ -4,32 +4,35 @@ import { normalForm, runsOf, wordsOf } from '../../text/words.ts';
 import { dictates } from './dictation.ts';
 import { type Pair, PROMPT_END } from './vote.ts';
 
-/** A decision of the person's on a prediction. */
+/** A person's decision on a prediction. */
 export interface Decision {
   /** The end of the prompt. */
   prompt: string;
-  /** The person's reply; of a prediction that they rejected, the one that was predicted. */
+  /** The person's reply; the predicted reply if they rejected it. */
   reply: string;
   isRejected: boolean;
 }
 
-/** Reports whether the person has given a reply often enough, to prompts like that, for it to be given in their name. */
+/** Reports whether the person has given a reply to such prompts often enough for it to be given in their name. */
 export type Support = (response: string) => boolean;
 
 interface Precedent extends Omit<Decision, 'isRejected'> {
-  /** The person's own reply, or a decision of theirs: the same reply may be both, and counts once. */
+  /**
+   * Origin: the person's own reply, or a decision on a prediction. The same reply may be both, so these are counted
+   * separately.
+   */
   of: 'own' | 'approved' | 'rejected';
   meaning: string;
 }
 
-/** The number of the person's replies that support one of the same meaning, and how similar their prompts must be. */
-const ENOUGH = { replies: 2, likeness: 0.7 };
-/** The same for what cannot be undone; then no reply to a prompt of the same kind may have another meaning. */
-const ENOUGH_FOR_RISK = { replies: 5, likeness: 0.9 };
+/** Number of replies of the same meaning that support a reply, and the minimum similarity of their prompts. */
+const SUPPORT_MIN = { replies: 2, likeness: 0.7 };
+/** The same for what cannot be undone. Then, in addition, no reply to a similar prompt may have another meaning. */
+const RISKY_SUPPORT_MIN = { replies: 5, likeness: 0.9 };
 
 /**
- * Replies of a person, as they support replies to other prompts. Only rows that are stored as theirs count, whatever
- * prompts, memory or a model say; and none that its prompt dictated.
+ * A person's replies, as support for replies to other prompts. Only rows stored as the person's count, whatever
+ * prompts, memory or a model say; and no reply that its prompt dictated.
  */
 export class Precedents {
   readonly #all: readonly Precedent[];
@@ -48,22 +51,28 @@ export class Precedents {
     this.#prompts = new Collection(precedents.map(({ prompt }) => prompt));
   }
 
-  /** Looks for support of replies to a prompt. Its beginning, where it is long, is not compared: then it is held risky. */
+  /**
+   * Returns a check whether replies to a prompt are supported. The beginning of a long prompt is not compared, so a
+   * long prompt counts as risky.
+   */
   on(prompt: string): Support {
     const likenesses = this.#prompts.likenesses(prompt.slice(-PROMPT_END));
     const like = (least: number) => this.#all.filter((_, place) => (likenesses[place] ?? 0) >= least);
-    const kind = like(ENOUGH.likeness);
+    const kind = like(SUPPORT_MIN.likeness);
     const promptIsRisky = prompt.length > PROMPT_END || isRisky(prompt);
     return (response) => {
       const meaning = meaningOf(response);
       const means = (one: Precedent) => one.of !== 'rejected' && one.meaning === meaning;
-      if (!promptIsRisky && !isRisky(response)) return hasEnough(kind.filter(means), ENOUGH.replies);
-      return kind.every(means) && hasEnough(like(ENOUGH_FOR_RISK.likeness), ENOUGH_FOR_RISK.replies);
+      if (!promptIsRisky && !isRisky(response)) return hasEnough(kind.filter(means), SUPPORT_MIN.replies);
+      return kind.every(means) && hasEnough(like(RISKY_SUPPORT_MIN.likeness), RISKY_SUPPORT_MIN.replies);
     };
   }
 }
 
-/** Words for harm that a later correction does not undo, without accents: in English, and the commonest in other languages. */
+/**
+ * Words for harm that a later correction does not undo, without accents: in English, and the most common ones of other
+ * languages.
+ */
 const RISKY = new RegExp(
   [
     String.raw`\b(?:delet(?:e[sd]?|ing|ion)|drop(?:s|ped|ping)?|truncat(?:e[sd]?|ing)|wip(?:e[sd]?|ing)|eras(?:e[sd]?|ing)|destroy(?:s|ed|ing)?|purg(?:e[sd]?|ing)|overwrit(?:e|es|ing|ten)|shred(?:s|ded|ding)?)\b`,
@@ -86,7 +95,10 @@ export function isRisky(text: string): boolean {
   return RISKY.test(normalForm(text, 'NFKD').replaceAll(/\p{M}/gu, ''));
 }
 
-/** Reads no more of the texts than it takes: to look for dictation is slow. */
+/**
+ * Reports whether enough precedents are the person's own choice. Reads only as many texts as that takes, because
+ * looking for dictation is slow.
+ */
 function hasEnough(precedents: readonly Precedent[], enough: number): boolean {
   const counts = { own: 0, approved: 0, rejected: 0 };
   return precedents.some((one) => {
@@ -104,8 +116,8 @@ const SENTENCE = /[^.!?。！？؟\n]+[.!?。！？؟]?/gu;
 const QUESTION = /[?？؟]$/u;
 
 /**
- * Reports whether a reply repeats what its prompt gave away, in any language: the prompt quotes it alone, or has a yes outside
- * of a question. A reply that it quotes beside others is the person's choice.
+ * Reports whether a reply only repeats an answer that its prompt supplied, in any language: the single quoted text, or
+ * a "yes" outside a question. Picking one of several quoted texts is the person's own choice.
  */
 export function repeatsPrompt(prompt: string, reply: string): boolean {
   const meaning = meaningOf(reply);

@@ -2,48 +2,54 @@ import { meaningOf } from '../../text/meaning.ts';
 import { countsOf, wordsOf } from '../../text/words.ts';
 import { dictates } from './dictation.ts';
 
-/** An agent's prompt, or its end, and the person's reply in their own words. */
+/** An agent's prompt, or its end, and the reply that the person gave in their own words. */
 export interface Pair {
-  /** The id of the raw row with the reply. */
+  /** Id of the raw row with the reply. */
   id: string;
-  /** The id of the raw row with the prompt. */
+  /** Id of the raw row with the prompt. */
   promptId?: string;
   prompt: string;
   reply: string;
 }
 
 export interface Vote {
-  /** The person's own replies, the likeliest first, with the share of the similar prompts that got them. */
+  /**
+   * The person's own replies, the likeliest first. `share` is the share of the similar prompts that got the reply,
+   * `times` how often the person gave it at all.
+   */
   replies: { response: string; share: number; times: number }[];
-  /** Share of a reply that may be worded otherwise, from 0 to 1. */
+  /** Returns the share of a reply, which may be worded differently, from 0 to 1. */
   shareOf(response: string): number;
-  /** The most similar prompts of before, the nearest first; those that dictate a reply have no vote. */
+  /**
+   * The most similar earlier prompts, the nearest first. They include those that dictate a reply, which have no vote.
+   */
   neighbours: Pair[];
 }
 
-/** UTF-16 units of a prompt's end, where its question is. */
+/** Length of the end of a prompt that is compared, in UTF-16 units: the question is usually there. */
 export const PROMPT_END = 600;
-/** Words of the prompt that are looked for: the rarest. */
+/** Number of words of the prompt that are looked for: the rarest. */
 const TERMS_MAX = 12;
-const NEIGHBOURS = 15;
-/** The least similarity of a neighbour, as a share of the prompt's similarity to itself. */
-const SIMILAR = 0.2;
+/** Maximum number of earlier prompts that vote. */
+const NEIGHBOURS_MAX = 15;
+/** Minimum similarity of a neighbour, as a share of the prompt's similarity to itself. */
+const SIMILARITY_MIN = 0.2;
 /** Weight of the possibility that the person says something new. */
 const NOVELTY = 1;
-/** Okapi BM25 (Robertson and Zaragoza 2009). */
+/** Parameters of Okapi BM25 (Robertson and Zaragoza 2009). */
 const [K1, B] = [1.2, 0.75];
 
 /**
- * Finds which of a person's own replies fits a prompt, by a vote of the most similar earlier prompts. Nearer ones count
- * more, and one vote is always for something new, so that a single case never makes a certainty.
+ * Finds which of a person's own replies fit a prompt, by a vote of the most similar earlier prompts. Nearer prompts
+ * weigh more. One vote always goes to something new, so that a single case is never a certainty.
  */
 export function voteOf(prompt: string, pairs: readonly Pair[]): Vote {
   return votesOf(pairs)(prompt);
 }
 
-/** The same for many prompts. */
+/** Returns a function that does the same for many prompts. */
 export function votesOf(pairs: readonly Pair[]): (prompt: string) => Vote {
-  const documents = pairs.map((pair) => read(pair.prompt));
+  const documents = pairs.map((pair) => countWords(pair.prompt));
   const classes = new Map(pairs.map((pair) => [pair, meaningOf(pair.reply)] as const));
   return (prompt) => voteAmong(neighboursOf(prompt, pairs, documents), classes);
 }
@@ -78,21 +84,21 @@ function commonest(wordings: string[]): string {
 function neighboursOf(
   prompt: string,
   pairs: readonly Pair[],
-  documents: readonly Counted[],
+  documents: readonly WordCounts[],
 ): { pair: Pair; weight: number }[] {
-  const asked = read(prompt);
-  const holding = new Map<string, number>();
+  const asked = countWords(prompt);
+  const documentsWith = new Map<string, number>();
   for (const { counts } of documents)
-    for (const term of counts.keys()) holding.set(term, (holding.get(term) ?? 0) + 1);
+    for (const term of counts.keys()) documentsWith.set(term, (documentsWith.get(term) ?? 0) + 1);
   const rarity = (term: string) => {
-    const n = holding.get(term) ?? 0;
+    const n = documentsWith.get(term) ?? 0;
     return Math.log(1 + (documents.length - n + 0.5) / (n + 0.5));
   };
   const terms = [...asked.counts.keys()]
     .sort((a, b) => rarity(b) - rarity(a) || (a < b ? -1 : 1))
     .slice(0, TERMS_MAX);
   const meanLength = documents.reduce((sum, { length }) => sum + length, 1) / Math.max(1, documents.length);
-  const score = ({ counts, length }: Counted) =>
+  const score = ({ counts, length }: WordCounts) =>
     terms.reduce((sum, term) => {
       const times = counts.get(term) ?? 0;
       return sum + (rarity(term) * times * (K1 + 1)) / (times + K1 * (1 - B + (B * length) / meanLength));
@@ -104,18 +110,18 @@ function neighboursOf(
     return { pair, likeness };
   });
   return scored
-    .filter(({ likeness }) => likeness >= SIMILAR)
+    .filter(({ likeness }) => likeness >= SIMILARITY_MIN)
     .sort((a, b) => b.likeness - a.likeness || (a.pair.id < b.pair.id ? 1 : -1))
-    .slice(0, NEIGHBOURS)
+    .slice(0, NEIGHBOURS_MAX)
     .map(({ pair, likeness }) => ({ pair, weight: likeness ** 2 }));
 }
 
-interface Counted {
+interface WordCounts {
   counts: Map<string, number>;
   length: number;
 }
 
-function read(prompt: string): Counted {
+function countWords(prompt: string): WordCounts {
   const words = wordsOf(prompt.slice(-PROMPT_END));
   return { counts: countsOf(words), length: words.length };
 }

@@ -5,7 +5,7 @@ import { personsWords } from '../wrappers.ts';
 
 const NAME = 'claude-code';
 
-/** A session file of Claude Code: `~/.claude/projects/<project>/<session>.jsonl`, one record a line. */
+/** A session file of Claude Code: `~/.claude/projects/<project>/<session>.jsonl`, one record per line. */
 export const claudeCode: Format = {
   name: NAME,
   title: 'Claude Code session (JSON Lines)',
@@ -40,7 +40,7 @@ function entriesOf(record: JsonObject): Entry[] {
   return type === 'user' ? fromUser(record) : fromAgent(record);
 }
 
-/** Words that the person typed while the agent worked, and that it read before its turn ended. */
+/** Reads words that the person typed while the agent worked, and that the agent read before its turn ended. */
 function fromAttachment(record: JsonObject): Entry[] {
   const { type, commandMode = 'prompt', prompt, origin } = objectOf(record['attachment']);
   if (type !== 'queued_command') return [];
@@ -49,7 +49,10 @@ function fromAttachment(record: JsonObject): Entry[] {
   return isPersons ? [{ kind: 'working' }, { kind: 'user', ...idAndTime(record), text }] : [SKIPPED];
 }
 
-/** Subagents, summaries of a compacted context, and what the tool itself put in a person's or an agent's place. */
+/**
+ * True for records of subagents, summaries of a compacted context, and messages that the tool itself wrote in the place
+ * of a person or an agent.
+ */
 function isMachineMade(record: JsonObject): boolean {
   const flags = [
     'isSidechain',
@@ -70,18 +73,18 @@ function fromUser(record: JsonObject): Entry[] {
   const { content } = objectOf(record['message']);
   const result = objectsOf(content).find(({ type }) => type === 'tool_result');
   if (result !== undefined) return fromToolResult(record, result);
-  const isInterrupt = textsIn(content).some((text) => text.startsWith(INTERRUPTED));
+  const isInterrupt = textsIn(content).some((text) => text.startsWith(INTERRUPTION_START));
   const interrupted: Entry[] = isInterrupt ? [{ kind: 'working' }] : [];
   const text = personsText(content);
   return [...interrupted, text === '' ? SKIPPED : { kind: 'user', ...idAndTime(record), text }];
 }
 
-const INTERRUPTED = '[Request interrupted by user';
-const REJECTED = "The user doesn't want to proceed with this tool use.";
-const REASON = 'the user said:';
-const NOTE = "\n\nNote: The user's next message";
+const INTERRUPTION_START = '[Request interrupted by user';
+const REJECTION_START = "The user doesn't want to proceed with this tool use.";
+const REASON_LABEL = 'the user said:';
+const NOTE_START = "\n\nNote: The user's next message";
 
-/** Among the results of tools, answers to questions and reasons for refusals are the person's words. */
+/** Reads the person's words from a tool result: answers to questions, and the reason for a refusal. */
 function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
   const { questions, answers, annotations } = objectOf(record['toolUseResult']);
   const { at, id } = idAndTime(record);
@@ -99,9 +102,9 @@ function fromToolResult(record: JsonObject, result: JsonObject): Entry[] {
 }
 
 function reasonOf(text: string): string {
-  const start = text.startsWith(REJECTED) ? text.indexOf(REASON) : -1;
+  const start = text.startsWith(REJECTION_START) ? text.indexOf(REASON_LABEL) : -1;
   if (start < 0) return '';
-  const [reason = ''] = text.slice(start + REASON.length).split(NOTE);
+  const [reason = ''] = text.slice(start + REASON_LABEL.length).split(NOTE_START);
   return reason.trim();
 }
 
@@ -127,7 +130,9 @@ function fromAgent(record: JsonObject): Entry[] {
   return entries;
 }
 
-/** A copy of a message, in the file of a session that was resumed or forked, has the same `uuid`. */
+/**
+ * Returns a record's id and time. Copies of a message in the files of resumed or forked sessions have the same `uuid`.
+ */
 function idAndTime(record: JsonObject): { id: string; at: string | undefined } {
   return { id: `${NAME}:${String(record['uuid'])}`, at: textOf(record['timestamp']) };
 }
@@ -140,7 +145,7 @@ function personsText(content: unknown): string {
   return textsIn(content).map(personsWords).filter(Boolean).join('\n\n');
 }
 
-/** A message is a text, or a list of blocks. */
+/** Returns the texts of a message's content, which is a text or a list of blocks. */
 function textsIn(content: unknown): string[] {
   if (typeof content === 'string') return [content];
   return objectsOf(content).flatMap(({ type, text }) =>

@@ -4,8 +4,8 @@ import { type JsonObject, objectsOf, textOf, tryObject } from '../json.ts';
 import { personsWords } from '../wrappers.ts';
 
 const NAME = 'cline';
-const ASKS = ['followup', 'plan_mode_respond', 'act_mode_respond'];
-const WORK = [
+const ASK_TYPES = ['followup', 'plan_mode_respond', 'act_mode_respond'];
+const WORK_TYPES = [
   'tool',
   'command',
   'browser_action',
@@ -15,8 +15,8 @@ const WORK = [
 ];
 
 /**
- * A task of Cline, or of an editor extension that came from it: `<storage>/tasks/<task>/ui_messages.json`, one array on one
- * line. The file beside it, of what was sent to the provider, has no times.
+ * A task of Cline, or of an editor extension derived from it: `<storage>/tasks/<task>/ui_messages.json`, one array on
+ * one line. The neighbouring file with the messages to the provider is not read, because it has no times.
  */
 export const cline: Format = {
   name: NAME,
@@ -35,7 +35,7 @@ function messagesOn(line: string): JsonObject[] {
 function passageOf(messages: JsonObject[]): Passage | undefined {
   const [first] = messages;
   if (first === undefined) return undefined;
-  // The task's own id is the name of its directory: the moment of its start.
+  // The file does not contain the task's id, which is the name of its directory, but the moment of its start.
   const id = `${NAME}:${String(first['ts'])}:${digest(textOf(first['text']) ?? '')}`;
   const session: Session = { id, agent: NAME };
   return { session, entries: messages.flatMap((message, place) => entriesOf(message, id, place === 0)) };
@@ -47,9 +47,10 @@ function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[
   const what = String(type === 'ask' ? message['ask'] : message['say']);
   const text = (textOf(message['text']) ?? '').trim();
   const said = { id: `${scope}:${ts}`, at: timeOf(ts) };
-  if (type === 'ask' && ASKS.includes(what)) return [{ kind: 'question', ...said, text: questionIn(text) }];
+  if (type === 'ask' && ASK_TYPES.includes(what))
+    return [{ kind: 'question', ...said, text: questionIn(text) }];
   if (type === 'ask' && what === 'completion_result') return [{ kind: 'turn-end' }];
-  if (WORK.includes(what)) return [{ kind: 'working' }];
+  if (WORK_TYPES.includes(what)) return [{ kind: 'working' }];
   if (type !== 'say') return [];
   if (what === 'task' || what === 'user_feedback' || (isFirst && what === 'text')) {
     const words = personsWords(text);
@@ -60,7 +61,7 @@ function entriesOf(message: JsonObject, scope: string, isFirst: boolean): Entry[
   return what === 'completion_result' ? [{ kind: 'agent', ...said, text }, { kind: 'turn-end' }] : [];
 }
 
-/** A question is an object in JSON, with the answers that it offers in one of two ways; or a bare text. */
+/** Reads a question: a JSON object, which lists the answers that it offers in one of two ways, or a bare text. */
 function questionIn(text: string): string {
   const { question, response, options, suggest } = tryObject(text) ?? {};
   const asked = textOf(question) ?? textOf(response);

@@ -4,10 +4,10 @@ import { type JsonObject, objectOf, objectsOf, parseObject, propertyOf, textOf, 
 import { personsWords } from '../wrappers.ts';
 
 const NAME = 'codex';
-/** An editor puts the open files before this line, and the person's words after it. */
-const REQUEST = '## My request for Codex:';
-const ASKING = 'request_user_input';
-const CALLS = ['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'];
+/** Line after which a message from an editor has the person's words. Before it come the open files. */
+const REQUEST_HEADING = '## My request for Codex:';
+const ASK_TOOL = 'request_user_input';
+const CALL_TYPES = ['function_call', 'custom_tool_call', 'local_shell_call', 'web_search_call'];
 
 /** A rollout file of the Codex CLI: `~/.codex/sessions/<date>/rollout-….jsonl`. It is written append-only. */
 export const codex: Format = {
@@ -22,11 +22,11 @@ export const codex: Format = {
 
 class CodexReader implements Reader {
   readonly #ids = new WordIds();
-  /** Calls of the tool that asks the person: the ids of the questions whose answers may be kept. */
+  /** By call of the tool that asks the person: the ids of the questions whose answers may be kept. */
   readonly #asked = new Map<string, string[]>();
   #session: Session | undefined;
   #subagent = false;
-  /** The beginning of the ids: a fork begins with a copy of the messages of the session that it comes from. */
+  /** Prefix of the ids. A fork uses that of its original session, whose messages it begins with a copy of. */
   #root = '';
 
   read(line: string): Passage | undefined {
@@ -53,9 +53,9 @@ class CodexReader implements Reader {
     if (type === 'event_msg') return this.#fromEvent(payload, at);
     if (type !== 'response_item') return [];
     const kind = String(payload['type']);
-    if (kind === 'function_call' && payload['name'] === ASKING) return this.#questions(payload, at);
+    if (kind === 'function_call' && payload['name'] === ASK_TOOL) return this.#questions(payload, at);
     if (kind === 'function_call_output') return this.#answers(payload, at);
-    return CALLS.includes(kind) ? [{ kind: 'working' }] : [];
+    return CALL_TYPES.includes(kind) ? [{ kind: 'working' }] : [];
   }
 
   #fromEvent(payload: JsonObject, at: string | undefined): Entry[] {
@@ -119,6 +119,6 @@ class CodexReader implements Reader {
 }
 
 function startOfRequest(message: string): number {
-  const at = message.indexOf(REQUEST);
-  return at < 0 ? 0 : at + REQUEST.length;
+  const at = message.indexOf(REQUEST_HEADING);
+  return at < 0 ? 0 : at + REQUEST_HEADING.length;
 }

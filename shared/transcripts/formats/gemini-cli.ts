@@ -3,12 +3,12 @@ import { isObject, type JsonObject, objectOf, objectsOf, parseObject, textOf, tr
 import { personsWords } from '../wrappers.ts';
 
 const NAME = 'gemini-cli';
-/** The contents of files that the person names with @ follow this line. */
-const REFERENCED = '--- Content from referenced files ---';
+/** Line after which the contents of files follow that the person has named with @. */
+const FILES_HEADING = '--- Content from referenced files ---';
 
 /**
- * A chat of the Gemini CLI: `~/.gemini/tmp/<project>/chats/session-….jsonl`. The first line describes the session; each of
- * the others is a message, a later state of one, or a change of the description.
+ * A chat of the Gemini CLI: `~/.gemini/tmp/<project>/chats/session-….jsonl`. The first line describes the session; each
+ * of the others is a message, a later state of one, or a change of the description.
  */
 export const geminiCli: Format = {
   name: NAME,
@@ -21,8 +21,8 @@ export const geminiCli: Format = {
 };
 
 /**
- * A chat as the Gemini CLI wrote it before April 2026: `session-….json`, one object, indented by two spaces. By the
- * indentation it can be read line by line, too.
+ * A chat as the Gemini CLI wrote it before April 2026: `session-….json`, one object, indented by two spaces. The
+ * indentation makes it possible to read it line by line, too.
  */
 export const geminiCliDocument: Format = {
   name: NAME,
@@ -31,7 +31,7 @@ export const geminiCliDocument: Format = {
   open: () => new DocumentReader(),
 };
 
-/** A property of the document whose value is a text, on its line. */
+/** A line with a property of the document whose value is a text. */
 const PROPERTY = /^ {2}"(sessionId|projectHash|kind)": ("[^"]*"),?$/;
 
 class DocumentReader implements Reader {
@@ -54,7 +54,7 @@ class DocumentReader implements Reader {
 }
 
 class GeminiReader implements Reader {
-  /** The messages that were read; their later states add the calls of tools. */
+  /** Ids of the messages that were read. Later states of a message only add tool calls. */
   readonly #seen = new Set<string>();
   #session: Session | undefined;
   #subagent = false;
@@ -94,14 +94,17 @@ function entriesOf({ type, timestamp, content, displayContent }: JsonObject, id:
     const text = textOfParts(content).trim();
     return text === '' ? [] : [{ kind: 'agent', id, at, text }];
   }
-  const [typed = ''] = textOfParts(displayContent ?? content).split(REFERENCED);
+  const [typed = ''] = textOfParts(displayContent ?? content).split(FILES_HEADING);
   const text = personsWords(typed);
-  // A command of the tool's own.
+  // Commands of the tool itself.
   const isCommand = text.startsWith('/') || text.startsWith('?');
   return [text === '' || isCommand ? { kind: 'skipped' } : { kind: 'user', id, at, text }];
 }
 
-/** A text, a part, or a list of both. Parts that are no text (images, answers of tools) are left out. */
+/**
+ * Returns the text of content, which is a text, a part, or a list of both. Thoughts and parts without text (images,
+ * tool results) are left out.
+ */
 function textOfParts(content: unknown): string {
   const parts: unknown[] = Array.isArray(content) ? content : [content];
   return parts

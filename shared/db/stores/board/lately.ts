@@ -1,36 +1,36 @@
 import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
-/** The most failures of a kind that are counted. */
+/** Maximum number of failures of a kind that are counted. */
 export const MOST_FAILURES = 1000;
 const MOST_ERASURES = 12;
 
-/** The failures of the last hour with the same code. */
+/** Failures of the last hour with the same kind, code and source. */
 export interface Failures {
   kind: string;
   code: string;
   source: string | null;
   count: number;
   agoS: number;
-  /** The latest of them. */
+  /** Id of the latest one. */
   example: string;
 }
 
-/** A model's circuit, as all workers share it. */
+/** A model's circuit breaker, which all workers share. */
 export interface Circuit {
   model: string;
   failures: number;
   fault: string;
-  /** For how long the provider asked to be left alone. */
+  /** Seconds to the end of the pause that the provider asked for. */
   pausedS: number | null;
-  /** Until it may be probed; null: it is closed. */
+  /** Seconds until it may be probed; null: it is closed. */
   probeS: number | null;
 }
 
 export interface Lately {
   failures: Failures[];
   circuits: Circuit[];
-  /** Accounts that are being erased, the oldest first. */
+  /** Accounts that are being erased, longest first. */
   erasing: { id: string; forS: number }[];
 }
 
@@ -57,16 +57,16 @@ const LATELY = {
                 where erasing_at is not null order by erasing_at limit ${MOST_ERASURES}) e) as erasing`,
 };
 
-/** Reads what failed lately, the models' circuits, and the erasures. */
+/** Reads the latest failures, the models' circuits, and the erasures under way. */
 export async function readLately(pool: Pool, kinds: readonly string[]): Promise<Lately> {
   const [row] = await query<Lately & object>(pool, LATELY, [kinds]);
   if (row === undefined) throw new Error('the database answered nothing');
   return row;
 }
 
-/** Calls of the ledger of one hour and model. */
+/** Sum of the ledger's calls of one model in one hour. */
 export interface SpentHour {
-  /** Its beginning in Unix milliseconds. */
+  /** Beginning of the hour, in Unix milliseconds. */
   hour: number;
   model: string;
   calls: number;
@@ -78,10 +78,10 @@ export interface SpentHour {
   last: string;
 }
 
-/** Calls that one statement reads. */
+/** Maximum number of calls that one statement reads. */
 export const LEDGER_PAGE = 10_000;
 
-const page = (direction: 'asc' | 'desc') => ({
+const ledgerPage = (direction: 'asc' | 'desc') => ({
   name: `board_ledger_${direction}_v1`,
   text: `
     select (extract(epoch from date_trunc('hour', c.at, 'UTC')) * 1000)::float8 as hour, c.model, count(*)::int as calls,
@@ -93,14 +93,17 @@ const page = (direction: 'asc' | 'desc') => ({
              where id > $1::uuid and id < $2::uuid order by id ${direction} limit ${LEDGER_PAGE}) c
      group by 1, 2`,
 });
-const PAGES = { asc: page('asc'), desc: page('desc') };
+const LEDGER_PAGES = { asc: ledgerPage('asc'), desc: ledgerPage('desc') };
 
-/** Sums the calls with ids between two, one page of them: the first, or (`desc`) the last. */
+/**
+ * Sums the calls with ids between `from` and `to`, by hour and model. Reads one page: the first, or with `desc` the
+ * last.
+ */
 export function readLedger(
   pool: Pool,
   from: string,
   to: string,
   direction: 'asc' | 'desc',
 ): Promise<SpentHour[]> {
-  return query<SpentHour & object>(pool, PAGES[direction], [from, to]);
+  return query<SpentHour & object>(pool, LEDGER_PAGES[direction], [from, to]);
 }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
-/** The most pieces of a kind that are read, besides those that may run. */
+/** Maximum number of pieces of a kind that are read, besides one for each slot of its pool. */
 export const MOST_LIVE = 2000;
 const MOST_PARTIES = 12;
 
@@ -10,14 +10,14 @@ export interface LiveKind {
   kind: string;
   queued: number;
   running: number;
-  /** How long the oldest queued piece has waited. */
+  /** Seconds that the oldest queued piece has waited. */
   oldestS: number | null;
 }
 
 /** A party with work that waits or runs. */
 export interface LiveParty {
   party: string;
-  /** The name of an app; null: an account, or an app that is gone. */
+  /** Name of the app; null: an account, or an app that is gone. */
   app: string | null;
   queued: number;
   running: number;
@@ -29,12 +29,12 @@ export interface LiveProcess {
   id: string;
   kind: string;
   version: string | null;
-  /** Until its lease ends; negative: since when it has been silent beyond it. */
+  /** Seconds to the end of its lease; negative: seconds since that end. */
   leaseS: number;
-  /** Since its heartbeats are unbroken. */
+  /** Seconds for which its heartbeats have been unbroken. */
   steadyS: number | null;
   pools: Record<string, { slots: number; claimed: number }>;
-  /** The work that it runs. */
+  /** Number of pieces that it runs. */
   holds: number;
   leads: boolean;
 }
@@ -86,7 +86,7 @@ const LIVE = {
          from (select pool, extract(epoch from now() - paused_at)::int as "pausedS" from paused_pools) p) as paused`,
 };
 
-/** Reads what waits and runs, and the processes, in one bounded statement. */
+/** Reads the live work and the processes, in one statement that reads a bounded number of rows. */
 export async function readLive(pool: Pool, kinds: readonly { name: string; pool: string }[]): Promise<Live> {
   const [row] = await query<Live & object>(pool, LIVE, [
     kinds.map(({ name }) => name),

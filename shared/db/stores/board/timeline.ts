@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
-/** Work in any state, without any text of it. Times are Unix milliseconds. */
+/** Work in any state, without its texts. Times are Unix milliseconds. */
 export interface Traced {
   id: string;
   kind: string;
@@ -18,12 +18,12 @@ export interface Traced {
   startedAt: number | null;
   endedAt: number | null;
   deadlineAt: number | null;
-  /** Live: the callers that wait, and since when none does. */
+  /** For live work, the number of ingresses with waiting callers, and since when there is none. */
   callers: number | null;
   leftAt: number | null;
 }
 
-/** A request to the provider for it. */
+/** A request to the provider for a piece of work. */
 export interface TracedCall {
   at: number;
   attempt: number;
@@ -34,7 +34,7 @@ export interface TracedCall {
   outputTokens: number;
 }
 
-/** Event that an app reported of it: shown, accepted and so on. */
+/** An event that an app reported about a prediction: shown, accepted and so on. */
 export interface TracedEvent {
   at: number;
   kind: string;
@@ -44,8 +44,8 @@ const MS = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
 const MOST = 20;
 
 /**
- * An id of ours begins with its time, and so does a `X-Request-Id` that we made: its end is looked for in the hour after.
- * Without a time it is looked for in the last hour.
+ * Finds work by its id or its `X-Request-Id`. Ids that we made begin with their time, so the end of the work is looked
+ * for in the hour after that; with any other `X-Request-Id`, in the last hour.
  */
 const FIND = {
   name: 'board_find_v1',
@@ -70,7 +70,7 @@ const FIND = {
      order by f.admitted_at, f.ended_at`,
 };
 
-/** The span in which the end of the work is looked for, in Unix milliseconds. */
+/** Time span in which the end of the work is looked for, in Unix milliseconds. */
 export interface Span {
   from: number;
   to: number;
@@ -92,7 +92,7 @@ const CALLS = {
       from provider_calls c where c.id >= $1::uuid and c.id < $2::uuid and c.work_id = $3::uuid order by c.at limit ${MOST}`,
 };
 
-/** The requests to the provider for a piece of work, of those with ids in this range. */
+/** Reads the requests to the provider for a piece of work that have ids from `from` on, and before `to`. */
 export function callsFor(pool: Pool, work: string, from: string, to: string): Promise<TracedCall[]> {
   return query<TracedCall & object>(pool, CALLS, [from, to, work]);
 }

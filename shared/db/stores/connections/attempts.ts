@@ -13,7 +13,7 @@ export interface NewAttempt {
   ttlS: number;
 }
 
-/** Number of attempts of an app that may wait for a decision. Attempts that start at the same moment may be a few more. */
+/** Maximum number of an app's attempts that wait for a decision; a few more if several start at the same moment. */
 const PENDING_MAX = 10_000;
 
 /**
@@ -49,7 +49,9 @@ export async function startAttempt(
   return { id, expiresAt };
 }
 
-/** Part of an attempt that the consent page shows. `standing`: whether it can be decided, by the database's clock. */
+/**
+ * The part of an attempt that the consent page shows. `standing`: whether it can be decided, by the database's clock.
+ */
 export interface AttemptView {
   id: string;
   appId: string;
@@ -61,7 +63,7 @@ export interface AttemptView {
   standing: 'open' | 'expired' | 'used';
 }
 
-/** The attempt, if its app is active; undefined when there is none with this id. */
+/** Finds an attempt; undefined if there is none with this id, or its app is not active. */
 export async function findAttempt(em: EntityManager, id: string): Promise<AttemptView | undefined> {
   const [found] = await em.execute<AttemptView[]>(
     `select t.id, t.app_id as "appId", a.name as "appName", t.user_id as "userId", t.redirect_uri as "redirectUri",
@@ -75,8 +77,9 @@ export async function findAttempt(em: EntityManager, id: string): Promise<Attemp
 }
 
 /**
- * The account approves. Returns the code that the app exchanges, this once. Undefined when the attempt was decided
- * before or has expired, or the account is gone or disabled: the lock makes whoever disables it wait for the approval.
+ * Approves an attempt for an account. Returns the code that the app exchanges, which is stored only as a hash.
+ * Undefined if the attempt was decided before or has expired, or the account is gone or disabled: whoever disables the
+ * account waits for the approval, which locks it.
  */
 export async function approveAttempt(
   em: EntityManager,
@@ -97,7 +100,7 @@ export async function approveAttempt(
   return approved.length === 1 ? token : undefined;
 }
 
-/** The person denies. False when the attempt was decided before or has expired. */
+/** Denies an attempt. Returns false if it was decided before or has expired. */
 export async function denyAttempt(em: EntityManager, id: string): Promise<boolean> {
   const denied = await em.execute<object[]>(
     `update connection_attempts set status = 'denied'

@@ -10,7 +10,7 @@ import { transaction } from '../../transaction.ts';
 import { endPredictionsOf } from './revoke.ts';
 
 export interface Exchanged {
-  /** The same bytes for every repetition. */
+  /** Body of the response: the same bytes for every repetition. */
   answer: string;
   /** Predictions that the exchange ended. */
   ended: string[];
@@ -32,9 +32,9 @@ interface AttemptRow {
 }
 
 /**
- * Exchanges a code for a grant (RFC 6749, 4.1.3; RFC 7636, 4.6), once. Promise: whoever repeats it, at the same time or
- * later, gets the same bytes, and there is one grant. Throws `not_found`, `connection_attempt_expired`,
- * `authorization_pending`, `access_denied`, `invalid_grant` or `connection_revoked`.
+ * Exchanges a code for a grant (RFC 6749, 4.1.3; RFC 7636, 4.6). Promise: however often the exchange is repeated, at
+ * the same time or later, there is one grant, and every answer has the same bytes. Throws `not_found`,
+ * `connection_attempt_expired`, `authorization_pending`, `access_denied`, `invalid_grant` or `connection_revoked`.
  */
 export async function exchange(
   em: EntityManager,
@@ -69,7 +69,7 @@ async function lockAttempt(tx: EntityManager, appId: string, id: string): Promis
 }
 
 /**
- * True if the grant that the exchange made is still the connection's. A separate statement, not a join in
+ * Checks whether the connection still has the grant that the exchange made. This is a separate statement, not a join in
  * `lockAttempt`: after a wait for the row lock PostgreSQL re-reads the locked row, but not the rows joined to it.
  */
 async function isGranted(tx: EntityManager, id: string): Promise<boolean> {
@@ -82,8 +82,8 @@ async function isGranted(tx: EntityManager, id: string): Promise<boolean> {
 }
 
 /**
- * The attempt's expiry limits the decision, the code's the first exchange; a lost answer can be repeated until both
- * have passed.
+ * Checks whether an attempt is over. The attempt's expiry limits the decision, the code's expiry limits the first
+ * exchange; an exchange whose answer was lost can be repeated until both have passed.
  */
 function isOver({ status, attempt_over, code_over }: AttemptRow): boolean {
   switch (status) {
@@ -121,7 +121,7 @@ async function countMismatch(tx: EntityManager, id: string): Promise<undefined> 
 async function firstExchange(tx: EntityManager, attempt: AttemptRow, windowS: number): Promise<Exchanged> {
   const { app_id: appId, user_id: userId, account_id: accountId } = attempt;
   if (accountId === null) throw new Error('an approved attempt has an account');
-  // Disabled or erased since: as if it had not approved.
+  // An account that was disabled or erased since then counts as not having approved.
   if (!(await holdAccount(tx, accountId))) throw new AppError('access_denied');
   const grant = await makeGrant(tx, { appId, userId, accountId }, windowS);
   const answer: ConnectionExchangeResponse = {
@@ -138,7 +138,7 @@ async function firstExchange(tx: EntityManager, attempt: AttemptRow, windowS: nu
   return { answer: text, ended: grant.ended };
 }
 
-/** True if the account is active; keeps it from being disabled or erased until the caller's transaction ends. */
+/** Checks whether the account is active, and locks it: it is not disabled or erased before the transaction ends. */
 async function holdAccount(tx: EntityManager, id: string): Promise<boolean> {
   const held = await tx.execute<object[]>(`select from accounts where id = ? and active for share`, [id]);
   return held.length > 0;
@@ -188,7 +188,9 @@ async function makeGrant(
   return { connectionId: before.id, ...granted, ended };
 }
 
-/** Revoked ones count as well: the account lists them. */
+/**
+ * Counts an account's connections up to the maximum, revoked ones included, because the account lists those as well.
+ */
 async function countConnections(tx: EntityManager, accountId: string): Promise<number> {
   const [counted] = await tx.execute<{ connections: number }[]>(
     `select count(*)::int as connections from (select from connections where account_id = ? limit ?) c`,

@@ -7,7 +7,7 @@ import {
 import { CONNECTIONS_MAX, TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { Connection } from '../../entities/connection.ts';
 
-/** The account's connections, newest first, revoked ones included. */
+/** Lists the account's connections, newest first, revoked ones included. */
 export async function listConnections(em: EntityManager, accountId: string): Promise<ConnectionSummary[]> {
   const options = { orderBy: { id: 'desc' }, populate: ['app'], limit: CONNECTIONS_MAX } as const;
   const connections = await em.find(Connection, { account: accountId }, options);
@@ -20,9 +20,9 @@ export async function listConnections(em: EntityManager, accountId: string): Pro
 }
 
 /**
- * One of the account's connections, with what was predicted by its present grant; undefined when there is none. A connection
- * that another account had before shows nothing of that. The limit comes before the grants are compared: those that are over
- * would add to what is read without bound.
+ * Finds one of the account's connections, with counts of the predictions under its present grant; undefined when there
+ * is none. Predictions from a time when another account had the connection are not counted. The limit applies before
+ * the grants are compared: otherwise predictions of past grants would be read without bound.
  */
 export async function findConnection(
   em: EntityManager,
@@ -53,7 +53,7 @@ export async function findConnection(
   };
 }
 
-/** The latest connections, of an app or an account where one is given, newest first, revoked ones included. */
+/** Lists the latest connections, only those of an app or an account if given, newest first, revoked ones included. */
 export function listAllConnections(
   em: EntityManager,
   { app, account }: { app: string | undefined; account: string | undefined },

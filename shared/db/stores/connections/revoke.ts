@@ -4,14 +4,14 @@ import { ROWS_AT_ONCE, repeated } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 import { completeWithin, type Subject } from '../work/complete.ts';
 
-/** Predictions that the revoke ended: whoever waits for them or runs them must be woken after the commit. */
+/** Ids of the predictions that a revoke ended: whoever waits for them or runs them must be woken after the commit. */
 export interface Revoked {
   ended: string[];
 }
 
 /**
- * Ends the connection of an app's user, and all that runs under its grant, in one transaction. The second time it
- * changes nothing. Throws `not_found` if it is unknown or another app's, `access_denied` if it is another user's.
+ * Revokes the connection of an app's user, and ends the work under its grant, in one transaction. Repeating it changes
+ * nothing. Throws `not_found` if the connection is unknown or another app's, `access_denied` if it is another user's.
  */
 export function revokeConnection(
   em: EntityManager,
@@ -29,7 +29,7 @@ export function revokeConnection(
   });
 }
 
-/** The same, by the person whose account it is. Throws `not_found` if the account has no such connection. */
+/** Does the same for the person whose account it is. Throws `not_found` if the account has no such connection. */
 export function revokeOwnConnection(
   em: EntityManager,
   { id, accountId }: { id: string; accountId: string },
@@ -45,7 +45,7 @@ export function revokeOwnConnection(
   });
 }
 
-/** Ends a connection, by an operator. Throws `not_found` if there is none with this id. */
+/** Does the same for an operator. Throws `not_found` if there is no connection with this id. */
 export function revokeAnyConnection(em: EntityManager, id: string, windowS: number): Promise<Revoked> {
   return transaction(em, async (tx) => {
     const [found] = await tx.execute<object[]>('select from connections where id = ? for update', [id]);
@@ -55,8 +55,8 @@ export function revokeAnyConnection(em: EntityManager, id: string, windowS: numb
 }
 
 /**
- * Ends every connection of an account, and denies its approved attempts that were not exchanged yet, within the
- * caller's transaction. Returns the ids of the predictions that ended.
+ * Revokes every connection of an account, and denies its approved attempts that have not been exchanged yet, within the
+ * caller's transaction. Returns the ids of the predictions that it ended.
  */
 export async function revokeConnectionsOf(
   tx: EntityManager,
@@ -88,8 +88,8 @@ async function revoke(tx: EntityManager, connectionIds: string[], windowS: numbe
 }
 
 /**
- * Ends the work under connections whose rows the caller's transaction has locked; returns the ids. What is more than one
- * step's is noted for `endRevokedWork`.
+ * Ends the work under connections whose rows the caller's transaction has locked; returns the ids. If that is more than
+ * one step can end, leaves a record for `endRevokedWork`.
  */
 export async function endPredictionsOf(
   tx: EntityManager,
@@ -110,8 +110,8 @@ export async function endPredictionsOf(
 }
 
 /**
- * Ends what revokes have left, in steps. In any order: one connection's rows may be locked for long. Any number of
- * processes may do it at any time.
+ * Ends the work that revokes have left over, in steps. Takes the connections in random order, because one connection's
+ * rows may be locked for long. Any number of processes may call it, at any time.
  */
 export function endRevokedWork(
   em: EntityManager,
@@ -139,8 +139,9 @@ export function endRevokedWork(
 }
 
 /**
- * One step: ends work that was admitted under ended grants, rows of `connection_id` and `ended_at`. Returns how much it
- * found, and the ids of what it ended. By their attempts: a request that has ended may run again under a new grant.
+ * Takes one step: ends work admitted under ended grants. `grants` is a query of `connection_id` and `ended_at`. Returns
+ * the number of pieces found, and the ids of those ended. Names each piece's attempt in its guard, because a request
+ * that has ended may run again under a new grant.
  */
 export async function endLiveUnder(
   tx: EntityManager,

@@ -2,7 +2,9 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { ROWS_AT_ONCE, repeated } from '../../steps.ts';
 import { transaction } from '../../transaction.ts';
 
-/** Deletes an account's rows of a table or partition, in steps; `whose` finds them by an index. */
+/**
+ * Deletes an account's rows of a table or partition, in steps. `whose` is the condition of these rows, with an index.
+ */
 export function eraseRows(
   em: EntityManager,
   accountId: string,
@@ -18,20 +20,20 @@ export function eraseRows(
   });
 }
 
-/** Derived rows first, so that none is left without its source. */
-const TABLES = ['memory_links', 'facts', 'episodes', 'phrases', 'raw_memories', 'memory_tombstones'];
+/** Tables of memory. Derived rows are deleted first, so that none is left without its source. */
+const MEMORY_TABLES = ['memory_links', 'facts', 'episodes', 'phrases', 'raw_memories', 'memory_tombstones'];
 
 /** Erases what is remembered about an account, in steps. */
 export async function* eraseMemory(em: EntityManager, accountId: string): AsyncGenerator<void> {
-  for (const table of TABLES) yield* eraseRows(em, accountId, table);
+  for (const table of MEMORY_TABLES) yield* eraseRows(em, accountId, table);
 }
 
-/** Erases the predictions of an account's replies. Its work has ended before, so that none is added. */
+/** Erases the predictions of an account's replies, in steps. The caller has ended its work, so that none is added. */
 export async function* eraseReplies(em: EntityManager, accountId: string): AsyncGenerator<void> {
   for (const table of ['replies', 'reply_calibrators']) yield* eraseRows(em, accountId, table);
 }
 
-/** Takes the account out of the ledger, in steps. The cost stays, on nobody's account. */
+/** Removes the account's id from the ledger of provider calls, in steps. The cost stays, assigned to no account. */
 export function anonymizeProviderCalls(em: EntityManager, accountId: string): AsyncGenerator<void> {
   return repeated(async () => {
     const calls = await em.execute<object[]>(
@@ -53,8 +55,8 @@ interface Deleted {
 
 /**
  * Erases what an account has recorded, in short steps, session by session: a session's events are stored close
- * together, so each page is written once or twice. Every event belongs to a session of its account, so none is left
- * over.
+ * together, so each page of the table is written once or twice. Every event belongs to a session of its account, so
+ * none is left over.
  */
 export async function* eraseRecordings(em: EntityManager, accountId: string): AsyncGenerator<void> {
   for (;;) {
@@ -75,7 +77,7 @@ export async function* eraseRecordings(em: EntityManager, accountId: string): As
   }
 }
 
-/** Each step starts after the last arrivals of the one before: until a vacuum the index still lists all dead rows. */
+/** Deletes sessions' events, each step from where the previous one ended: the index lists dead rows until a vacuum. */
 function eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<void> {
   const reached = new Map(sessionIds.map((id) => [id, 0]));
   return repeated(async () => {
@@ -86,11 +88,11 @@ function eraseEvents(em: EntityManager, sessionIds: string[]): AsyncGenerator<vo
 }
 
 /**
- * Commits do not wait for the disk: what a crash of the server restores, the process that continues deletes again. The
- * planner is held to a plan that suits sessions of any length; one for an average session would sort a long one each
- * time.
+ * Settings for the deletion of events. Commits do not wait for the disk: rows that a crash of the server restores are
+ * deleted again by the process that continues. The planner is held to a plan that suits sessions of any length; a plan
+ * for an average session would sort a long session at each step.
  */
-const PLAN = `
+const DELETION_SETTINGS = `
   select set_config('synchronous_commit', 'off', true), set_config('enable_seqscan', 'off', true),
          set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`;
 
@@ -98,7 +100,7 @@ const PLAN = `
 function deleteEvents(em: EntityManager, reached: Map<string, number>): Promise<Deleted[]> {
   const sessions = JSON.stringify([...reached].map(([id, arrival]) => ({ id, reached: arrival })));
   return transaction(em, async (tx) => {
-    await tx.execute(PLAN);
+    await tx.execute(DELETION_SETTINGS);
     return tx.execute<Deleted[]>(
       `with gone as (
          delete from recording_events where ctid = any (array(

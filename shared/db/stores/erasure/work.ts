@@ -8,13 +8,13 @@ import { eraseRows } from './rows.ts';
 
 export interface EndingTerms {
   windowS: number;
-  /** Ending of an account's work of each kind, by the kind's name: in this order. */
+  /** Kind -> error code with which an account's work of that kind is cancelled. Kinds are cancelled in this order. */
   cancelled: ReadonlyMap<string, ErrorCode>;
-  /** Work has ended: wakes whoever waits for it or runs it. */
+  /** Wakes whoever waits for the ended work or runs it. */
   ended(ids: readonly string[]): void;
 }
 
-/** Cancels the account's work that has not ended, in steps. None is added: `admit_v1` refuses it. */
+/** Cancels the account's live work, in steps. No work is added meanwhile: `admit_v1` refuses it. */
 export async function* endJobs(
   em: EntityManager,
   accountId: string,
@@ -33,12 +33,12 @@ export async function* endJobs(
     });
 }
 
-/** Erases what the history has of the account's work, in steps: unlike an app's predictions, it leaves no tombstones. */
+/** Erases the account's work from the history, in steps. Unlike an app's predictions, it leaves no tombstones. */
 export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGenerator<void> {
   const weeks = await em.execute<{ name: string }[]>(
     `select inhrelid::regclass::text as name from pg_inherits where inhparent = 'history'::regclass`,
   );
-  // An account's work costs no unit; by the index on that.
+  // An account's work costs no unit, so it has no month: the index `history_party` has only such work.
   const ofAccount = 'party = ? and month is null';
   for (const { name } of weeks) {
     yield* eraseRows(em, accountId, 'answers', `id in (select id from ${name} where ${ofAccount})`);
@@ -50,13 +50,13 @@ export async function* eraseJobs(em: EntityManager, accountId: string): AsyncGen
  * Revokes an account's connections and detaches them from it. The same transaction records which predictions are to be
  * ended and erased, because the user may connect again and reuse the connection at once.
  *
- * The account itself is not locked here: a long upload may hold it, and predictions would wait behind both. It is
- * inactive by now, so it can approve and connect nothing more.
+ * The account itself is not locked here: a long upload may hold its lock, and predictions would wait behind both. The
+ * account is inactive by now, so it can approve and connect nothing more.
  */
 export function endGrants(em: EntityManager, accountId: string): Promise<void> {
   return transaction(em, async (tx) => {
     await tx.execute(`select id from connections where account_id = ? order by id for update`, [accountId]);
-    // Admission shares the connections' locks, so whatever it admitted under these grants has an earlier time.
+    // Admissions lock the connections too, so whatever was admitted under these grants has an earlier time.
     await tx.execute(
       `insert into erasing_grants (account_id, connection_id, grant_revision, ended_at)
        select account_id, id, 0, clock_timestamp() from connections where account_id = ?
@@ -74,8 +74,8 @@ export function endGrants(em: EntityManager, accountId: string): Promise<void> {
 }
 
 /**
- * Deletes the account's attempts, in steps. Where a connection belonged to another account already, they show which
- * grants were this account's.
+ * Deletes the account's attempts to connect, in steps. If a connection already belongs to another account, the attempts
+ * show which of its grants were this account's: these are recorded for the erasure.
  */
 export function endAttempts(em: EntityManager, accountId: string): AsyncGenerator<void> {
   return repeated(async () => {
@@ -99,7 +99,7 @@ export function endAttempts(em: EntityManager, accountId: string): AsyncGenerato
   });
 }
 
-/** Ends what still runs under the grants that the account has had, in steps. */
+/** Ends the predictions that still run under grants of the account, in steps. */
 export function endRunningPredictions(
   em: EntityManager,
   accountId: string,
@@ -117,7 +117,7 @@ export function endRunningPredictions(
   });
 }
 
-/** Erases what was written and suggested under the account's ended grants, in steps. */
+/** Erases the answers and profile revisions of the predictions under the account's ended grants, in steps. */
 export async function* erasePredictionsOfGrants(em: EntityManager, accountId: string): AsyncGenerator<void> {
   const grants = await em.execute<EndedGrant[]>(
     `select connection_id as "connectionId", grant_revision as "grantRevision" from erasing_grants
@@ -134,16 +134,16 @@ export async function* erasePredictionsOfGrants(em: EntityManager, accountId: st
   }
 }
 
-/** The predictions to erase: those of a connection, of one grant or (0) of all, admitted before its end. */
+/** A grant whose predictions are to be erased. A revision of 0 stands for all grants of the connection. */
 interface EndedGrant {
   connectionId: string;
   grantRevision: number;
 }
 
-/** Rows in one statement: few, so that a request for one of them hardly waits. */
-const AT_ONCE = 500;
+/** Predictions that one statement erases: few, so that a request for one of them hardly waits. */
+const PREDICTIONS_AT_ONCE = 500;
 
-/** Erases what was made with an ended grant of the account, in steps. */
+/** Erases the predictions made with an ended grant of the account, in steps. */
 async function* erasePredictionsOfGrant(
   em: EntityManager,
   accountId: string,
@@ -152,8 +152,8 @@ async function* erasePredictionsOfGrant(
   yield* repeated(async () => {
     const [step] = await em.execute<{ left: boolean }[]>(
       `select erase_made_with_v1(?::uuid, ?::uuid, ?::int, ?::int) as left`,
-      [accountId, connectionId, grantRevision, AT_ONCE],
+      [accountId, connectionId, grantRevision, PREDICTIONS_AT_ONCE],
     );
-    return step?.left ? AT_ONCE : 0;
-  }, AT_ONCE);
+    return step?.left ? PREDICTIONS_AT_ONCE : 0;
+  }, PREDICTIONS_AT_ONCE);
 }

@@ -3,8 +3,8 @@ import { AppError } from '../../../errors/app-error.ts';
 import { transaction } from '../../transaction.ts';
 
 /**
- * Changes an account's memory in one transaction, and counts the change (`accounts.memory_revision`). Changes of one
- * account come one after the other: counting locks the account's row, so `work` needs no locks of its own. Throws
+ * Changes an account's memory in one transaction, and counts the change in `accounts.memory_revision`. Counting locks
+ * the account's row, so changes of one account run one after another, and `work` needs no locks of its own. Throws
  * `not_authenticated` when the account is gone, disabled or being erased.
  */
 export function changeMemory<T>(

@@ -6,25 +6,28 @@ import { KIB, MIB } from '../../../schemas/limits.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../transaction.ts';
 
-/** Length of a question's end that is looked up, in UTF-16 units. */
+/** Number of UTF-16 units at the end of a question by which memory is searched. */
 const QUESTION_MAX = 2000;
 
-/** Time to read the rows for a question. A bundle goes without rows that take longer. */
+/** Time limit for reading the rows for a question. If it takes longer, the bundle has no rows. */
 const READ_TIMEOUT_MS = 500;
 
 /**
- * Bytes of JSON that rows of each tier may have together: more than most accounts have, and at most; without any, none is
- * read.
+ * Bytes of JSON that the rows of one tier may take. `usual` is more than most accounts have; `most` is for larger ones;
+ * with `none` no rows are read.
  */
-const ROOM = { usual: 256 * KIB, most: 4 * MIB, none: 0 };
-/** Facts, episodes, raw rows; the profile takes less than one of them. */
+const TIER_BYTES = { usual: 256 * KIB, most: 4 * MIB, none: 0 };
+/**
+ * Number of tiers to reserve memory for: facts, episodes, raw rows, and the profile, which takes less than one of
+ * these.
+ */
 const TIERS = 4;
 
 /** Resources that a read of many rows waits for. */
 export interface ContextReading {
-  /** Room for so many bytes. */
+  /** Resolves when there is room for this many bytes. */
   reserve(bytes: number): Promise<void>;
-  /** The account's turn. */
+  /** Reads when it is the account's turn. */
   inTurn<Result>(read: () => Promise<Result>): Promise<Result>;
 }
 
@@ -32,12 +35,13 @@ const OFFER = `
   memory_context_v3(
     a.id, ?, ?, (select array_agg(tag) from json_array_elements_text(?::json) tag), ?, ?, ?, ?, ?) as offer`;
 
-const OF_ACCOUNT = `select ${OFFER} from accounts a where a.id = ?::uuid`;
+const OFFER_OF_ACCOUNT = `select ${OFFER} from accounts a where a.id = ?::uuid`;
 
 /**
- * Reads what is known about an account and what it did lately, for one question: what matches, or the best of it, when
- * that is more than fits. One statement, so one snapshot. Rows that are uncommonly large are read where `reading` waits
- * for room for them. Throws `not_authenticated` when the account is gone, and as `reading` does.
+ * Reads, for one question, what memory knows about an account and what the account did lately: the rows that match or,
+ * if they do not fit, the best of them. Each read is one statement, so one snapshot. If the rows are unusually large,
+ * they are read again with more room, provided that `reading` can wait for it. Throws `not_authenticated` when the
+ * account is gone, and as `reading` does.
  */
 export async function assembleContext(
   em: EntityManager,
@@ -46,28 +50,29 @@ export async function assembleContext(
   reading?: ContextReading,
 ): Promise<ContextBundle> {
   const read = async (room: number) => {
-    const readNow = () => readOffer<{ offer: Offered }>(em, OF_ACCOUNT, query, { room, of: accountId });
+    const readNow = () =>
+      readCandidateRows<{ offer: StoredOffer }>(em, OFFER_OF_ACCOUNT, query, { room, of: accountId });
     await reading?.reserve(TIERS * room);
     const row = await (reading === undefined ? readNow() : reading.inTurn(readNow));
     if (row === undefined) throw new AppError('not_authenticated');
-    return revive(row.offer);
+    return parseTimes(row.offer);
   };
-  const usual = await read(ROOM.usual);
+  const usual = await read(TIER_BYTES.usual);
   const { facts, episodes, raw } = usual;
   const isWhole = facts.whole && episodes.whole && raw.whole;
   if (isWhole || reading === undefined) return bundleOf(usual, query);
-  const most = await read(ROOM.most);
+  const most = await read(TIER_BYTES.most);
   return bundleOf(most.timedOut ? usual : most, query);
 }
 
-const OF_CONNECTION = `
+const OFFER_OF_CONNECTION = `
   select c.grant_revision as "grantRevision",
          coalesce(profile_revision(a.id, a.memory_revision), 'none') as "profileRevision",
          ${OFFER}
     from connections c left join accounts a on a.id = c.account_id
    where c.id = ?::uuid`;
 
-/** The memory that a connection gives a prediction, and its revisions. */
+/** The memory that a connection opens to a prediction, and the revisions of memory and grant. */
 export interface ConnectedContext {
   /** Null when the account was erased. */
   bundle: ContextBundle | null;
@@ -75,25 +80,25 @@ export interface ConnectedContext {
   grantRevision: number;
 }
 
-/** Reads memory and revisions in one snapshot: the revisions in an answer are those that were used. */
+/** Reads memory and revisions in one snapshot, so that an answer states the revisions that it is based on. */
 export async function assembleConnectedContext(
   em: EntityManager,
   connectionId: string,
   query: ContextQuery,
 ): Promise<ConnectedContext> {
-  const row = await readOffer<Omit<ConnectedContext, 'bundle'> & { offer: Offered | null }>(
+  const row = await readCandidateRows<Omit<ConnectedContext, 'bundle'> & { offer: StoredOffer | null }>(
     em,
-    OF_CONNECTION,
+    OFFER_OF_CONNECTION,
     query,
-    { room: ROOM.usual, of: connectionId },
+    { room: TIER_BYTES.usual, of: connectionId },
   );
   if (row === undefined) return { bundle: null, profileRevision: 'none', grantRevision: 0 };
   const { offer, ...revisions } = row;
-  return { bundle: offer && (await bundleOf(revive(offer), query)), ...revisions };
+  return { bundle: offer && (await bundleOf(parseTimes(offer), query)), ...revisions };
 }
 
-/** One row. Where its offer takes too long, it is read again without rows of memory. */
-async function readOffer<Row extends object>(
+/** Reads one row with its offer. If the offer takes too long, the row is read again without rows of memory. */
+async function readCandidateRows<Row extends object>(
   em: EntityManager,
   statement: string,
   query: ContextQuery,
@@ -110,14 +115,14 @@ async function readOffer<Row extends object>(
     });
   } catch (error) {
     if (!isCancelled(error)) throw error;
-    return read(em, ROOM.none);
+    return read(em, TIER_BYTES.none);
   }
 }
 
 function valuesOf(query: ContextQuery): unknown[] {
   const { goal = '', query: question = goal, tags = [] } = query;
   return [
-    endOf(question),
+    endOfQuestion(question),
     goal || null,
     tags.length > 0 ? JSON.stringify(tags) : null,
     query.recencyMinutes,
@@ -127,13 +132,13 @@ function valuesOf(query: ContextQuery): unknown[] {
   ];
 }
 
-/** Leaves out half a surrogate pair, which is no UTF-8. */
-function endOf(question: string): string {
+/** Returns the end of a question. Drops half a surrogate pair at the cut, which cannot be encoded in UTF-8. */
+function endOfQuestion(question: string): string {
   return question.slice(-QUESTION_MAX).replace(/^[\udc00-\udfff]/, '');
 }
 
-/** Columns that are times. */
-const TIMES = new Set([
+/** Columns that hold times. */
+const TIME_COLUMNS = new Set([
   'generatedAt',
   'since',
   'validFrom',
@@ -147,35 +152,38 @@ const TIMES = new Set([
   'updatedAt',
 ]);
 
-const NONE = { rows: [], matched: 0, whole: true };
-/** Instead of tiers that were not read. */
+const NO_ROWS = { rows: [], matched: 0, whole: true };
+/** Stands in for tiers that were not read. */
 const WITHOUT_ROWS: Pick<Offer, 'facts' | 'episodes' | 'raw' | 'backlog'> = {
-  facts: { ...NONE, superseded: 0, stale: 0, expired: 0, notYetValid: 0 },
-  episodes: { ...NONE, stale: 0 },
-  raw: { ...NONE, predicted: 0 },
+  facts: { ...NO_ROWS, superseded: 0, stale: 0, expired: 0, notYetValid: 0 },
+  episodes: { ...NO_ROWS, stale: 0 },
+  raw: { ...NO_ROWS, predicted: 0 },
   backlog: { raw: 0, episodes: 0 },
 };
 
-/** An offer as the database returns it: with all of the tiers, or none. */
-type Offered = Omit<Offer, keyof typeof WITHOUT_ROWS | 'timedOut'> & Partial<typeof WITHOUT_ROWS>;
+/** An offer as the database returns it: with all tiers or none, and times as text. */
+type StoredOffer = Omit<Offer, keyof typeof WITHOUT_ROWS | 'timedOut'> & Partial<typeof WITHOUT_ROWS>;
 
-/** The times of an offer come as text. Rows have tags and metadata of clients, whose names may be those of columns. */
-function revive(offered: Offered): Offer {
+/**
+ * Parses the times of an offer. Only columns are parsed: keys in a row's metadata come from clients and may have the
+ * same names.
+ */
+function parseTimes(offered: StoredOffer): Offer {
   const { profile, facts, episodes, raw, ...rest } = { ...WITHOUT_ROWS, ...offered };
   return {
-    ...withTimes(rest),
+    ...parseRowTimes(rest),
     timedOut: offered.facts === undefined,
-    profile: profile && withTimes(profile),
-    facts: { ...facts, rows: facts.rows.map(withTimes) },
-    episodes: { ...episodes, rows: episodes.rows.map(withTimes) },
-    raw: { ...raw, rows: raw.rows.map(withTimes) },
+    profile: profile && parseRowTimes(profile),
+    facts: { ...facts, rows: facts.rows.map(parseRowTimes) },
+    episodes: { ...episodes, rows: episodes.rows.map(parseRowTimes) },
+    raw: { ...raw, rows: raw.rows.map(parseRowTimes) },
   };
 }
 
-function withTimes<Row extends object>(row: Row): Row {
+function parseRowTimes<Row extends object>(row: Row): Row {
   const entries = Object.entries(row).map(([column, value]) => [
     column,
-    TIMES.has(column) && typeof value === 'string' ? new Date(value) : value,
+    TIME_COLUMNS.has(column) && typeof value === 'string' ? new Date(value) : value,
   ]);
   return Object.fromEntries(entries) as Row;
 }

@@ -7,13 +7,13 @@ import { deleteFacts, forgetDerived } from './forget-derived.ts';
 import { DERIVED_FROM, FORGOTTEN } from './links.ts';
 
 /*
- * A deletion reaches everything that was derived from the row, in one transaction: what has no source left is deleted,
- * what may repeat the deleted words loses its text and is stale until it is written anew.
+ * A deletion reaches everything that was derived from the row, in one transaction. Derived rows without another source
+ * are deleted; others that may repeat the deleted words lose their text, and are stale until they are written anew.
  */
 
 /**
- * Deletes a raw row. If it was made from a recorded event, a tombstone keeps it from being made again; `purgeEvent`
- * deletes the event too. Throws `not_found`.
+ * Deletes a raw row. If it was made from a recorded event, a tombstone prevents the next sync from making it again;
+ * `purgeEvent` deletes the event too. Throws `not_found`.
  */
 export function deleteRaw(
   em: EntityManager,
@@ -29,7 +29,7 @@ export function deleteRaw(
       [id, accountId],
     );
     if (row === undefined) throw new AppError('not_found');
-    const eventDeleted = await keepFromReturning(tx, accountId, row.eventId, purgeEvent);
+    const eventDeleted = await preventReimport(tx, accountId, row.eventId, purgeEvent);
     const texts = [row.content];
     const derived = await forgetDerived(tx, accountId, { tier: 'raw', id, texts, saidAt: row.saidAt });
     await redactDerived(tx, accountId, reached, texts);
@@ -53,27 +53,27 @@ export function deleteEpisode(em: EntityManager, accountId: string, id: string):
   });
 }
 
-/** A row and what is derived from it, with what that says. */
+/** Reads the ids of a row and of everything derived from it, and their texts. */
 async function derivedFrom(tx: EntityManager, accountId: string, id: string) {
   const ids = await withDerived(tx, accountId, id);
   return { ids, said: await textsOf(tx, accountId, ids) };
 }
 
-/** Predictions repeat what was deleted, or what was derived from it and said no more. */
+/** Redacts predictions that may repeat the deleted texts, or texts that derived rows have lost with them. */
 async function redactDerived(
   tx: EntityManager,
   accountId: string,
   { ids, said }: Awaited<ReturnType<typeof derivedFrom>>,
   texts: readonly string[],
 ): Promise<void> {
-  const left = new Map((await textsOf(tx, accountId, ids))?.map((row) => [row.id, row.text]));
-  const gone = said?.filter((row) => left.get(row.id) !== row.text).map(({ text }) => text);
-  await redactPredictions(tx, accountId, ids, gone && [...texts, ...gone]);
+  const remainingTexts = new Map((await textsOf(tx, accountId, ids))?.map((row) => [row.id, row.text]));
+  const lostTexts = said?.filter((row) => remainingTexts.get(row.id) !== row.text).map(({ text }) => text);
+  await redactPredictions(tx, accountId, ids, lostTexts && [...texts, ...lostTexts]);
 }
 
 /**
- * Deletes a fact and its former wordings; what it superseded holds again. Promotion makes no fact of the same words
- * again. Throws `not_found`.
+ * Deletes a fact and its former wordings. Facts that it superseded hold again. Promotion never makes a fact of its
+ * quotes again. Throws `not_found`.
  */
 export function deleteFact(em: EntityManager, accountId: string, id: string): Promise<DeletionReceipt> {
   return changeMemory(em, accountId, async (tx) => {
@@ -96,7 +96,7 @@ export function deleteFact(em: EntityManager, accountId: string, id: string): Pr
   });
 }
 
-/** The words stay where they were said; a deletion of their row takes the mark along. */
+/** Marks a fact's quotes as forgotten. The words stay in their raw row; deleting that row deletes the mark too. */
 async function forgetQuotes(tx: EntityManager, accountId: string, id: string): Promise<void> {
   await tx.execute(
     `update memory_links set relation = ? where account_id = ? and from_id = ? and relation = ? and quote is not null`,
@@ -104,8 +104,8 @@ async function forgetQuotes(tx: EntityManager, accountId: string, id: string): P
   );
 }
 
-/** Keeps an event from becoming a row again, and deletes it if it is to be purged. Returns whether it did. */
-async function keepFromReturning(
+/** Prevents an event from becoming a raw row again; with `purge`, also deletes it. Returns whether it was deleted. */
+async function preventReimport(
   tx: EntityManager,
   accountId: string,
   eventId: string | null,

@@ -1,8 +1,10 @@
 import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 
-/** Rows that are new for a kind of work, which a partial index finds by their account. */
-const NEW = {
+/**
+ * Tables and conditions of the rows that are new for a kind of work. For each, a partial index finds rows by account.
+ */
+const NEW_ROWS = {
   /** Recorded events that memory has not taken in. */
   sync: [['recording_sessions', 'last_arrival > synced_arrival']],
   /** Raw rows that no promotion has looked at, and episodes to summarise anew. */
@@ -14,25 +16,28 @@ const NEW = {
   promote_facts: [['episodes', 'promoted_at is null']],
 } as const;
 
-/** The kinds of work that accounts with something new are due for. */
-export type DueKind = keyof typeof NEW;
+/** Kinds of work for which an account is due when it has something new. */
+export type DueKind = keyof typeof NEW_ROWS;
 
-/** Accounts that a page of a round has looked at. */
+/** A page of accounts that a round has looked at. */
 export interface DuePage {
   /** Accounts to admit work for. */
   due: string[];
-  /** The last one that was looked at; undefined when there is none after the page. */
+  /** The last account of the page; undefined on the last page. */
   last: string | undefined;
 }
 
-/** Each step jumps to the next account in the indexes, so it costs the same however much an account has. */
+/**
+ * Lists the accounts with something new. Each step jumps to the next account in the indexes, whatever the number of its
+ * rows.
+ */
 const accountsAfter = (kind: DueKind) => {
   const first =
     (after: string) =>
     ([table, isNew]: readonly [string, string]) =>
       `(select account_id from ${table} where ${isNew} and account_id > ${after} order by account_id limit 1)`;
   const next = (after: string) =>
-    `select account_id from (${NEW[kind].map(first(after)).join(' union all ')}) n order by account_id limit 1`;
+    `select account_id from (${NEW_ROWS[kind].map(first(after)).join(' union all ')}) n order by account_id limit 1`;
   return `with recursive accounts_after as (
     (${next('$1::uuid')})
     union all
@@ -40,7 +45,7 @@ const accountsAfter = (kind: DueKind) => {
   )`;
 };
 
-const statements = (kind: DueKind) => ({
+const dueQueries = (kind: DueKind) => ({
   page: {
     name: `due_${kind}_v2`,
     text: `${accountsAfter(kind)}
@@ -59,40 +64,40 @@ const statements = (kind: DueKind) => ({
   },
 });
 
-const STATEMENTS = {
-  sync: statements('sync'),
-  promote_episodes: statements('promote_episodes'),
-  promote_facts: statements('promote_facts'),
+const DUE_QUERIES = {
+  sync: dueQueries('sync'),
+  promote_episodes: dueQueries('promote_episodes'),
+  promote_facts: dueQueries('promote_facts'),
 };
 
-/** The next accounts with something new, in the order of their ids; due are those without such work queued or running. */
+/** Reads the next accounts with something new, by id. Due are active accounts without such work queued or running. */
 export async function pageOfDueAccounts(
   pool: Pool,
   kind: DueKind,
   after: string,
   size: number,
 ): Promise<DuePage> {
-  const rows = await query<{ id: string; due: boolean }>(pool, STATEMENTS[kind].page, [after, size, kind]);
+  const rows = await query<{ id: string; due: boolean }>(pool, DUE_QUERIES[kind].page, [after, size, kind]);
   return {
     due: rows.flatMap(({ id, due }) => (due ? id : [])),
     last: rows.length < size ? undefined : rows.at(-1)?.id,
   };
 }
 
-/** Counts the accounts with something new after that one, up to `most`. */
+/** Counts the accounts with something new whose ids come after `after`, up to `most`. */
 export async function countDue(pool: Pool, kind: DueKind, after: string, most: number): Promise<number> {
-  const [row] = await query<{ count: number }>(pool, STATEMENTS[kind].count, [after, most]);
+  const [row] = await query<{ count: number }>(pool, DUE_QUERIES[kind].count, [after, most]);
   return row?.count ?? 0;
 }
 
-const BUSY = {
+const HAS_LIVE_WORK = {
   name: 'has_live_work_v2',
   text: `select exists (
            select from work w where w.kind = $1 and w.deadline_at > now() - live_work_max_age()) as busy`,
 };
 
-/** Reports whether work of a kind is queued or running, of any party. */
+/** Reports whether any party has work of a kind queued or running. */
 export async function hasLiveWork(pool: Pool, kind: string): Promise<boolean> {
-  const [row] = await query<{ busy: boolean }>(pool, BUSY, [kind]);
+  const [row] = await query<{ busy: boolean }>(pool, HAS_LIVE_WORK, [kind]);
   return row?.busy ?? false;
 }

@@ -3,30 +3,32 @@ import type { FactSource } from '../../../domain/facts/source.ts';
 import type { SourceRow } from '../../../domain/facts/statement.ts';
 import { DERIVED_FROM } from './links.ts';
 
-/** Raw rows of one source that are looked at; the person's first, then the oldest. */
+/** Maximum number of raw rows that are read of one source: the person's own first, then the oldest. */
 const ROWS_MAX = 100;
-/** Code points of a row: more was hardly typed. */
+/** Maximum number of code points that are read of a raw row. A person hardly types more. */
 const CONTENT_MAX = 4000;
 
 export type SourceId = Pick<FactSource, 'tier' | 'id'>;
 
-/** The episodes to distil facts from. */
+/** The episodes from which to distil facts. */
 export interface EpisodeChoice {
-  /** RFC 3339: those that ended then or later. */
+  /** RFC 3339. Takes only episodes that ended then or later. */
   since: string | undefined;
-  /** Also those that were promoted before that moment. Without it only those that never were. */
+  /**
+   * Also takes episodes that were promoted before this moment. Without it, takes only those that never were promoted.
+   */
   promotedBefore: string | undefined;
-  /** Leaves out what is set aside for now. */
+  /** Leaves out sources that are set aside for now. */
   settledOnly: boolean;
 }
 
-/** A source, and whether a promotion has failed about it. */
+/** A source, and whether a promotion of it has failed. */
 export type FoundSource = SourceId & { hasFailed: boolean };
 
 /**
- * The sources that a promotion of facts has to look at, at most `limit`: current facts that lost their text, then
- * episodes, the oldest first; after them what a promotion has failed about. Stale episodes are left out until they are
- * written anew.
+ * Lists at most `limit` sources for a promotion of facts to look at: current facts that have lost their text, then
+ * episodes, oldest first. Sources for which a promotion has already failed come last. Stale episodes are left out until
+ * they are written anew.
  */
 export async function factSources(
   em: EntityManager,
@@ -36,14 +38,14 @@ export async function factSources(
 ): Promise<FoundSource[]> {
   const chosen = [accountId, since ?? null, promotedBefore ?? null];
   return em.execute<FoundSource[]>(
-    `select tier, id, failures > 0 as "hasFailed" from (${TO_PROMOTE}) s
+    `select tier, id, failures > 0 as "hasFailed" from (${SOURCES_TO_PROMOTE}) s
       where not ? or coalesce(retry_at, now()) <= now()
       order by failures > 0, tier desc, case when failures > 0 then retry_at end, ended_at, id limit ?`,
     [accountId, ...chosen, settledOnly, limit],
   );
 }
 
-/** Counts the sources that are set aside, up to the limit. */
+/** Counts the sources that are set aside, up to `limit`. */
 export async function countSetAsideSources(
   em: EntityManager,
   accountId: string,
@@ -53,13 +55,13 @@ export async function countSetAsideSources(
   const chosen = [accountId, since ?? null, promotedBefore ?? null];
   const [{ count } = { count: 0 }] = await em.execute<{ count: number }[]>(
     `select count(*)::int as count from (
-       select from (${TO_PROMOTE}) s where retry_at > now() limit ?) r`,
+       select from (${SOURCES_TO_PROMOTE}) s where retry_at > now() limit ?) r`,
     [accountId, ...chosen, limit],
   );
   return count;
 }
 
-const TO_PROMOTE = `
+const SOURCES_TO_PROMOTE = `
   select 'fact' as tier, f.id, null::timestamptz as ended_at, f.failures, f.retry_at from facts f
    where f.account_id = ? and f.stale_at is not null and f.revision_of is null and f.superseded_by is null
   union all
@@ -67,27 +69,38 @@ const TO_PROMOTE = `
    where e.account_id = ? and e.stale_at is null and e.ended_at >= coalesce(?::timestamptz, '-infinity')
      and (e.promoted_at is null or e.promoted_at < ?::timestamptz)`;
 
-/** The sources with these ids as memory has them now, in this order; those that are gone or stale by now are left out. */
+/**
+ * Reads these sources as they are now, in the given order. Left out are sources that are gone, episodes that have
+ * become stale, and facts that have got a text again.
+ */
 export async function sourcesOf(
   em: EntityManager,
   accountId: string,
   named: readonly SourceId[],
 ): Promise<FactSource[]> {
   if (named.length === 0) return [];
-  const found = await em.execute<Found[]>(SOURCES, [accountId, JSON.stringify(named), CONTENT_MAX, ROWS_MAX]);
-  return found.map(({ rows, ...source }) => ({ ...source, rows: rows.map(rowOf) }));
+  const found = await em.execute<StoredSource[]>(READ_SOURCES, [
+    accountId,
+    JSON.stringify(named),
+    CONTENT_MAX,
+    ROWS_MAX,
+  ]);
+  return found.map(({ rows, ...source }) => ({ ...source, rows: rows.map(toSourceRow) }));
 }
 
-interface Found extends Omit<FactSource, 'rows'> {
+interface StoredSource extends Omit<FactSource, 'rows'> {
   rows: (Omit<SourceRow, 'occurredAt'> & { occurredMs: number })[];
 }
 
-function rowOf({ occurredMs, ...row }: Found['rows'][number]): SourceRow {
+function toSourceRow({ occurredMs, ...row }: StoredSource['rows'][number]): SourceRow {
   return { ...row, occurredAt: new Date(occurredMs) };
 }
 
-/** A fact's rows are those that it names, and those of the episodes that it names. */
-const SOURCES = `
+/**
+ * Reads sources with their raw rows. Those of a fact are its direct sources, and the rows of the episodes among its
+ * sources.
+ */
+const READ_SOURCES = `
   with named as (
     select ?::uuid as account, n.*
       from rows from (json_to_recordset(?::json) as (tier text, id uuid)) with ordinality n (tier, id, place)

@@ -16,7 +16,7 @@ import { checkSources, DERIVED_FROM, linksOf, type Sourced, setSources, withSour
 
 const LINK = { from: 'fact', to: 'episode' } as const;
 
-/** Stores facts, all or none. Throws a `ValidationError` for other rows that the account does not have. */
+/** Stores facts, all or none. Throws a `ValidationError` for sources or successors that the account does not have. */
 export function addFacts(em: EntityManager, accountId: string, facts: NewFact[]): Promise<Sourced<Fact>[]> {
   const now = new Date();
   const ids = newIds(facts.length);
@@ -42,7 +42,7 @@ export function addFacts(em: EntityManager, accountId: string, facts: NewFact[])
   });
 }
 
-/** One of the account's facts, a former wording too, with the links to its sources. */
+/** Finds one of the account's facts, or a former wording of one, with the links to its sources. */
 export async function findFact(
   em: EntityManager,
   accountId: string,
@@ -53,8 +53,8 @@ export async function findFact(
 }
 
 /**
- * Changes what is given; a change of what the fact states keeps the former wording, as a fact that this one supersedes.
- * Throws `not_found`, also for a former wording, or a `ValidationError` when the result would be none.
+ * Changes the given fields. If that changes what the fact states, the former wording is kept as a fact that this one
+ * supersedes. Throws `not_found`, also for a former wording, or a `ValidationError` when the result would be invalid.
  */
 export function changeFact(
   em: EntityManager,
@@ -74,10 +74,10 @@ export function changeFact(
     checkSpan(validFrom, validTo, faults, FACT_SPAN, { sentEnd: values.validTo !== undefined });
     faults.refuse();
     if (statesAnew(values, row)) {
-      await keepWording(tx, row, now);
+      await storePreviousWording(tx, row, now);
       row.recordedAt = now;
     }
-    // The account's own words now: nothing but the account may change them.
+    // The text is the person's own now, so promotion must not change it.
     if (values.text !== undefined) Object.assign(row, { origin: 'human', staleAt: null });
     if (isNewSuccessor) row.invalidatedAt = values.supersededBy === null ? null : now;
     tx.assign(row, { ...values, updatedAt: now });
@@ -88,7 +88,7 @@ export function changeFact(
   });
 }
 
-/** The fact that supersedes another is the account's, and superseded by none: so there are no circles. */
+/** Checks that a successor is a current fact of the account. As it is not superseded itself, circles are impossible. */
 async function checkSuccessor(
   tx: EntityManager,
   accountId: string,
@@ -102,8 +102,11 @@ async function checkSuccessor(
     faults.add('superseded_by', 'Input should be the id of another fact that is not superseded');
 }
 
-/** Stores the present wording as one that the fact supersedes, with its sources. A stale fact has none. */
-export async function keepWording(tx: EntityManager, { id, staleAt }: Fact, now: Date): Promise<void> {
+/**
+ * Copies the present wording and its sources into a fact that this one supersedes. Does nothing for a stale fact, which
+ * has no wording.
+ */
+async function storePreviousWording(tx: EntityManager, { id, staleAt }: Fact, now: Date): Promise<void> {
   if (staleAt) return;
   const former = newId();
   await tx.execute(
@@ -122,13 +125,13 @@ export async function keepWording(tx: EntityManager, { id, staleAt }: Fact, now:
   );
 }
 
-/** The support of a fact: quotes, and the episodes that were read, of which those that hold a quote count. */
+/** Evidence for a fact: quotes, and the episodes that were read. Those that hold a quoted row count. */
 interface Evidence {
   quotes: readonly Quote[];
   episodeIds: readonly string[];
 }
 
-/** Links a fact to what supports it. Returns whether any of it is new. */
+/** Links a fact to its evidence. Returns whether any link is new. */
 export async function addEvidence(
   tx: EntityManager,
   accountId: string,
@@ -159,10 +162,10 @@ export async function addEvidence(
 }
 
 interface FactOptions {
-  /** A new one, by default. */
+  /** Undefined: a new id. */
   id: string | undefined;
   model: string | null;
-  /** The fact that supersedes it from the first, and the end of validity that it gets from that. */
+  /** The fact that supersedes the new one from the start, and the end of validity that it sets; null: none. */
   former: { by: string; end: Date | null } | null;
 }
 
@@ -184,7 +187,7 @@ export async function addFact(
   return id;
 }
 
-/** Says the same in other words: the former wording is kept, as after a PATCH. */
+/** Replaces a fact's wording. The former wording is kept, as after a PATCH. */
 export async function reword(
   tx: EntityManager,
   accountId: string,
@@ -194,7 +197,7 @@ export async function reword(
 ): Promise<void> {
   const now = new Date();
   const fact = await tx.findOneOrFail(Fact, { id, account: accountId });
-  await keepWording(tx, fact, now);
+  await storePreviousWording(tx, fact, now);
   tx.assign(fact, {
     text,
     kind,
@@ -208,7 +211,7 @@ export async function reword(
   await tx.flush();
 }
 
-/** Replaces a fact by another one, from the end on that it gets; null leaves its end as it is. */
+/** Marks a fact as superseded by another. `end` becomes the end of its validity; null leaves that unchanged. */
 export async function supersede(
   tx: EntityManager,
   accountId: string,

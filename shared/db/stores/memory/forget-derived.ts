@@ -7,17 +7,20 @@ import { compareWith, type DeletedTexts, findRepeating } from './repeats.ts';
 
 type Derived = Pick<DeletionReceipt, 'episodes' | 'facts'>;
 
-/** Derived rows whose texts are read at once. */
-const AT_ONCE = 100;
+/** Number of derived rows whose texts are read at once. */
+const TEXTS_AT_ONCE = 100;
 
-/** Removes what was derived from a deleted row alone, and erases the text of what may repeat it. */
+/**
+ * Deletes rows that were derived only from a deleted row, and erases the texts of other derived rows that may repeat
+ * it.
+ */
 export async function forgetDerived(
   tx: EntityManager,
   accountId: string,
   { tier, id, texts, saidAt }: { tier: 'raw' | 'episode'; id: string; texts: string[]; saidAt?: Date },
 ): Promise<Derived> {
   const touched = await dropLinksTo(tx, accountId, [id]);
-  if (saidAt !== undefined) await beginLater(tx, accountId, touched.facts, saidAt);
+  if (saidAt !== undefined) await postponeBeginnings(tx, accountId, touched.facts, saidAt);
   if (tier === 'raw') await dropUnquoted(tx, accountId, touched);
   const orphans = await orphansOf(tx, accountId, touched.episodes);
   const said = await textsOf(tx, accountId, orphans);
@@ -36,19 +39,19 @@ export async function forgetDerived(
     unquoted: tier === 'raw' ? touched.facts : [],
     touched: [...touched.facts, ...lost.facts, ...(await factsOf(tx, accountId, left))],
     lost: compareWith(said && [...texts, ...said.map(({ text }) => text)]),
-    // The words of an episode that was deleted are still in its raw rows.
+    // The words of a deleted episode are still in its raw rows.
     keepsRaw: tier === 'episode',
   });
   return { episodes: { deleted: orphans.length, stale }, facts };
 }
 
-/** Ids of rows that were derived from a row that is gone. */
+/** Ids of the rows that were derived from a row that is gone. */
 interface Touched {
   episodes: string[];
   facts: string[];
 }
 
-/** The rows that were derived from these. */
+/** Deletes the links to these rows. Returns the ids of the rows that were derived from them. */
 async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]): Promise<Touched> {
   const links = await tx.execute<{ id: string; tier: string }[]>(
     `delete from memory_links where account_id = ? and to_id in (select json_array_elements_text(?::json)::uuid)
@@ -59,7 +62,7 @@ async function dropLinksTo(tx: EntityManager, accountId: string, ids: string[]):
   return { episodes: from('episode'), facts: from('fact') };
 }
 
-/** Removes the links of facts to episodes of a deleted row in which nothing that they quote is left. */
+/** Deletes the links of facts to those episodes of a deleted row that hold nothing else they quote. */
 async function dropUnquoted(tx: EntityManager, accountId: string, { facts, episodes }: Touched) {
   await tx.execute(
     `delete from memory_links f
@@ -72,8 +75,11 @@ async function dropUnquoted(tx: EntityManager, accountId: string, { facts, episo
   );
 }
 
-/** Facts that hold since a deleted row was said hold since the earliest row that still says so, and what they replaced until then. */
-async function beginLater(tx: EntityManager, accountId: string, facts: string[], saidAt: Date) {
+/**
+ * Postpones the beginning of facts that held since a deleted row was said: they now begin with the earliest remaining
+ * row that they quote. Facts that they superseded end then.
+ */
+async function postponeBeginnings(tx: EntityManager, accountId: string, facts: string[], saidAt: Date) {
   await tx.execute(
     `with changed as (
        update facts f set valid_from = s.since, updated_at = now()
@@ -90,7 +96,7 @@ async function beginLater(tx: EntityManager, accountId: string, facts: string[],
   );
 }
 
-/** The episodes of which no raw row is left. */
+/** Returns those of these episodes that have no raw row left. */
 async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): Promise<string[]> {
   const orphans = await tx.execute<{ id: string }[]>(
     `select e.id from episodes e
@@ -103,8 +109,8 @@ async function orphansOf(tx: EntityManager, accountId: string, ids: string[]): P
 }
 
 /**
- * Episodes that lost one of their raw rows: a summary that nobody wrote by hand is stale in any case. Returns how many
- * are.
+ * Erases the texts of episodes that lost a raw row: those written by promotion always, the person's own only if they
+ * may repeat the deleted texts. Returns the number of erased ones.
  */
 async function forgetEpisodes(
   tx: EntityManager,
@@ -113,7 +119,7 @@ async function forgetEpisodes(
   lost: DeletedTexts | undefined,
 ): Promise<number> {
   let count = 0;
-  for (const some of inPages(ids, AT_ONCE)) {
+  for (const some of inPages(ids, TEXTS_AT_ONCE)) {
     const episodes = await tx.execute<
       { id: string; title: string; summary: string; tags: string[]; isOwn: boolean }[]
     >(
@@ -150,8 +156,10 @@ async function factsOf(tx: EntityManager, accountId: string, ids: string[]): Pro
 interface LostFacts {
   /** Facts that lost a quote. */
   unquoted: string[];
+  /** Facts derived from rows that were deleted or that lost a source. */
   touched: string[];
   lost: DeletedTexts | undefined;
+  /** True if no raw row was deleted, so that facts with raw sources keep their texts. */
   keepsRaw: boolean;
 }
 
@@ -163,26 +171,27 @@ interface FactEvidence {
 }
 
 /**
- * A fact stays as long as something attests it: another source, and for one that was quoted from raw rows, another row
- * that a person wrote.
+ * Deletes facts that nothing attests any more, and erases the texts of others that may repeat deleted texts. A fact is
+ * attested by any remaining source or, if it lost a quote, only by a remaining row that the person wrote.
  */
 async function forgetFacts(
   tx: EntityManager,
   accountId: string,
   { unquoted, touched, lost, keepsRaw }: LostFacts,
 ): Promise<Derived['facts']> {
-  const facts = await tx.execute<FactEvidence[]>(EVIDENCE, [accountId, JSON.stringify(touched)]);
+  const facts = await tx.execute<FactEvidence[]>(FACT_EVIDENCE, [accountId, JSON.stringify(touched)]);
   const quoted = new Set(unquoted);
   const isAttested = ({ id, hasSource, hasHuman }: FactEvidence) => (quoted.has(id) ? hasHuman : hasSource);
   const unattested = facts.filter((fact) => !isAttested(fact)).map(({ id }) => id);
   const { deleted, restored } = await deleteFacts(tx, accountId, unattested);
   const doubtful = facts.filter((fact) => isAttested(fact) && !(keepsRaw && fact.hasRaw)).map(({ id }) => id);
   let stale = 0;
-  for (const some of inPages(doubtful, AT_ONCE)) stale += await eraseRepeating(tx, accountId, some, lost);
+  for (const some of inPages(doubtful, TEXTS_AT_ONCE))
+    stale += await eraseRepeating(tx, accountId, some, lost);
   return { deleted: deleted.length, stale, restored };
 }
 
-/** Erases the texts of facts that may repeat what was deleted. Returns how many, former wordings left out. */
+/** Erases the texts of facts that may repeat deleted texts. Returns their number, not counting former wordings. */
 async function eraseRepeating(
   tx: EntityManager,
   accountId: string,
@@ -203,7 +212,7 @@ async function eraseRepeating(
   return erased.filter(({ isFormer }) => !isFormer).length;
 }
 
-const EVIDENCE = `
+const FACT_EVIDENCE = `
   select f.id, count(l.to_id) > 0 as "hasSource", count(r.id) > 0 as "hasRaw",
          count(r.id) filter (where r.role = 'human' and r.origin = 'human') > 0 as "hasHuman"
     from facts f
@@ -219,8 +228,9 @@ interface DeletedFact {
 }
 
 /**
- * Deletes facts with their former wordings and links. What they superseded holds again, or is superseded by what
- * superseded them. Returns the ids of the deleted, former wordings left out, and how many hold again.
+ * Deletes facts with their former wordings and links. Facts that they superseded hold again, or pass to the facts that
+ * superseded the deleted ones. Returns the ids of the deleted facts, without former wordings, and how many facts hold
+ * again.
  */
 export async function deleteFacts(
   tx: EntityManager,
@@ -248,7 +258,10 @@ export async function deleteFacts(
   return { deleted, restored };
 }
 
-/** An end of validity that a fact got from the beginning of its successor goes with the successor. */
+/**
+ * Passes facts that deleted ones superseded to the next remaining successor, or makes them current. An end of validity
+ * that equals the deleted successor's beginning is removed with it. Returns how many are current again.
+ */
 async function restoreSuperseded(
   tx: EntityManager,
   accountId: string,
@@ -270,15 +283,15 @@ async function restoreSuperseded(
   return restored.filter(({ isCurrent }) => isCurrent).length;
 }
 
-/** The fact that supersedes another once those that are being deleted are gone. */
+/** Follows a chain of successors to the first that is not being deleted; null if there is none. */
 function lastSuccessor(successors: Map<string, string | null>, id: string): string | null {
-  const passed: string[] = [];
+  const visited: string[] = [];
   let last: string | null = id;
   while (last !== null && successors.has(last)) {
-    passed.push(last);
+    visited.push(last);
     last = successors.get(last) ?? null;
   }
-  // A chain may have thousands of facts: nobody walks the same part of it twice.
-  for (const one of passed) successors.set(one, last);
+  // Remembers the result for every fact on the way: a chain may have thousands, and no part is walked twice.
+  for (const one of visited) successors.set(one, last);
   return last;
 }

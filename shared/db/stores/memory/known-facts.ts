@@ -5,18 +5,18 @@ import { slotOf } from '../../../domain/facts/topics.ts';
 import { wordsOf } from '../../../text/words.ts';
 import { DERIVED_FROM, FORGOTTEN } from './links.ts';
 
-/** A current fact as a model is shown it. */
+/** A current fact as it is shown to a model. */
 export interface RelatedFact {
   id: string;
   text: string;
   slot: string | null;
 }
 
-/** Words of a text by which related facts are looked for. */
+/** Number of words of a text by which related facts are searched, and the length from which on a word counts. */
 const WORDS_MAX = 200;
 const WORD_MIN = 3;
 
-/** The current facts that share the most words with a text, most related first. */
+/** Finds the current facts that share the most words with a text, most related first. */
 export async function relatedFacts(
   em: EntityManager,
   accountId: string,
@@ -35,8 +35,8 @@ export async function relatedFacts(
   );
 }
 
-/** The present texts of these facts, for comparison with what a model was shown. */
-export function shownFacts(
+/** Reads these facts as they are now, for comparison with what a model was shown. */
+export function currentFacts(
   tx: EntityManager,
   accountId: string,
   ids: readonly string[],
@@ -49,22 +49,22 @@ export function shownFacts(
   );
 }
 
-const ALIKE_MAX = 30;
+const CANDIDATES_MAX = 30;
 
-/** All facts that may say the same as a statement or contradict it, former wordings too. */
+/** Finds all facts that may say the same as a statement or contradict it, including former wordings. */
 export async function knownFacts(
   tx: EntityManager,
   accountId: string,
   { text, slot, target, quotes }: Statement,
 ): Promise<KnownFact[]> {
-  const rows = await tx.execute<KnownRow[]>(KNOWN, [
+  const rows = await tx.execute<KnownRow[]>(KNOWN_FACTS, [
     accountId,
     text,
     text,
-    ALIKE_MAX,
+    CANDIDATES_MAX,
     accountId,
     slot,
-    ALIKE_MAX,
+    CANDIDATES_MAX,
     target?.id ?? null,
     accountId,
     JSON.stringify(quotes.map(({ rawId }) => rawId)),
@@ -72,7 +72,7 @@ export async function knownFacts(
   ]);
   return rows.map(({ fromMs, toMs, ...fact }) => ({
     ...fact,
-    // A fact that the person wrote has no slot of ours.
+    // Facts that the person added are stored without a slot.
     slot: fact.slot ?? (fact.origin === 'human' ? slotOf(fact.text) : null),
     validFrom: fromMs === null ? null : new Date(fromMs),
     validTo: toMs === null ? null : new Date(toMs),
@@ -84,7 +84,7 @@ interface KnownRow extends Omit<KnownFact, 'validFrom' | 'validTo'> {
   toMs: number | null;
 }
 
-const KNOWN = `
+const KNOWN_FACTS = `
   with near as (
     (select id from facts
       where account_id = ? and search_text(text) % search_text(?)
@@ -106,7 +106,7 @@ const KNOWN = `
    where f.account_id = ? and f.stale_at is null
    order by f.id`;
 
-/** Leaves out quotes of passages whose fact the person deleted. */
+/** Leaves out quotes from passages of facts that the person deleted. */
 export async function withoutForgotten(
   tx: EntityManager,
   accountId: string,

@@ -6,7 +6,7 @@ import { MemoryLink } from '../../entities/memory.ts';
 export type Tier = (typeof TIERS)[number];
 
 export const DERIVED_FROM = 'derived_from';
-/** A link of a fact that the person deleted, to the words that it came from: no fact is made of these again. */
+/** Relation of a fact that the person deleted to the words that it came from. No fact is made of these words again. */
 export const FORGOTTEN = 'forgotten';
 
 /** A derived row and the ids of the rows that it is derived from. */
@@ -15,17 +15,17 @@ export interface Sourced<Row extends { id: string }> {
   sources: readonly string[];
 }
 
-/** The tables of the tiers that others are derived from. */
+/** The tables of the tiers that rows can be derived from. */
 const SOURCE_TABLES = { raw: 'raw_memories', episode: 'episodes' } as const;
 export type SourceTier = keyof typeof SOURCE_TABLES;
 
-/** The links to read; all by default. */
+/** The part of the links to read; all by default. */
 interface LinkTerms {
   after?: Pick<MemoryLink, 'fromId' | 'toId'>;
   limit?: number;
 }
 
-/** The links of these rows to what they are derived from, in order. */
+/** Reads the links of these rows to their sources, ordered by row and source. */
 export async function linksOf(
   em: EntityManager,
   accountId: string,
@@ -43,7 +43,7 @@ export async function linksOf(
   );
 }
 
-/** The rows with the ids of their sources in a tier. */
+/** Adds to each row the ids of its sources in a tier. */
 export async function withSources<Row extends { id: string }>(
   em: EntityManager,
   accountId: string,
@@ -60,7 +60,10 @@ export async function withSources<Row extends { id: string }>(
   return rows.map((row) => ({ row, sources: byRow.get(row.id) ?? [] }));
 }
 
-/** The ids of what the row `f` is derived from, as one JSON array: an object for each of 75,000 links takes a second. */
+/**
+ * SQL for the ids of the sources of row `f`, as one JSON array. Reading 75,000 links as an object each would take a
+ * second.
+ */
 export function sourcesIn(tier: SourceTier): string {
   return `to_json(array(
     select l.to_id from memory_links l
@@ -69,8 +72,8 @@ export function sourcesIn(tier: SourceTier): string {
 }
 
 /**
- * Reports the sources that the account does not have, of each row in its own list of faults. Sources of another account
- * look like ones that do not exist.
+ * Checks that the account has all sources of these rows, and adds a fault for each missing one to the faults of its
+ * row. Sources of another account look as if they did not exist.
  */
 export async function checkSources(
   tx: EntityManager,
@@ -91,7 +94,10 @@ export async function checkSources(
       if (missing.has(id)) faults.add([`${tier}_ids`, index], `Input should be the id of a row of the tier`);
 }
 
-/** Makes the rows of `from` derived from exactly these rows of the tier `to`; quotes of links that stay are kept. */
+/**
+ * Sets the sources that the rows, of tier `from`, have in tier `to` to exactly the given ones. Links that stay keep
+ * their quotes.
+ */
 export async function setSources(
   tx: EntityManager,
   accountId: string,

@@ -16,21 +16,21 @@ import {
 /** The rows of a tier to list, and where to start. */
 export interface ListTerms {
   limit: number;
-  /** Bytes of the rows together, as JSON. A row that is larger is a page of its own. */
+  /** Maximum size of the rows together as JSON, in bytes. A larger row is a page of its own. */
   sizeMax: number;
   /** The last row of the previous page. */
   after?: Position | undefined;
   since?: Date | undefined;
   until?: Date | undefined;
   tag?: string | undefined;
-  /** A search, which puts the most relevant first. */
+  /** Text to search for. The most relevant rows come first. */
   q?: string | undefined;
 }
 
-/** Rows of a list. */
+/** A page of a list. */
 export interface Page<Row> {
   rows: Row[];
-  /** Place of the last one, if there are others behind it. */
+  /** Position of the last row, if others follow. */
   end?: Position | undefined;
 }
 
@@ -38,7 +38,7 @@ interface OfSession {
   sessionId?: string | undefined;
 }
 
-/** Lists raw rows by when it happened, newest first. */
+/** Lists raw rows by the time at which they were said, newest first. */
 export async function listRaw(
   em: EntityManager,
   accountId: string,
@@ -49,21 +49,23 @@ export async function listRaw(
   return { rows: rows.map(({ row }) => row), end };
 }
 
-/** Lists episodes by their end, newest first. An episode is of a session when one of its raw rows is. */
+/** Lists episodes by their end, newest first. An episode belongs to a session when one of its raw rows does. */
 export function listEpisodes(
   em: EntityManager,
   accountId: string,
   { sessionId, ...terms }: ListTerms & OfSession,
 ): Promise<Page<Sourced<Episode>>> {
-  const ofSession = sessionId === undefined ? [] : [condition(OF_SESSION, sessionId)];
+  const ofSession = sessionId === undefined ? [] : [condition(EPISODE_IS_OF_SESSION, sessionId)];
   return findPage<Episode>(em, EPISODES, accountId, terms, ofSession);
 }
 
-const OF_SESSION = `exists (
+const EPISODE_IS_OF_SESSION = `exists (
   select from memory_links l join raw_memories s on s.id = l.to_id
    where l.account_id = r.account_id and l.from_id = r.id and s.session_id = ?)`;
 
-/** Lists facts by when they were first stated, newest first: the present wordings, or the former ones of one fact. */
+/**
+ * Lists facts by creation, newest first: the present wordings or, with `revisionOf`, the former wordings of one fact.
+ */
 export function listFacts(
   em: EntityManager,
   accountId: string,
@@ -83,7 +85,7 @@ export function listFacts(
 
 interface ListedTier<Row> extends SearchedTier {
   entity: EntityName<Row>;
-  /** The ids of what the row `f` is derived from, as JSON. */
+  /** SQL for the ids of the sources of row `f`, as a JSON array. */
   sources: string;
 }
 
@@ -115,7 +117,7 @@ const FACTS: ListedTier<Fact> = {
   sources: sourcesIn('episode'),
 };
 
-/** Throws `overloaded` for a search that takes too long. */
+/** Finds a page of rows. Throws `overloaded` for a search that takes too long. */
 async function findPage<Row extends { id: string }>(
   em: EntityManager,
   tier: ListedTier<Row>,
@@ -123,7 +125,7 @@ async function findPage<Row extends { id: string }>(
   { q, ...terms }: ListTerms,
   conditions: Condition[],
 ): Promise<Page<Sourced<Row>>> {
-  const chosen = [condition('r.account_id = ?', accountId), ...conditions, ...narrow(tier, terms)];
+  const chosen = [condition('r.account_id = ?', accountId), ...conditions, ...conditionsOf(tier, terms)];
   const { after, limit } = terms;
   if (q === undefined) {
     if (after) chosen.push(behind(tier, after));
@@ -135,7 +137,7 @@ async function findPage<Row extends { id: string }>(
   });
 }
 
-/** A page with the ids of its rows' sources, cut where its limit or its size is reached. One statement. */
+/** Reads a page of rows with the ids of their sources, cut where its limit or size is reached. Runs one statement. */
 async function readPage<Row extends { id: string }>(
   em: EntityManager,
   tier: ListedTier<Row>,
@@ -167,14 +169,14 @@ async function readPage<Row extends { id: string }>(
 
 interface Listed extends Record<string, unknown> {
   id: string;
-  /** Milliseconds since 1970. */
+  /** Unix milliseconds. */
   at: number;
   relevance: number;
   sources: string[];
   more: boolean;
 }
 
-function narrow({ time }: SearchedTier, { since, until, tag }: ListTerms): Condition[] {
+function conditionsOf({ time }: SearchedTier, { since, until, tag }: ListTerms): Condition[] {
   const conditions: Condition[] = [];
   if (since !== undefined) conditions.push(condition(`r.${time} >= ?`, since));
   if (until !== undefined) conditions.push(condition(`r.${time} < ?`, until));

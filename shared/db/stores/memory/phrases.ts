@@ -6,21 +6,24 @@ import { phrasesOf } from '../../../text/phrases.ts';
 import { PRIVATE_TAG } from '../../../text/recallable.ts';
 import { query, type Statement } from '../../statement.ts';
 
-/** Number of rows read for each of a draft's ends. */
+/** Maximum number of rows that are read for each tail of a draft. */
 const RECALLED_MAX = 128;
-/** A longer end of a draft is found nowhere: it leaves a phrase no room to go on. */
+/**
+ * Maximum length of a tail that is looked up, in UTF-16 units: a stored phrase must have room for what follows the
+ * tail.
+ */
 const TAIL_MAX = 48;
 
-type Written = { id: string } & Pick<RawValues, 'content' | 'role' | 'origin' | 'occurredAt' | 'tags'>;
+type WrittenRow = { id: string } & Pick<RawValues, 'content' | 'role' | 'origin' | 'occurredAt' | 'tags'>;
 
 /**
- * Keeps the phrases of new raw rows, in the transaction that adds them: of what the person wrote in their own words, and
- * did not tag `private`.
+ * Stores the phrases of new raw rows, in the transaction that adds the rows. Only rows that the person wrote in their
+ * own words, and that are not tagged `private`, have phrases.
  */
-export async function keepPhrases(
+export async function storePhrases(
   tx: EntityManager,
   accountId: string,
-  rows: readonly Written[],
+  rows: readonly WrittenRow[],
 ): Promise<void> {
   const phrases = rows
     .filter((row) => row.role === 'human' && row.origin === 'human' && !row.tags.includes(PRIVATE_TAG))
@@ -28,21 +31,24 @@ export async function keepPhrases(
       phrasesOf(content).map(({ place, words, written }) => ({
         id,
         at: occurredAt,
-        sample: sampleOf(id, place),
+        sample: samplingLevel(id, place),
         words,
         written,
       })),
     );
-  if (phrases.length > 0) await tx.execute(KEEP, [accountId, JSON.stringify(phrases)]);
+  if (phrases.length > 0) await tx.execute(STORE_PHRASES, [accountId, JSON.stringify(phrases)]);
 }
 
-const KEEP = `
+const STORE_PHRASES = `
   insert into phrases (account_id, raw_id, sample, written_at, words, written)
   select ?::uuid, p.id, p.sample, p.at, p.words, p.written
     from json_to_recordset(?::json) p (id uuid, at timestamptz, sample int, words text, written text)`;
 
-/** From 0 to 4, each an eighth as often as the one before; the same whenever a row is read again. */
-function sampleOf(id: string, place: number): number {
+/**
+ * Returns a sampling level from 0 to 4, each an eighth as frequent as the one before. A phrase always has the same
+ * level.
+ */
+function samplingLevel(id: string, place: number): number {
   let hash = Number.parseInt(id.slice(-8), 16) ^ Math.imul(place + 1, 0x9e3779b1);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
@@ -59,7 +65,10 @@ const RECALL_OWN = {
   text: `select * from phrases_after_v1($1::uuid, '{}', $2::text[], $3::int)`,
 };
 
-/** Reads what the person behind a connection wrote after words like a draft's last ones, its `tails`, however long ago. */
+/**
+ * Reads what the person behind a connection has ever written after a draft's last words (`tails`), except in other
+ * connected apps.
+ */
 export function recallPhrases(
   pool: Pool,
   connectionId: string,
@@ -68,7 +77,7 @@ export function recallPhrases(
   return recall(pool, RECALL, connectionId, tails);
 }
 
-/** The same of an account's own person, wherever they wrote it. */
+/** Reads what an account's owner has ever written after a draft's last words (`tails`), wherever it was. */
 export function recallOwnPhrases(
   pool: Pool,
   accountId: string,

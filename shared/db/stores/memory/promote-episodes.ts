@@ -7,16 +7,16 @@ import { setSources } from './links.ts';
 import type { EpisodeVersion } from './rows-to-promote.ts';
 import { type Concerned, clearFailures } from './set-aside.ts';
 
-/** Rows that are promoted together. */
+/** Raw rows that are promoted together. */
 export type Piece = { rows: readonly RawToPromote[] } & (
   | { kind: 'new' }
-  /** All rows of an episode, which is written anew. */
+  /** All rows of an episode that is written anew. */
   | { kind: 'again'; episode: EpisodeVersion }
-  /** Rows that are in an episode already. */
+  /** Rows that already belong to an episode, so that they are only marked. */
   | { kind: 'summarised' }
 );
 
-/** Thrown when somebody changed what a piece was made of while a model wrote about it. */
+/** Thrown when the rows or the episode of a piece have changed while a model wrote about them. */
 class PieceChanged extends Error {
   override readonly name = 'PieceChanged';
 }
@@ -24,14 +24,14 @@ class PieceChanged extends Error {
 interface Terms {
   /** See `RowTerms`. */
   promotedBefore: string | undefined;
-  /** Runs in the same transaction, with the episode's id; undefined when there is none. */
+  /** Runs in the same transaction, with the id of the stored episode; undefined without a draft. */
   within: (tx: EntityManager, id: string | undefined) => Promise<void>;
 }
 
 /**
- * Stores what was made of a piece, in one transaction with its links and the mark that its rows were looked at. Without a
- * draft only that mark. Stores nothing and resolves with false when a row was deleted or promoted meanwhile, or the
- * episode changed. Throws `not_authenticated` when the account is gone or being erased.
+ * Stores the draft of an episode with its links, and marks the rows of the piece as looked at, in one transaction.
+ * Without a draft it only marks the rows. Returns false, and stores nothing, when a row has been deleted or promoted
+ * meanwhile, or the episode has changed. Throws `not_authenticated` when the account is gone or being erased.
  */
 export async function storePiece(
   em: EntityManager,
@@ -43,10 +43,10 @@ export async function storePiece(
   const added = newId();
   try {
     await changeMemory(em, accountId, async (tx) => {
-      if (!(await isAsItWas(tx, accountId, piece, promotedBefore))) throw new PieceChanged();
+      if (!(await isPieceUnchanged(tx, accountId, piece, promotedBefore))) throw new PieceChanged();
       const id = piece.kind === 'again' ? piece.episode.id : added;
-      if (draft !== undefined) await write(tx, accountId, id, piece, draft);
-      await mark(tx, accountId, piece, promotedBefore);
+      if (draft !== undefined) await storeEpisode(tx, accountId, id, piece, draft);
+      await markLookedAt(tx, accountId, piece, promotedBefore);
       await clearFailures(tx, accountId, concernedBy(piece));
       await within(tx, draft && id);
     });
@@ -57,17 +57,20 @@ export async function storePiece(
   }
 }
 
-/** The rows that a failure about a piece is noted on. Facts are not made of stale episodes: their failures are these. */
+/**
+ * Returns the rows that record a failed promotion of a piece. An episode records it only while it is stale: otherwise
+ * its failures are those of distilling facts from it, which is not done with stale episodes.
+ */
 export function concernedBy(piece: Piece): Concerned {
   const raw = { raw_memories: piece.rows.map(({ id }) => id) };
   return piece.kind === 'again' && piece.episode.isStale ? { ...raw, episodes: [piece.episode.id] } : raw;
 }
 
 /**
- * Marks rows as looked at. Those of an episode that is written anew are marked already, unless a client put them there:
- * then they are marked as summarised, in smaller parts.
+ * Marks rows as looked at. Most rows of an episode that is written anew are marked already. Rows that a client added to
+ * it are not, and stay so: they are marked later, as smaller pieces of kind `summarised`.
  */
-async function mark(
+async function markLookedAt(
   tx: EntityManager,
   accountId: string,
   piece: Piece,
@@ -81,8 +84,8 @@ async function mark(
   );
 }
 
-/** Runs under the account's lock: nobody changes its memory until the transaction has ended. */
-async function isAsItWas(
+/** Reports whether a piece is still as it was read. The account's lock keeps it so until the transaction ends. */
+async function isPieceUnchanged(
   tx: EntityManager,
   accountId: string,
   piece: Piece,
@@ -110,7 +113,7 @@ async function isUnpromoted(
   return left === piece.rows.length;
 }
 
-/** Reports whether the episode is the same, and derived from exactly these rows. */
+/** Reports whether the episode is unchanged, and derived from exactly these rows. */
 async function isUnchanged(
   tx: EntityManager,
   accountId: string,
@@ -126,7 +129,7 @@ async function isUnchanged(
   return present.size === piece.rows.length && piece.rows.every((row) => present.has(row.id));
 }
 
-async function write(
+async function storeEpisode(
   tx: EntityManager,
   accountId: string,
   id: string,

@@ -7,39 +7,44 @@ import { changeMemory } from './change.ts';
 import { sourcesOf } from './fact-sources.ts';
 import { addEvidence, addFact, reword, supersede } from './facts.ts';
 import { deleteFacts } from './forget-derived.ts';
-import { knownFacts, type RelatedFact, shownFacts, withoutForgotten } from './known-facts.ts';
+import { currentFacts, knownFacts, type RelatedFact, withoutForgotten } from './known-facts.ts';
 import { clearFailures } from './set-aside.ts';
 
-/** Statements that were found in sources, with the sources as they were then. */
+/** Statements that were found in sources, and the sources as they were read. */
 export interface Distilled {
   sources: readonly FactSource[];
-  /** The facts that a model was shown beside them. */
+  /** Facts that a model was shown along with the sources. */
   related: readonly RelatedFact[];
-  /** The statements of each source, in the order of the sources; the most important first. */
+  /** The statements of each source, in the order of `sources`. The most important statement comes first. */
   statements: readonly (readonly Statement[])[];
-  /** Null: found by patterns. */
+  /** Null: the statements were found by patterns. */
   model: string | null;
-  /** Most new facts in all, and most passages of one source that they are of. */
+  /** Maximum number of new facts, and of passages of one source that they come from. */
   limits: { inAll: number; ofSource: number };
 }
 
-/** The outcome of storing: `ids` of the facts created or changed. `skipped` counts sources of which nothing was made. */
+/**
+ * The outcome of storing: `ids` of the facts created or changed, and `skipped`, the number of sources that yielded
+ * nothing.
+ */
 export interface Stored {
   created: number;
   skipped: number;
   ids: string[];
 }
 
-/** Memory has changed since the sources were read: what was found in them may repeat what was deleted meanwhile. */
+/**
+ * Thrown when memory has changed since the sources were read: statements from them may repeat text deleted meanwhile.
+ */
 export class SourcesChanged extends Error {
   override readonly name = 'SourcesChanged';
 }
 
 /**
- * Makes facts of what was found, in one transaction with whatever `within` does: each statement is compared with what
- * memory knows at that moment, and the episodes count as promoted. A stale fact gets the first new statement of what it is
- * still derived from, or is deleted. Throws `SourcesChanged` when a source is not what it was, and `not_authenticated`
- * when the account is gone or being erased; nothing is changed then.
+ * Turns statements into facts, in one transaction with whatever `within` does. Each statement is compared with what
+ * memory knows at that moment, and the episodes are marked as promoted. A stale fact gets the first new statement from
+ * its remaining sources, or is deleted. Throws `SourcesChanged` when a source has changed, and `not_authenticated` when
+ * the account is gone or being erased; then nothing is changed.
  */
 export function storeStatements(
   em: EntityManager,
@@ -49,17 +54,17 @@ export function storeStatements(
 ): Promise<void> {
   return changeMemory(em, accountId, async (tx) => {
     await checkUnchanged(tx, accountId, distilled);
-    const storing = new Storing(tx, accountId, distilled);
+    const storage = new StatementStorage(tx, accountId, distilled);
     for (const [place, source] of distilled.sources.entries())
-      await storing.store(source, distilled.statements[place] ?? []);
+      await storage.store(source, distilled.statements[place] ?? []);
     await markPromoted(tx, accountId, distilled.sources);
-    await within(tx, storing.stored);
+    await within(tx, storage.stored);
   });
 }
 
 async function checkUnchanged(tx: EntityManager, accountId: string, { sources, related }: Distilled) {
   const now = await sourcesOf(tx, accountId, sources);
-  const facts = await shownFacts(
+  const facts = await currentFacts(
     tx,
     accountId,
     related.map(({ id }) => id),
@@ -78,8 +83,8 @@ async function markPromoted(tx: EntityManager, accountId: string, sources: reado
   await clearFailures(tx, accountId, { episodes });
 }
 
-/** One batch being stored: what it has changed so far. */
-class Storing {
+/** Stores the statements of one batch, and tracks which facts it has created or changed. */
+class StatementStorage {
   readonly #tx: EntityManager;
   readonly #accountId: string;
   readonly #model: string | null;
@@ -102,26 +107,26 @@ class Storing {
 
   async store(source: FactSource, statements: readonly Statement[]): Promise<void> {
     const isFact = source.tier === 'fact';
-    // Facts that it superseded hold again, and are superseded anew by what contradicts them.
+    // Facts that the stale fact superseded hold again, until a statement that contradicts them supersedes them anew.
     if (isFact) await deleteFacts(this.#tx, this.#accountId, [source.id]);
     const limit = isFact ? 1 : this.#limits.ofSource;
-    // Statements of one passage count once, so that the other passages of the source have their turn.
+    // Statements from one passage count once towards the limit, so that other passages of the source get their turn.
     const passages: Statement[] = [];
-    let changed = false;
+    let hasEffect = false;
     for (const statement of statements) {
       const isOfPassage = !isFact && passages.some((one) => haveSamePassage(one, statement));
-      const room = (isOfPassage || passages.length < limit) && this.#created.size < this.#limits.inAll;
-      const done = await this.#storeOne(statement, source, room);
-      changed ||= done !== 'nothing';
-      if (done === 'made' && !isOfPassage) passages.push(statement);
+      const hasRoom = (isOfPassage || passages.length < limit) && this.#created.size < this.#limits.inAll;
+      const effect = await this.#storeOne(statement, source, hasRoom);
+      hasEffect ||= effect !== 'nothing';
+      if (effect === 'made' && !isOfPassage) passages.push(statement);
     }
-    if (!changed) this.#skipped += 1;
+    if (!hasEffect) this.#skipped += 1;
   }
 
   async #storeOne(
     found: Statement,
     { tier, id, episodeIds }: FactSource,
-    room: boolean,
+    hasRoom: boolean,
   ): Promise<'made' | 'changed' | 'nothing'> {
     const [tx, accountId] = [this.#tx, this.#accountId];
     const quotes = await withoutForgotten(tx, accountId, found.quotes, overlap);
@@ -137,14 +142,14 @@ class Storing {
           ? this.#update(decision.of.id)
           : 'nothing';
       case 'rewording':
-        // The same answer made it: the more important wording came first.
+        // This batch created that fact: its wording came first, so it is the more important one.
         if (this.#created.has(decision.of.id)) return 'nothing';
         await reword(tx, accountId, decision.of.id, statement, this.#model);
         await addEvidence(tx, accountId, decision.of.id, evidence);
         return this.#update(decision.of.id);
       case 'new':
       case 'former': {
-        if (!room) return 'nothing';
+        if (!hasRoom) return 'nothing';
         const isRewritten = tier === 'fact' && !this.#updated.has(id);
         const fact = await addFact(tx, accountId, statement, {
           id: isRewritten ? id : undefined,

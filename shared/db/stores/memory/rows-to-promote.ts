@@ -5,23 +5,23 @@ import type { RawToPromote } from '../../../domain/episodes.ts';
 export interface RowTerms {
   since: string | undefined;
   limit: number;
-  /** Takes rows again that were promoted before that moment. */
+  /** Also takes rows that were promoted before this moment. */
   promotedBefore: string | undefined;
-  /** Leaves out what may still go on, and what is set aside for now. */
+  /** Leaves out rows that are set aside for now; a promotion also leaves out clusters that may still grow. */
   settledOnly: boolean;
 }
 
-/** An episode that may be written anew. `version` changes when anything else changes it. */
+/** An episode that may be written anew. `version` changes with every change of the episode. */
 export interface EpisodeVersion {
   id: string;
   version: string;
-  /** It has no text. */
+  /** True if its text was erased. */
   isStale: boolean;
 }
 
 /**
- * A raw row, with the episode that it may be written into anew, whether any episode has it, and whether a promotion has
- * failed about it.
+ * A raw row, with the episode that may be written anew from it, whether it belongs to any episode, and whether a
+ * promotion of it has failed.
  */
 export type FoundRow = RawToPromote & {
   episode: EpisodeVersion | null;
@@ -36,21 +36,23 @@ interface StoredRow extends Omit<RawToPromote, 'occurredAt'> {
 const COLUMNS = `r.id, r.session_id as "sessionId", (extract(epoch from r.occurred_at) * 1000)::float8 as "occurredMs",
   r.content, r.role, r.origin, r.agent, r.role = 'human' and r.origin = 'human' as "isHuman"`;
 
-/** Condition for drafts that promotion made itself. An episode that a client wrote or called final is never written anew. */
-const OWN = `e.origin in ('model', 'extractive') and e.status = 'draft'`;
+/** Condition for drafts written by promotion. An episode that a client wrote or marked final is never written anew. */
+const IS_REWRITABLE = `e.origin in ('model', 'extractive') and e.status = 'draft'`;
 
-const VERSION = `e.id, extract(epoch from e.updated_at)::text as version, e.stale_at is not null as "isStale"`;
+const VERSION_COLUMNS = `e.id, extract(epoch from e.updated_at)::text as version, e.stale_at is not null as "isStale"`;
 
-/** The moment of the database's clock, as `promotedBefore` takes it. */
+/** Reads the database's clock, in the form that `promotedBefore` takes. */
 export async function momentNow(em: EntityManager): Promise<string> {
   const [row] = await em.execute<{ now: string }[]>(`select date_trunc('milliseconds', now())::text as now`);
   return row?.now ?? '';
 }
 
-const TO_PROMOTE = `r.account_id = ? and r.occurred_at >= coalesce(?::timestamptz, '-infinity')
+const IS_TO_PROMOTE = `r.account_id = ? and r.occurred_at >= coalesce(?::timestamptz, '-infinity')
   and (r.promoted_at is null or r.promoted_at < ?::timestamptz)`;
 
-/** The rows that a promotion has not looked at, the oldest first; after them those that one has failed about. */
+/**
+ * Reads rows that no promotion has looked at, oldest first. Rows for which a promotion has already failed come last.
+ */
 export async function rowsToPromote(
   em: EntityManager,
   accountId: string,
@@ -59,10 +61,10 @@ export async function rowsToPromote(
   const chosen = [accountId, since ?? null, promotedBefore ?? null];
   const rows = await em.execute<(StoredRow & Omit<FoundRow, keyof RawToPromote>)[]>(
     `with found as (
-       (select r.* from raw_memories r where ${TO_PROMOTE} and r.failures = 0
+       (select r.* from raw_memories r where ${IS_TO_PROMOTE} and r.failures = 0
          order by r.occurred_at, r.id limit ?)
        union all
-       (select r.* from raw_memories r where ${TO_PROMOTE} and r.failures > 0 and (not ? or r.retry_at <= now())
+       (select r.* from raw_memories r where ${IS_TO_PROMOTE} and r.failures > 0 and (not ? or r.retry_at <= now())
          order by r.occurred_at, r.id limit ?)
      )
      select ${COLUMNS}, to_json(e) as episode, r.failures > 0 as "hasFailed",
@@ -70,21 +72,21 @@ export async function rowsToPromote(
                      where l.account_id = r.account_id and l.to_id = r.id and l.from_tier = 'episode') as "isSummarised"
        from found r
        left join lateral (
-         select ${VERSION} from memory_links l join episodes e on e.id = l.from_id
-          where ?::text is not null and l.account_id = r.account_id and l.to_id = r.id and ${OWN}
+         select ${VERSION_COLUMNS} from memory_links l join episodes e on e.id = l.from_id
+          where ?::text is not null and l.account_id = r.account_id and l.to_id = r.id and ${IS_REWRITABLE}
           order by e.id limit 1) e on true
       order by "hasFailed", r.occurred_at, r.id limit ?`,
     [...chosen, limit, ...chosen, settledOnly, limit, promotedBefore ?? null, limit],
   );
   return rows.map(({ episode, isSummarised, hasFailed, ...row }) => ({
-    ...readRow(row),
+    ...toRow(row),
     episode,
     isSummarised,
     hasFailed,
   }));
 }
 
-/** Counts the rows of these terms that are set aside, up to the limit. */
+/** Counts the rows matching these terms that are set aside, up to `limit`. */
 export async function countSetAside(
   em: EntityManager,
   accountId: string,
@@ -92,15 +94,15 @@ export async function countSetAside(
 ): Promise<number> {
   const [{ count } = { count: 0 }] = await em.execute<{ count: number }[]>(
     `select count(*)::int as count from (
-       select from raw_memories r where ${TO_PROMOTE} and r.failures > 0 and r.retry_at > now() limit ?) r`,
+       select from raw_memories r where ${IS_TO_PROMOTE} and r.failures > 0 and r.retry_at > now() limit ?) r`,
     [accountId, since ?? null, promotedBefore ?? null, limit],
   );
   return count;
 }
 
 /**
- * The episodes whose text was erased with one of their sources, the longest stale first; after them those that a promotion
- * has failed about.
+ * Returns the stale episodes (a source was erased, and the text with it), longest stale first. Episodes for which a
+ * promotion has already failed come last.
  */
 export async function staleEpisodes(
   em: EntityManager,
@@ -108,14 +110,14 @@ export async function staleEpisodes(
   { limit, settledOnly }: Pick<RowTerms, 'limit' | 'settledOnly'>,
 ): Promise<(EpisodeVersion & { hasFailed: boolean })[]> {
   return em.execute(
-    `select ${VERSION}, e.failures > 0 as "hasFailed" from episodes e
+    `select ${VERSION_COLUMNS}, e.failures > 0 as "hasFailed" from episodes e
       where e.account_id = ? and e.stale_at is not null and (not ? or coalesce(e.retry_at, now()) <= now())
       order by "hasFailed", e.stale_at, e.id limit ?`,
     [accountId, settledOnly, limit],
   );
 }
 
-/** The rows that an episode is derived from, by time. */
+/** Reads the raw rows that an episode is derived from, oldest first. */
 export async function rowsOf(
   em: EntityManager,
   accountId: string,
@@ -127,9 +129,9 @@ export async function rowsOf(
       order by r.occurred_at, r.id`,
     [accountId, episodeId],
   );
-  return rows.map(readRow);
+  return rows.map(toRow);
 }
 
-function readRow({ occurredMs, ...row }: StoredRow): RawToPromote {
+function toRow({ occurredMs, ...row }: StoredRow): RawToPromote {
   return { ...row, isHuman: row.isHuman === true, occurredAt: new Date(occurredMs) };
 }

@@ -12,7 +12,7 @@ import { newIds } from '../../../ids.ts';
 import { Episode, Profile, RawMemory } from '../../entities/memory.ts';
 import { changeMemory } from './change.ts';
 import { checkSources, type Sourced, setSources, withSources } from './links.ts';
-import { keepPhrases } from './phrases.ts';
+import { storePhrases } from './phrases.ts';
 
 /** Stores raw rows, all or none. */
 export function addRaw(em: EntityManager, accountId: string, rows: RawValues[]): Promise<RawMemory[]> {
@@ -23,7 +23,7 @@ export function addRaw(em: EntityManager, accountId: string, rows: RawValues[]):
       tx.create(RawMemory, { ...row, id: ids[place], account: accountId, createdAt }),
     );
     await tx.flush();
-    await keepPhrases(
+    await storePhrases(
       tx,
       accountId,
       rows.map((row, place) => ({ ...row, id: ids[place] ?? '' })),
@@ -32,7 +32,7 @@ export function addRaw(em: EntityManager, accountId: string, rows: RawValues[]):
   });
 }
 
-/** One of the account's raw rows. */
+/** Finds one of the account's raw rows. */
 export async function findRaw(
   em: EntityManager,
   accountId: string,
@@ -67,7 +67,7 @@ export function addEpisodes(
   });
 }
 
-/** One of the account's episodes. */
+/** Finds one of the account's episodes. */
 export async function findEpisode(
   em: EntityManager,
   accountId: string,
@@ -80,8 +80,8 @@ export async function findEpisode(
 }
 
 /**
- * Changes what is given. Throws `not_found`, or a `ValidationError` when the result would end before it starts or have
- * unknown sources.
+ * Changes the given fields. Throws `not_found`, or a `ValidationError` when the episode would end before it starts or
+ * have unknown sources.
  */
 export function changeEpisode(
   em: EntityManager,
@@ -97,7 +97,7 @@ export function changeEpisode(
     checkSpan(row.startedAt, row.endedAt, faults, EPISODE_SPAN, { sentEnd: values.endedAt !== undefined });
     await checkSources(tx, accountId, LINK.to, [{ sources, faults }]);
     faults.refuse();
-    // All that it says is the account's own words now: nothing but the account may change them.
+    // All of the text is the person's own now, so promotion must not change it.
     if (values.title !== undefined && values.summary !== undefined)
       Object.assign(row, { origin: 'human', staleAt: null });
     await tx.flush();
@@ -111,7 +111,7 @@ export async function findProfile(em: EntityManager, accountId: string): Promise
   return (await em.findOne(Profile, { account: accountId })) ?? undefined;
 }
 
-/** Replaces what is given, in a new profile if there is none. */
+/** Replaces the given parts of the profile, which is created if there is none. */
 export function writeProfile(
   em: EntityManager,
   accountId: string,
@@ -133,7 +133,7 @@ export function writeProfile(
   });
 }
 
-/** Throws `not_found` when there is none. */
+/** Deletes the profile. Throws `not_found` when there is none. */
 export function deleteProfile(em: EntityManager, accountId: string): Promise<void> {
   return changeMemory(em, accountId, async (tx) => {
     const deleted = await tx.nativeDelete(Profile, { account: accountId });
@@ -149,8 +149,8 @@ export interface TierCount {
 }
 
 /**
- * Counts the rows of each tier and those that changed since a time, and says when it last changed. Former wordings do not
- * count.
+ * Counts each tier's rows, in all and those changed since a time, and reads when the tier last changed. Former wordings
+ * do not count.
  */
 export function countTiers(em: EntityManager, accountId: string, since: Date): Promise<TierCount[]> {
   return em.execute<TierCount[]>(

@@ -3,19 +3,19 @@ import { AppError } from '../../../errors/app-error.ts';
 import { isCancelled } from '../../faults.ts';
 import { transaction } from '../../transaction.ts';
 
-/** A tier as it is searched. Its texts are those of its indexes. */
+/** The SQL by which a tier is searched. Expressions are those of its indexes. */
 export interface SearchedTier {
   table: string;
   time: string;
-  /** Column that is compared by characters. */
+  /** Expression that is compared by characters. */
   text: string;
-  /** Column that is compared by words. */
+  /** Expression that is compared by words. */
   words: string;
-  /** Finds the rows about a question: see `sql/tiers-about.sql`. */
+  /** Function that finds the rows about a question: see `sql/tiers-about.sql`. */
   about: string;
 }
 
-/** A part of a statement, about the row `r`. */
+/** A part of a statement about the row `r`, and its parameters. */
 export interface Condition {
   sql: string;
   values: unknown[];
@@ -25,16 +25,16 @@ export function condition(sql: string, ...values: unknown[]): Condition {
   return { sql, values };
 }
 
-/** Relevance of a row that matches literally; of others it is less, of all of them more than 0. */
-const LITERAL = 1000;
+/** Relevance of a row that matches literally. Other matches are less relevant, but above 0. */
+const LITERAL_RELEVANCE = 1000;
 
-/** All rows that meet the conditions, equally relevant. */
+/** Selects all rows that meet the conditions, with equal relevance. */
 export function allOf(tier: SearchedTier, conditions: readonly Condition[]): Condition {
-  const { sql, values } = together(conditions);
-  return { sql: `select r.*, ${LITERAL} as relevance from ${tier.table} r where ${sql}`, values };
+  const { sql, values } = joinConditions(conditions);
+  return { sql: `select r.*, ${LITERAL_RELEVANCE} as relevance from ${tier.table} r where ${sql}`, values };
 }
 
-/** Time for a search: each row that the indexes offer is compared with each word. */
+/** Time limit of a statement of a search, which compares each row that the indexes offer with each word. */
 const SEARCH_TIMEOUT_MS = 3000;
 
 /** Runs a search in a transaction. Throws `overloaded` when a statement takes too long. */
@@ -59,22 +59,22 @@ export async function search<Result>(
 const TOO_LONG =
   'The search takes too long: narrow it by since, until, tag or session_id, or search for fewer words.';
 
-/** A row's place in its list. */
+/** A row's position in a list. */
 export interface Position {
   at: Date;
   id: string;
   relevance: number;
 }
 
-/** Leads an index to the place behind a row, where all rows are equally relevant. */
+/** Condition for the rows behind a position, if all rows are equally relevant. An index can start there. */
 export function behind({ time }: SearchedTier, { at, id }: Position): Condition {
   return condition(`(r.${time}, r.id) < (?::timestamptz, ?::uuid)`, at, id);
 }
 
 /**
- * Rows that meet the conditions, with their relevance, from a place on: those that match literally, the latest `most` of
- * them, and those that are about the question as in the context. The latter are chosen among all that meet the
- * conditions, or where these are many, among all.
+ * Selects rows that meet the conditions and match a search, from a position on, with their relevance: the latest `most`
+ * rows that match literally, and rows about the question, found as for a context. These are searched among the rows
+ * that meet the conditions or, if there are too many, among all of the account's rows.
  */
 export async function matchesOf(
   em: EntityManager,
@@ -83,18 +83,21 @@ export async function matchesOf(
   { q, after, most }: { q: string; after?: Position | undefined; most: number },
   conditions: readonly Condition[],
 ): Promise<Condition> {
-  const about = await aboutIt(em, tier, accountId, q, together(conditions));
-  const literal = matching(tier, q);
+  const about = await rowsAbout(em, tier, accountId, q, joinConditions(conditions));
+  const literal = matchCondition(tier, q);
   const onlyAbout = [condition(`(${literal.sql}) is not true`, ...literal.values)];
   const latest = [literal];
   if (after !== undefined) {
     const place = `(a.relevance, r.${tier.time}, r.id) < (?::int, ?::timestamptz, ?::uuid)`;
     onlyAbout.push(condition(place, after.relevance, after.at, after.id));
-    latest.push(after.relevance === LITERAL ? behind(tier, after) : condition('false'));
+    latest.push(after.relevance === LITERAL_RELEVANCE ? behind(tier, after) : condition('false'));
   }
-  const [first, rest] = [together([...conditions, ...latest]), together([...conditions, ...onlyAbout])];
+  const [first, rest] = [
+    joinConditions([...conditions, ...latest]),
+    joinConditions([...conditions, ...onlyAbout]),
+  ];
   return {
-    sql: `(select r.*, ${LITERAL} as relevance from ${tier.table} r where ${first.sql}
+    sql: `(select r.*, ${LITERAL_RELEVANCE} as relevance from ${tier.table} r where ${first.sql}
             order by r.${tier.time} desc, r.id desc limit ?)
        union all
        select r.*, a.relevance from json_to_recordset(?::json) a (id uuid, relevance int)
@@ -103,7 +106,7 @@ export async function matchesOf(
   };
 }
 
-function aboutIt(
+function rowsAbout(
   em: EntityManager,
   tier: SearchedTier,
   accountId: string,
@@ -115,7 +118,7 @@ function aboutIt(
        select array(select r.id from ${tier.table} r where ${chosen.sql}
                      order by r.${tier.time} desc limit context_count_max()) as ids
      )
-     select a.id, ceil(a.relevance * ${LITERAL - 1})::int as relevance
+     select a.id, ceil(a.relevance * ${LITERAL_RELEVANCE - 1})::int as relevance
        from chosen c
       cross join ${tier.about}(
         ?::uuid, '-infinity', ?, cardinality(c.ids),
@@ -125,21 +128,24 @@ function aboutIt(
 }
 
 /**
- * Matches the very characters, or the stems of all of the words, or something that is nearly each of the words. The
- * cheapest to check comes first.
+ * Condition for rows that contain the search text literally, or the stems of all its words, or something similar to
+ * each of its words. The cheapest check comes first.
  */
-function matching({ text, words }: SearchedTier, q: string): Condition {
-  const asked = q.split(/\s+/u).filter(Boolean);
-  const nearly = asked.map(() => `search_text(?) <% search_text(${text})`).join(' and ') || 'false';
-  const sql = `(search_text(${text}) like '%' || ${VERBATIM} || '%'
+function matchCondition({ text, words }: SearchedTier, q: string): Condition {
+  const searchWords = q.split(/\s+/u).filter(Boolean);
+  const nearly = searchWords.map(() => `search_text(?) <% search_text(${text})`).join(' and ') || 'false';
+  const sql = `(search_text(${text}) like '%' || ${LITERAL_PATTERN} || '%'
       or to_tsvector('english', search_text(${words})) @@ plainto_tsquery('english', search_text(?)) or (${nearly}))`;
-  return condition(sql, q, q, ...asked);
+  return condition(sql, q, q, ...searchWords);
 }
 
-/** A pattern of the very characters. Escaped last: the compatibility form of a full-width per cent sign is one. */
-const VERBATIM = String.raw`regexp_replace(search_text(?), '([\\%_])', '\\\1', 'g')`;
+/**
+ * Pattern for the literal characters. Escaped last, because `search_text` turns a full-width per cent sign into a per
+ * cent sign.
+ */
+const LITERAL_PATTERN = String.raw`regexp_replace(search_text(?), '([\\%_])', '\\\1', 'g')`;
 
-function together(conditions: readonly Condition[]): Condition {
+function joinConditions(conditions: readonly Condition[]): Condition {
   return {
     sql: conditions.map(({ sql }) => sql).join(' and '),
     values: conditions.flatMap(({ values }) => values),

@@ -1,16 +1,16 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { transaction } from '../../transaction.ts';
 
-/** Rows that a promotion is about, by their tables. */
+/** Ids of the rows that a promotion is about, by table. */
 export type Concerned = Partial<Record<'raw_memories' | 'episodes' | 'facts', readonly string[]>>;
 
-/** Time for which the scheduler's promotions leave rows alone: twice as long after each failure, up to a day. */
+/** Time for which the scheduler's promotions leave rows alone. Doubles with each failure, up to a day. */
 const BACKOFF = `least(interval '10 minutes' * power(2, least(failures, 10)), interval '1 day')`;
 
-/** Notes that a promotion has failed about these rows: from now on they come after all others. */
+/** Records that a promotion of these rows has failed. From now on they come after all others. */
 export async function setAside(em: EntityManager, accountId: string, concerned: Concerned): Promise<void> {
   await transaction(em, async (tx) => {
-    // Takes the lock of `changeMemory` first, so that neither waits for a row of the other's.
+    // Locks the account first, as `changeMemory` does, so that the two cannot deadlock over rows.
     await tx.execute('select from accounts where id = ? for update', [accountId]);
     for (const [table, ids] of Object.entries(concerned))
       await tx.execute(
@@ -21,7 +21,7 @@ export async function setAside(em: EntityManager, accountId: string, concerned: 
   });
 }
 
-/** The rows are promoted: nothing is left of failures before. */
+/** Clears the recorded failures of rows that have been promoted. */
 export async function clearFailures(
   tx: EntityManager,
   accountId: string,

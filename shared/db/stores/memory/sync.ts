@@ -7,32 +7,35 @@ import { MESSAGE_ORIGINS, MIB } from '../../../schemas/limits.ts';
 import { CONTENT_MAX } from '../../../schemas/memory.ts';
 import { withoutMiddle } from '../../../text/cut.ts';
 import { transaction } from '../../transaction.ts';
-import { keepPhrases } from './phrases.ts';
+import { storePhrases } from './phrases.ts';
 
-/** Most events in one transaction. */
+/** Maximum number of events in one transaction. */
 export const SYNC_PAGE_MAX = 200;
-/** Bytes of its events together, but that there is one: a single event may have megabytes. */
+/** Maximum total size of these events, in bytes. A larger event is a page of its own. */
 const PAGE_SIZE_MAX = 8 * MIB;
 
 /** Events of one session, in the order of their arrival. */
 export interface SyncPage {
   session: string;
   events: { arrival: number; occurredMs: number; body: string }[];
-  /** True if the session has no more events that are wanted. */
+  /** True if the session has no further events to sync. */
   last: boolean;
-  /** Memory then has all of the session's events up to this arrival; left out where some were not wanted. */
+  /**
+   * Arrival up to which memory has all of the session's events after this page; undefined if a sync chooses among
+   * events.
+   */
   syncedTo?: number;
 }
 
-/** The place where a sync of chosen events goes on: after that event of that session. */
+/** The event after which a sync of chosen events continues. */
 export interface SyncCursor {
   session: string;
   arrival: number;
 }
 
 /**
- * The next events that memory has not taken in, of the session whose latest event is the oldest; undefined when there
- * is none.
+ * Reads the next events that memory has not taken in, from the session whose latest event is the oldest; undefined when
+ * there are none.
  */
 export async function nextUnsynced(
   em: EntityManager,
@@ -46,11 +49,11 @@ export async function nextUnsynced(
   );
   if (session === undefined) return undefined;
   const page = await pageOf(em, accountId, { session: session.id, arrival: session.from }, size);
-  // Its latest event may have been deleted.
+  // The session's latest event may have been deleted, so the last page goes up to `to`, not to its last event.
   return { ...page, syncedTo: page.last ? session.to : (page.events.at(-1)?.arrival ?? session.to) };
 }
 
-/** Counts the account's sessions with events that a sync looks at. */
+/** Counts the account's sessions that a sync looks at. */
 export async function sessionsToSync(
   em: EntityManager,
   accountId: string,
@@ -64,7 +67,7 @@ export async function sessionsToSync(
   return count;
 }
 
-/** The next of the events that a request chooses, whether memory has taken them in or not. */
+/** Reads the next of the events that a request chooses, whether or not memory has already taken them in. */
 export async function nextChosen(
   em: EntityManager,
   accountId: string,
@@ -122,8 +125,8 @@ async function pageOf(
 }
 
 /**
- * Takes a page into memory, in one transaction with whatever `within` does: one raw row for each event that says
- * something, unless memory has had one of it before, which may have been deleted since. Returns how many are new. Throws
+ * Takes a page into memory, in one transaction with whatever `within` does. Each event that contains text becomes a raw
+ * row, unless memory has a row of it, or had one that was deleted. Returns the number of new rows. Throws
  * `not_authenticated` when the account is gone or being erased.
  */
 export function takeIn(
@@ -139,7 +142,7 @@ export function takeIn(
     return raw === undefined ? [] : { ...raw, id: ids[place] ?? '', event_id: event.id };
   });
   return transaction(em, async (tx) => {
-    // Changes of one account's memory come one after the other, and a deletion's tombstone is seen.
+    // Waits for other changes of the account's memory, so that the tombstones of deletions are seen.
     const locked = await tx.execute<object[]>('select from accounts where id = ? and active for update', [
       accountId,
     ]);
@@ -147,7 +150,7 @@ export function takeIn(
     const added = await tx.execute<{ id: string }[]>(INSERT, [accountId, JSON.stringify(rows)]);
     const created = added.length;
     const isNew = new Set(added.map(({ id }) => id));
-    await keepPhrases(
+    await storePhrases(
       tx,
       accountId,
       rows.filter(({ id }) => isNew.has(id)),
@@ -180,7 +183,7 @@ const INSERT = `
   on conflict (account_id, event_id) where event_id is not null do nothing
   returning id`;
 
-/** A stored event, its JSON parsed. */
+/** A stored event, parsed from JSON. */
 export type StoredEvent = Readonly<Record<string, unknown>> & {
   type: string;
   id: string;
@@ -192,17 +195,17 @@ export type StoredEvent = Readonly<Record<string, unknown>> & {
 type RawText = Pick<RawValues, 'kind' | 'role' | 'content' | 'agent'>;
 
 /**
- * The raw row that an event becomes; undefined for one that says nothing: a `session.*`, or a blank text. Text beyond
- * what a row holds loses its middle.
+ * Makes the raw row of an event. Returns undefined for an event without text: a `session.*` event, or a blank text. A
+ * text that is too long for a row loses its middle.
  */
 export function rawOf(event: StoredEvent): RawValues | undefined {
-  const said = textIn(event);
-  if (said === undefined || said.content.trim() === '') return undefined;
+  const rawText = textIn(event);
+  if (rawText === undefined || rawText.content.trim() === '') return undefined;
   const { in_reply_to: inReplyTo } = event;
   return {
-    ...said,
-    content: withoutMiddle(said.content, CONTENT_MAX),
-    origin: originOf(said, event),
+    ...rawText,
+    content: withoutMiddle(rawText.content, CONTENT_MAX),
+    origin: originOf(rawText, event),
     sessionId: event.session_id,
     source: event.source,
     occurredAt: new Date(event.occurred_at),
@@ -232,7 +235,10 @@ function textIn({ type, ...event }: StoredEvent): RawText | undefined {
   }
 }
 
-/** A producer may say of a person's text that it was predicted: such text is no evidence of what the person thinks. */
+/**
+ * Returns the origin of a row. A producer may mark a person's text as predicted: it is no evidence of what the person
+ * thinks.
+ */
 function originOf({ role }: RawText, { origin }: StoredEvent): RawValues['origin'] {
   if (role !== 'human') return role === 'agent' ? 'agent' : 'unknown';
   return MESSAGE_ORIGINS.find((known) => known === origin) ?? 'human';

@@ -1,17 +1,17 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { RecordingSession } from '../../entities/recording.ts';
 
-/** An event of any size. A body above the reader's limit is left out: `readBody` reads it. */
+/** An event of any size. A body larger than the reader's limit is left out; `readBody` reads it. */
 export interface EventRow {
   id: string;
   receivedAt: Date;
   /** Size of the body, in bytes. */
   size: number;
-  /** As `RecordingEvent.body`. */
+  /** The JSON text, as in `RecordingEvent.body`; undefined if it was left out. */
   body: string | undefined;
 }
 
-/** One of the account's events, its body up to `sizeMax` bytes; undefined when it has none with this id. */
+/** Finds one of the account's events. Its body is left out if it has more than `sizeMax` bytes. */
 export async function findEvent(
   em: EntityManager,
   accountId: string,
@@ -27,7 +27,7 @@ export async function findEvent(
   return row && toEvent(row);
 }
 
-/** The body of one of the account's events; undefined when it has none with this id. */
+/** Reads the body of one of the account's events; undefined when there is no event with this id. */
 export async function readBody(
   em: EntityManager,
   accountId: string,
@@ -40,7 +40,7 @@ export async function readBody(
   return row?.body;
 }
 
-/** The account's sessions, latest first by the arrival of their last event. */
+/** Lists the account's sessions by the arrival of their last event, latest first. */
 export function latestSessions(
   em: EntityManager,
   accountId: string,
@@ -49,7 +49,7 @@ export function latestSessions(
   return em.find(RecordingSession, { accountId }, { orderBy: { lastArrival: 'desc' }, limit });
 }
 
-/** The account's session with this id. */
+/** Finds the account's session with this id. */
 export async function findSession(
   em: EntityManager,
   accountId: string,
@@ -58,9 +58,9 @@ export async function findSession(
   return (await em.findOne(RecordingSession, { accountId, id })) ?? undefined;
 }
 
-/** End of a page. The next one starts after it, whatever has been stored since. */
+/** The end of a page. The next page starts after it, whatever has been stored since. */
 export interface Cursor {
-  /** The last event's time, in milliseconds since 1970. */
+  /** Time of the last event, in Unix milliseconds. */
   occurredMs: number;
   arrival: number;
 }
@@ -82,15 +82,15 @@ interface PageRow extends FoundRow, Cursor {
 
 interface PageTerms {
   limit: number;
-  /** Bytes of the events together. */
+  /** Maximum total size of the bodies, in bytes. */
   sizeMax: number;
-  /** Undefined: from the first event on. */
+  /** Undefined: starts with the first event. */
   after: Cursor | undefined;
 }
 
 /**
- * A session's events, oldest first, and in order of arrival where the times are equal. An event that is larger than a
- * page is a page of its own, without its body. `next` is null on the last page.
+ * Reads a page of a session's events, oldest first; events of the same time come in order of arrival. An event larger
+ * than `sizeMax` is a page of its own, without its body. `next` is null on the last page.
  */
 export async function pageOfEvents(
   em: EntityManager,

@@ -12,12 +12,15 @@ const RECORD = {
                           $8::text, $9::int[], $10::json)`,
 };
 
-/** Longer than the server's `statement_timeout`, so that the server ends the statement. */
-const ANSWER_WITHIN_MS = 12_000;
+/**
+ * Time to wait for the answer. Longer than the server's `statement_timeout`, so that the server ends the statement
+ * first.
+ */
+const ANSWER_TIMEOUT_MS = 12_000;
 
 /**
- * The number of events that were stored, and the indexes of those whose session is another account's. All others had
- * been stored before.
+ * The number of events that were stored, and the indexes of those whose session belongs to another account. All other
+ * events of the batch had been stored before.
  */
 export interface Recorded {
   accepted: number;
@@ -25,11 +28,12 @@ export interface Recorded {
 }
 
 /**
- * Stores the events of a batch that are new, with what they do to their sessions, in one transaction and one round
- * trip. Throws `not_authenticated` when the account is gone or disabled, `quota_exceeded` when what is new does not fit
- * into the quotas; then nothing was stored.
+ * Stores the new events of a batch and updates their sessions, in one transaction and one round trip. Throws
+ * `not_authenticated` when the account is gone or disabled, and `quota_exceeded` when the new events do not fit into
+ * the quotas; then nothing has been stored.
  *
- * A lost connection is the caller's to try again: we would find our own events, and call them duplicates.
+ * Does not retry after a lost connection, since it would find its own events and report them as duplicates. Callers
+ * may.
  */
 export async function recordBatch(
   pool: Pool,
@@ -48,12 +52,12 @@ export async function recordBatch(
       events.map(({ occurredAt }) => occurredAt),
       events.map(({ source }) => source),
       events.map(({ sourceDetail }) => sourceDetail),
-      // One JSON line each: in an array every quote would be escaped, then unescaped.
+      // Bodies go as lines of JSON: in an array, every quotation mark would have to be escaped.
       events.map(({ body }) => body).join('\n'),
       events.map(({ body }) => Buffer.byteLength(body)),
       JSON.stringify(quotas),
     ],
-    { withinMs: ANSWER_WITHIN_MS },
+    { withinMs: ANSWER_TIMEOUT_MS },
   );
   if (recorded === undefined) throw new AppError('not_authenticated');
   const { excess, ...rest } = recorded;

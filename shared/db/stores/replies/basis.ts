@@ -13,28 +13,29 @@ import { type Pair, PROMPT_END } from '../../../domain/replies/vote.ts';
 import type { BatchBundle, BatchProgress } from '../../../domain/replies/work.ts';
 import { query } from '../../statement.ts';
 
-const KEPT = {
+const BATCH_BUNDLE = {
   name: 'kept_batch_v1',
   text: `select w.progress, a.memory_revision::float8 as revision from work w join accounts a on a.id = w.party
           where w.id = $1::uuid and w.progress is not null`,
 };
 
 /**
- * The bundle of a batch that still runs and has that part, and the revision of the memory now; else undefined. A batch that
- * failed and runs again has the same id, but other parts: those of the first run may still be queued.
+ * Reads the bundle of a running batch that has this part, and the present revision of memory; undefined if there is no
+ * such batch. A batch that failed and runs again keeps its id but gets new parts, while parts of the first run may
+ * still be queued.
  */
 export async function keptBundle(
   pool: Pool,
   batchId: string,
   partId: string,
 ): Promise<{ bundle: BatchBundle; revision: number } | undefined> {
-  const [row] = await query<{ progress: string; revision: number }>(pool, KEPT, [batchId]);
+  const [row] = await query<{ progress: string; revision: number }>(pool, BATCH_BUNDLE, [batchId]);
   if (row === undefined) return undefined;
   const { bundle, ids } = JSON.parse(row.progress) as BatchProgress;
   return ids.includes(partId) ? { bundle, revision: row.revision } : undefined;
 }
 
-const MEMORY = {
+const BATCH_MEMORY = {
   name: 'batch_memory_v1',
   text: `
     select (select json_build_object('summary', p.summary, 'data', p.data) from profiles p where p.account_id = $1::uuid)
@@ -49,13 +50,13 @@ const MEMORY = {
               from raw_memories r where r.account_id = $1::uuid and r.id = any ($4::uuid[])) as raw`,
 };
 
-/** The rows of a batch's bundle, as they are now: texts that were deleted since are not used any more. */
+/** Reads the rows of a batch's bundle as they are now, so that texts deleted since are not used. */
 export async function batchMemory(
   pool: Pool,
   accountId: string,
   { factIds, episodeIds, rawIds }: BatchBundle,
 ): Promise<Omit<Material, 'examples'>> {
-  const [row] = await query<Omit<Material, 'examples'>>(pool, MEMORY, [
+  const [row] = await query<Omit<Material, 'examples'>>(pool, BATCH_MEMORY, [
     accountId,
     factIds,
     episodeIds,
@@ -64,18 +65,20 @@ export async function batchMemory(
   return row ?? { profile: null, facts: [], episodes: [], raw: [] };
 }
 
-/** Replies that a prediction learns from: the latest. */
+/** Number of latest replies that a prediction learns from. */
 const PAIRS_MAX = 500;
-/** Number of rows back in the session in which the prompt of a reply is looked for. */
-const PROMPT_WITHIN = 100;
+/** Number of preceding rows of the session among which the prompt of a reply is searched. */
+const PROMPT_SEARCH_ROWS = 100;
 
-/** The person's latest replies in their own words, each with the end of the prompt that it answers, the latest first. */
+/**
+ * Reads the person's latest replies in their own words, latest first, each with the end of the prompt that it answers.
+ */
 export function readPairs(em: EntityManager, accountId: string): Promise<Pair[]> {
-  return em.execute<Pair[]>(PAIRS, [accountId, PAIRS_MAX]);
+  return em.execute<Pair[]>(READ_PAIRS, [accountId, PAIRS_MAX]);
 }
 
-/** A reply answers the prompt that it names, else the last one of the same agent in its session. */
-const PAIRS = `
+/** A reply answers the prompt that it names or, if it names none, the last one of the same agent in its session. */
+const READ_PAIRS = `
   select r.id, coalesce(named.id, latest.id) as "promptId", r.content as reply, right(coalesce(named.content, latest.content), ${PROMPT_END}) as prompt
     from (
       select * from raw_memories
@@ -89,18 +92,18 @@ const PAIRS = `
           select * from raw_memories s
            where named.id is null and s.account_id = r.account_id and s.session_id = r.session_id
              and s.occurred_at <= r.occurred_at
-           order by s.occurred_at desc, s.id desc limit ${PROMPT_WITHIN}) q
+           order by s.occurred_at desc, s.id desc limit ${PROMPT_SEARCH_ROWS}) q
        where q.kind = 'prompt' and q.agent is not distinct from r.agent
        order by q.occurred_at desc, q.id desc limit 1) latest on true
    where coalesce(named.content, latest.content) is not null
    order by r.occurred_at desc, r.id desc`;
 
-/** Decisions that support a reply: the latest. */
+/** Number of latest decisions that may support a reply. */
 const DECISIONS_MAX = 500;
 
 /**
- * The person's latest decisions on predictions, the latest first. Those that teach nothing, such as one on a reply that its
- * prompt dictated, and those whose texts were erased are left out.
+ * Reads the person's latest decisions on predictions, latest first. Leaves out decisions that teach nothing, such as
+ * one on a reply that the prompt dictated, and those whose texts were erased.
  */
 export function readDecisions(em: EntityManager, accountId: string): Promise<Decision[]> {
   return em.execute<Decision[]>(
@@ -115,17 +118,17 @@ export function readDecisions(em: EntityManager, accountId: string): Promise<Dec
   );
 }
 
-interface Kept {
+interface StoredCalibrator {
   revision: number;
   weights: Calibrator | null;
 }
 
 /**
- * The account's calibrator: the kept one, or, when labels have changed since, one that is fitted to them now. It depends on
- * the labels alone, so it does not matter who fits it, or how often.
+ * Reads the account's calibrator. If labels have changed since it was stored, fits it to them anew and stores it. A
+ * calibrator depends only on the labels, so it does not matter which process fits it, or how often.
  */
 export async function readCalibrator(em: EntityManager, accountId: string): Promise<Calibrator> {
-  const [kept] = await em.execute<Kept[]>(
+  const [kept] = await em.execute<StoredCalibrator[]>(
     `select revision::float8 as revision, case when fitted = revision then weights end as weights
        from reply_calibrators where account_id = ?`,
     [accountId],
@@ -133,7 +136,7 @@ export async function readCalibrator(em: EntityManager, accountId: string): Prom
   if (kept === undefined) return UNCALIBRATED;
   if (kept.weights !== null) return kept.weights;
   const fitted = calibrate(await readLabels(em, accountId));
-  // Labels may have changed since the revision was read: then the next prediction fits again.
+  // If labels have changed since the revision was read, the next prediction fits again.
   await em.execute(
     `update reply_calibrators set fitted = ?, weights = ?::jsonb where account_id = ? and coalesce(fitted, 0) < ?`,
     [kept.revision, JSON.stringify(fitted), accountId, kept.revision],
@@ -141,7 +144,7 @@ export async function readCalibrator(em: EntityManager, accountId: string): Prom
   return fitted;
 }
 
-/** The account's latest labels. */
+/** Reads the account's latest labels. */
 function readLabels(em: EntityManager, accountId: string): Promise<Label[]> {
   return em.execute<Label[]>(
     `select features, agent, model, label as "right" from replies

@@ -3,14 +3,16 @@ import { MIB } from '../../../schemas/limits.ts';
 import { inPages } from '../../steps.ts';
 import { compareWith, type DeletedTexts, findRepeating } from '../memory/repeats.ts';
 
-interface MadeFrom {
+/** The texts of a prediction. */
+interface PredictionTexts {
   id: string;
+  /** The prompt. */
   asked: string;
-  /** All texts of the answer, and what the person said they replied. */
+  /** All texts of the answer, and the reply that the person reported. */
   answered: string;
 }
 
-/** A row of memory and all that is derived from it. */
+/** Returns the ids of a row of memory and of everything that is derived from it. */
 export async function withDerived(tx: EntityManager, accountId: string, id: string): Promise<string[]> {
   const rows = await tx.execute<{ id: string }[]>(
     `with recursive derived as (
@@ -23,10 +25,10 @@ export async function withDerived(tx: EntityManager, accountId: string, id: stri
   return rows.map((row) => row.id);
 }
 
-/** Bytes of derived texts that are read at once. */
+/** Maximum total size of derived texts that are read at once, in bytes. */
 const TEXTS_MAX = MIB;
 
-/** The texts of these episodes and facts; undefined if they are too many. */
+/** Reads the texts of these episodes and facts; undefined if they are too large together. */
 export async function textsOf(
   tx: EntityManager,
   accountId: string,
@@ -48,9 +50,10 @@ const TEXTS = `
   select id, text from facts where account_id = ? and id in (select json_array_elements_text(?::json)::uuid)`;
 
 /**
- * Erases the texts of the predictions that were made from these rows of memory and may repeat the deleted texts; undefined
- * for too many of these. Their numbers stay: statistics and calibration do not change. The answers of drafts have the
- * rows as they were sent, so they go in any case.
+ * Erases the texts of predictions that were made from these rows of memory and may repeat the deleted `texts`;
+ * undefined stands for too many texts to compare, and erases all. The predictions' numbers stay, so that statistics and
+ * calibration do not change. The stored answers of drafts contain rows as they were sent, so they are deleted in any
+ * case.
  */
 export async function redactPredictions(
   tx: EntityManager,
@@ -63,7 +66,10 @@ export async function redactPredictions(
   await tx.execute(FORGET_DRAFTS, [accountId, JSON.stringify(ids)]);
 }
 
-/** An answer is kept for a day at most (`RECOVERY_WINDOW_S`), and seconds. */
+/**
+ * Deletes the answers of drafts made from these rows. Answers are kept for at most a day (`RECOVERY_WINDOW_S`) and some
+ * seconds.
+ */
 const FORGET_DRAFTS = `
   delete from answers a using history h
    where h.party = ? and h.month is null and h.kind = 'draft' and h.ended_at > now() - interval '2 days' and a.id = h.id
@@ -76,28 +82,33 @@ async function redactMadeFrom(
   ids: readonly string[],
   lost: DeletedTexts | undefined,
 ): Promise<void> {
-  for (let after = FIRST; ; ) {
-    const rows = await tx.execute<MadeFrom[]>(MADE_FROM, [accountId, JSON.stringify(ids), after, AT_ONCE]);
+  for (let after = NIL_UUID; ; ) {
+    const rows = await tx.execute<PredictionTexts[]>(PREDICTIONS_MADE_FROM, [
+      accountId,
+      JSON.stringify(ids),
+      after,
+      PREDICTIONS_AT_ONCE,
+    ]);
     await redactRepeating(tx, accountId, rows, lost);
     const last = rows.at(-1);
-    if (last === undefined || rows.length < AT_ONCE) return;
+    if (last === undefined || rows.length < PREDICTIONS_AT_ONCE) return;
     after = last.id;
   }
 }
 
-const FIRST = '00000000-0000-0000-0000-000000000000';
-/** Predictions that are compared at once: their prompts are long. */
-const AT_ONCE = 20;
-/** Rows of memory of which predictions are looked for in one statement. */
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+/** Number of predictions that are read and compared at once: their prompts are long. */
+const PREDICTIONS_AT_ONCE = 20;
+/** Number of memory rows whose predictions are searched in one statement. */
 const SOURCES_AT_ONCE = 1000;
 
 async function redactRepeating(
   tx: EntityManager,
   accountId: string,
-  rows: readonly MadeFrom[],
+  rows: readonly PredictionTexts[],
   lost: DeletedTexts | undefined,
 ): Promise<void> {
-  const repeating = async (textOf: (row: MadeFrom) => string) => {
+  const repeating = async (textOf: (row: PredictionTexts) => string) => {
     const derived = rows.map((row) => ({ id: row.id, text: textOf(row) }));
     return JSON.stringify(await findRepeating(tx, accountId, derived, lost));
   };
@@ -115,8 +126,8 @@ async function redactRepeating(
   );
 }
 
-/** Uses the index on what predictions were made from. */
-const MADE_FROM = `
+/** Finds the predictions made from these rows, by the index on `context`. */
+const PREDICTIONS_MADE_FROM = `
   select distinct on (r.id) r.id, r.agent_input as asked,
          concat_ws(E'\\n', r.response, r.reasoning, r.actual_response,
                    jsonb_path_query_array(r.candidates, '$[*].*')) as answered

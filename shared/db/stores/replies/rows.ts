@@ -8,12 +8,12 @@ import { type ListedReply, Reply } from '../../entities/reply.ts';
 import { query } from '../../statement.ts';
 import { transaction } from '../../transaction.ts';
 
-const UNLISTED = ['agentInput', 'context', 'features'] as const;
-/** The columns that make a listed prediction large. */
-const LARGE =
+const EXCLUDED_FIELDS = ['agentInput', 'context', 'features'] as const;
+/** The columns that can make a listed prediction large. */
+const LARGE_COLUMNS =
   'r.id, r.agent, r.session_id, r.model, r.response, r.reasoning, r.candidates, r.actual_response';
 
-/** The predictions to list: the latest first, from a place on. */
+/** The predictions to list, latest first. */
 export interface ReplyListTerms {
   status?: string | undefined;
   agent?: string | undefined;
@@ -24,7 +24,7 @@ export interface ReplyListTerms {
   offset: number;
 }
 
-/** One of the account's predictions. */
+/** Finds one of the account's predictions. */
 export async function findReply(
   em: EntityManager,
   accountId: string,
@@ -33,7 +33,7 @@ export async function findReply(
   return (await em.findOne(Reply, { id, accountId })) ?? undefined;
 }
 
-/** Finds those of the given predictions that are the account's and have ended. */
+/** Finds those of the given predictions that belong to the account and have ended. */
 export function findEndedReplies(
   em: EntityManager,
   accountId: string,
@@ -42,23 +42,23 @@ export function findEndedReplies(
   return em.find(
     Reply,
     { id: { $in: [...ids] }, accountId, $or: [{ status: { $ne: 'pending' } }, { error: { $ne: null } }] },
-    { exclude: UNLISTED },
+    { exclude: EXCLUDED_FIELDS },
   );
 }
 
-const ENDED = {
+const ENDED_REPLIES = {
   name: 'ended_replies_v1',
   text: `select r.id from unnest($1::uuid[]) asked (id) join replies r using (id)
           where r.status <> 'pending' or r.error is not null`,
 };
 
-/** Returns which of the given predictions, of any accounts, have ended. */
+/** Returns which of the given predictions have ended, whatever their accounts. */
 export async function endedReplies(pool: Pool, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await query<{ id: string }>(pool, ENDED, [ids]);
+  const rows = await query<{ id: string }>(pool, ENDED_REPLIES, [ids]);
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Measures the given predictions of the account, in bytes of JSON. */
+/** Returns the total size of these predictions of the account, in bytes of JSON. */
 export async function measureReplies(
   em: EntityManager,
   accountId: string,
@@ -66,15 +66,15 @@ export async function measureReplies(
 ): Promise<number> {
   const [measured] = await em.execute<{ size: number }[]>(
     `select coalesce(sum(octet_length(to_json(p)::text)), 0)::int as size
-       from (select ${LARGE} from replies r where r.account_id = ? and r.id = any (?::uuid[])) p`,
+       from (select ${LARGE_COLUMNS} from replies r where r.account_id = ? and r.id = any (?::uuid[])) p`,
     [accountId, `{${ids.join()}}`],
   );
   return measured?.size ?? 0;
 }
 
 /**
- * A page of the account's predictions, without what was asked and used, and how many there are in all. The rows are read
- * once there is room for them, which `reserve` waits for. Throws as `reserve` does.
+ * Lists a page of the account's predictions, without prompts, context and features, and counts all that match. Reads
+ * the rows once `reserve` has found room for them. Throws as `reserve` does.
  */
 export async function listReplies(
   em: EntityManager,
@@ -87,14 +87,14 @@ export async function listReplies(
   const rows = await em.find(
     Reply,
     { accountId, id: { $in: ids } },
-    { orderBy: { createdAt: 'desc', id: 'desc' }, exclude: UNLISTED },
+    { orderBy: { createdAt: 'desc', id: 'desc' }, exclude: EXCLUDED_FIELDS },
   );
   return { total, rows };
 }
 
 interface Measured {
   total: number;
-  /** Bytes of the page, as JSON. */
+  /** Size of the page as JSON, in bytes. */
   size: number;
   ids: string[];
 }
@@ -104,17 +104,18 @@ async function measurePage(
   accountId: string,
   { limit, offset, ...terms }: ReplyListTerms,
 ): Promise<Measured> {
-  const { sql, values } = chosen(accountId, terms);
+  const { sql, values } = conditionsOf(accountId, terms);
   const [measured] = await em.execute<Measured[]>(
     `select (select count(*) from replies r where ${sql})::int as total,
             coalesce(sum(octet_length(to_json(p)::text)), 0)::int as size, to_json(array_agg(p.id)) as ids
-       from (select ${LARGE} from replies r where ${sql} order by r.created_at desc, r.id desc limit ? offset ?) p`,
+       from (select ${LARGE_COLUMNS} from replies r where ${sql}
+              order by r.created_at desc, r.id desc limit ? offset ?) p`,
     [...values, ...values, limit, offset],
   );
   return { total: measured?.total ?? 0, size: measured?.size ?? 0, ids: measured?.ids ?? [] };
 }
 
-function chosen(
+function conditionsOf(
   accountId: string,
   { status, agent, sessionId, since, until }: Omit<ReplyListTerms, 'limit' | 'offset'>,
 ): { sql: string; values: unknown[] } {
@@ -131,8 +132,9 @@ function chosen(
 }
 
 /**
- * Records what a person did with a prediction; the last decision wins, and the same again changes nothing. Throws
- * `not_found`, `request_in_flight` while its work runs, or a `ValidationError` for a reply that is missing.
+ * Records what a person did with a prediction. The last decision wins; repeating it changes nothing. Throws
+ * `not_found`, `request_in_flight` while the prediction runs, or a `ValidationError` when the person's reply is
+ * missing.
  */
 export function recordFeedback(
   em: EntityManager,
@@ -170,7 +172,7 @@ export interface Period {
 
 type Counts = Record<(typeof REPLY_STATES)[number], number>;
 
-/** Counts the account's predictions that were made in a period, by state. */
+/** Counts the account's predictions made in a period, by state. */
 export async function countReplies(em: EntityManager, accountId: string, period: Period): Promise<Counts> {
   const rows = await em.execute<{ status: string; count: number }[]>(
     `select status, count(*)::int as count from replies
@@ -182,10 +184,10 @@ export async function countReplies(em: EntityManager, accountId: string, period:
   return Object.fromEntries(REPLY_STATES.map((state) => [state, counts.get(state) ?? 0])) as Counts;
 }
 
-/** Decisions that the report of the calibration looks at. */
+/** Number of latest decisions that the calibration report covers. */
 const OUTCOMES_MAX = 2000;
 
-/** The account's latest decisions, with the confidence that was shown. */
+/** Reads the account's latest decisions, each with the confidence that was shown. */
 export function readOutcomes(em: EntityManager, accountId: string): Promise<Outcome[]> {
   return em.execute<Outcome[]>(
     `select confidence, label as "right" from replies

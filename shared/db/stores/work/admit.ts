@@ -5,27 +5,27 @@ import { query } from '../../statement.ts';
 import type { Subject } from './complete.ts';
 import { type FoundRow, foundAs, outcomeOf } from './find.ts';
 
-/** A validated request on its way in. Fingerprints are HMACs under the party's key. */
+/** A validated request that asks to be admitted. Fingerprints are HMACs under the party's key. */
 export interface Admission<Facts = unknown> {
-  /** The id of this call, and of the work if it is new. A repeated statement recognises itself by it. */
+  /** Id of this call, and of the work if that is new. A repeated statement recognizes its own effect by it. */
   id: string;
   party: string;
-  /** `requestKey` of it. */
+  /** The request's `requestKey`. */
   key: string;
   fingerprint: Buffer;
-  /** The user; a connection must be this user's. */
+  /** User of the app; the connection must be this user's. */
   userId: string;
   connectionId: string | null;
   line: Line | null;
-  /** Waits for live work even while others wait for it (`Prefer: wait`). */
+  /** True to wait for the same request's live work even while other callers wait for it (`Prefer: wait`). */
   wait: boolean;
   cancelOnDisconnect: boolean;
   facts: Facts;
-  /** The input of the handler, as JSON. */
+  /** Input of the handler, as JSON. */
   input: string;
 }
 
-/** The place of a request among those of which only the latest counts: the revisions of a draft. */
+/** Place of a request in its line: the requests of which only the latest counts, such as the revisions of a draft. */
 export interface Line {
   key: string;
   revision: number;
@@ -34,7 +34,7 @@ export interface Line {
   supersedable: boolean;
 }
 
-/** The terms that every admission of a kind in this process shares. */
+/** Terms that all admissions of a kind in this process share. */
 export interface AdmissionTerms {
   kind: string;
   process: string;
@@ -42,13 +42,14 @@ export interface AdmissionTerms {
   recoveryWindowS: number;
   outlivesCallers: boolean;
   sandboxUnits: number;
-  /** Null when the kind is not charged. */
+  /** Null if the kind is not charged. */
   unitPriceMicrocents: number | null;
 }
 
 /**
- * `admitted`: to be queued. `attached`: it runs, wait for it. `ended`: its history has the answer. Else the code of a
- * refusal, which left nothing behind: a batch reports it as a value, since it must not fail the others.
+ * `admitted`: its work is queued. `attached`: the same request is live, wait for it. `ended`: its history has the
+ * answer. Any other value is the code of a refusal, which stored nothing: a value, not an error, because it must not
+ * fail the other requests of the batch.
  */
 export type AdmissionDecision =
   | 'admitted'
@@ -75,11 +76,11 @@ export interface Admitted {
   attempt: number;
   /** Milliseconds to the attempt's deadline, by the database's clock. */
   leftMs: number;
-  /** Work that this admission cancelled. */
+  /** Ids of the work that this admission cancelled. */
   superseded: string[];
-  /** The number of the party's queued pieces, where that was limited. */
+  /** Number of the party's queued pieces of the kind; null if there is no limit on it. */
   queued: number | null;
-  /** The outcome of a request that has ended. */
+  /** Outcome of a request that has ended. */
   outcome?: Outcome;
 }
 
@@ -94,9 +95,10 @@ const ADMIT = {
 type Row = Omit<Admitted, 'outcome'> & { found: FoundRow | null };
 
 /**
- * Admits a batch of one party, in one transaction: connection, idempotency, stale context, superseding, units, row.
- * Outputs are in the order of the inputs. Refuses as `overloaded` what would be the party's next after `mostQueued` that wait.
- * Promise: a cap is never exceeded, a request never runs twice at once.
+ * Admits a batch of one party's requests, in one transaction: checks connection, idempotency, stale context, load and
+ * units, supersedes, and stores the work. Outputs are in the order of the inputs. Refuses a request as `overloaded`
+ * when `mostQueued` pieces of its party and kind wait already. Promise: a cap is never exceeded, and a request never
+ * runs twice at the same time.
  */
 export async function admit(
   pool: Pool,
@@ -112,7 +114,7 @@ export async function admit(
     first.party,
     terms.process,
     JSON.stringify(admissions.map((admission, place) => itemOf(admission, place, terms))),
-    // Beside the JSON: inside it every quote of a text would be escaped, then unescaped.
+    // Inputs go beside the JSON: inside it, every quote in a text would be escaped, then unescaped.
     admissions.map(({ input }) => input),
     [...new Set(connections)],
     terms.timeoutMs,
@@ -157,8 +159,8 @@ const DETACH = {
 };
 
 /**
- * Records that no caller of this ingress waits for the work any more. Returns, in the place of each id, the work if no
- * ingress waits for it now and its latest caller wanted it cancelled in that case; otherwise undefined.
+ * Records that no caller of this ingress waits for the work any more. Returns for each id, in its place, the work if it
+ * is to be cancelled: no ingress waits for it now, and its latest caller wanted that; otherwise undefined.
  */
 export async function detach(
   pool: Pool,

@@ -13,23 +13,27 @@ export interface Claim<Facts = unknown> extends Flow {
   /** The id of this process. */
   worker: string;
   connectionId: string | null;
-  /** JSON, as its admission wrote it. Not held while the attempt runs. */
+  /**
+   * JSON, as its admission wrote it. The attempt takes it from the box, so that the claim does not keep it in memory.
+   */
   input: Box<string>;
   facts: Facts;
-  /** Milliseconds since the admission, and to the deadline, by the database's clock. */
+  /** Milliseconds from the admission to the claim, and from the claim to the deadline, by the database's clock. */
   queuedMs: number;
   leftMs: number;
-  /** Its place in its flow, in Unix milliseconds. */
+  /** Time that is its place in its flow, in Unix milliseconds. */
   queuedAtMs: number;
-  /** The latest answer of its line while it is kept, as JSON (`latest_answer_v1`). */
+  /** The latest answer of its line, while that is kept, as JSON (`latest_answer_v1`). */
   latest: string | null;
 }
 
-/** Asks for the oldest queued pieces of a flow. */
+/** A request for the oldest queued pieces of a flow. */
 export interface FlowAsk extends Flow {
-  /** The most pieces that may be claimed. */
+  /** Maximum number of pieces to claim. */
   readonly count: number;
-  /** Older pieces were claimed before, in Unix milliseconds; null: look at all of the queue. */
+  /**
+   * Time from which to search, in Unix milliseconds: older pieces were claimed before. Null: search the whole queue.
+   */
   readonly sinceMs: number | null;
 }
 
@@ -38,15 +42,15 @@ export interface ClaimTerms {
   worker: string;
   /** The flows to serve, in this order. */
   asks: readonly FlowAsk[];
-  /** Most pieces in all. */
+  /** Maximum number of pieces in all. */
   slots: number;
-  /** The kinds whose parties have one piece of work running at a time, over all workers. */
+  /** Kinds of which each party has at most one piece running, over all workers. */
   oneAtATime: readonly string[];
-  /** No queued piece of these kinds entered its flow longer ago. */
+  /** Time to look back: no queued piece of these kinds entered its flow earlier. */
   reachMs: number;
 }
 
-/** The pieces that a claim took, and the flows of which it left some. */
+/** The pieces that a claim took, and the flows in which it left claimable work. */
 export interface Claimed {
   claims: Claim[];
   left: Flow[];
@@ -60,9 +64,9 @@ const CLAIM = {
            from claim_v2($1::text[], $2::uuid[], $3::int[], $4::float8[], $5::int, $6::uuid, $7::text[], $8::int)`,
 };
 
-const CLAIM_WITHIN_MS = 5000;
+const CLAIM_TIMEOUT_MS = 5000;
 
-/** A row of a claim. One without an id names a flow of which queued work is left. */
+/** A row of a claim. A row without an id names a flow in which the claim left work. */
 export type ClaimRow =
   | (Omit<Claim, 'facts' | 'input' | 'worker'> & { facts: string; input: string })
   | (Flow & { id: null });
@@ -73,7 +77,7 @@ export type ClaimRow =
  * Never retried: if the answer is lost, this process does not know what it claimed. `heldBy` finds such work.
  */
 export async function claim(pool: Pool, terms: ClaimTerms): Promise<Claimed> {
-  const rows = await query<ClaimRow>(pool, CLAIM, claimParameters(terms), { withinMs: CLAIM_WITHIN_MS });
+  const rows = await query<ClaimRow>(pool, CLAIM, claimParameters(terms), { withinMs: CLAIM_TIMEOUT_MS });
   return claimedBy(rows, terms);
 }
 
@@ -104,14 +108,14 @@ const QUEUED = {
   text: 'select kind, party from queued_flows_v1($1::text[])',
 };
 
-/** The flows among the oldest and the newest queued work of these kinds: all of them, or the most urgent and what is new. */
+/** Reads the flows that own the oldest and the newest queued work of these kinds: up to 250 pieces of each. */
 export function queuedFlows(pool: Pool, kinds: readonly string[]): Promise<Flow[]> {
   return query<Flow>(pool, QUEUED, [kinds]);
 }
 
 const RELEASE = { name: 'release_v1', text: 'select kind, party from release_v1($1::uuid[], $2::uuid)' };
 
-/** Releases claimed work unfinished, so that another process claims it; consumes no attempt. Returns the flows. */
+/** Puts claimed, unfinished work back into the queue for another process. Consumes no attempt. Returns the flows. */
 export function release(pool: Pool, ids: readonly string[], worker: string): Promise<Flow[]> {
   return query<Flow>(pool, RELEASE, [ids, worker]);
 }
@@ -126,7 +130,7 @@ const ALL_HELD = {
   text: `select id, attempt from work where state = 'running' and worker = $1::uuid`,
 };
 
-/** The work that a process holds, of these ids or of all: id → attempt. */
+/** Reads the work that a process holds, among these ids or in all: id -> attempt. */
 export async function heldBy(
   pool: Pool,
   worker: string,
@@ -142,7 +146,7 @@ type Held = Pick<Claim, 'id' | 'attempt'>;
 
 const LIVE = { name: 'live_v1', text: 'select id from work where id = any ($1::uuid[])' };
 
-/** The work among these ids that has not ended. */
+/** Returns those of the ids whose work has not ended. */
 export async function liveAmong(pool: Pool, ids: readonly string[]): Promise<string[]> {
   const rows = await query<{ id: string }>(pool, LIVE, [ids]);
   return rows.map(({ id }) => id);
@@ -153,7 +157,7 @@ const RECLAIM = {
   text: 'select id from reclaim_v1($1::uuid[], $2::int[], $3::uuid) as id',
 };
 
-/** Takes back attempts that a crash of the database queued again. Returns their ids. */
+/** Takes back attempts whose claim a crash of the database has undone. Returns the ids of their work. */
 export async function reclaim(
   pool: Pool,
   attempts: ReadonlyMap<string, number>,

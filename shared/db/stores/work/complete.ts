@@ -14,10 +14,14 @@ import {
 } from './claim.ts';
 
 /**
- * Conditions of live work under which its completion takes effect:
- * `attempt`: this worker runs this attempt, or nobody does, since a crash of the database undid its claim · `queued`: this attempt was never claimed · `live`: nothing more, but the
- * attempt if one is given · `overdue`: the deadline has passed · `abandoned`: queued, and no caller waits · `detached`: no
- * caller waits.
+ * Condition under which a completion takes effect on live work:
+ *
+ * - `attempt`: this worker runs this attempt, or no worker does, because a crash of the database has undone the claim.
+ * - `queued`: the work is queued for this attempt, which nobody has claimed.
+ * - `live`: the work has not ended, and is at the given attempt, if any.
+ * - `overdue`: its deadline has passed.
+ * - `abandoned`: it is queued, and no caller waits for it.
+ * - `detached`: no caller waits for it.
  */
 export type Guard =
   | { guard: 'attempt'; attempt: number; worker: string }
@@ -32,7 +36,7 @@ export interface Subject {
   month: string | null;
 }
 
-/** `queuedMs`: how long it was queued, if that is known. */
+/** An end of work, with its guard. `queuedMs` is how long the work was queued, if that is known. */
 export type Completion = Subject & Guard & End & { queuedMs?: number };
 
 const COMPLETE = {
@@ -48,8 +52,9 @@ const COMPLETE_AND_CLAIM = {
 };
 
 /**
- * Ends work of one party and settles or refunds its units, in one transaction. Promise: one end and one settlement for
- * each admission, whoever tries; a zombie's late answer fails its guard (false in its place).
+ * Ends work of one party and settles or refunds its units, in one transaction. Returns for each item whether it took
+ * effect. Promise: each admission has one end and one settlement, whoever tries; the late answer of a worker that has
+ * lost its attempt fails its guard.
  */
 export async function complete(
   pool: Pool,
@@ -61,8 +66,8 @@ export async function complete(
 }
 
 /**
- * The same, and claims for the slots that the work leaves, in the same statement: both or neither. Never retried after a
- * lost connection, like any claim.
+ * Does the same, and claims work for the freed slots, in the same statement: both take effect, or neither. Never
+ * retried after a lost connection, like any claim.
  */
 export async function completeAndClaim(
   pool: Pool,
@@ -79,8 +84,8 @@ export async function completeAndClaim(
       withinMs: QUERY_TIMEOUT_MS,
     },
   );
-  const ofClaim = rows.flatMap((row) => (row.place === null ? row : []));
-  return { ended: endedBy(rows, batch), claimed: claimedBy(ofClaim, terms) };
+  const claimRows = rows.flatMap((row) => (row.place === null ? row : []));
+  return { ended: endedBy(rows, batch), claimed: claimedBy(claimRows, terms) };
 }
 
 function endedBy(rows: readonly { place: number | null }[], batch: readonly Completion[]): boolean[] {
@@ -95,7 +100,7 @@ export async function completeWithin(
   recoveryWindowS: number,
 ): Promise<string[]> {
   const ended: string[] = [];
-  // Always in this order, for the locks on usage.
+  // Sorted by party, so that the locks on usage are always taken in the same order.
   const byParty = [...Map.groupBy(batch, ({ party }) => party)].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [, ofParty] of byParty) {
     const [party, items, answers, windowS, graceMs] = parameters(ofParty, recoveryWindowS);
@@ -135,7 +140,7 @@ function itemOf(completion: Completion, place: number) {
   };
 }
 
-/** The column `report` holds both; `reported` in `find.ts` tells them apart. */
+/** Joins report and retry delay into the text of the column `report`; `splitReport` in `find.ts` separates them. */
 function reportText({ report, retryAfterMs }: End): string | undefined {
   if (report === undefined && retryAfterMs === undefined) return undefined;
   return JSON.stringify(retryAfterMs === undefined ? report : { ...(report as object), retryAfterMs });

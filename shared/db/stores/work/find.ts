@@ -3,8 +3,8 @@ import type { Fate, Outcome } from '../../../domain/work.ts';
 import { TOMBSTONE_DAYS } from '../../../schemas/limits.ts';
 import { query } from '../../statement.ts';
 
-/** The time since its end within which a request is found: one that its callers still wait for, a job, any. */
-const AGE = { waited: '1 hour', job: '24 hours', any: `${TOMBSTONE_DAYS} days` };
+/** Time for which a request is found after its end: by callers that have waited for it, as a job, and at all. */
+const FOUND_FOR = { waited: '1 hour', job: '24 hours', any: `${TOMBSTONE_DAYS} days` };
 
 const COLUMNS = `id, kind, party, key, month, state, code, source, attempt, units,
   (extract(epoch from admitted_at) * 1000)::float8 as "admittedMs",
@@ -16,9 +16,11 @@ const FIND = {
   text: `select ${COLUMNS} from find_v1($1::uuid[], $2::interval, $3)`,
 };
 
-/** Reads a request in any state, by the expression of its key, as a row of JSON; null when there is none. */
+/**
+ * Returns SQL that reads a request in any state as JSON, or null if there is none; `key` is an expression of its key.
+ */
 export const foundAs = (key: string) =>
-  `select to_json(f) from (select ${COLUMNS} from find_v1(array[${key}], '${AGE.any}', false)) f where f.id is not null`;
+  `select to_json(f) from (select ${COLUMNS} from find_v1(array[${key}], '${FOUND_FOR.any}', false)) f where f.id is not null`;
 
 export type FoundRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
   Pick<Job, 'kind' | 'admittedMs' | 'endedMs'> & {
@@ -27,20 +29,23 @@ export type FoundRow = Omit<Outcome, 'facts' | 'report' | 'retryAfterMs'> &
     report: string | null;
   };
 
-/** Finds what became of requests whose callers still wait, by their keys; leaves out those that run. Gives up after `withinMs`. */
+/**
+ * Finds what became of requests whose callers still wait, by their keys; leaves out live ones. Gives up after
+ * `withinMs`.
+ */
 export async function outcomesOf(
   pool: Pool,
   keys: readonly string[],
   withinMs?: number,
 ): Promise<Map<string, Fate>> {
-  const values = [keys, AGE.waited, true];
+  const values = [keys, FOUND_FOR.waited, true];
   const rows = await query<FoundRow | { id: null; key: string }>(pool, FIND, values, { withinMs });
   return new Map(rows.map((row) => [row.key, row.id === null ? 'gone' : outcomeOf(row)]));
 }
 
 /** Finds a request in any state, by its key; undefined after `TOMBSTONE_DAYS`. */
 export async function findRequest(pool: Pool, key: string): Promise<Outcome | undefined> {
-  const [row] = await query<FoundRow | { id: null }>(pool, FIND, [[key], AGE.any, false]);
+  const [row] = await query<FoundRow | { id: null }>(pool, FIND, [[key], FOUND_FOR.any, false]);
   return row === undefined || row.id === null ? undefined : outcomeOf(row);
 }
 
@@ -52,7 +57,7 @@ const BEFORE = {
           order by id desc, attempt desc limit 1`,
 };
 
-/** The facts with which a request's previous attempt was admitted; undefined unless that has ended. */
+/** Reads the facts with which a request's previous attempt was admitted; undefined if no earlier attempt has ended. */
 export async function factsBefore(pool: Pool, key: string, attempt: number): Promise<unknown> {
   const [row] = await query<{ facts: string }>(pool, BEFORE, [key, attempt]);
   return row && JSON.parse(row.facts);
@@ -61,14 +66,14 @@ export async function factsBefore(pool: Pool, key: string, attempt: number): Pro
 /** A piece of work as its party sees it. */
 export interface Job extends Pick<Outcome, 'key' | 'state' | 'code'> {
   kind: string;
-  /** Live: what its handler has kept; ended: what it reported. */
+  /** Progress that the handler of a live job has stored so far; `report`: what it reported at its end. */
   progress: unknown;
   report: unknown;
   admittedMs: number;
   endedMs: number | null;
 }
 
-/** A party's work by its key. */
+/** A party and the key of its work. */
 export interface NamedJob {
   party: string;
   key: string;
@@ -81,7 +86,7 @@ export async function findJobs(
   kinds: readonly string[],
 ): Promise<(Job | undefined)[]> {
   const keys = named.map(({ key }) => key);
-  const rows = await query<FoundRow | { id: null; key: string }>(pool, FIND, [keys, AGE.job, false]);
+  const rows = await query<FoundRow | { id: null; key: string }>(pool, FIND, [keys, FOUND_FOR.job, false]);
   const byKey = new Map(rows.map((row) => [row.key, row]));
   return named.map(({ party, key }) => {
     const row = byKey.get(key);
@@ -110,15 +115,15 @@ export function outcomeOf({
   report,
   ...row
 }: FoundRow): Outcome {
-  return { ...row, facts: JSON.parse(facts), ...reported(parsed(report)) };
+  return { ...row, facts: JSON.parse(facts), ...splitReport(parsed(report)) };
 }
 
 function parsed(json: string | null) {
   return json === null ? null : JSON.parse(json);
 }
 
-/** Takes apart what `reportText` in `complete.ts` put together. */
-function reported(column: { retryAfterMs?: number } | null): Pick<Outcome, 'report' | 'retryAfterMs'> {
+/** Separates report and retry delay, which `reportText` in `complete.ts` has joined. */
+function splitReport(column: { retryAfterMs?: number } | null): Pick<Outcome, 'report' | 'retryAfterMs'> {
   if (column?.retryAfterMs === undefined) return { report: column, retryAfterMs: null };
   const { retryAfterMs, ...report } = column;
   return { report: Object.keys(report).length === 0 ? null : report, retryAfterMs };
@@ -129,7 +134,7 @@ const STANDING = {
   text: `select 1 from accounts where id = $1::uuid and erasing_at is null union all select 1 from apps where id = $1::uuid`,
 };
 
-/** Checks whether a party whose work was admitted is an account that has been erased since, or is being erased. */
+/** Checks whether the party of admitted work is an account that has been erased since, or is being erased. */
 export async function isErased(pool: Pool, party: string): Promise<boolean> {
   return (await query<object>(pool, STANDING, [party])).length === 0;
 }

@@ -5,9 +5,9 @@ import { ROWS_AT_ONCE, repeated, takeSteps } from '../../steps.ts';
 import { oldCalls } from '../provider-calls.ts';
 
 /**
- * An id begins with the time of its admission (UUID version 7), so the index has the oldest answers side by side: each
- * round reads the answers that it deletes, and the few that were admitted before the window and ended within it. By
- * `ctid`, because no plan turns that into a join that reads the whole table.
+ * Deletes expired answers. An id begins with the time of its admission (UUID version 7), so the index has the oldest
+ * answers side by side: each round reads the answers that it deletes, and the few that were admitted before the window
+ * and ended within it. Selects by `ctid`, because no plan turns that into a join that reads the whole table.
  */
 const ANSWERS = {
   name: 'erase_answers_v1',
@@ -25,7 +25,7 @@ export async function eraseAnswers(pool: Pool, recoveryWindowS: number): Promise
   await inSteps(pool, ANSWERS, [recoveryWindowS]);
 }
 
-/** Temporary rows, and when they are of no more use. */
+/** Statements that delete temporary rows of no more use, made from each table and the condition of such rows. */
 const EXPIRED = [
   ['prediction_events', `recorded_at < now() - interval '${TOMBSTONE_DAYS} days'`],
   [
@@ -39,15 +39,15 @@ const EXPIRED = [
   ['refusals', `hour < now() - interval '7 days'`],
   ['processes', `alive_until < now() - interval '1 hour'`],
   ['rate_limits', `expire < (extract(epoch from now() - interval '1 hour') * 1000)::bigint`],
-].map(([table, over]) => ({
+].map(([table, isExpired]) => ({
   name: `old_${table}_v1`,
   text: `delete from ${table} where ctid = any (array(
-    select ctid from ${table} where ${over} limit ${ROWS_AT_ONCE} for update skip locked)) returning 1`,
+    select ctid from ${table} where ${isExpired} limit ${ROWS_AT_ONCE} for update skip locked)) returning 1`,
 }));
 
 const MAKE_WEEKS = { name: 'make_weeks_v1', text: 'select make_weeks_v1()' };
 
-/** Makes the missing partitions of this week and the next two. */
+/** Creates the missing partitions of this week and the next two. */
 export async function makeWeeks(pool: Pool): Promise<void> {
   await query(pool, MAKE_WEEKS, []);
 }
@@ -55,7 +55,7 @@ export async function makeWeeks(pool: Pool): Promise<void> {
 const DROP_WEEKS = { name: 'drop_weeks_v1', text: `select drop_weeks_v1(${TOMBSTONE_DAYS})` };
 
 /**
- * Deletes what is older than `TOMBSTONE_DAYS` (calls to providers: `LEDGER_DAYS`), and the rows of dead processes. A
+ * Deletes history older than `TOMBSTONE_DAYS`, provider calls older than `LEDGER_DAYS`, and expired temporary rows. A
  * statement that fails does not keep the others from running.
  */
 export async function forget(pool: Pool): Promise<void> {
@@ -67,7 +67,7 @@ export async function forget(pool: Pool): Promise<void> {
   if (faults.length > 0) throw new AggregateError(faults, 'some could not be forgotten');
 }
 
-/** Time for which one statement is repeated. A later round does the rest. */
+/** Time for which one statement is repeated. A later round deletes the rest. */
 const REPEAT_FOR_MS = 10_000;
 
 function inSteps(pool: Pool, statement: Statement, values: unknown[] = []): Promise<boolean> {

@@ -2,15 +2,16 @@ import type { Pool } from 'pg';
 import { STANDING_MS } from '../../../domain/load.ts';
 import { query } from '../../statement.ts';
 
-/** The most queued pieces of a kind that are read. */
-const MOST = 1000;
+/** Maximum number of queued pieces of a kind that are read. */
+const PIECES_MAX = 1000;
 
 /** The queued and running work of a kind, and the living workers of its pool. */
 export interface LoadRow {
   kind: string;
   queued: number;
-  /** The number of parties whose work has waited for `STANDING_MS`, and the queue of each other one. */
+  /** Number of parties whose oldest queued piece has waited for at least `STANDING_MS`. */
   standing: number;
+  /** Queue length of each remaining party. */
   queues: number[];
   running: number;
   oldestMs: number;
@@ -23,10 +24,10 @@ export interface LoadRow {
 const LOAD = {
   name: 'load_v1',
   text: `select kind, queued, standing, queues, running, oldest_ms as "oldestMs", last_claim_ms as "lastClaimMs", workers, slots, claimed
-           from load_v1($1::text[], $2::text[], ${MOST}, ${STANDING_MS})`,
+           from load_v1($1::text[], $2::text[], ${PIECES_MAX}, ${STANDING_MS})`,
 };
 
-/** Reads the load of these kinds, with that of the pools that serve them. */
+/** Reads the load of these kinds, with the workers and slots of their pools. */
 export function readLoad(pool: Pool, kinds: readonly { name: string; pool: string }[]): Promise<LoadRow[]> {
   return query<LoadRow>(pool, LOAD, [kinds.map(({ name }) => name), kinds.map((kind) => kind.pool)]);
 }

@@ -2,14 +2,14 @@ import type { Pool } from 'pg';
 import { query } from '../../statement.ts';
 import { type Completion, complete } from './complete.ts';
 
-/** The pieces of a kind of work that wait, run and have failed. */
+/** Numbers of pieces of a kind of work that wait, run and have failed. */
 export interface KindCounts {
   kind: string;
   waiting: number;
   running: number;
-  /** Age of what has waited longest; null when nothing waits. */
+  /** Seconds since the admission of the oldest waiting piece; null when nothing waits. */
   oldestS: number | null;
-  /** The failures of the last 24 hours. */
+  /** Number of failures in the last 24 hours. */
   failed: number;
 }
 
@@ -31,14 +31,14 @@ export function countKinds(pool: Pool, kinds: readonly string[]): Promise<KindCo
   return query<KindCounts>(pool, COUNT, [kinds]);
 }
 
-/** The most pieces of a party that are counted. */
+/** Maximum number of a party's pieces of one kind that are counted. */
 const COUNTED_MAX = 1000;
 
-/** The live work of a party: up to 1,000 pieces of it. */
+/** The live work of a party, counted up to 1,000 pieces of each kind. */
 export interface PartyLoad {
   queued: number;
   running: number;
-  /** How long the oldest queued piece has waited; null: none waits. */
+  /** Seconds that the oldest queued piece has waited; null when none waits. */
   oldestS: number | null;
 }
 
@@ -53,14 +53,14 @@ const PARTY_LOAD = {
        select state, queued_at from work where work.kind = k.kind and party = $2::uuid order by queued_at limit ${COUNTED_MAX}) w`,
 };
 
-/** Reads how much work of the party waits and runs. */
+/** Reads how much work of a party waits and runs. */
 export async function readParty(pool: Pool, kinds: readonly string[], party: string): Promise<PartyLoad> {
   const [row] = await query<PartyLoad & object>(pool, PARTY_LOAD, [kinds, party]);
   if (row === undefined) throw new Error('the database answered nothing');
   return row;
 }
 
-/** A pool's living workers with their slots, and since when it is paused, in Unix milliseconds; null: it is not. */
+/** A pool's living workers, their slots, and the time at which it was paused, in Unix milliseconds; null: it is not. */
 export interface PoolState {
   pool: string;
   workers: number;
@@ -78,7 +78,7 @@ const POOL_STATES = {
           group by p`,
 };
 
-/** The state of each of these pools. */
+/** Reads the state of each of these pools. */
 export function poolStates(pool: Pool, names: readonly string[]): Promise<PoolState[]> {
   return query<PoolState>(pool, POOL_STATES, [names]);
 }
@@ -88,7 +88,7 @@ const PAUSE = {
   text: `insert into paused_pools (pool, paused_at) select p, now() from unnest($1::text[]) p on conflict do nothing`,
 };
 
-/** Workers claim nothing of these pools once their next heartbeat has seen it. What runs goes on. */
+/** Pauses pools: workers claim nothing of them from their next heartbeat on. Running work goes on. */
 export async function pausePools(pool: Pool, names: readonly string[]): Promise<void> {
   await query(pool, PAUSE, [names]);
 }
@@ -99,7 +99,7 @@ const BEATS = {
           where alive_until > now() and pools ?| $1::text[]`,
 };
 
-/** The living workers of these pools, each with a number that grows with every heartbeat. */
+/** Reads the living workers of these pools, each with a number that grows with every heartbeat. */
 export async function workerBeats(pool: Pool, names: readonly string[]): Promise<Map<string, number>> {
   const rows = await query<{ id: string; beat: number }>(pool, BEATS, [names]);
   return new Map(rows.map(({ id, beat }) => [id, beat]));
@@ -107,23 +107,23 @@ export async function workerBeats(pool: Pool, names: readonly string[]): Promise
 
 const RESUME = { name: 'resume_pools_v1', text: 'delete from paused_pools where pool = any ($1::text[])' };
 
-/** Workers claim from these pools again, from their next heartbeat on. */
+/** Resumes pools: workers claim from them again, from their next heartbeat on. */
 export async function resumePools(pool: Pool, names: readonly string[]): Promise<void> {
   await query(pool, RESUME, [names]);
 }
 
-const DRAINED_TOGETHER = 200;
+const DRAIN_BATCH_ROWS = 200;
 
 const QUEUED = {
   name: 'queued_work_v1',
   text: `select id, party, month, attempt from work
           where kind = any ($1::text[]) and state = 'queued' and admitted_at <= to_timestamp($2::float8 / 1000)
-          order by party, id limit ${DRAINED_TOGETHER}`,
+          order by party, id limit ${DRAIN_BATCH_ROWS}`,
 };
 
 /**
- * Ends what waits in the queue since before a moment as `service_unavailable`, and refunds it. Work that is claimed
- * meanwhile goes on. Returns how much it ended.
+ * Ends queued work as `service_unavailable` if it was admitted by `before` (Unix milliseconds), and refunds it. Work
+ * that is claimed meanwhile goes on. Returns the number of pieces that it ended.
  */
 export async function drainQueued(
   pool: Pool,
@@ -150,7 +150,7 @@ export async function drainQueued(
   }
 }
 
-/** An account whose latest job of a kind has failed. */
+/** The latest job of a kind of an account, which has failed. */
 export interface FailedJob {
   id: string;
   party: string;
@@ -174,14 +174,15 @@ const FAILED = {
           order by f.party`,
 };
 
-/** Some accounts whose job of a kind failed in the last 24 hours, and the last one looked at; undefined after the last. */
+/** A page of the accounts of which a job of a kind has failed in the last 24 hours. */
 export interface FailedPage {
-  /** The accounts of which nothing has run since or runs now. */
+  /** Jobs of active accounts that have no later job of the kind, neither ended nor live. */
   failed: FailedJob[];
+  /** The last account looked at; undefined on the last page. */
   last: string | undefined;
 }
 
-/** The next page after an account, in the order of their ids. */
+/** Reads the page after an account, in the order of the accounts' ids. */
 export async function failedJobs(pool: Pool, kind: string, after: string, size: number): Promise<FailedPage> {
   const rows = await query<FailedJob & { failed: boolean }>(pool, FAILED, [kind, after, size]);
   return {

@@ -1,14 +1,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Claim } from './claim.ts';
 
-/** The claim is no longer this worker's: whatever it does now must have no effect. */
+/** Error of a worker that has lost its claim: whatever it does for the work from now on must have no effect. */
 export class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
 type Holder = Pick<Claim, 'id' | 'attempt' | 'worker'>;
 
-/** Reads the progress that earlier attempts have kept; undefined when there is none. */
+/** Reads the progress that earlier attempts have stored; undefined when there is none. */
 export async function progressOf<Progress>(
   em: EntityManager,
   { id }: Pick<Holder, 'id'>,
@@ -20,8 +20,8 @@ export async function progressOf<Progress>(
 }
 
 /**
- * Keeps what the work has done so far, in the transaction that does it: a later attempt goes on from here. Throws
- * `ClaimLost`, so that the transaction has no effect, when the work has been cancelled or is another worker's by now.
+ * Stores the progress of work in the transaction that makes the progress: a later attempt goes on from here. Throws
+ * `ClaimLost`, so that the transaction has no effect, if the work was cancelled or is another worker's by now.
  */
 export async function keepProgress(tx: EntityManager, claim: Holder, progress: object): Promise<void> {
   const kept = await tx.execute<object[]>(

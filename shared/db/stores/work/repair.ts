@@ -10,7 +10,8 @@ export interface Casualty extends Subject {
   verdict: 'overdue' | 'abandoned' | 'detached' | 'orphaned';
 }
 
-const START = { deadlineMs: 0, id: '00000000-0000-0000-0000-000000000000' };
+/** Place before all work, in the order of deadlines. */
+const FIRST_PLACE = { deadlineMs: 0, id: '00000000-0000-0000-0000-000000000000' };
 
 /** A casualty, or the last row of a full page. */
 interface CasualtyRow extends Subject {
@@ -26,7 +27,7 @@ const CASUALTIES = {
            from casualties_v1($1::text[], $2::float8[], $3::uuid[], $4::int, $5::uuid, $6::int, $7::int)`,
 };
 
-/** Finds work that is past its deadline, page by page: all, or what came past it within `reachMs`. */
+/** Finds work past its deadline, page by page: all, or only if the deadline passed within the last `reachMs`. */
 export function overdue(
   pool: Pool,
   kinds: readonly string[],
@@ -36,8 +37,8 @@ export function overdue(
 }
 
 /**
- * Reads all live work of a kind, page by page, for what has lost its worker or its callers with a process that died. `judge`,
- * which asks, must itself have been connected for a lease.
+ * Searches all live work of a kind, page by page, for work that has lost its worker or its callers with a process that
+ * died. Finds nothing unless the heartbeats of the asking process, `judge`, have been unbroken for a lease.
  */
 export function sweep(
   pool: Pool,
@@ -52,7 +53,7 @@ async function* casualties(
   kinds: readonly string[],
   terms: readonly unknown[],
 ): AsyncGenerator<Casualty[]> {
-  let places = kinds.map((kind) => ({ ...START, kind }));
+  let places = kinds.map((kind) => ({ ...FIRST_PLACE, kind }));
   while (places.length > 0) {
     const after = [
       places.map(({ kind }) => kind),
@@ -72,7 +73,7 @@ const ABANDONED = {
   text: 'select id, kind, party, month from abandoned_v1($1::int, $2::int)',
 };
 
-/** Finds queued work whose callers have left: all, or what they left within `reachMs`. */
+/** Finds queued work whose callers have all left: all such work, or only if they left within the last `reachMs`. */
 export async function abandoned(pool: Pool, reachMs: number | null): Promise<Casualty[]> {
   const found = await query<Subject & { kind: string }>(pool, ABANDONED, [ABANDON_AFTER_MS, reachMs]);
   return found.map((one) => ({ ...one, verdict: 'abandoned' }));
@@ -84,7 +85,7 @@ const DEATHS = {
                          where alive_until <= now() and alive_until > now() - make_interval(secs => $1 / 1000.0)) as died`,
 };
 
-/** Checks whether a process has died, or ended, in that time. */
+/** Checks whether a process has died or ended in the last `ms` milliseconds. */
 export async function hasDeathsWithin(pool: Pool, ms: number): Promise<boolean> {
   const [row] = await query<{ died: boolean }>(pool, DEATHS, [ms]);
   return row?.died ?? false;
